@@ -1,0 +1,38 @@
+#include "common/error.h"
+
+#include <cstdio>
+#include <new>
+
+namespace faceter {
+
+std::string SourcePosition::text() const {
+    if (line == 0) return file;
+    return column == 0 ? fmt::format("{}:{}", file, line) : fmt::format("{}:{}:{}", file, line, column);
+}
+
+std::pair<ExitCode, std::string> describe_current_exception() {
+    try {
+        throw;
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
+    } catch (const std::bad_alloc&) {
+        return {ExitCode::out_of_memory, "out of memory; use a smaller batch, shorter texts or a gradient cache"};
+    } catch (const std::exception& error) {
+        const std::string what = error.what();
+        const bool memory = what.find("out of memory") != std::string::npos || what.find("can't allocate memory") != std::string::npos;
+        return {memory ? ExitCode::out_of_memory : ExitCode::failed, what.substr(0, what.find("\nException raised from"))};
+    }
+}
+
+int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv) {
+    try {
+        return body(argc, argv);
+    } catch (...) {
+        const auto [code, message] = describe_current_exception();
+        std::fflush(stdout);
+        fmt::print(stderr, "{}: {}\n", program, message);
+        return static_cast<int>(code);
+    }
+}
+
+}  // namespace faceter

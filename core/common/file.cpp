@@ -1,0 +1,175 @@
+#include "common/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+FileFaultHook& fault_hook() {
+    static FileFaultHook hook;
+    return hook;
+}
+
+/// 0, or the errno that the fault hook wants the operation to fail with.
+int injected_fault(FileOperation operation, const fs::path& path) {
+    return fault_hook() ? fault_hook()(operation, path) : 0;
+}
+
+[[noreturn]] void throw_io(std::string_view what, const fs::path& path, int error) {
+    const char* hint = error == ENOSPC   ? "; free some space and try again"
+                       : error == EACCES ? "; check the folder's permissions"
+                       : error == EROFS  ? "; choose a folder on a writable file system"
+                                         : "";
+    throw failure("{}: cannot {}: {}{}", path.string(), what, std::strerror(error), hint);
+}
+
+}  // namespace
+
+void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
+
+std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+    struct stat info {};
+    if (::fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
+        ::close(descriptor);
+        throw data_error("{}: is not a file that can be read", path.string());
+    }
+    std::string content;
+    if (S_ISREG(info.st_mode)) content.reserve(std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), max_bytes));
+    char buffer[1 << 16];
+    for (;;) {
+        const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) {
+            const int error = errno;
+            ::close(descriptor);
+            if (got < 0) throw data_error("{}: cannot read: {}", path.string(), std::strerror(error));
+            return content;
+        }
+        content.append(buffer, static_cast<std::size_t>(got));
+        if (content.size() > max_bytes) {
+            ::close(descriptor);
+            throw data_error("{}: larger than the {} bytes expected of such a file", path.string(), max_bytes);
+        }
+    }
+}
+
+void make_directories(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) throw_io("create folder", path, error.value());
+}
+
+void sync_directory(const fs::path& path) {
+    if (const int fault = injected_fault(FileOperation::sync, path)) throw_io("sync folder", path, fault);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) throw_io("open folder", path, errno);
+    const int failed = ::fsync(descriptor) != 0 ? errno : 0;
+    ::close(descriptor);
+    if (failed && failed != EINVAL) throw_io("sync folder", path, failed);  // some network file systems refuse fsync of a folder
+}
+
+void rename_synced(const fs::path& from, const fs::path& to) {
+    if (const int fault = injected_fault(FileOperation::rename, to)) throw_io("rename to", to, fault);
+    if (::rename(from.c_str(), to.c_str()) != 0) throw_io("rename to", to, errno);
+    sync_directory(to.parent_path().empty() ? fs::path(".") : to.parent_path());
+}
+
+OutputFile::OutputFile(const fs::path& path, Mode mode) : path_(path) {
+    if (const int fault = injected_fault(FileOperation::open, path)) throw_io("create", path, fault);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (mode == Mode::exclusive ? O_EXCL : O_TRUNC);
+    descriptor_ = ::open(path.c_str(), flags, 0666);
+    if (descriptor_ < 0) throw_io("create", path, errno);
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::write(std::string_view bytes) {
+    while (!bytes.empty()) {
+        if (const int fault = injected_fault(FileOperation::write, path_)) throw_io("write", path_, fault);
+        const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw_io("write", path_, errno);
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void OutputFile::sync() {
+    if (const int fault = injected_fault(FileOperation::sync, path_)) throw_io("sync", path_, fault);
+    if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw_io("sync", path_, errno);
+}
+
+void OutputFile::close() {
+    if (descriptor_ < 0) return;
+    const int result = ::close(descriptor_);
+    descriptor_ = -1;
+    if (result != 0 && errno != EINTR) throw_io("close", path_, errno);
+}
+
+void write_file_atomic(const fs::path& path, std::string_view content) {
+    static std::atomic<unsigned> counter{0};
+    const fs::path temporary = path.string() + fmt::format(".tmp-{}-{}", ::getpid(), counter++);
+    try {
+        OutputFile file(temporary, OutputFile::Mode::truncate);
+        file.write(content);
+        file.sync();
+        file.close();
+        rename_synced(temporary, path);
+    } catch (...) {
+        ::unlink(temporary.c_str());
+        throw;
+    }
+}
+
+fs::path cache_directory() {
+    if (const char* own = std::getenv("FACETER_CACHE"); own && *own) return own;
+    if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "faceter";
+    if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "faceter";
+    throw failure("no folder for caches: set HOME or FACETER_CACHE");
+}
+
+fs::path absolute_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
+MappedFile::MappedFile(const fs::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+    struct stat info {};
+    ::fstat(descriptor, &info);
+    size_ = static_cast<std::size_t>(info.st_size);
+    void* address = size_ ? ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0) : nullptr;
+    const int error = errno;
+    ::close(descriptor);
+    if (address == MAP_FAILED) throw data_error("{}: cannot map: {}", path.string(), std::strerror(error));
+    data_ = static_cast<const std::byte*>(address);
+}
+
+MappedFile::~MappedFile() {
+    if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+    std::string pattern = (fs::temp_directory_path() / "faceter-XXXXXX").string();
+    if (!::mkdtemp(pattern.data())) throw_io("create temporary folder", pattern, errno);
+    path_ = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+}  // namespace faceter

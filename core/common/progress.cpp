@@ -1,0 +1,72 @@
+#include "common/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "common/strings.h"
+
+namespace faceter {
+
+bool is_terminal(std::FILE* stream) {
+    const char* term = std::getenv("TERM");
+    return ::isatty(::fileno(stream)) && !(term && std::strcmp(term, "dumb") == 0);
+}
+
+bool use_colour(std::FILE* stream) { return is_terminal(stream) && !std::getenv("NO_COLOR"); }
+
+int terminal_columns(int fallback) {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : fallback;
+}
+
+ProgressLine::ProgressLine(std::string what, std::uint64_t total, std::string_view unit)
+    : what_(std::move(what)), unit_(unit), total_(total), start_(std::chrono::steady_clock::now()), terminal_(is_terminal(stderr)) {}
+
+ProgressLine::~ProgressLine() {
+    if (!finished_ && terminal_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::start_at(std::uint64_t done) {
+    first_ = done_ = done;
+    start_ = std::chrono::steady_clock::now();
+}
+
+void ProgressLine::update(std::uint64_t done, std::string_view note) {
+    done_ = done;
+    const auto now = std::chrono::steady_clock::now();
+    if (!terminal_ || now - drawn_ < std::chrono::milliseconds(100)) return;
+    drawn_ = now;
+    draw(false, note);
+}
+
+void ProgressLine::finish(std::string_view note) {
+    if (finished_) return;
+    finished_ = true;
+    draw(true, note);
+}
+
+void ProgressLine::draw(bool last, std::string_view note) {
+    const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double rate = elapsed > 0 ? static_cast<double>(done_ - first_) / elapsed : 0;
+    std::string line = fmt::format("{}  {}/{} {}", what_, done_, total_, unit_);
+    if (rate > 0) line += rate >= 10 ? fmt::format("  {:.0f}/s", rate) : fmt::format("  {:.2f}/s", rate);
+    if (last)
+        line += "  in " + format_duration(elapsed);
+    else if (rate > 0 && total_ > done_)
+        line += "  " + format_duration(static_cast<double>(total_ - done_) / rate) + " left";
+    if (!note.empty()) line += fmt::format("  {}", note);
+    if (terminal_) {
+        const auto columns = static_cast<std::size_t>(terminal_columns());
+        if (line.size() >= columns) line.resize(columns - 1);
+        fmt::print(stderr, "\r\033[K{}{}", line, last ? "\n" : "");
+    } else if (last) {
+        fmt::print(stderr, "{}\n", line);
+    }
+    std::fflush(stderr);
+}
+
+}  // namespace faceter

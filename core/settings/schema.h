@@ -1,0 +1,77 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+
+namespace faceter {
+
+enum class FieldType {
+    boolean,
+    integer,
+    real,
+    text,
+    choice,   ///< one of `choices`
+    path,     ///< a file or folder; relative to the experiment file
+    list,     ///< of `item`s
+    map,      ///< from free names to `item`s
+    section,  ///< a nested schema
+    any,      ///< taken as it is (checked by its reader)
+};
+
+struct Schema;
+
+/// One setting, declared once: YAML check, --help, the desktop's forms and the JSON Schema all come from here.
+struct Field {
+    std::string key;
+    FieldType type = FieldType::text;
+    std::string description;         ///< one sentence
+    Json default_value = nullptr;    ///< null: no default
+    bool required = false;
+    bool nullable = false;           ///< null (or leaving it out) means "not set"
+    std::string unit;                ///< "steps", "s", "MiB", ...
+    std::optional<double> minimum, maximum;
+    bool exclusive_minimum = false;
+    std::vector<std::string> choices;
+    std::string source;              ///< "MoTE, section 5.1"; "paper-silent" where the default is ours because the paper says nothing
+    std::shared_ptr<const Field> item;       ///< list, map
+    std::shared_ptr<const Schema> section;   ///< section
+
+    // So that declarations read as one line each: real("temperature", 0.05, "...").above(0).from("MoTE, section 3.2")
+    Field&& at_least(double value) && { minimum = value; return std::move(*this); }
+    Field&& above(double value) && { minimum = value; exclusive_minimum = true; return std::move(*this); }
+    Field&& at_most(double value) && { maximum = value; return std::move(*this); }
+    Field&& in(std::string unit_name) && { unit = std::move(unit_name); return std::move(*this); }
+    Field&& from(std::string where) && { source = std::move(where); return std::move(*this); }
+    Field&& must() && { required = true; return std::move(*this); }
+    Field&& optional() && { nullable = true; default_value = nullptr; return std::move(*this); }
+};
+
+Field boolean(std::string key, bool fallback, std::string description);
+Field integer(std::string key, std::int64_t fallback, std::string description);
+Field real(std::string key, double fallback, std::string description);
+Field text(std::string key, std::string fallback, std::string description);
+Field path(std::string key, std::string fallback, std::string description);
+Field choice(std::string key, std::vector<std::string> choices, std::string fallback, std::string description);
+Field list(std::string key, Field item, std::string description);
+Field map(std::string key, Field item, std::string description);
+Field section(std::string key, Schema schema, std::string description);
+Field any(std::string key, std::string description);
+
+struct Schema {
+    std::string name;
+    std::string summary;
+    std::vector<Field> fields;
+
+    const Field* find(std::string_view key) const;
+    std::vector<std::string> keys() const;
+};
+
+Json schema_to_json(const Schema& schema);
+Schema schema_from_json(const Json& json, std::string_view name);
+/// A JSON Schema (draft 2020-12) for editors.
+Json schema_to_json_schema(const Schema& schema);
+
+}  // namespace faceter
