@@ -1,0 +1,49 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+
+namespace faceter {
+
+enum class Pooling { mean, cls, last_token };
+enum class Similarity { cosine, dot, euclidean, manhattan };
+
+std::string_view pooling_name(Pooling pooling);        ///< "mean", "cls", "last_token"
+std::string_view similarity_name(Similarity similarity);  ///< "cosine", "dot", "euclidean", "manhattan"
+
+/// A Hugging Face or sentence-transformers folder as it says itself. A plain transformers folder (no modules.json) is read as
+/// sentence-transformers reads it: mean pooling, no normalisation, the tokenizer's model_max_length.
+struct ModelFolder {
+    std::filesystem::path folder;          ///< what was opened
+    std::filesystem::path encoder_folder;  ///< where config.json, weights and tokenizer lie: `folder`, or its 0_Transformer
+    Json config;                           ///< config.json
+    std::string model_type;                ///< config.json's "model_type": "bert", "xlm-roberta", ...
+    std::vector<std::filesystem::path> weight_files;
+    Pooling pooling = Pooling::mean;
+    bool include_prompt = true;            ///< false: pooling leaves the instruction's tokens out
+    bool normalize = false;
+    std::size_t max_seq_length = 512;      ///< tokens, special tokens included; never more than the model has positions for
+    bool lowercase_first = false;          ///< sentence_bert_config.json's do_lower_case: the text is lower-cased before the tokenizer
+    std::map<std::string, std::string> prompts;  ///< name -> instruction
+    std::string default_prompt;            ///< name of a prompt, or empty
+    Similarity similarity = Similarity::cosine;
+
+    /// Throws a data error: not a folder, a file missing or broken, a module that is not supported (named, with what to do).
+    static ModelFolder open(const std::filesystem::path& folder);
+    /// The prompt of that name; a data error that lists the known names where there is none.
+    const std::string& prompt(const std::string& name) const;
+};
+
+/// The folder of a model given as a path (relative to `relative_to`), as "minilm" (the package that packaging/setup.sh puts into the
+/// cache folder), or as "org/name" in the Hugging Face cache (HF_HUB_CACHE, HF_HOME). An error lists where it looked.
+std::filesystem::path resolve_model(const std::string& name, const std::filesystem::path& relative_to = {});
+
+/// Writes everything but the weights of a folder that sentence-transformers and transformers load: config.json, modules.json,
+/// 1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json (from the fields of `like`, which the caller may
+/// have changed) and the tokenizer's files (copied from like.encoder_folder). `out` must exist.
+void write_sentence_transformers_files(const std::filesystem::path& out, const ModelFolder& like);
+
+}  // namespace faceter
