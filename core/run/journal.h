@@ -1,0 +1,98 @@
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "common/file.h"
+#include "common/json.h"
+
+namespace faceter {
+
+class RunDirectory;
+
+/// One process, named so that a later one with the same number is not mistaken for it.
+struct ProcessIdentity {
+    std::string host;
+    std::int64_t pid = 0;
+    std::string start;   ///< boot id and start time in clock ticks (/proc/PID/stat)
+    static ProcessIdentity own();
+    bool on_this_machine() const;
+    /// Only where on_this_machine().
+    bool alive() const;
+};
+
+/// The record of one attempt and rank: journal/<attempt>/rank-N.jsonl. A line is a JSON object
+///   {"seq":7,"t":1795244405.123,"event":"step", ... ,"crc":"1c3f09ab"}
+/// whose crc is the CRC32C of all bytes before `,"crc":`. Events are synced to disk; steps are gathered and written at most once a second.
+/// Thread safe. Events and their members:
+///   attempt_started {from_checkpoint, from_step, host, pid, pid_start, machine}   written by the constructor
+///   heartbeat {phase, step}                       by a thread of its own every 10 s without another line
+///   stage_started {stage, total_steps, ...}       phase {name}
+///   step {step, total_steps, loss, lr, grad_norm, tokens_per_s, ...numbers}
+///   evaluation {step, scores: {data set: percent}}
+///   checkpoint {step, path}   warning {message}   stopped {step, checkpoint}   failed {code, message}   finished {}
+class JournalWriter {
+  public:
+    struct Start {
+        std::string from_checkpoint;
+        std::int64_t from_step = 0;
+        Json machine = Json::object();
+        int rank = 0;
+    };
+    JournalWriter(const RunDirectory& run, int attempt, const Start& start);
+    ~JournalWriter();
+    JournalWriter(const JournalWriter&) = delete;
+    JournalWriter& operator=(const JournalWriter&) = delete;
+
+    /// Written and synced before it returns. Throws where the disk refuses.
+    void event(std::string_view type, Json fields = Json::object());
+    /// Gathered; written with the next event or within a second. `fields` hold step and the numbers of the step.
+    void step(const Json& fields);
+    /// What heartbeats report ("train", "evaluate scifact"); also written at once as event `phase`.
+    void phase(std::string_view name);
+    /// Writes and syncs what is gathered.
+    void flush();
+    int attempt() const { return attempt_; }
+
+  private:
+    void append(std::string_view type, const Json& fields);
+    void write_pending(bool sync);
+    void beat();
+
+    OutputFile file_;
+    int attempt_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::string pending_;
+    std::string phase_ = "start";
+    std::int64_t seq_ = 0, step_ = 0;
+    std::chrono::steady_clock::time_point last_write_;
+    bool closing_ = false;
+    std::thread heart_;
+};
+
+struct JournalEvent {
+    std::int64_t seq = 0;
+    double time = 0;       ///< seconds since 1970 by the writer's clock
+    std::string type;
+    Json fields;           ///< the whole object
+};
+
+struct JournalContent {
+    std::vector<JournalEvent> events;
+    std::uint64_t valid_bytes = 0;   ///< offset after the last good line
+    std::uint64_t torn_bytes = 0;    ///< what follows it
+    std::string problem;             ///< why the rest was cut; empty where nothing was
+};
+
+/// The good lines from byte `offset` on (0: all). Reading stops at the first line that is torn, whose checksum or sequence is wrong;
+/// what follows is reported, never believed. `expected_seq` is the sequence number of the first line (1 at offset 0).
+JournalContent read_journal(const fs::path& file, std::uint64_t offset = 0, std::int64_t expected_seq = 1);
+
+}  // namespace faceter

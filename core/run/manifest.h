@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/file.h"
+#include "settings/schema.h"
+
+namespace faceter {
+
+/// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.
+struct Extension {
+    std::string name;
+    std::string summary;
+    Schema schema;
+};
+
+/// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.
+struct Manifest {
+    std::string id, version, summary, citation;
+    std::uint32_t abi = 0;
+    std::string fingerprint;   ///< build_fingerprint() of core/plugin
+    std::vector<Extension> variants, curricula, objectives, analyses;
+    fs::path file;             ///< where it was read from
+
+    /// The shared library beside the manifest: <folder>/<id>.so.
+    fs::path library() const { return file.parent_path() / (id + ".so"); }
+};
+
+Json manifest_to_json(const Manifest& manifest);
+/// Errors (settings) name `name` and the member.
+Manifest manifest_from_json(const Json& json, std::string_view name);
+Manifest read_manifest(const fs::path& file);
+/// For a plugin's generator program: writes the manifest, prints an error and returns an exit code.
+int write_manifest(const Manifest& manifest, const fs::path& file);
+
+struct RejectedPlugin {
+    fs::path file;
+    std::string reason;
+};
+struct PluginList {
+    std::vector<Manifest> manifests;   ///< sorted by id
+    std::vector<RejectedPlugin> rejected;
+};
+
+/// <folder of the program>/../lib/faceter/plugins, then the folders of FACETER_PLUGIN_DIR (':' between them), then `extra` (--plugin-dir).
+std::vector<fs::path> plugin_folders(const std::vector<fs::path>& extra = {});
+/// Reads the manifests of these folders. One that cannot be used is listed with the reason, the others go on; a folder or file that others may
+/// write is refused.
+PluginList find_plugins(const std::vector<fs::path>& folders);
+/// The folder that the running program lies in.
+fs::path program_folder();
+
+}  // namespace faceter

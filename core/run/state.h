@@ -1,0 +1,60 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "run/journal.h"
+#include "run/run_directory.h"
+
+namespace faceter {
+
+enum class RunPhase {
+    queued,    ///< no attempt yet
+    running,
+    silent,    ///< on another machine and quiet for much longer than ever before
+    stopped,   ///< stopped or preempted; can be resumed
+    failed,    ///< says why
+    dead,      ///< its process is gone without a word (killed, machine lost)
+    done,
+};
+std::string_view run_phase_name(RunPhase phase);
+bool is_over(RunPhase phase);
+
+struct RunState {
+    RunPhase phase = RunPhase::queued;
+    std::string cause;              ///< failed, dead, silent, stopped: one sentence
+    int exit_code = 0;              ///< failed: the worker's
+    int attempt = 0, attempts = 0;
+    std::string doing;              ///< train, evaluate ...
+    std::int64_t step = 0, total_steps = 0;
+    double loss = 0;                ///< last; NaN where there is none
+    double started = 0, last_sign = 0;   ///< seconds since 1970, by the run's own clock
+    double steps_per_s = 0;         ///< of this attempt
+    double active_s = 0;            ///< time between first and last line, all attempts
+};
+
+/// Follows the journals of a run: each call of update() reads only what was added.
+class RunFollower {
+  public:
+    explicit RunFollower(const RunDirectory& run);
+    /// New events of rank 0 of the current attempt (a newer attempt replaces it).
+    std::vector<JournalEvent> update();
+    RunState state() const;
+
+  private:
+    void take(const JournalEvent& event);
+    fs::path folder_;
+    int attempt_ = 0, attempts_ = 0;
+    std::uint64_t offset_ = 0;
+    std::int64_t next_seq_ = 1;
+    RunState state_;
+    ProcessIdentity process_;
+    bool ended_ = false;
+    double attempt_first_ = 0, earlier_active_ = 0, slowest_gap_ = 0, train_since_ = 0;
+    std::int64_t train_from_ = 0;
+    std::string problem_;
+};
+
+/// The state of a run now, from its journals alone.
+RunState read_state(const RunDirectory& run);
+
+}  // namespace faceter

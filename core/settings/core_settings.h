@@ -1,0 +1,17 @@
+#pragma once
+#include "settings/schema.h"
+
+namespace faceter {
+
+/// The sections of the experiment file that belong to the core, without what core/data and plugins declare
+/// (core/run/experiment_schema.h puts the whole together).
+Schema training_schema();
+Schema instructions_schema();
+/// One task of the task tree, without its data (`train` is added by core/run).
+Schema task_schema();
+/// evaluation, without its data sets.
+Schema evaluation_schema();
+/// name, description, model, seeds, threads, precision ...
+Schema experiment_head_schema();
+
+}  // namespace faceter
