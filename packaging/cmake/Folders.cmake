@@ -39,3 +39,6 @@ function(faceter_tests FOLDER)
     endif()
   endforeach()
 endfunction()
+
+set(FACETER_PLUGIN_VERSION ${PROJECT_VERSION})
+include(FaceterPlugin)
