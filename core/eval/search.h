@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "eval/feature_matrix.h"
+
+namespace faceter {
+
+struct SearchHit {
+    std::uint32_t document = 0;
+    float score = 0;
+};
+
+/// Exact search for the k documents with the highest dot product, for many queries at once. Documents stream through: they are never kept,
+/// and memory is bounded by k x queries and one block of scores. Hits are ordered by score, descending, then by document, ascending.
+class ExactSearch {
+  public:
+    /// `queries` [Q, D] must stay alive and unchanged; `k` >= 1.
+    ExactSearch(const FeatureMatrix& queries, std::size_t k);
+    ~ExactSearch();
+    ExactSearch(const ExactSearch&) = delete;
+    ExactSearch& operator=(const ExactSearch&) = delete;
+    /// The next rows of the corpus; their indices go on from those before. A usage error where the width differs.
+    void add_documents(const FeatureMatrix& documents);
+    /// Per query the best min(k, documents so far).
+    std::vector<std::vector<SearchHit>> results() const;
+    std::size_t num_documents() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The same for a corpus in memory.
+std::vector<std::vector<SearchHit>> exact_search(const FeatureMatrix& queries, const FeatureMatrix& documents, std::size_t k);
+
+}  // namespace faceter
