@@ -1,0 +1,28 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/evaluation_set.h"
+#include "data/training_set.h"
+
+namespace faceter {
+
+/// Texts that stand in both a training set and a test set, after folding case and blanks.
+struct Overlap {
+    std::string training, evaluation;  ///< names of the two sets
+    std::size_t shared_texts = 0;      ///< different texts in both
+    std::size_t training_texts = 0;    ///< different texts of the training set
+    std::size_t evaluation_texts = 0;  ///< different held-out texts of the evaluation set
+    std::string example;               ///< one shared text, as the evaluation set has it
+};
+
+/// One entry for each pair of sets that share a text, largest first.
+std::vector<Overlap> count_overlap(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation);
+/// "120 of 3,000 test texts of 'sts12' stand in the training set 'stsbenchmark' too, for example '...'".
+std::string describe_overlap(const Overlap& overlap);
+/// The form that texts are compared in: lowercase, every run of blanks one space, trimmed.
+std::string overlap_form(std::string_view text);
+
+}  // namespace faceter

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+#include "data/text_table.h"
+
+namespace faceter {
+
+/// One training example: ids of texts in the set's table. Its hard negatives are
+/// negatives[first_negative .. first_negative + num_negatives) of the set.
+struct Example {
+    std::uint32_t anchor = 0, positive = 0;
+    std::uint32_t first_negative = 0, num_negatives = 0;
+    std::int32_t label = -1;  ///< class of a labelled example (for false-negative masks); -1: none
+};
+
+struct TrainingSet {
+    std::string name;
+    std::string task;  ///< the task that it was loaded for
+    TextTable texts;   ///< equal texts have equal ids
+    std::vector<Example> examples;
+    std::vector<std::uint32_t> negatives;
+    std::vector<std::string> label_names;  ///< by label; empty where examples have none
+    std::string fingerprint;               ///< hash of everything that training sees
+    Json card;                             ///< counts, source, skipped records, warnings
+};
+
+}  // namespace faceter
