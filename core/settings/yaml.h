@@ -41,8 +41,8 @@ struct YamlNode::Entry {
 
 /// Limits against hostile files: an experiment file is small.
 struct YamlLimits {
-    std::size_t bytes = std::size_t(8) << 20;
-    std::size_t nodes = 200'000;   ///< after expansion of aliases
+    std::size_t bytes = std::size_t(1) << 20;   ///< of the file, and of all text after expansion of aliases
+    std::size_t nodes = 100'000;   ///< after expansion of aliases
     int depth = 64;
 };
 

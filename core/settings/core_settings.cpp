@@ -1,0 +1,100 @@
+#include "settings/core_settings.h"
+
+namespace faceter {
+
+namespace {
+
+Schema early_stopping_schema() {
+    return {"early_stopping",
+            "Stops a stage when a score on held-out data no longer rises.",
+            {
+                text("dataset", "", "Name of the evaluation data set to watch; empty: the mean of all that are scored during training."),
+                integer("patience", 3, "Evaluations without a better score after which training stops.").at_least(1).in("evaluations"),
+                real("min_delta", 0.0, "A score must rise by more than this to count as better.").at_least(0).in("points"),
+            }};
+}
+
+}  // namespace
+
+Schema training_schema() {
+    return {"training",
+            "The optimiser and its schedule; one recipe for every stage that does not name its own.",
+            {
+                integer("batch_size", 32, "Pairs in a batch; the other pairs of the batch are the in-batch negatives.").at_least(1).in("pairs"),
+                integer("epochs", 1, "Passes over the training data; without effect where steps is set.").at_least(1).from("MoTE, section 5.1"),
+                integer("steps", 0, "Optimiser steps; null: as many as the epochs make.").at_least(1).in("steps").optional(),
+                real("learning_rate", 2e-5, "Peak learning rate.").above(0).from("paper-silent for small models; MoTE trains with 5e-6"),
+                real("weight_decay", 0.01, "Decoupled weight decay; norms and biases have none.").at_least(0).from("MoTE, section 5.1 has 0.1"),
+                real("warmup_ratio", 0.1, "Share of the steps over which the learning rate rises from 0.").at_least(0).at_most(1).from("paper-silent"),
+                choice("schedule", {"cosine", "linear", "constant"}, "cosine", "How the learning rate falls after warm-up.").from("paper-silent"),
+                real("max_grad_norm", 1.0, "Gradients are scaled down to this norm; 0: never.").at_least(0).from("paper-silent"),
+                integer("accumulate", 1, "Batches whose gradients are summed before a step.").at_least(1).in("batches"),
+                real("dropout", 0, "Dropout while training; null: as the model's config.json says.").at_least(0).at_most(0.9).optional(),
+                integer("checkpoint_every_steps", 100, "Steps between checkpoints; 0: only at the end and when stopped.").at_least(0).in("steps"),
+                integer("keep_checkpoints", 2, "Older checkpoints of a run are removed.").at_least(1).in("checkpoints"),
+                section("early_stopping", early_stopping_schema(), "Stops when the watched score no longer rises; null: never.").optional(),
+                integer("evaluate_every_steps", 0, "Steps between evaluations during training; 0: none.").at_least(0).in("steps"),
+                list("evaluate_datasets", text("", "", "Name of a data set of evaluation.datasets."),
+                     "Data sets scored during training; empty: all of evaluation.datasets."),
+            }};
+}
+
+Schema instructions_schema() {
+    return {"instructions",
+            "What is put in front of a text of this task: either `text` for both roles, or `query` and `document`.",
+            {
+                text("text", "", "Instruction of every text, whatever its role.").optional(),
+                text("query", "", "Instruction of queries (anchors).").optional(),
+                text("document", "", "Instruction of documents (positives and negatives).").optional(),
+            }};
+}
+
+Schema task_schema() {
+    return {"task",
+            "One task: its instructions, temperature, weight and data.",
+            {
+                choice("type",
+                       {"retrieval", "classification", "clustering", "pair_classification", "sts", "reranking", "summarisation"}, "",
+                       "Kind of task; default: the task's name.")
+                    .optional(),
+                section("instructions", instructions_schema(), "Put in front of the task's texts; they also choose the expert of MoTE."),
+                real("temperature", 0, "Temperature of the contrastive loss; default: 0.06 for clustering, else 0.03.")
+                    .above(0)
+                    .optional()
+                    .from("MoTE, section 5.1"),
+                real("weight", 1, "Share of batches drawn from this task, relative to the others'.").at_least(0).from("paper-silent"),
+                choice("batching", {"homogeneous", "heterogeneous"}, "",
+                       "Homogeneous: a batch has examples of one data set; heterogeneous: of all of the task's. Default: homogeneous for retrieval.")
+                    .optional()
+                    .from("MoTE, section 4.2"),
+            }};
+}
+
+Schema evaluation_schema() {
+    return {"evaluation",
+            "What every run of the experiment is scored on.",
+            {
+                boolean("baseline", true, "Score the untrained start model too, as a run of its own."),
+            }};
+}
+
+Schema experiment_head_schema() {
+    Field seeds = list("seeds", integer("", 1, "A seed.").at_least(0), "One run per seed; they are grouped in comparisons.");
+    seeds.default_value = Json::array({1});
+    return {"experiment",
+            "An experiment: one run per variant, sweep point and seed.",
+            {
+                text("name", "", "Name of the experiment, part of its runs' names; default: the file's.").optional(),
+                text("description", "", "One line for lists and reports."),
+                text("model", "minilm", "Start model: 'minilm', a Hugging Face folder (relative to this file), or org/name in the Hugging Face cache."),
+                integer("max_length", 0, "Longest text, instruction included; longer ones are cut. Null: as the model's folder says.")
+                    .at_least(2)
+                    .in("tokens")
+                    .optional(),
+                seeds,
+                integer("threads", 0, "Threads of the worker; 0: all cores. The resolved number is stored: other counts give other last bits.").at_least(0),
+                choice("precision", {"float32", "bf16"}, "float32", "Arithmetic of training and embedding."),
+            }};
+}
+
+}  // namespace faceter
