@@ -13,14 +13,14 @@ endfunction()
 # One test executable for each folder of tests/. A file test_*.cpp is a fast test, slow_*.cpp a slow one, campaign_*.cpp one of hours
 # (packaging/test.sh --campaign); each is one ctest entry, so that they run in parallel. Link libraries follow.
 function(faceter_tests FOLDER)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${FOLDER}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${FOLDER}/*.cpp)
   if(NOT sources)
     return()
   endif()
   string(REPLACE "/" "_" target "test_${FOLDER}")
-  add_executable(${target} ${CMAKE_CURRENT_SOURCE_DIR}/support/main.cpp ${sources})
+  add_executable(${target} ${CMAKE_SOURCE_DIR}/tests/support/main.cpp ${sources})
   set_target_properties(${target} PROPERTIES AUTOMOC ON)
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(${target} PRIVATE QT_NO_KEYWORDS
     FACETER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FACETER_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${target} PRIVATE Qt6::Test ${ARGN})

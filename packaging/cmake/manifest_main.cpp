@@ -24,8 +24,7 @@ int main(int argc, char** argv) {
         }
         manifest.abi = faceter::plugin_abi;
         manifest.fingerprint = faceter::build_fingerprint();
-        faceter::write_manifest(manifest, argv[2]);
-        return 0;
+        return faceter::write_manifest(manifest, argv[2]);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 5;

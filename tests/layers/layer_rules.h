@@ -1,0 +1,33 @@
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+
+namespace faceter::layers {
+
+/// A folder of core/ as core/layers.txt describes it.
+struct Layer {
+    std::string library;             ///< base (no Qt, no torch) or learn (torch, no Qt)
+    std::set<std::string> may_use;   ///< folders of core/, itself included
+};
+using LayerTable = std::map<std::string, Layer>;
+
+/// Throws where a line is not `library folder: folders`, a name is unknown, or a folder uses one that comes after it.
+LayerTable read_layers(const fs::path& file);
+
+/// One sentence for each #include of core/, plugins/ and app/ under `root` that the table does not allow.
+std::vector<std::string> include_violations(const fs::path& root);
+
+/// One sentence for each folder of core/, plugins/ and app/ without a README.md.
+std::vector<std::string> missing_readmes(const fs::path& root);
+
+/// One sentence for each source file with more than `limit` lines.
+std::vector<std::string> long_files(const fs::path& root, const std::vector<fs::path>& files, std::size_t limit);
+
+/// One sentence for each file of more than `limit` bytes.
+std::vector<std::string> large_files(const fs::path& root, const std::vector<fs::path>& files, std::uintmax_t limit);
+
+}  // namespace faceter::layers

@@ -1,0 +1,164 @@
+#include <QProcess>
+#include <fstream>
+
+#include "layers/layer_rules.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::layers;
+
+namespace {
+
+const fs::path project = FACETER_SOURCE_DIR;
+
+/// A small project with the same layout, to plant violations in.
+class PlantedProject {
+  public:
+    PlantedProject() {
+        write("core/layers.txt", "# a comment\nbase common:\nbase text: common\nlearn model: common text\n");
+        write("core/common/error.h", "#include <string>\n");
+        write("core/text/tokenizer.h", "#include \"common/error.h\"\n");
+        write("core/model/encoder.h", "#include <torch/torch.h>\n#include \"text/tokenizer.h\"\n");
+        write("core/model/kernels/gemm.h", "");
+        write("core/model/kernels/gemm.cpp", "#include \"gemm.h\"\n#include \"model/encoder.h\"\n");
+        write("plugins/mote/settings.cpp", "#include \"common/error.h\"\n");
+        write("plugins/mote/blocks.h", "#include \"model/encoder.h\"\n");
+        write("plugins/mote/mote.cpp", "#include \"blocks.h\"\n#include <ATen/ATen.h>\n");
+        write("app/cli/main.cpp", "#include <CLI/CLI.hpp>\n#include \"text/tokenizer.h\"\n");
+        write("app/worker/main.cpp", "#include \"model/encoder.h\"\n#include <c10/util/Exception.h>\n");
+        write("app/desktop/window.cpp", "#include <QMainWindow>\n#include <QtWidgets/QTreeView>\n#include \"text/tokenizer.h\"\n");
+        for (const char* folder : {"core/common", "core/text", "core/model", "plugins/mote", "app/cli", "app/worker", "app/desktop"})
+            write(std::string(folder) + "/README.md", "What lives here.\n");
+    }
+    const fs::path& root() const { return folder_.path(); }
+    void write(const std::string& name, const std::string& text) const {
+        fs::create_directories((root() / name).parent_path());
+        std::ofstream(root() / name, std::ios::binary) << text;
+    }
+
+  private:
+    TemporaryDirectory folder_;
+};
+
+QString joined(const std::vector<std::string>& lines) {
+    QString all;
+    for (const std::string& line : lines) all += "\n  " + QString::fromStdString(line);
+    return all;
+}
+
+/// The files that git tracks or would track; empty where this is no checkout.
+std::vector<fs::path> tracked_files() {
+    QProcess git;
+    git.setWorkingDirectory(QString::fromStdString(project.string()));
+    git.start("git", {"ls-files", "-z", "--cached", "--others", "--exclude-standard"});
+    if (!git.waitForFinished(60000) || git.exitCode() != 0) return {};
+    std::vector<fs::path> files;
+    for (const QByteArray& name : git.readAllStandardOutput().split('\0'))
+        if (!name.isEmpty()) files.emplace_back(name.toStdString());
+    return files;
+}
+
+}  // namespace
+
+#define VERIFY_NONE(found) QVERIFY2((found).empty(), qPrintable(joined(found)))
+
+class TestLayers : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void every_include_is_allowed_by_the_table() {
+        const auto found = include_violations(project);
+        VERIFY_NONE(found);
+    }
+    void every_folder_says_what_lives_in_it() {
+        const auto found = missing_readmes(project);
+        VERIFY_NONE(found);
+    }
+    void no_source_file_is_longer_than_600_lines() {
+        const auto files = tracked_files();
+        if (files.empty()) QSKIP("not a git checkout");
+        const auto found = long_files(project, files, 600);
+        VERIFY_NONE(found);
+    }
+    void no_file_of_the_repository_is_larger_than_a_mebibyte() {
+        const auto files = tracked_files();
+        if (files.empty()) QSKIP("not a git checkout");
+        const auto found = large_files(project, files, 1 << 20);
+        VERIFY_NONE(found);
+    }
+
+    void a_project_that_keeps_the_rules_passes() {
+        const PlantedProject planted;
+        const auto found = include_violations(planted.root());
+        VERIFY_NONE(found);
+        VERIFY_NONE(missing_readmes(planted.root()));
+    }
+    void a_planted_violation_is_found_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("include");
+        const auto row = [](const char* name, const char* file, const char* include) { QTest::newRow(name) << file << include; };
+        row("a lower folder uses a higher one", "core/common/new.cpp", "#include \"text/tokenizer.h\"");
+        row("the same with angle brackets", "core/common/new.cpp", "#include <text/tokenizer.h>");
+        row("base uses learn", "core/text/new.h", "#include \"model/encoder.h\"");
+        row("base uses torch", "core/text/new.cpp", "#include <torch/torch.h>");
+        row("base uses ATen", "core/common/new.cpp", "  #  include <ATen/core/Tensor.h>");
+        row("base uses c10", "core/common/new.cpp", "#include <c10/util/Exception.h>");
+        row("base uses Qt", "core/common/new.cpp", "#include <QString>");
+        row("learn uses Qt", "core/model/new.cpp", "#include <QtCore/QString>");
+        row("learn uses Qt, old style", "core/model/kernels/new.cpp", "#include <qstring.h>");
+        row("a subfolder of base uses torch", "core/text/deep/new.cpp", "#include <torch/torch.h>");
+        row("the command line uses learn", "app/cli/new.cpp", "#include \"model/encoder.h\"");
+        row("the command line uses torch", "app/cli/new.cpp", "#include <torch/torch.h>");
+        row("the command line uses Qt", "app/cli/new.cpp", "#include <QCoreApplication>");
+        row("the worker uses Qt", "app/worker/new.cpp", "#include <QObject>");
+        row("the desktop uses learn", "app/desktop/new.cpp", "#include \"model/encoder.h\"");
+        row("the desktop uses torch", "app/desktop/new.cpp", "#include <ATen/ATen.h>");
+        row("a plugin uses Qt", "plugins/mote/new.cpp", "#include <QObject>");
+        row("a plugin's settings use torch", "plugins/mote/settings.h", "#include <ATen/ATen.h>");
+        row("a plugin's settings use learn", "plugins/mote/settings.h", "#include \"model/encoder.h\"");
+        row("a plugin uses another plugin", "plugins/other/new.cpp", "#include \"blocks.h\"");
+        row("a path that climbs", "plugins/other/new.cpp", "#include \"../mote/blocks.h\"");
+        row("an include that is computed", "core/common/new.cpp", "#include HEADER");
+        row("a header that is nowhere", "core/common/new.cpp", "#include \"nowhere/at_all.h\"");
+        row("a folder without a line in the table", "core/extra/new.cpp", "int x;");
+    }
+    void a_planted_violation_is_found() {
+        QFETCH(QString, file);
+        QFETCH(QString, include);
+        const PlantedProject planted;
+        planted.write(file.toStdString(), "// planted\n" + include.toStdString() + "\n");
+        const auto found = include_violations(planted.root());
+        QVERIFY2(found.size() == 1, qPrintable(joined(found)));
+        const std::string where = file.startsWith("core/extra") ? "core/extra" : file.toStdString() + ":2";
+        QVERIFY2(found[0].find(where) == 0, found[0].c_str());
+    }
+    void a_folder_without_a_readme_is_found() {
+        const PlantedProject planted;
+        fs::remove(planted.root() / "plugins/mote/README.md");
+        QCOMPARE(missing_readmes(planted.root()).size(), std::size_t{1});
+    }
+    void a_long_and_a_large_file_are_found() {
+        const PlantedProject planted;
+        planted.write("core/common/long.cpp", std::string(601, '\n'));
+        planted.write("core/common/short.cpp", std::string(600, '\n'));
+        planted.write("core/common/large.bin", std::string(101, 'x'));
+        const std::vector<fs::path> files{"core/common/long.cpp", "core/common/short.cpp", "core/common/large.bin"};
+        QCOMPARE(long_files(planted.root(), files, 600).size(), std::size_t{1});
+        QCOMPARE(large_files(planted.root(), {files[2]}, 100).size(), std::size_t{1});
+        QCOMPARE(large_files(planted.root(), {files[2]}, 101).size(), std::size_t{0});
+    }
+    void a_wrong_line_in_the_table_is_named() {
+        const PlantedProject planted;
+        const auto table = [&](const char* text) {
+            planted.write("core/layers.txt", text);
+            return read_layers(planted.root() / "core/layers.txt");
+        };
+        EXPECT_ERROR(table("base common\n"), "layers.txt:1", "expected");
+        EXPECT_ERROR(table("base a: b\nbase b:\n"), "layers.txt:1", "'b' has no line above");
+        EXPECT_ERROR(table("learn a:\nbase b: a\n"), "layers.txt:2", "base may not use 'a'");
+        EXPECT_ERROR(table("base a:\nbase a:\n"), "layers.txt:2", "two lines");
+        EXPECT_ERROR(table("other a:\n"), "layers.txt:1", "'base' or 'learn'");
+    }
+};
+
+FACETER_TEST(TestLayers)
+#include "test_layers.moc"
