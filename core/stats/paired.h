@@ -25,9 +25,9 @@ struct PairedTResult {
 PairedTResult paired_t(std::span<const double> a, std::span<const double> b, Alternative alternative = Alternative::two_sided);
 
 enum class WilcoxonMethod {
-    automatic,  ///< exact for at most 50 differences without zeros or ties, else approximate (SciPy's rule)
-    exact,      ///< distribution of W+ over all sign patterns; zeros are dropped, ranks of ties are taken as if there were none
-    approximate
+    automatic,   ///< exact for at most 50 differences other than zero, else approximate
+    exact,       ///< distribution of W+ over all sign patterns, ties and zeros as they are (SciPy's exact method takes no ties)
+    approximate  ///< normal, with the variance corrected for ties
 };
 /// What to do with differences of zero: drop them; rank them and drop their ranks (Pratt 1959); rank them and give half to each side.
 enum class ZeroMethod { wilcox, pratt, zsplit };
@@ -52,7 +52,7 @@ struct WilcoxonResult {
 };
 
 /// Wilcoxon's signed-rank test of `differences` (a - b of pairs), scipy.stats.wilcoxon. A NaN, or no difference left: p is NaN.
-/// Exact with more than 1,000 differences is a usage error (the table would not fit a table's purpose).
+/// Exact with more than 1,000 differences is a usage error (the approximation is right there).
 WilcoxonResult wilcoxon(std::span<const double> differences, const WilcoxonOptions& options = {});
 /// a - b, element by element; a usage error where the sizes differ.
 std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b);

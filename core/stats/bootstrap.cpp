@@ -1,0 +1,143 @@
+#include "stats/bootstrap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "common/error.h"
+#include "common/random.h"
+#include "stats/number.h"
+#include "stats/paired.h"
+
+namespace faceter {
+namespace {
+
+/// Estimates of `options.resamples` resamples of the indices below `n`.
+std::vector<double> resample(std::size_t n, const std::function<double(std::span<const std::uint32_t>)>& statistic,
+                             const BootstrapOptions& options) {
+    RandomStream random(options.seed, "stats.bootstrap");
+    std::vector<double> estimates(options.resamples);
+    std::vector<std::uint32_t> drawn(n);
+    for (double& estimate : estimates) {
+        for (auto& index : drawn) index = static_cast<std::uint32_t>(random.below(n));
+        estimate = statistic(drawn);
+    }
+    return estimates;
+}
+
+BootstrapResult describe(double estimate, std::span<const double> estimates, std::size_t n, const BootstrapOptions& options) {
+    BootstrapResult result;
+    result.estimate = estimate;
+    result.std_error = standard_deviation(estimates);
+    result.interval = percentile_interval(estimates, options.confidence);
+    result.n = n;
+    result.resamples = options.resamples;
+    result.confidence = options.confidence;
+    return result;
+}
+
+double two_sided_p(std::span<const double> estimates) {
+    std::size_t below = 1, above = 1;  // the sample itself counts as one resample
+    for (const double e : estimates) {
+        if (std::isnan(e)) return not_a_number;
+        below += e <= 0;
+        above += e >= 0;
+    }
+    return std::min(1.0, 2.0 * static_cast<double>(std::min(below, above)) / static_cast<double>(estimates.size() + 1));
+}
+
+/// Sum and size of every group of equal keys, in order of first appearance.
+struct Groups {
+    std::vector<double> sums, sizes;
+};
+
+Groups group_sums(std::span<const double> values, std::span<const std::uint32_t> keys) {
+    Groups groups;
+    std::unordered_map<std::uint32_t, std::size_t> place;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto [at, is_new] = place.try_emplace(keys[i], groups.sums.size());
+        if (is_new) {
+            groups.sums.push_back(0);
+            groups.sizes.push_back(0);
+        }
+        groups.sums[at->second] += values[i];
+        groups.sizes[at->second] += 1;
+    }
+    return groups;
+}
+
+double mean_of_groups(const Groups& groups, std::span<const std::uint32_t> drawn) {
+    double sum = 0, size = 0;
+    for (const auto g : drawn) {
+        sum += groups.sums[g];
+        size += groups.sizes[g];
+    }
+    return sum / size;
+}
+
+}  // namespace
+
+Interval percentile_interval(std::span<const double> estimates, double confidence) {
+    return {quantile(estimates, (1 - confidence) / 2), quantile(estimates, (1 + confidence) / 2)};
+}
+
+BootstrapResult bootstrap_statistic(std::size_t n, const std::function<double(std::span<const std::uint32_t>)>& statistic,
+                                    const BootstrapOptions& options) {
+    std::vector<std::uint32_t> all(n);
+    for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<std::uint32_t>(i);
+    if (n == 0) return describe(not_a_number, {}, 0, options);
+    return describe(statistic(all), resample(n, statistic, options), n, options);
+}
+
+BootstrapResult bootstrap_mean(std::span<const double> values, const BootstrapOptions& options) {
+    return bootstrap_statistic(
+        values.size(),
+        [&](std::span<const std::uint32_t> drawn) {
+            double sum = 0;
+            for (const auto i : drawn) sum += values[i];
+            return sum / static_cast<double>(drawn.size());
+        },
+        options);
+}
+
+PairedBootstrapResult paired_bootstrap(std::span<const double> a, std::span<const double> b, const BootstrapOptions& options) {
+    std::vector<std::uint32_t> own_group(a.size());
+    for (std::size_t i = 0; i < own_group.size(); ++i) own_group[i] = static_cast<std::uint32_t>(i);
+    return paired_bootstrap_by_group(a, b, own_group, options);
+}
+
+PairedBootstrapResult paired_bootstrap_by_group(std::span<const double> a, std::span<const double> b, std::span<const std::uint32_t> groups,
+                                                const BootstrapOptions& options) {
+    const auto differences = paired_differences(a, b);
+    if (groups.size() != differences.size())
+        throw usage_error("a bootstrap by group needs a group for each of {} pairs, found {}", differences.size(), groups.size());
+    PairedBootstrapResult result;
+    result.p = not_a_number;
+    if (differences.empty()) {
+        static_cast<BootstrapResult&>(result) = describe(not_a_number, {}, 0, options);
+        return result;
+    }
+    const auto sums = group_sums(differences, groups);
+    const auto estimates = resample(
+        sums.sums.size(), [&](std::span<const std::uint32_t> drawn) { return mean_of_groups(sums, drawn); }, options);
+    static_cast<BootstrapResult&>(result) = describe(mean(differences), estimates, differences.size(), options);
+    result.p = two_sided_p(estimates);
+    return result;
+}
+
+Json BootstrapResult::to_json() const {
+    return {{"estimate", number_to_json(estimate)},
+            {"std_error", number_to_json(std_error)},
+            {"interval", interval.to_json()},
+            {"confidence", confidence},
+            {"n", n},
+            {"resamples", resamples}};
+}
+
+Json PairedBootstrapResult::to_json() const {
+    Json json = BootstrapResult::to_json();
+    json["p"] = number_to_json(p);
+    return json;
+}
+
+}  // namespace faceter
