@@ -47,6 +47,17 @@ double mean(std::span<const double> values) {
     return first + rest / n;
 }
 
+double mean_difference(std::span<const double> a, std::span<const double> b) {
+    const double centre = mean(a);
+    if (!std::isfinite(centre)) return centre - mean(b);
+    const auto mean_from_centre = [&](std::span<const double> values) {
+        double sum = 0;
+        for (const double v : values) sum += v - centre;
+        return sum / static_cast<double>(values.size());
+    };
+    return mean_from_centre(a) - mean_from_centre(b);
+}
+
 double variance(std::span<const double> values) {
     if (values.size() < 2) return not_a_number;
     const double centre = mean(values);

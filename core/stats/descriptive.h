@@ -10,6 +10,8 @@ namespace faceter {
 
 /// Arithmetic mean, corrected in a second pass: the offset of the data costs no digits.
 double mean(std::span<const double> values);
+/// mean(a) - mean(b); an offset that both share costs no digits.
+double mean_difference(std::span<const double> a, std::span<const double> b);
 /// Unbiased variance (divisor n - 1); NaN for fewer than two values.
 double variance(std::span<const double> values);
 /// Square root of `variance`.

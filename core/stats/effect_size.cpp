@@ -14,7 +14,7 @@ namespace faceter {
 double cohens_d(std::span<const double> a, std::span<const double> b) {
     const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size());
     const double pooled = ((na - 1) * variance(a) + (nb - 1) * variance(b)) / (na + nb - 2);
-    return (mean(a) - mean(b)) / std::sqrt(pooled);
+    return mean_difference(a, b) / std::sqrt(pooled);
 }
 
 double hedges_g(std::span<const double> a, std::span<const double> b) {

@@ -29,7 +29,7 @@ WelchResult welch(std::span<const double> a, std::span<const double> b, Alternat
     // t = (mean_a - mean_b) / sqrt(va + vb), with v = s^2 / n; df = (va + vb)^2 / (va^2 / (na - 1) + vb^2 / (nb - 1))
     const double va = variance(a) / static_cast<double>(r.n_a), vb = variance(b) / static_cast<double>(r.n_b);
     const double total = va + vb;
-    r.t = (r.mean_a - r.mean_b) / std::sqrt(total);
+    r.t = mean_difference(a, b) / std::sqrt(total);
     if (total == 0) {
         r.df = 1;  // SciPy's; t is +-inf or NaN here, so p does not depend on it
     } else {
