@@ -1,0 +1,118 @@
+#include "eval/embedder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "text/encode_batch.h"
+
+namespace faceter {
+namespace {
+
+/// Indices of `texts` without repetition, and for each text which of them it equals.
+struct Distinct {
+    std::vector<std::string_view> texts;
+    std::vector<std::size_t> of;
+};
+
+Distinct distinct_texts(std::span<const std::string_view> texts) {
+    Distinct distinct;
+    std::unordered_map<std::string_view, std::size_t> seen;
+    for (const std::string_view text : texts) {
+        const auto [at, fresh] = seen.emplace(text, distinct.texts.size());
+        if (fresh) distinct.texts.push_back(text);
+        distinct.of.push_back(at->second);
+    }
+    return distinct;
+}
+
+}  // namespace
+
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options) {
+    const at::NoGradGuard no_grad;
+    const Distinct distinct = distinct_texts(texts);
+    const Encoder& encoder = *model.encoders[static_cast<std::size_t>(route.encoder)];
+    const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
+                                              options.threads > 0 ? options.threads : at::get_num_threads());
+    const std::size_t count = distinct.texts.size();
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    // Longest first: what runs out of memory does so at once, and equal lengths stand together.
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return encoded[a].size() > encoded[b].size(); });
+    const std::int64_t skip = model.prompt_rows(route.instruction), dim = model.dim();
+    const at::Tensor rows = at::empty({static_cast<std::int64_t>(count), dim}, at::kFloat);
+    for (std::size_t start = 0; start < count;) {
+        std::vector<SequenceInput> inputs;
+        std::int64_t tokens = 0;
+        for (std::size_t i = start; i < count; ++i) {
+            const auto ids = encoded[order[i]];
+            if (!inputs.empty() && tokens + static_cast<std::int64_t>(ids.size()) > options.tokens_per_batch) break;
+            inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, route.expert, skip});
+            tokens += static_cast<std::int64_t>(ids.size());
+        }
+        const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), {}).to(at::kFloat).contiguous();
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim, part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim,
+                        static_cast<std::size_t>(dim) * sizeof(float));
+        start += inputs.size();
+        if (options.progress) options.progress(start);
+    }
+    if (count == texts.size()) return rows;
+    const at::Tensor index = at::empty({static_cast<std::int64_t>(texts.size())}, at::kLong);
+    std::copy(distinct.of.begin(), distinct.of.end(), index.data_ptr<std::int64_t>());
+    return rows.index_select(0, index);
+}
+
+CachedEmbedder::CachedEmbedder(const EmbeddingModel& model, EmbedOptions options, std::size_t max_bytes)
+    : model_(model), options_(std::move(options)), capacity_rows_(std::max<std::size_t>(1, max_bytes / (static_cast<std::size_t>(model.dim()) * 4 + 64))) {}
+
+Hash128 CachedEmbedder::key(std::string_view text, const Route& route) const {
+    const std::uint64_t where = hash64(route.instruction, static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert));
+    return {hash64(text, where), hash64(text, ~where)};
+}
+
+void CachedEmbedder::keep(const Hash128& key, const float* row) {
+    const auto dim = static_cast<std::size_t>(model_.dim());
+    const std::size_t slot = next_++ % capacity_rows_;
+    if (slot == owners_.size()) {
+        owners_.push_back(key);
+        rows_.insert(rows_.end(), row, row + dim);
+    } else {
+        index_.erase(owners_[slot]);
+        owners_[slot] = key;
+        std::copy(row, row + dim, rows_.begin() + static_cast<std::ptrdiff_t>(slot * dim));
+    }
+    index_[key] = slot;
+}
+
+at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) {
+    const auto dim = static_cast<std::size_t>(model_.dim());
+    const at::Tensor out = at::empty({static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(dim)}, at::kFloat);
+    std::vector<std::string_view> missing;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto found = index_.find(key(texts[i], route));
+        if (found == index_.end()) {
+            missing.push_back(texts[i]);
+            places.push_back(i);
+        } else {
+            std::memcpy(out.data_ptr<float>() + i * dim, rows_.data() + found->second * dim, dim * sizeof(float));
+        }
+    }
+    hits_ += texts.size() - missing.size();
+    misses_ += missing.size();
+    if (missing.empty()) return out;
+    const at::Tensor fresh = embed_texts(model_, missing, route, options_);
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+        const float* row = fresh.data_ptr<float>() + i * dim;
+        std::memcpy(out.data_ptr<float>() + places[i] * dim, row, dim * sizeof(float));
+        const Hash128 k = key(missing[i], route);
+        if (!index_.contains(k)) keep(k, row);
+    }
+    return out;
+}
+
+}  // namespace faceter

@@ -1,0 +1,46 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/hash.h"
+#include "model/embedding_model.h"
+
+namespace faceter {
+
+struct EmbedOptions {
+    std::int64_t tokens_per_batch = 4096;   ///< real tokens in a forward pass
+    int threads = 0;                        ///< of the tokenizer; 0: as many as ATen uses
+    /// Called with the number of texts done, now and then; may throw to stop.
+    std::function<void(std::size_t)> progress;
+};
+
+/// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by length.
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options = {});
+
+/// Embeddings by content: what was embedded under an instruction, encoder and expert once is not computed again as long as the model stays the same.
+/// Bounded: the oldest go first.
+class CachedEmbedder {
+  public:
+    explicit CachedEmbedder(const EmbeddingModel& model, EmbedOptions options = {}, std::size_t max_bytes = std::size_t(2) << 30);
+    at::Tensor embed(std::span<const std::string_view> texts, const Route& route);
+    const EmbeddingModel& model() const { return model_; }
+    std::size_t hits() const { return hits_; }
+    std::size_t misses() const { return misses_; }
+    void set_progress(std::function<void(std::size_t)> progress) { options_.progress = std::move(progress); }
+
+  private:
+    Hash128 key(std::string_view text, const Route& route) const;
+    void keep(const Hash128& key, const float* row);
+    const EmbeddingModel& model_;
+    EmbedOptions options_;
+    std::size_t capacity_rows_, next_ = 0, hits_ = 0, misses_ = 0;
+    std::vector<float> rows_;
+    std::vector<Hash128> owners_;
+    std::unordered_map<Hash128, std::size_t, Hash128Hasher> index_;
+};
+
+}  // namespace faceter

@@ -1,0 +1,48 @@
+#include "model/embedding_model.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "common/hash.h"
+
+namespace faceter {
+
+std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) {
+    auto model = std::make_unique<EmbeddingModel>();
+    model->folder = folder;
+    const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string());
+    model->encoders.push_back(Encoder::load(config, Weights(folder.weight_files)));
+    model->tokenizer = load_tokenizer(folder.encoder_folder);
+    model->max_length = folder.max_seq_length;
+    return model;
+}
+
+Route EmbeddingModel::route(const std::string& task, Role role) const {
+    const auto found = routes.find({task, role});
+    return found == routes.end() ? Route{} : found->second;
+}
+
+std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
+    if (folder.include_prompt || instruction.empty()) return 0;
+    std::vector<std::int32_t> ids;
+    tokenizer->encode(instruction, 0, ids);
+    // As sentence-transformers counts: the instruction's ids without the token that would end it.
+    return static_cast<std::int64_t>(ids.size()) - (tokenizer->special().sep >= 0 ? 1 : 0);
+}
+
+at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const {
+    const at::Tensor pooled = pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip);
+    return folder.normalize ? normalize_rows(pooled) : pooled;
+}
+
+std::string EmbeddingModel::fingerprint() const {
+    std::string all = fmt::format("{} {} {} {} {}", tokenizer->fingerprint(), max_length, pooling_name(folder.pooling), folder.include_prompt, folder.normalize);
+    for (const auto& encoder : encoders)
+        for (const Parameter& p : encoder->parameters()) {
+            const at::Tensor values = p.tensor.detach().contiguous();
+            all += p.name + hash128({static_cast<const char*>(values.data_ptr()), static_cast<std::size_t>(values.nbytes())}).hex();
+        }
+    return hash128(all).hex();
+}
+
+}  // namespace faceter

@@ -1,0 +1,49 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/model_folder.h"
+#include "model/encoder.h"
+#include "model/task.h"
+#include "text/tokenizer.h"
+
+namespace faceter {
+
+/// How texts of one task and role pass through a model: the instruction in front, which encoder (a specialist has one a task), which expert of its
+/// mixture blocks.
+struct Route {
+    std::string instruction;
+    int encoder = 0;
+    int expert = 0;
+};
+
+/// Everything between a text and its embedding: tokenizer, encoders, pooling, and the routes of the tasks.
+class EmbeddingModel {
+  public:
+    /// The model of a folder, with one dense encoder and no routes. Errors (data) as ModelFolder::open and the weights say them.
+    static std::unique_ptr<EmbeddingModel> open(const ModelFolder& folder);
+
+    ModelFolder folder;                              ///< what the start model says of itself: pooling, normalisation, lengths
+    std::shared_ptr<const Tokenizer> tokenizer;
+    std::vector<std::unique_ptr<Encoder>> encoders;
+    std::size_t max_length = 512;                    ///< tokens, instruction and special tokens included
+    std::vector<Task> tasks;
+    std::map<std::pair<std::string, Role>, Route> routes;
+
+    /// The route of a task and role; without one the plain text through the first encoder.
+    Route route(const std::string& task, Role role) const;
+    /// How many rows of a text under this instruction pooling leaves out (include_prompt: false).
+    std::int64_t prompt_rows(const std::string& instruction) const;
+
+    /// Hidden states pooled and, where the model says so, normalised: [S, D].
+    at::Tensor embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const;
+
+    std::int64_t dim() const { return encoders.front()->config().hidden_dim; }
+    /// A hash of all weights and settings that embeddings depend on: a key for caches.
+    std::string fingerprint() const;
+};
+
+}  // namespace faceter

@@ -1,0 +1,71 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+/// CPU kernels in float32 for what a matrix library does not offer: attention over packed sequences, bias + GELU, dropout + residual +
+/// layer norm. Each is compiled for several instruction sets; kernels() asks the processor once which table to use. No torch here.
+namespace faceter::kernels {
+
+/// Counter-based dropout (Philox 4x32-10): whether element j of row i of a sequence is kept depends on (seed, step, sequence key, site, i, j) only, so
+/// that packing, resuming and another number of threads or processes give the same mask, and backward draws it again.
+struct Dropout {
+    std::uint32_t threshold = 0;  ///< an element is dropped where its 16 random bits are below this; 0: no dropout
+    float scale = 1;              ///< 1 / (1 - p)
+    std::uint32_t key[2] = {0, 0};  ///< from (seed, step)
+    std::uint32_t site = 0;         ///< which dropout of the model (layer, place, head)
+};
+
+/// One head of one sequence of packed attention. Rows of q, k, v, out are `stride` floats apart.
+struct AttentionHead {
+    const float *q, *k, *v;      ///< [L, head_dim] each, rows `qkv_stride` apart
+    std::size_t qkv_stride, out_stride;
+    std::size_t length, head_dim;
+    float scale;
+    Dropout dropout;             ///< on the probabilities: row i, element j
+    std::uint64_t sequence_key;
+};
+
+/// Floats of scratch that one head of a sequence of `length` tokens needs (forward and backward).
+std::size_t attention_scratch(std::size_t length, std::size_t head_dim);
+
+struct NormParameters {
+    const float *gamma, *beta;
+    float epsilon;
+    std::size_t width;
+};
+
+struct Table {
+    const char* instruction_set;
+
+    /// out [L, head_dim] = dropout(softmax(scale q k^T)) v; lse[i] = log sum exp of row i.
+    void (*attention_forward)(const AttentionHead& head, float* out, float* lse, float* scratch);
+    /// dq, dk, dv (rows qkv_stride apart) from dout and out (rows out_stride apart).
+    void (*attention_backward)(const AttentionHead& head, const float* out, const float* dout, const float* lse, float* dq, float* dk, float* dv,
+                               float* scratch);
+
+    /// y = GELU(u + bias) with the error function (exact form); rows x width. y may be u.
+    void (*bias_gelu)(const float* u, const float* bias, float* y, std::size_t rows, std::size_t width);
+    /// From u (before bias) and dy: y = GELU(u + bias) again, dy *= GELU'(u + bias), dbias += column sums of the new dy.
+    void (*bias_gelu_backward)(const float* u, const float* bias, float* y, float* dy, float* dbias, std::size_t rows, std::size_t width);
+
+    /// z = dropout(x + bias) + residual (written over x), y = norm(z); mean and rstd a row. `first_row` counts within the sequence.
+    /// residual and bias may be null. Rows are of one sequence (one dropout key).
+    void (*add_norm)(float* x, const float* bias, const float* residual, float* y, float* mean, float* rstd, std::size_t rows,
+                     std::size_t first_row, std::uint64_t sequence_key, const Dropout& dropout, const NormParameters& norm);
+    /// dz from dy, z; dx = dropout mask applied to dz; dgamma, dbeta, dbias accumulate. dx may be dy, dz may be null when there is no residual.
+    void (*add_norm_backward)(const float* z, const float* dy, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma,
+                              float* dbeta, float* dbias, std::size_t rows, std::size_t first_row, std::uint64_t sequence_key,
+                              const Dropout& dropout, const NormParameters& norm);
+    /// y[i] = x[i] kept and scaled, or 0 (forward and backward of a plain dropout). y may be x.
+    void (*dropout_rows)(const float* x, float* y, std::size_t rows, std::size_t width, std::size_t first_row, std::uint64_t sequence_key,
+                         const Dropout& dropout);
+};
+
+/// The table of the best instruction set that this processor has (FACETER_CPU=avx512|avx2|generic overrides, for tests).
+const Table& kernels();
+
+extern const Table generic_table;
+extern const Table avx2_table;
+extern const Table avx512_table;
+
+}  // namespace faceter::kernels

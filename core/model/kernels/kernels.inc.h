@@ -1,0 +1,463 @@
+// Included once by each isa_*.cpp with its own compiler flags. Everything is in an anonymous namespace and nothing of the standard
+// library's templates is used: a template compiled here for AVX-512 must never be the one that the linker keeps for everybody.
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "model/kernels/kernels.h"
+
+namespace faceter::kernels {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr std::size_t lanes = 16, tile_rows = 8;
+#elif defined(__AVX2__)
+constexpr std::size_t lanes = 8, tile_rows = 4;
+#else
+constexpr std::size_t lanes = 4, tile_rows = 4;
+#endif
+typedef float Vector __attribute__((vector_size(4 * lanes)));
+typedef float UnalignedVector __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+typedef std::int32_t IntVector __attribute__((vector_size(4 * lanes)));
+
+inline Vector load(const float* at) { return *reinterpret_cast<const UnalignedVector*>(at); }
+inline void store(float* at, Vector value) { *reinterpret_cast<UnalignedVector*>(at) = value; }
+inline Vector splat(float value) { return Vector{} + value; }
+inline Vector select(IntVector condition, Vector yes, Vector no) { return condition ? yes : no; }
+inline std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+
+inline float sum(Vector v) {
+    float total = 0;
+    for (std::size_t i = 0; i < lanes; ++i) total += v[i];
+    return total;
+}
+
+/// exp(x), relative error below 2e-7; below -87 the smallest normal number, callers mask what must be 0.
+inline Vector exp_vector(Vector x) {
+    x = select(x < -87.3f, splat(-87.3f), x);
+    x = select(x > 88.3f, splat(88.3f), x);
+    const Vector shifted = x * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the integer nearest lands in the low mantissa bits
+    const Vector n = shifted - 12582912.0f;
+    const Vector r = x - n * 0.693359375f + n * 2.12194440e-4f;
+    Vector p = splat(1.9875691500e-4f);
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    const IntVector exponent = (__builtin_convertvector(n, IntVector) + 127) << 23;
+    return p * (Vector)exponent;
+}
+
+/// erf(x) as a rational function of x^2 (the one of Eigen and XLA), within a few units in the last place.
+inline Vector erf_vector(Vector x) {
+    x = select(x < -3.832506856900711f, splat(-3.832506856900711f), x);
+    x = select(x > 3.832506856900711f, splat(3.832506856900711f), x);
+    const Vector s = x * x;
+    Vector p = splat(0.00022905065861350646f);
+    p = p * s + 0.0034082910107109506f;
+    p = p * s + 0.050955695062380861f;
+    p = p * s + 0.18520832239976145f;
+    p = p * s + 1.128379143519084f;
+    Vector q = splat(-1.1791602954361697e-7f);
+    q = q * s + 0.000023547966471313185f;
+    q = q * s + 0.0010179625278914885f;
+    q = q * s + 0.014070470171167667f;
+    q = q * s + 0.11098505178285362f;
+    q = q * s + 0.49746925110067538f;
+    q = q * s + 1.0f;
+    return x * p / q;
+}
+
+// ---------------------------------------------------------------- dropout
+
+/// Sixteen words side by side: the group's shape is the same for every instruction set, and so are the masks.
+typedef std::uint32_t Words __attribute__((vector_size(64)));
+typedef std::uint64_t HalfWords __attribute__((vector_size(64)));
+
+/// The 32 x 32 bit products of all lanes as high and low halves.
+inline void wide_product(Words c, std::uint32_t factor, Words& high, Words& low) {
+#if defined(__AVX512F__)
+    const __m512i x = (__m512i)c, m = _mm512_set1_epi32(static_cast<int>(factor));
+    const __m512i even = _mm512_mul_epu32(x, m), odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m);
+    high = (Words)_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
+    low = (Words)_mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
+#elif defined(__AVX2__)
+    const __m256i m = _mm256_set1_epi32(static_cast<int>(factor));
+    __m256i x[2], h[2], l[2];
+    __builtin_memcpy(x, &c, sizeof x);
+    for (int half = 0; half < 2; ++half) {
+        const __m256i even = _mm256_mul_epu32(x[half], m), odd = _mm256_mul_epu32(_mm256_srli_epi64(x[half], 32), m);
+        h[half] = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+        l[half] = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
+    }
+    __builtin_memcpy(&high, h, sizeof h);
+    __builtin_memcpy(&low, l, sizeof l);
+#else
+    for (int i = 0; i < 16; ++i) {
+        const std::uint64_t wide = std::uint64_t{factor} * c[i];
+        high[i] = static_cast<std::uint32_t>(wide >> 32);
+        low[i] = static_cast<std::uint32_t>(wide);
+    }
+#endif
+}
+
+/// The random words of one group of 128 elements: 16 Philox counters, 4 words each, two elements a word.
+inline void group_words(std::uint32_t group, std::uint32_t row, std::uint64_t sequence, const Dropout& dropout, Words out[4]) {
+    constexpr Words lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    Words c0 = lane + group * 16, c1 = Words{} + row, c2 = Words{} + static_cast<std::uint32_t>(sequence);
+    Words c3 = Words{} + (static_cast<std::uint32_t>(sequence >> 32) ^ (dropout.site * 0x9E3779B1u));
+    std::uint32_t k0 = dropout.key[0], k1 = dropout.key[1];
+    for (int round = 0; round < 10; ++round) {
+        Words high_a, low_a, high_b, low_b;
+        wide_product(c0, 0xD2511F53u, high_a, low_a);
+        wide_product(c2, 0xCD9E8D57u, high_b, low_b);
+        c0 = high_b ^ c1 ^ k0;
+        c1 = low_b;
+        c2 = high_a ^ c3 ^ k1;
+        c3 = low_a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+typedef float Mask __attribute__((vector_size(64)));
+typedef float UnalignedMask __attribute__((vector_size(64), aligned(4), may_alias));
+
+/// Multiplies a row by its mask (0 or scale). Element j of the row: group j / 128, half-word (j / 16) % 8, lane j % 16.
+void dropout_row(const float* x, float* y, std::size_t count, std::size_t row, std::uint64_t sequence, const Dropout& dropout) {
+    if (dropout.threshold == 0) {
+        if (x != y) __builtin_memcpy(y, x, count * sizeof(float));
+        return;
+    }
+    Words words[4];
+    for (std::size_t start = 0; start < count; start += 128) {
+        group_words(static_cast<std::uint32_t>(start / 128), static_cast<std::uint32_t>(row), sequence, dropout, words);
+        for (std::size_t part = 0; part < 8 && start + part * 16 < count; ++part) {
+            const Words bits = part % 2 ? words[part / 2] >> 16 : words[part / 2] & 0xffffu;
+            const Mask mask = (bits >= dropout.threshold) ? Mask{} + dropout.scale : Mask{};
+            const std::size_t at = start + part * 16, here = smaller(16, count - at);
+            if (here == 16)
+                *reinterpret_cast<UnalignedMask*>(y + at) = *reinterpret_cast<const UnalignedMask*>(x + at) * mask;
+            else
+                for (std::size_t i = 0; i < here; ++i) y[at + i] = x[at + i] * mask[i];
+        }
+    }
+}
+
+// ---------------------------------------------------------------- small matrix products
+
+/// One tile: C[R, V * lanes] (+)= A[R, K] B[K, V * lanes], A(i, k) = a[i * row_step + k * column_step].
+template <std::size_t R, std::size_t V, bool accumulate>
+inline void tile(std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step, const float* b, std::size_t b_stride, float* c,
+                 std::size_t c_stride) {
+    Vector acc[R][V];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < R; ++i)
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) acc[i][v] = accumulate ? load(c + i * c_stride + v * lanes) : Vector{};
+    for (std::size_t k = 0; k < depth; ++k) {
+        Vector row[V];
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) row[v] = load(b + k * b_stride + v * lanes);
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < R; ++i) {
+            const Vector factor = splat(a[i * row_step + k * column_step]);
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < V; ++v) acc[i][v] += factor * row[v];
+        }
+    }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < R; ++i)
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) store(c + i * c_stride + v * lanes, acc[i][v]);
+}
+
+template <std::size_t R, bool accumulate>
+inline void tile_row(std::size_t columns, std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step, const float* b,
+                     std::size_t b_stride, float* c, std::size_t c_stride) {
+    std::size_t n = 0;
+    for (; n + 2 * lanes <= columns; n += 2 * lanes)
+        tile<R, 2, accumulate>(depth, a, row_step, column_step, b + n, b_stride, c + n, c_stride);
+    for (; n < columns; n += lanes) tile<R, 1, accumulate>(depth, a, row_step, column_step, b + n, b_stride, c + n, c_stride);
+}
+
+/// C[M, N] (+)= A[M, K] B[K, N]; N is a multiple of the vector's width (buffers are padded).
+template <bool accumulate>
+void product(std::size_t rows, std::size_t columns, std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step, const float* b,
+             std::size_t b_stride, float* c, std::size_t c_stride) {
+    std::size_t i = 0;
+    for (; i + tile_rows <= rows; i += tile_rows)
+        tile_row<tile_rows, accumulate>(columns, depth, a + i * row_step, row_step, column_step, b, b_stride, c + i * c_stride, c_stride);
+    for (; i + 4 <= rows; i += 4)
+        tile_row<4, accumulate>(columns, depth, a + i * row_step, row_step, column_step, b, b_stride, c + i * c_stride, c_stride);
+    for (; i < rows; ++i)
+        tile_row<1, accumulate>(columns, depth, a + i * row_step, row_step, column_step, b, b_stride, c + i * c_stride, c_stride);
+}
+
+// ---------------------------------------------------------------- attention
+
+constexpr std::size_t block_rows = 64;
+
+/// [rows, width] with rows `stride` apart -> [rows, padded width], zeros behind.
+void gather(const float* from, std::size_t stride, std::size_t rows, std::size_t width, std::size_t padded, float* to) {
+    for (std::size_t i = 0; i < rows; ++i) {
+        std::size_t d = 0;
+        for (; d < width; ++d) to[i * padded + d] = from[i * stride + d];
+        for (; d < padded; ++d) to[i * padded + d] = 0;
+    }
+}
+
+/// [rows, width] with rows `stride` apart -> its transpose [width, padded rows], zeros behind.
+void gather_transposed(const float* from, std::size_t stride, std::size_t rows, std::size_t width, std::size_t padded, float* to) {
+    for (std::size_t d = 0; d < width; ++d)
+        for (std::size_t i = rows; i < padded; ++i) to[d * padded + i] = 0;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t d = 0; d < width; ++d) to[d * padded + i] = from[i * stride + d];
+}
+
+void scatter(const float* from, std::size_t padded, std::size_t rows, std::size_t width, float* to, std::size_t stride) {
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t d = 0; d < width; ++d) to[i * stride + d] = from[i * padded + d];
+}
+
+/// row = exp(scale * row - shift) over `length` elements, zeros behind up to `padded`; returns the sum.
+inline float exponentials(float* row, std::size_t length, std::size_t padded, float scale, float shift) {
+    Vector total{};
+    for (std::size_t j = 0; j < padded; j += lanes) {
+        Vector e = exp_vector(load(row + j) * scale - shift);
+        if (j + lanes > length)
+            for (std::size_t i = 0; i < lanes; ++i) e[i] = j + i < length ? e[i] : 0.0f;
+        store(row + j, e);
+        total += e;
+    }
+    return sum(total);
+}
+
+inline float largest(const float* row, std::size_t length) {
+    float best = row[0];
+    std::size_t j = 0;
+    if (length >= lanes) {
+        Vector v = load(row);
+        for (j = lanes; j + lanes <= length; j += lanes) {
+            const Vector w = load(row + j);
+            v = select(w > v, w, v);
+        }
+        best = v[0];
+        for (std::size_t i = 1; i < lanes; ++i) best = v[i] > best ? v[i] : best;
+    }
+    for (; j < length; ++j) best = row[j] > best ? row[j] : best;
+    return best;
+}
+
+void attention_forward(const AttentionHead& head, float* out, float* lse, float* scratch) {
+    const std::size_t n = head.length, width = round_up(head.head_dim, lanes), padded = round_up(n, lanes);
+    float* keys = scratch;                          // [width, padded], transposed
+    float* values = keys + width * padded;          // [padded, width]
+    float* queries = values + padded * width;       // [block, width]
+    float* scores = queries + block_rows * width;   // [block, padded]
+    float* result = scores + block_rows * padded;   // [block, width]
+    gather_transposed(head.k, head.qkv_stride, n, head.head_dim, padded, keys);
+    gather(head.v, head.qkv_stride, n, head.head_dim, width, values);
+    for (std::size_t start = 0; start < n; start += block_rows) {
+        const std::size_t rows = smaller(block_rows, n - start);
+        gather(head.q + start * head.qkv_stride, head.qkv_stride, rows, head.head_dim, width, queries);
+        product<false>(rows, padded, head.head_dim, queries, width, 1, keys, padded, scores, padded);
+        for (std::size_t i = 0; i < rows; ++i) {
+            float* row = scores + i * padded;
+            const float peak = largest(row, n) * head.scale;
+            const float total = exponentials(row, n, padded, head.scale, peak);
+            const Vector inverse = splat(1.0f / total);
+            for (std::size_t j = 0; j < padded; j += lanes) store(row + j, load(row + j) * inverse);
+            lse[start + i] = peak + __builtin_logf(total);
+            if (head.dropout.threshold) dropout_row(row, row, n, start + i, head.sequence_key, head.dropout);
+        }
+        product<false>(rows, width, n, scores, padded, 1, values, width, result, width);
+        scatter(result, width, rows, head.head_dim, out + start * head.out_stride, head.out_stride);
+    }
+}
+
+inline float dot(const float* a, const float* b, std::size_t count) {
+    float total = 0;
+    for (std::size_t d = 0; d < count; ++d) total += a[d] * b[d];
+    return total;
+}
+
+/// ds = scale * p o (dp - delta), where dp arrives masked by the dropout of p; p leaves as dropout(p).
+void score_gradients(const AttentionHead& head, float* p, float* dp, std::size_t padded, std::size_t row, float delta) {
+    const std::size_t n = head.length;
+    if (head.dropout.threshold) {
+        dropout_row(dp, dp, n, row, head.sequence_key, head.dropout);
+        for (std::size_t j = 0; j < padded; j += lanes) store(dp + j, load(p + j) * (load(dp + j) - delta) * head.scale);
+        dropout_row(p, p, n, row, head.sequence_key, head.dropout);
+    } else {
+        for (std::size_t j = 0; j < padded; j += lanes) store(dp + j, load(p + j) * (load(dp + j) - delta) * head.scale);
+    }
+}
+
+void attention_backward(const AttentionHead& head, const float* out, const float* dout, const float* lse, float* dq, float* dk, float* dv,
+                        float* scratch) {
+    const std::size_t n = head.length, dim = head.head_dim, width = round_up(dim, lanes), padded = round_up(n, lanes);
+    float* keys_t = scratch;                      // [width, padded]
+    float* values_t = keys_t + width * padded;    // [width, padded]
+    float* keys = values_t + width * padded;      // [padded, width]
+    float* dkeys = keys + padded * width;         // [padded, width]
+    float* dvalues = dkeys + padded * width;      // [padded, width]
+    float* queries = dvalues + padded * width;    // [block, width]
+    float* douts = queries + block_rows * width;  // [block, width]
+    float* dqueries = douts + block_rows * width;
+    float* p = dqueries + block_rows * width;  // [block, padded]
+    float* dp = p + block_rows * padded;       // [block, padded]
+    gather_transposed(head.k, head.qkv_stride, n, dim, padded, keys_t);
+    gather_transposed(head.v, head.qkv_stride, n, dim, padded, values_t);
+    gather(head.k, head.qkv_stride, n, dim, width, keys);
+    __builtin_memset(dkeys, 0, 2 * padded * width * sizeof(float));
+    for (std::size_t start = 0; start < n; start += block_rows) {
+        const std::size_t rows = smaller(block_rows, n - start);
+        gather(head.q + start * head.qkv_stride, head.qkv_stride, rows, dim, width, queries);
+        gather(dout + start * head.out_stride, head.out_stride, rows, dim, width, douts);
+        product<false>(rows, padded, dim, queries, width, 1, keys_t, padded, p, padded);
+        product<false>(rows, padded, dim, douts, width, 1, values_t, padded, dp, padded);
+        for (std::size_t i = 0; i < rows; ++i) {
+            exponentials(p + i * padded, n, padded, head.scale, lse[start + i]);
+            const float delta = dot(douts + i * width, out + (start + i) * head.out_stride, dim);
+            score_gradients(head, p + i * padded, dp + i * padded, padded, start + i, delta);
+        }
+        product<true>(n, width, rows, p, 1, padded, douts, width, dvalues, width);
+        product<true>(n, width, rows, dp, 1, padded, queries, width, dkeys, width);
+        product<false>(rows, width, n, dp, padded, 1, keys, width, dqueries, width);
+        scatter(dqueries, width, rows, dim, dq + start * head.qkv_stride, head.qkv_stride);
+    }
+    scatter(dkeys, width, n, dim, dk, head.qkv_stride);
+    scatter(dvalues, width, n, dim, dv, head.qkv_stride);
+}
+
+// ---------------------------------------------------------------- GELU
+
+inline Vector gelu_vector(Vector x) { return 0.5f * x * (1.0f + erf_vector(x * 0.70710678f)); }
+
+/// d GELU / dx = Phi(x) + x phi(x).
+inline Vector gelu_slope(Vector x) { return 0.5f * (1.0f + erf_vector(x * 0.70710678f)) + x * 0.39894228f * exp_vector(x * x * -0.5f); }
+
+/// `body(at, count)` over a row: whole vectors, then the tail through a padded copy.
+template <typename Body>
+inline void over_row(std::size_t width, Body body) {
+    std::size_t j = 0;
+    for (; j + lanes <= width; j += lanes) body(j, lanes);
+    if (j < width) body(j, width - j);
+}
+
+inline Vector load_part(const float* at, std::size_t count) {
+    if (count == lanes) return load(at);
+    Vector v{};
+    for (std::size_t i = 0; i < count; ++i) v[i] = at[i];
+    return v;
+}
+
+inline void store_part(float* at, Vector value, std::size_t count) {
+    if (count == lanes) return store(at, value);
+    for (std::size_t i = 0; i < count; ++i) at[i] = value[i];
+}
+
+void bias_gelu(const float* u, const float* bias, float* y, std::size_t rows, std::size_t width) {
+    for (std::size_t i = 0; i < rows; ++i)
+        over_row(width, [&](std::size_t j, std::size_t count) {
+            const Vector x = load_part(u + i * width + j, count) + (bias ? load_part(bias + j, count) : Vector{});
+            store_part(y + i * width + j, gelu_vector(x), count);
+        });
+}
+
+void bias_gelu_backward(const float* u, const float* bias, float* y, float* dy, float* dbias, std::size_t rows, std::size_t width) {
+    for (std::size_t i = 0; i < rows; ++i)
+        over_row(width, [&](std::size_t j, std::size_t count) {
+            const std::size_t at = i * width + j;
+            const Vector x = load_part(u + at, count) + (bias ? load_part(bias + j, count) : Vector{});
+            const Vector cdf = 0.5f * (1.0f + erf_vector(x * 0.70710678f));
+            store_part(y + at, x * cdf, count);
+            const Vector slope = cdf + x * 0.39894228f * exp_vector(x * x * -0.5f);
+            const Vector du = load_part(dy + at, count) * slope;
+            store_part(dy + at, du, count);
+            if (dbias) store_part(dbias + j, load_part(dbias + j, count) + du, count);
+        });
+}
+
+// ---------------------------------------------------------------- dropout + residual + layer norm
+
+/// Mean and 1 / standard deviation (biased variance, two passes) of a row.
+inline void moments(const float* z, const NormParameters& norm, float& mean, float& rstd) {
+    Vector total{};
+    over_row(norm.width, [&](std::size_t j, std::size_t count) { total += load_part(z + j, count); });
+    mean = sum(total) / static_cast<float>(norm.width);
+    Vector squares{};
+    over_row(norm.width, [&](std::size_t j, std::size_t count) {
+        Vector d = load_part(z + j, count) - mean;
+        for (std::size_t i = count; i < lanes; ++i) d[i] = 0;
+        squares += d * d;
+    });
+    rstd = 1.0f / __builtin_sqrtf(sum(squares) / static_cast<float>(norm.width) + norm.epsilon);
+}
+
+void add_norm(float* x, const float* bias, const float* residual, float* y, float* mean, float* rstd, std::size_t rows, std::size_t first_row,
+              std::uint64_t sequence_key, const Dropout& dropout, const NormParameters& norm) {
+    const std::size_t width = norm.width;
+    for (std::size_t i = 0; i < rows; ++i) {
+        float* row = x + i * width;
+        if (bias) over_row(width, [&](std::size_t j, std::size_t count) { store_part(row + j, load_part(row + j, count) + load_part(bias + j, count), count); });
+        if (dropout.threshold) dropout_row(row, row, width, first_row + i, sequence_key, dropout);
+        if (residual)
+            over_row(width, [&](std::size_t j, std::size_t count) {
+                store_part(row + j, load_part(row + j, count) + load_part(residual + i * width + j, count), count);
+            });
+        moments(row, norm, mean[i], rstd[i]);
+        over_row(width, [&](std::size_t j, std::size_t count) {
+            const Vector normal = (load_part(row + j, count) - mean[i]) * rstd[i];
+            store_part(y + i * width + j, normal * load_part(norm.gamma + j, count) + load_part(norm.beta + j, count), count);
+        });
+    }
+}
+
+void add_norm_backward(const float* z, const float* dy, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma, float* dbeta,
+                       float* dbias, std::size_t rows, std::size_t first_row, std::uint64_t sequence_key, const Dropout& dropout,
+                       const NormParameters& norm) {
+    const std::size_t width = norm.width;
+    const float inverse = 1.0f / static_cast<float>(width);
+    for (std::size_t i = 0; i < rows; ++i) {
+        const float *zi = z + i * width, *dyi = dy + i * width;
+        float* dxi = dx + i * width;
+        Vector sum_g{}, sum_gn{};  // sums of g = dy * gamma and of g * normal
+        over_row(width, [&](std::size_t j, std::size_t count) {
+            const Vector d = load_part(dyi + j, count), normal = (load_part(zi + j, count) - mean[i]) * rstd[i];
+            const Vector g = d * load_part(norm.gamma + j, count);
+            sum_g += g;
+            sum_gn += g * normal;
+            store_part(dgamma + j, load_part(dgamma + j, count) + d * normal, count);
+            store_part(dbeta + j, load_part(dbeta + j, count) + d, count);
+        });
+        const float mean_g = sum(sum_g) * inverse, mean_gn = sum(sum_gn) * inverse;
+        over_row(width, [&](std::size_t j, std::size_t count) {
+            const Vector normal = (load_part(zi + j, count) - mean[i]) * rstd[i];
+            const Vector g = load_part(dyi + j, count) * load_part(norm.gamma + j, count);
+            const Vector d = (g - mean_g - normal * mean_gn) * rstd[i];
+            if (dz) store_part(dz + i * width + j, d, count);
+            store_part(dxi + j, d, count);
+        });
+        if (dropout.threshold) dropout_row(dxi, dxi, width, first_row + i, sequence_key, dropout);
+        if (dbias) over_row(width, [&](std::size_t j, std::size_t count) { store_part(dbias + j, load_part(dbias + j, count) + load_part(dxi + j, count), count); });
+    }
+}
+
+void dropout_rows(const float* x, float* y, std::size_t rows, std::size_t width, std::size_t first_row, std::uint64_t sequence_key,
+                  const Dropout& dropout) {
+    for (std::size_t i = 0; i < rows; ++i) dropout_row(x + i * width, y + i * width, width, first_row + i, sequence_key, dropout);
+}
+
+}  // namespace
+
+extern const Table FACETER_ISA_TABLE;
+const Table FACETER_ISA_TABLE = {FACETER_ISA_NAME, attention_forward, attention_backward, bias_gelu,
+                                 bias_gelu_backward, add_norm, add_norm_backward, dropout_rows};
+
+}  // namespace faceter::kernels

@@ -1,0 +1,119 @@
+#include "model/ops.h"
+
+#include <ATen/ATen.h>
+
+#include <atomic>
+
+#include "model/ops_common.h"
+
+namespace faceter {
+namespace {
+
+std::atomic<bool> composed_everywhere{false};
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+at::Tensor dropped(const at::Tensor& x, const PackedLayout& layout, const DropoutSite& dropout) {
+    const at::Tensor in = x.contiguous(), out = at::empty_like(in);
+    const auto mask = dropout.kernel();
+    const auto& groups = layout.groups(false);
+    const auto width = static_cast<std::size_t>(in.size(1));
+    parallel_tasks(static_cast<std::int64_t>(groups.size()), [&](std::int64_t g) {
+        for (const RowBlock& b : groups[g].blocks)
+            kernels::kernels().dropout_rows(data(in) + b.begin * width, data(out) + b.begin * width, b.rows, width, b.first_row, b.sequence_key, mask);
+    });
+    return out;
+}
+
+struct PackedDropout : Function<PackedDropout> {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout) {
+        context->saved_data["site"] = Carried<std::pair<LayoutPointer, DropoutSite>>::wrap({layout, dropout});
+        return dropped(x, *layout, dropout);
+    }
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const auto& [layout, dropout] = Carried<std::pair<LayoutPointer, DropoutSite>>::from(context->saved_data["site"]);
+        return {dropped(gradients[0], *layout, dropout), {}, {}};
+    }
+};
+
+/// The rows of sequence s that count in its mean.
+std::pair<std::int64_t, std::int64_t> pooled_rows(const PackedLayout& layout, const std::vector<std::int64_t>& skip, std::int64_t s) {
+    const std::int64_t begin = layout.offsets()[s], length = layout.length(s);
+    // A text without a token of its own behind the instruction keeps all rows: a mean over nothing has no value.
+    const std::int64_t skipped = skip.empty() || skip[s] >= length ? 0 : skip[s];
+    return {begin + skipped, length - skipped};
+}
+
+struct MeanPool : Function<MeanPool> {
+    using Shape = std::pair<LayoutPointer, std::vector<std::int64_t>>;
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const LayoutPointer& layout, const std::vector<std::int64_t>& skip) {
+        context->saved_data["shape"] = Carried<Shape>::wrap({layout, skip});
+        const at::Tensor in = x.contiguous(), out = at::zeros({layout->num_sequences(), x.size(1)}, x.options());
+        const std::int64_t width = x.size(1);
+        parallel_tasks(layout->num_sequences(), [&](std::int64_t s) {
+            const auto [begin, rows] = pooled_rows(*layout, skip, s);
+            float* to = data(out) + s * width;
+            for (std::int64_t i = begin; i < begin + rows; ++i)
+                for (std::int64_t d = 0; d < width; ++d) to[d] += data(in)[i * width + d];
+            for (std::int64_t d = 0; d < width; ++d) to[d] /= static_cast<float>(rows);
+        });
+        return out;
+    }
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const auto& [layout, skip] = Carried<Shape>::from(context->saved_data["shape"]);
+        const at::Tensor dy = gradients[0].contiguous(), dx = at::zeros({layout->num_tokens(), dy.size(1)}, dy.options());
+        const std::int64_t width = dy.size(1);
+        parallel_tasks(layout->num_sequences(), [&, &layout = layout, &skip = skip](std::int64_t s) {
+            const auto [begin, rows] = pooled_rows(*layout, skip, s);
+            const float share = 1.0f / static_cast<float>(rows);
+            for (std::int64_t i = begin; i < begin + rows; ++i)
+                for (std::int64_t d = 0; d < width; ++d) data(dx)[i * width + d] = data(dy)[s * width + d] * share;
+        });
+        return {dx, {}, {}};
+    }
+};
+
+at::Tensor composed_mean(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
+    std::vector<at::Tensor> means;
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        const auto [begin, rows] = pooled_rows(layout, skip, s);
+        means.push_back(x.narrow(0, begin, rows).mean(0));
+    }
+    return at::stack(means);
+}
+
+}  // namespace
+
+void force_composed_ops(bool on) { composed_everywhere = on; }
+
+bool fast_path(const at::Tensor& x) { return x.device().is_cpu() && x.scalar_type() == at::kFloat && !composed_everywhere; }
+
+float* thread_scratch(std::size_t count) {
+    thread_local std::vector<float> buffer;
+    if (buffer.size() < count) buffer.resize(count);
+    return buffer.data();
+}
+
+at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const PackedLayout& layout, const DropoutSite& dropout) {
+    return dropped(at::ones({layout.num_tokens(), columns}, at::kFloat), layout, dropout).to(like.options());
+}
+
+at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout) {
+    if (dropout.p == 0) return x;
+    if (fast_path(x)) return PackedDropout::apply(x, layout, dropout);
+    return x * dropout_mask(x, x.size(1), *layout, dropout);
+}
+
+at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip) {
+    if (pooling == Pooling::mean) return fast_path(x) ? MeanPool::apply(x, layout, skip) : composed_mean(x, *layout, skip);
+    const at::Tensor rows = at::empty({layout->num_sequences()}, at::kLong);
+    for (std::int64_t s = 0; s < layout->num_sequences(); ++s)
+        rows.data_ptr<std::int64_t>()[s] = pooling == Pooling::cls ? layout->offsets()[s] : layout->offsets()[s + 1] - 1;
+    return x.index_select(0, rows.to(x.device()));
+}
+
+at::Tensor normalize_rows(const at::Tensor& x) { return x / x.norm(2, -1, true).clamp_min(1e-12); }
+
+}  // namespace faceter
