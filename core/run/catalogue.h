@@ -31,7 +31,7 @@ class Catalogue {
     PluginList plugins_;
 };
 
-/// Core's own extensions: curricula task_aware and static, objective infonce, analysis inter_task_similarity, variant start.
+/// Core's own extensions: curricula task_aware and static, objective infonce and analysis inter_task_similarity.
 void add_builtin_extensions(Catalogue& catalogue);
 
 }  // namespace faceter

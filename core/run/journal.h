@@ -74,6 +74,7 @@ class JournalWriter {
     std::int64_t seq_ = 0, step_ = 0;
     std::chrono::steady_clock::time_point last_write_;
     bool closing_ = false;
+    bool broken_ = false;   ///< a write failed: what follows a torn line would never be believed, so nothing follows it
     std::thread heart_;
 };
 
@@ -90,6 +91,9 @@ struct JournalContent {
     std::uint64_t torn_bytes = 0;    ///< what follows it
     std::string problem;             ///< why the rest was cut; empty where nothing was
 };
+
+/// Times of the first and the last good line, read from the file's ends only; 0, 0 where there is none.
+std::pair<double, double> journal_span(const fs::path& file);
 
 /// The good lines from byte `offset` on (0: all). Reading stops at the first line that is torn, whose checksum or sequence is wrong;
 /// what follows is reported, never believed. `expected_seq` is the sequence number of the first line (1 at offset 0).

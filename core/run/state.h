@@ -32,26 +32,43 @@ struct RunState {
     double active_s = 0;            ///< time between first and last line, all attempts
 };
 
+/// How a worker process ended, as its supervisor saw it: journal/<attempt>/exit.json, written by the supervisor alone.
+struct WorkerExit {
+    int code = 0;
+    int signal = 0;        ///< killed by it; 0: it exited by itself
+    std::string message;   ///< last line of its log, for a worker that could not say why in its journal
+};
+void write_worker_exit(const RunDirectory& run, int attempt, const WorkerExit& exit);
+std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt);
+
+/// control/supervisor.json: the process that will start the run.
+void write_supervisor(const RunDirectory& run, const ProcessIdentity& process);
+std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run);
+
 /// Follows the journals of a run: each call of update() reads only what was added.
 class RunFollower {
   public:
     explicit RunFollower(const RunDirectory& run);
-    /// New events of rank 0 of the current attempt (a newer attempt replaces it).
+    /// New events of rank 0 of the newest attempt (a newer attempt replaces an older one).
     std::vector<JournalEvent> update();
     RunState state() const;
+    const RunDirectory& run() const { return run_; }
 
   private:
+    void begin(int attempt);
     void take(const JournalEvent& event);
-    fs::path folder_;
-    int attempt_ = 0, attempts_ = 0;
+    void take_step(const JournalEvent& event);
+    void judge_open_attempt(RunState& state) const;
+
+    RunDirectory run_;
+    int attempt_ = 0;
     std::uint64_t offset_ = 0;
     std::int64_t next_seq_ = 1;
     RunState state_;
     ProcessIdentity process_;
     bool ended_ = false;
-    double attempt_first_ = 0, earlier_active_ = 0, slowest_gap_ = 0, train_since_ = 0;
-    std::int64_t train_from_ = 0;
-    std::string problem_;
+    double first_ = 0, earlier_active_ = 0, slowest_gap_ = 0, rate_since_ = 0;
+    std::int64_t rate_from_ = 0;
 };
 
 /// The state of a run now, from its journals alone.

@@ -1,0 +1,53 @@
+#include "run/catalogue.h"
+
+// What core itself offers to an experiment file; the code behind these names is in core/train and core/eval.
+
+namespace faceter {
+namespace {
+
+Extension infonce() {
+    return {"infonce",
+            "InfoNCE over in-batch and given hard negatives; the temperature comes from the task.",
+            {"infonce",
+             "",
+             {
+                 boolean("symmetric", false, "Add the loss from documents to queries.").from("methods.md, section 2"),
+                 choice("mask_false_negatives", {"none", "same_text", "same_label"}, "same_text",
+                        "In-batch examples with the same text (or also the same class label) are not taken as negatives; the papers mask nothing."),
+                 choice("similarity", {"cosine", "dot"}, "cosine", "What the temperature divides."),
+                 boolean("use_hard_negatives", true, "Use the negatives that a data set gives."),
+                 integer("gradient_cache_chunk", 0,
+                         "Compute a batch in chunks of this many pairs with the same gradients in less memory (GradCache); 0: off.")
+                     .at_least(0)
+                     .in("pairs"),
+             }}};
+}
+
+Extension task_aware() {
+    return {"task_aware",
+            "TA-CL: each batch is of one task, drawn by weight, built by the task's batching, with the task's temperature (MoTE, section 4.2).",
+            {"task_aware", "", {}}};
+}
+
+Extension static_training() {
+    return {"static",
+            "The ablation of TA-CL: heterogeneous batches over all tasks and one temperature everywhere.",
+            {"static", "", {real("temperature", 0.03, "Temperature of every batch.").above(0).from("MoTE, section 5.4")}}};
+}
+
+Extension inter_task_similarity() {
+    return {"inter_task_similarity",
+            "Cosine similarities of the same texts embedded under each task's instruction (MoTE, section 5.2).",
+            {"inter_task_similarity", "", {}}};
+}
+
+}  // namespace
+
+void add_builtin_extensions(Catalogue& catalogue) {
+    catalogue.add(ExtensionKind::objective, infonce(), "core");
+    catalogue.add(ExtensionKind::curriculum, task_aware(), "core");
+    catalogue.add(ExtensionKind::curriculum, static_training(), "core");
+    catalogue.add(ExtensionKind::analysis, inter_task_similarity(), "core");
+}
+
+}  // namespace faceter

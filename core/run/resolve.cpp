@@ -1,0 +1,170 @@
+#include "run/resolve.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "common/strings.h"
+#include "run/experiment_schema.h"
+#include "settings/core_settings.h"
+
+namespace faceter {
+namespace {
+
+/// Cores that this process may use (taskset, containers and batch systems give fewer than the machine has).
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+class Resolver {
+  public:
+    Resolver(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems)
+        : root_(root), file_(file), catalogue_(catalogue), problems_(problems), context_{absolute_path(file).parent_path(), &problems} {}
+
+    Json resolve() {
+        settings_ = check_section(experiment_schema(), root_, "", context_);
+        if (settings_.contains("tasks") && settings_["tasks"].is_object()) tasks();
+        variants();
+        settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
+        settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
+        analyses();
+        evaluation();
+        head();
+        return std::move(settings_);
+    }
+
+  private:
+    const YamlNode& at(const YamlNode* node) const { return node ? *node : root_; }
+    void problem(const YamlNode* node, std::string_view message) { problems_.add(at(node).position(), message); }
+
+    void head() {
+        if (settings_["name"].is_null() || settings_["name"] == "") settings_["name"] = file_.stem().string();
+        if (settings_["threads"] == 0) settings_["threads"] = usable_cores();
+        if (settings_["seeds"].empty()) problem(root_.find("seeds"), "seeds is an empty list; expected at least one seed");
+        const std::string model = settings_["model"];
+        std::error_code ignored;
+        const fs::path folder = (context_.base_folder / model).lexically_normal();
+        if (model.find('/') != std::string::npos && fs::is_directory(folder, ignored)) settings_["model"] = folder.string();
+    }
+
+    void tasks() {
+        const YamlNode* tasks = root_.find("tasks");
+        double weights = 0;
+        for (const auto& [name, task] : settings_["tasks"].items()) {
+            const YamlNode* node = tasks ? tasks->find(name) : nullptr;
+            settle_task(name, task, node);
+            weights += task["weight"].get<double>();
+        }
+        if (settings_["tasks"].empty()) problem(tasks, "tasks is empty; expected at least one task");
+        else if (weights == 0) problem(tasks, "all tasks have weight 0, so no batch could be drawn");
+    }
+
+    void settle_task(const std::string& name, Json& task, const YamlNode* node) {
+        const Schema schema = task_schema();
+        const std::vector<std::string>& types = schema.find("type")->choices;
+        if (task["type"].is_null()) {
+            if (std::find(types.begin(), types.end(), name) == types.end())
+                problem(node, fmt::format("tasks.{} has no type, and its name is none; expected type: one of {}", name, join(types, ", ")));
+            else
+                task["type"] = name;
+        }
+        const bool clustering = task["type"] == "clustering", retrieval = task["type"] == "retrieval";
+        if (task["temperature"].is_null()) task["temperature"] = clustering ? 0.06 : 0.03;
+        if (task["batching"].is_null()) task["batching"] = retrieval ? "homogeneous" : "heterogeneous";
+        settle_instructions(name, task["instructions"], node ? node->find("instructions") : nullptr);
+    }
+
+    /// `text` stands for both roles; what remains is query and document.
+    void settle_instructions(const std::string& name, Json& instructions, const YamlNode* node) {
+        const Json both = instructions["text"];
+        if (!both.is_null() && (!instructions["query"].is_null() || !instructions["document"].is_null()))
+            problem(node, fmt::format("tasks.{}.instructions has 'text' and also 'query' or 'document'; expected either", name));
+        Json settled = Json::object();
+        for (const char* role : {"query", "document"}) settled[role] = !both.is_null() ? both : instructions[role].is_null() ? Json("") : instructions[role];
+        instructions = settled;
+    }
+
+    void variants() {
+        const YamlNode* variants = root_.find("variants");
+        settings_["variants"] = Json::object();
+        if (!variants || variants->kind == YamlNode::Kind::null) return;
+        if (variants->kind != YamlNode::Kind::map) return problem(variants, fmt::format("variants is {}; expected a map such as {{IC: {{method: instruction}}}}", variants->kind_name()));
+        for (const auto& entry : variants->entries) {
+            if (entry.key == start_variant || entry.key.empty() || entry.key.size() > 100 || entry.key.find_first_of("./") != std::string::npos)
+                problems_.add({file_.string(), entry.line, entry.column},
+                              fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)", faceter::quoted(entry.key)));
+            settings_["variants"][entry.key] = method(ExtensionKind::variant, &entry.value, "variants." + entry.key, "");
+        }
+    }
+
+    Json method(ExtensionKind kind, const YamlNode* node, const std::string& where, const std::string& fallback) {
+        if (node && node->kind != YamlNode::Kind::map && node->kind != YamlNode::Kind::null) {
+            problem(node, fmt::format("{} is {}; expected a map with 'method'", where, node->kind_name()));
+            return {{"method", fallback}};
+        }
+        const YamlNode* named = node ? node->find("method") : nullptr;
+        if (!named && fallback.empty()) {
+            problem(node, fmt::format("{}.method is missing; expected one of {}", where, join(catalogue_.names(kind), ", ")));
+            return {{"method", ""}};
+        }
+        const std::string name = named ? named->text : fallback;
+        const Catalogue::Entry* entry = catalogue_.find(kind, name);
+        if (!entry) {
+            problem(named, fmt::format("unknown {} method {} in {}{}{}", extension_kind_name(kind), faceter::quoted(name), where, suggestion(name, catalogue_.names(kind)),
+                                       catalogue_.plugins().rejected.empty() ? "" : "; some plugins were rejected: see faceter doctor"));
+            return {{"method", name}};
+        }
+        YamlNode empty;
+        empty.kind = YamlNode::Kind::map;
+        if (!node || node->kind == YamlNode::Kind::null || !named) {
+            empty.entries.push_back({"method", 0, 0, yaml_from_json(name, file_.string())});
+            if (node)
+                for (const auto& other : node->entries) empty.entries.push_back(other);
+            node = &empty;
+        }
+        return check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+    }
+
+    void analyses() {
+        const YamlNode* analyses = root_.find("analyses");
+        settings_["analyses"] = Json::array();
+        if (!analyses || analyses->kind == YamlNode::Kind::null) return;
+        if (analyses->kind != YamlNode::Kind::sequence) return problem(analyses, fmt::format("analyses is {}; expected a list", analyses->kind_name()));
+        for (std::size_t i = 0; i < analyses->items.size(); ++i)
+            settings_["analyses"].push_back(method(ExtensionKind::analysis, &analyses->items[i], fmt::format("analyses[{}]", i), ""));
+    }
+
+    /// An evaluation set's task must be one of the tree's: it says which instruction and expert its texts get.
+    void evaluation() {
+        const YamlNode* section = root_.find("evaluation");
+        const YamlNode* datasets = section ? section->find("datasets") : nullptr;
+        if (!datasets || !settings_.contains("tasks") || !settings_["tasks"].is_object()) return;
+        std::vector<std::string> names;
+        for (const auto& [name, task] : settings_["tasks"].items()) names.push_back(name);
+        for (const YamlNode& item : datasets->items) {
+            const YamlNode* task = item.find("task");
+            if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
+            if (const Schema known = task_schema(); std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text)) continue;
+            problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, names)));
+        }
+    }
+
+    const YamlNode& root_;
+    const fs::path& file_;
+    const Catalogue& catalogue_;
+    Problems& problems_;
+    CheckContext context_;
+    Json settings_;
+};
+
+}  // namespace
+
+Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems) {
+    return Resolver(root, file, catalogue, problems).resolve();
+}
+
+}  // namespace faceter
