@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <string_view>
+
+#include "text/wordpiece.h"
+
+namespace faceter {
+
+/// The kind that a tokenizer.json names in model.type ("WordPiece", "BPE", "Unigram", "WordLevel").
+std::string tokenizer_json_kind(std::string_view text, std::string_view name);
+/// Reads the text of a tokenizer.json with a WordPiece model, a BertNormalizer (or none) and a BertPreTokenizer. Anything else that would
+/// change the ids is a data error that names it. `name` stands in front of messages.
+WordPieceSettings parse_wordpiece_json(std::string_view text, std::string_view name);
+/// Reads vocab.txt (a piece a line, its id the line) for a BERT tokenizer; special tokens are those of BERT.
+WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_view name);
+
+/// Takes over what a tokenizer_config.json says: names of the special tokens and the truncation side; with `bert_flags` also do_lower_case,
+/// strip_accents, tokenize_chinese_chars and added_tokens_decoder (a folder without tokenizer.json).
+void apply_tokenizer_config(std::string_view text, std::string_view name, bool bert_flags, WordPieceSettings& settings);
+/// For a vocab.txt, after its configuration was applied: the special tokens become added tokens and [CLS] and [SEP] go around a text.
+void add_bert_specials(WordPieceSettings& settings, std::string_view name);
+
+}  // namespace faceter
