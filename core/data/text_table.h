@@ -26,7 +26,6 @@ class TextTable {
     std::vector<std::string_view> views() const;
 
   private:
-    void index_all();
     void grow_index();
     std::size_t slot_of(std::string_view text) const;
 

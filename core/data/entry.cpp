@@ -1,0 +1,70 @@
+#include "data/entry.h"
+
+#include <algorithm>
+
+namespace faceter {
+namespace {
+
+std::size_t smaller_limit(std::size_t limit, std::size_t sample) {
+    if (limit == 0 || sample == 0) return std::max(limit, sample);
+    return std::min(limit, sample);
+}
+
+template <typename T>
+T setting(const Json& settings, std::string_view key, T fallback) {
+    try {
+        return json_or<T>(settings, key, fallback, "data entry");
+    } catch (const Error&) {
+        throw settings_error("data entry: setting '{}' has the wrong type", key);
+    }
+}
+
+std::size_t limit_setting(const Json& settings, std::string_view key) {
+    const auto value = setting<std::int64_t>(settings, key, 0);
+    if (value < 0) throw settings_error("data entry: {} must not be negative, but is {}", key, value);
+    return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
+    const Json& s = request.settings;
+    name = setting<std::string>(s, "name", "");
+    source = setting<std::string>(s, "source", "folder");
+    path = setting<std::string>(s, "path", "");
+    view = setting<std::string>(s, "view", "");
+    split = setting<std::string>(s, "split", "");
+    task = setting<std::string>(s, "task", "");
+    format = setting<std::string>(s, "format", "");
+    limits.max_examples = smaller_limit(limit_setting(s, "max_examples"), request.sample_limit);
+    limits.max_documents = smaller_limit(limit_setting(s, "max_documents"), request.sample_limit);
+    limits.max_queries = smaller_limit(limit_setting(s, "max_queries"), request.sample_limit);
+    count = limit_setting(s, "count");
+    exclude_same_id = setting(s, "exclude_same_id", false);
+    hard_negatives = static_cast<int>(std::min<std::int64_t>(setting<std::int64_t>(s, "hard_negatives", -1), 1000));
+    examples_per_label = static_cast<int>(std::min<std::size_t>(limit_setting(s, "examples_per_label"), 1'000'000));
+    labels = setting(s, "labels", std::vector<std::string>());
+    const auto policy = setting<std::string>(s, "on_error", "fail");
+    if (policy != "fail" && policy != "skip") throw settings_error("data entry: on_error is {}; it must be fail or skip", policy);
+    on_error = policy == "skip" ? RecordErrors::Policy::skip : RecordErrors::Policy::fail;
+    if (!path.empty()) folder_or_file = absolute_path(fs::path(path).is_absolute() ? fs::path(path) : request.base_folder / path);
+}
+
+const fs::path& DataEntry::need_path() const {
+    if (path.empty()) throw settings_error("data entry: source '{}' needs a path, and none is set", source);
+    return folder_or_file;
+}
+
+Json DataReport::card(Json origin) const {
+    Json card = std::move(origin);
+    card["counts"] = counts;
+    card["skipped"] = errors.card();
+    std::vector<std::string> all = warnings;
+    if (errors.num_skipped() > 0)
+        all.push_back(fmt::format("{} bad records were left out, the first at {}", errors.num_skipped(),
+                                  errors.card().at("first").get<std::string>()));
+    card["warnings"] = all;
+    return card;
+}
+
+}  // namespace faceter

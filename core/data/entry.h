@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/record.h"
+#include "data/sources.h"
+
+namespace faceter {
+
+/// How many records are kept; 0: all.
+struct DataLimits {
+    std::size_t max_examples = 0, max_documents = 0, max_queries = 0;
+};
+
+/// The settings of a data entry as typed values (data_entry_schema says what they mean).
+struct DataEntry {
+    explicit DataEntry(const DataRequest& request);
+
+    std::string name, source, path, view, split, task, format;
+    DataLimits limits;  ///< the request's sample_limit is in them
+    std::size_t count = 0;
+    RecordErrors::Policy on_error = RecordErrors::Policy::fail;
+    bool exclude_same_id = false;
+    int hard_negatives = -1;  ///< -1: not set
+    int examples_per_label = 0;  ///< 0: not set
+    std::vector<std::string> labels;
+    fs::path folder_or_file;  ///< `path`, resolved; empty where it is not set
+    std::uint64_t seed = 1;
+
+    /// Throws a settings error where `path` is not set.
+    const fs::path& need_path() const;
+};
+
+/// What a reader fills besides the data: counts, warnings and what became of bad records.
+struct DataReport {
+    explicit DataReport(RecordErrors::Policy policy) : errors(policy) {}
+    RecordErrors errors;
+    Json counts = Json::object();
+    std::vector<std::string> warnings;
+    /// The card of a set: where it comes from, counts, skipped records, warnings.
+    Json card(Json origin) const;
+};
+
+}  // namespace faceter

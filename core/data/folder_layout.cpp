@@ -1,0 +1,112 @@
+#include "data/folder_layout.h"
+
+#include <algorithm>
+
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+std::vector<FolderLayout>& layouts() {
+    static std::vector<FolderLayout> all;
+    return all;
+}
+
+std::vector<std::string> names_of_split(const std::string& split) {
+    std::vector<std::string> names{split};
+    const std::vector<std::string> same{"dev", "val", "valid", "validation"};
+    if (std::find(same.begin(), same.end(), split) != same.end()) names.insert(names.end(), same.begin(), same.end());
+    return names;
+}
+
+std::vector<std::string> endings(bool tables) {
+    std::vector<std::string> all;
+    for (const char* form : {".jsonl", ".tsv", ".csv"}) {
+        if (!tables && std::string_view(form) != ".jsonl") continue;
+        for (const char* packed : {"", ".gz", ".zst"}) all.push_back(std::string(form) + packed);
+    }
+    return all;
+}
+
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& stem, bool tables) {
+    for (const std::string& ending : endings(tables))
+        if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
+    return std::nullopt;
+}
+
+std::string all_layouts_text() {
+    std::string text;
+    for (const FolderLayout& layout : folder_layouts()) text += fmt::format("\n  {}: {}", layout.task, layout.files);
+    return text;
+}
+
+const FolderLayout* find_layout(const std::string& task) {
+    for (const FolderLayout& layout : folder_layouts())
+        if (layout.task == task) return &layout;
+    return nullptr;
+}
+
+const FolderLayout* layout_by_files(const fs::path& folder) {
+    if (find_file(folder, "corpus", false) && find_file(folder, "queries", false)) return find_layout("retrieval");
+    for (const char* stem : {"test", "train", "texts", "dev", "val"}) {
+        const auto file = find_file(folder, stem, false);
+        const FolderLayout* found = nullptr;
+        if (file) peek_record(*file, [&](const Record& record) {
+            for (const FolderLayout& layout : folder_layouts())
+                if (!found && layout.matches && layout.matches(record)) found = &layout;
+        });
+        if (found) return found;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool register_layout(FolderLayout layout) {
+    auto& all = layouts();
+    const auto before = [](const FolderLayout& a, const FolderLayout& b) {
+        return std::pair(-a.priority, a.task) < std::pair(-b.priority, b.task);
+    };
+    all.insert(std::upper_bound(all.begin(), all.end(), layout, before), std::move(layout));
+    return true;
+}
+
+const std::vector<FolderLayout>& folder_layouts() { return layouts(); }
+
+const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
+    if (!fs::is_directory(folder))
+        throw data_error("{}: {}; a folder with a data set is expected", folder.string(),
+                         fs::exists(folder) ? "is not a folder" : "no such folder");
+    std::string wanted = task;
+    const fs::path card = folder / "dataset.json";
+    if (wanted.empty() && fs::is_regular_file(card)) wanted = json_or<std::string>(read_json(card, 1 << 24), "task", "", card.string());
+    if (!wanted.empty()) {
+        if (const FolderLayout* layout = find_layout(wanted)) return *layout;
+        std::vector<std::string> known;
+        for (const FolderLayout& layout : folder_layouts()) known.push_back(layout.task);
+        throw data_error("{}: no layout of data is called {}{}", (task.empty() ? card : folder).string(), faceter::quoted(wanted), suggestion(wanted, known));
+    }
+    if (const FolderLayout* layout = layout_by_files(folder)) return *layout;
+    throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst):{}", folder.string(),
+                     all_layouts_text());
+}
+
+std::optional<fs::path> FolderContext::find(const std::string& stem, bool tables) const { return find_file(folder, stem, tables); }
+
+fs::path FolderContext::need(const std::string& stem, bool tables) const {
+    if (auto file = find(stem, tables)) return *file;
+    throw data_error("{}: no such file (nor with {}); the data set is not complete", (folder / (stem + ".jsonl")).string(),
+                     tables ? ".tsv, .csv, .gz or .zst" : ".gz or .zst");
+}
+
+fs::path FolderContext::need_split(const std::string& wanted, bool tables) const {
+    for (const std::string& name : names_of_split(wanted))
+        if (auto file = find(name, tables)) return *file;
+    return need(wanted, tables);
+}
+
+void FolderContext::read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns) {
+    read_records(file, report.errors, columns, take);
+}
+
+}  // namespace faceter

@@ -1,0 +1,44 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/entry.h"
+#include "data/record_reader.h"
+#include "data/training_builder.h"
+
+namespace faceter {
+
+/// One folder while it is being read.
+struct FolderContext {
+    fs::path folder;
+    DataEntry entry;
+    std::string split;  ///< test, train ...
+    DataReport report;
+
+    /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; nothing where none is there.
+    std::optional<fs::path> find(const std::string& stem, bool tables = false) const;
+    /// The same, or a data error that names what was looked for.
+    fs::path need(const std::string& stem, bool tables = false) const;
+    /// The file of the split. "dev", "val", "valid" and "validation" mean the same.
+    fs::path need_split(const std::string& split, bool tables = false) const;
+    void read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns = {});
+};
+
+/// One layout of a data folder: a file of this folder that registers itself. A member is null where the layout has no such data.
+struct FolderLayout {
+    std::string task;   ///< as dataset.json names it
+    std::string files;  ///< "train.jsonl, test.jsonl {text, label}", for messages
+    int priority = 0;   ///< layouts with a higher one are asked first whether a folder is theirs
+    /// True where a record of the folder's main file (test, train or texts) has this layout's members.
+    bool (*matches)(const Record& record) = nullptr;
+    void (*evaluation)(FolderContext& context, EvaluationSet& set) = nullptr;
+    TrainingSet (*training)(FolderContext& context, const std::string& name, const std::string& task, Json origin) = nullptr;
+    std::vector<std::string> (*texts)(FolderContext& context) = nullptr;
+};
+bool register_layout(FolderLayout layout);
+const std::vector<FolderLayout>& folder_layouts();
+/// The layout of a folder: `task` where it is not empty, else dataset.json's "task", else what the files show.
+const FolderLayout& layout_of(const fs::path& folder, const std::string& task);
+
+}  // namespace faceter

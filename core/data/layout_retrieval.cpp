@@ -1,0 +1,157 @@
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "common/strings.h"
+#include "data/folder_layout.h"
+
+// BEIR (Thakur et al., 2021): corpus.jsonl {_id, title, text}, queries.jsonl {_id, text}, qrels/SPLIT.tsv with query-id, corpus-id, score.
+
+namespace faceter {
+namespace {
+
+using IdIndex = std::unordered_map<std::string, std::uint32_t>;
+
+std::uint32_t new_id(IdIndex& index, std::vector<std::string>& ids, std::string_view id) {
+    const auto number = static_cast<std::uint32_t>(ids.size());
+    if (!index.emplace(std::string(id), number).second) throw BadRecord{"an _id stands twice", faceter::quoted(id, 60)};
+    ids.emplace_back(id);
+    return number;
+}
+
+IdIndex read_corpus(FolderContext& context, RetrievalData& data) {
+    IdIndex index;
+    std::string text;
+    context.read(context.need("corpus"), [&](const Record& record) {
+        const std::string_view title = record.text_or_empty("title"), body = record.text_or_empty("text");
+        if (!record.find({"title", "text"})) throw BadRecord{"a document has neither title nor text", "members: " + record.known()};
+        new_id(index, data.document_ids, record.text_or_number("_id"));
+        text.assign(title).append(" ").append(body);
+        data.documents.add(trim(text));
+    });
+    return index;
+}
+
+struct Queries {
+    IdIndex index;
+    std::vector<std::string> ids;
+    TextTable texts;
+};
+
+Queries read_queries(FolderContext& context) {
+    Queries queries;
+    context.read(context.need("queries"), [&](const Record& record) {
+        if (!record.find({"text"})) throw BadRecord{"member 'text' is missing", "members: " + record.known()};
+        const std::string_view text = record.text_or_empty("text");
+        new_id(queries.index, queries.ids, record.text_or_number("_id"));
+        queries.texts.add(text);
+    });
+    return queries;
+}
+
+fs::path qrels_file(const FolderContext& context) {
+    for (const char* ending : {".tsv", ".tsv.gz", ".tsv.zst"})
+        for (const fs::path& folder : {context.folder / "qrels", context.folder})
+            for (const std::string& stem : {context.split, std::string(context.split == "dev" ? "validation" : context.split)})
+                if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
+    throw data_error("{}: no such file (nor with .gz or .zst); choose a split that the data set has judgements for",
+                     (context.folder / "qrels" / (context.split + ".tsv")).string());
+}
+
+int grade_of(const Record& record) {
+    const double score = record.number("score");
+    if (std::abs(score) > 1e6) throw BadRecord{"a score is out of range", ""};
+    return static_cast<int>(score);
+}
+
+/// By query: judged documents, each once (the last judgement counts).
+using Judgements = std::vector<std::map<std::uint32_t, int>>;
+
+Judgements read_qrels(FolderContext& context, const IdIndex& documents, const Queries& queries) {
+    Judgements judged(queries.ids.size());
+    std::size_t rows = 0, unknown_documents = 0, unknown_queries = 0, repeated = 0;
+    const TableColumns columns{{"query-id", "corpus-id", "score"}, {{"query-id", "query_id", "qid"}, {"corpus-id", "corpus_id", "doc_id", "docid"}}};
+    context.read(qrels_file(context), [&](const Record& record) {
+        const Record::Member* query = record.find({"query-id", "query_id", "qid"});
+        const Record::Member* document = record.find({"corpus-id", "corpus_id", "doc_id", "docid"});
+        if (!query || !document) throw BadRecord{"a judgement needs query-id, corpus-id and score, separated by tabs", ""};
+        const int grade = grade_of(record);
+        ++rows;
+        const auto query_at = queries.index.find(std::string(query->text));
+        const auto document_at = documents.find(std::string(document->text));
+        unknown_queries += query_at == queries.index.end();
+        unknown_documents += document_at == documents.end();
+        if (query_at == queries.index.end() || document_at == documents.end()) return;
+        repeated += !judged[query_at->second].insert_or_assign(document_at->second, grade).second;
+    }, columns);
+    DataReport& report = context.report;
+    report.counts["judgements"] = rows;
+    report.counts["judgements_of_unknown_documents"] = unknown_documents;
+    report.counts["judgements_of_unknown_queries"] = unknown_queries;
+    report.counts["repeated_judgements"] = repeated;
+    if (unknown_documents + unknown_queries > 0)
+        report.warnings.push_back(fmt::format("{}: {} judgements name a document and {} a query that the data set lacks; they were left out",
+                                              qrels_file(context).string(), unknown_documents, unknown_queries));
+    return judged;
+}
+
+RetrievalData read_retrieval(FolderContext& context) {
+    RetrievalData data;
+    data.exclude_same_id = context.entry.exclude_same_id;
+    const IdIndex documents = read_corpus(context, data);
+    const Queries queries = read_queries(context);
+    const Judgements judged = read_qrels(context, documents, queries);
+    std::size_t empty = 0;
+    for (std::uint32_t query = 0; query < judged.size(); ++query) {
+        if (judged[query].empty()) continue;
+        empty += trim(queries.texts[query]).empty();
+        data.query_ids.push_back(queries.ids[query]);
+        data.queries.add(queries.texts[query]);
+        data.qrels.emplace_back(judged[query].begin(), judged[query].end());
+    }
+    if (empty > 0) context.report.warnings.push_back(fmt::format("{}: {} queries are empty; they are scored as they are", context.folder.string(), empty));
+    context.report.counts["queries_in_file"] = queries.ids.size();
+    context.report.counts["empty_queries"] = empty;
+    if (data.queries.empty())
+        throw data_error("{}: no judgement of split '{}' belongs to a query and a document of the data set", context.folder.string(), context.split);
+    return data;
+}
+
+void evaluation(FolderContext& context, EvaluationSet& set) { set.data = read_retrieval(context); }
+
+/// One example a relevant judgement; documents judged not relevant are the query's hard negatives.
+TrainingSet training(FolderContext& context, const std::string& name, const std::string& task, Json origin) {
+    const RetrievalData data = read_retrieval(context);
+    TrainingBuilder builder(name, task);
+    std::vector<std::string_view> negatives;
+    std::size_t empty = 0;
+    for (std::uint32_t query = 0; query < data.qrels.size(); ++query) {
+        negatives.clear();
+        for (const auto& [document, grade] : data.qrels[query])
+            if (grade <= 0 && static_cast<int>(negatives.size()) < context.entry.hard_negatives) negatives.push_back(data.documents[document]);
+        for (const auto& [document, grade] : data.qrels[query]) {
+            if (grade <= 0) continue;
+            const bool usable = !trim(data.queries[query]).empty() && !data.documents[document].empty();
+            empty += !usable;
+            if (usable) builder.add(data.queries[query], data.documents[document], negatives);
+        }
+    }
+    context.report.counts["pairs_with_an_empty_text"] = empty;
+    return builder.finish(context.entry.limits, context.report, std::move(origin));
+}
+
+std::vector<std::string> texts(FolderContext& context) {
+    RetrievalData data;
+    read_corpus(context, data);
+    const auto views = data.documents.views();
+    return {views.begin(), views.end()};
+}
+
+const bool registered = register_layout({.task = "retrieval",
+                                         .files = "corpus.jsonl {_id, title, text}, queries.jsonl {_id, text}, qrels/SPLIT.tsv (query-id, corpus-id, score)",
+                                         .evaluation = evaluation,
+                                         .training = training,
+                                         .texts = texts});
+
+}  // namespace
+}  // namespace faceter

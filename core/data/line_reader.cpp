@@ -1,0 +1,61 @@
+#include "data/line_reader.h"
+
+#include <cstring>
+
+#include "common/strings.h"
+
+namespace faceter {
+
+LineReader::LineReader(const std::filesystem::path& path, std::size_t max_line, ExpansionLimit limit)
+    : path_(path.string()), max_line_(max_line), input_(InputStream::open(path, limit)), buffer_((std::size_t(1) << 18) + padding) {
+    skip_byte_order_mark();
+}
+
+std::optional<std::string_view> LineReader::next() {
+    std::size_t searched = 0;
+    for (;;) {
+        const char* from = buffer_.data() + begin_;
+        const std::size_t unread = end_ - begin_;
+        if (const void* found = std::memchr(from + searched, '\n', unread - searched))
+            return take_line(static_cast<std::size_t>(static_cast<const char*>(found) - from), 1);
+        searched = unread;
+        if (unread > max_line_)
+            throw data_error("{}:{}: this line is longer than {}; a file with one record a line is expected", path_, line_number_ + 1,
+                             format_bytes(max_line_));
+        if (!refill()) {
+            if (unread == 0) return std::nullopt;
+            return take_line(unread, 0);
+        }
+    }
+}
+
+std::string_view LineReader::take_line(std::size_t length, std::size_t end_bytes) {
+    std::string_view line(buffer_.data() + begin_, length);
+    begin_ += length + end_bytes;
+    ++line_number_;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+}
+
+/// Moves the unread bytes to the front and reads more behind them; false at the end of the file.
+bool LineReader::refill() {
+    if (at_end_) return false;
+    if (begin_ > 0) {
+        std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    if (buffer_.size() - padding - end_ < buffer_.size() / 4) buffer_.resize(2 * buffer_.size());
+    const std::size_t got = input_->read(buffer_.data() + end_, buffer_.size() - padding - end_);
+    end_ += got;
+    at_end_ = got == 0;
+    return got > 0;
+}
+
+void LineReader::skip_byte_order_mark() {
+    while (end_ - begin_ < 3 && refill()) {
+    }
+    if (std::string_view(buffer_.data() + begin_, end_ - begin_).starts_with("\xef\xbb\xbf")) begin_ += 3;
+}
+
+}  // namespace faceter

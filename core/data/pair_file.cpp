@@ -1,0 +1,129 @@
+#include "data/pair_file.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "common/strings.h"
+#include "data/line_reader.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::array<std::string_view, 5> anchor_names{"query", "anchor", "question", "sentence1", "text1"};
+constexpr std::array<std::string_view, 8> positive_names{"document", "positive", "positives", "pos", "answer", "passage", "sentence2", "text2"};
+constexpr std::array<std::string_view, 4> negative_names{"negatives", "negative", "neg", "hard_negatives"};
+
+const TableColumns pair_columns{{"anchor", "positive", "negative_1", "negative_2", "negative_3", "negative_4", "negative_5", "negative_6",
+                                 "negative_7", "negative_8"},
+                                {{anchor_names.begin(), anchor_names.end()}, {positive_names.begin(), positive_names.end()}}};
+
+std::string_view checked(std::string_view text, std::string_view key) {
+    if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
+    return text;
+}
+
+/// A text, or every text of a list.
+void append_texts(const Record& record, const Record::Member& member, std::vector<std::string_view>& texts) {
+    if (member.kind == Record::Kind::text) {
+        texts.push_back(checked(member.text, member.key));
+    } else {
+        for (const std::string_view text : record.texts(member.key)) texts.push_back(checked(text, member.key));
+    }
+}
+
+const Record::Member& need(const Record& record, std::span<const std::string_view> names, std::string_view role) {
+    if (const Record::Member* member = record.find(names)) return *member;
+    throw BadRecord{fmt::format("no {} ({})", role, fmt::join(names, ", ")), "members: " + record.known()};
+}
+
+void append_negatives(const Record& record, std::vector<std::string_view>& negatives) {
+    if (const Record::Member* member = record.find(std::span<const std::string_view>(negative_names))) append_texts(record, *member, negatives);
+    for (const Record::Member& member : record.members())
+        if (member.key.starts_with("negative_") && member.kind == Record::Kind::text) negatives.push_back(checked(member.text, member.key));
+}
+
+/// Where an entry names labels, only their records count; the labels seen tell whether it should have.
+class LabelFilter {
+  public:
+    explicit LabelFilter(const DataEntry& entry) : wanted_(entry.labels.begin(), entry.labels.end()) {}
+    bool takes(const Record& record) {
+        const Record::Member* member = record.find({"label"});
+        if (!member) return wanted_.empty();
+        const std::string label(label_text(*member));
+        if (seen_.size() < 20) seen_.insert(label);
+        const bool taken = wanted_.empty() || wanted_.contains(label);
+        left_out_ += !taken;
+        return taken;
+    }
+    void report(const std::string& file, DataReport& report) const {
+        if (!wanted_.empty()) report.counts["left_out_by_label"] = left_out_;
+        if (wanted_.empty() && (seen_.contains("contradiction") || seen_ == std::set<std::string>{"0", "1"}))
+            report.warnings.push_back(fmt::format("{}: its pairs carry labels ({}) and all of them are used as positives; set labels: [...] to choose", file,
+                                                  fmt::join(seen_, ", ")));
+    }
+
+  private:
+    std::set<std::string> wanted_, seen_;
+    std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+bool is_pair_record(const Record& record) {
+    return record.find(std::span<const std::string_view>(anchor_names)) && record.find(std::span<const std::string_view>(positive_names));
+}
+
+void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report) {
+    std::vector<std::string_view> positives, negatives;
+    LabelFilter filter(entry);
+    read_records(file, report.errors, pair_columns, [&](const Record& record) {
+        const Record::Member& anchor = need(record, anchor_names, "anchor");
+        if (anchor.kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", anchor.key), ""};
+        positives.clear();
+        negatives.clear();
+        append_texts(record, need(record, positive_names, "positive"), positives);
+        append_negatives(record, negatives);
+        if (positives.empty()) throw BadRecord{"the list of positives is empty", ""};
+        if (entry.format == "triplets" && negatives.empty()) throw BadRecord{"a triplet has no negative", "members: " + record.known()};
+        if (!filter.takes(record)) return;
+        if (entry.hard_negatives >= 0) negatives.resize(std::min(negatives.size(), static_cast<std::size_t>(entry.hard_negatives)));
+        for (const std::string_view positive : positives) builder.add(checked(anchor.text, anchor.key), positive, negatives);
+    });
+    filter.report(file.string(), report);
+}
+
+LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
+    LabelledTexts labelled;
+    LabelIndex index;
+    const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
+    read_records(file, report.errors, columns, [&](const Record& record) {
+        const std::string_view text = record.text("text");
+        const Record::Member* label = record.find({"label", "label_text"});
+        if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
+        labelled.labels.push_back(index.add(label_text(*label), record.text_or_empty("label_text")));
+        labelled.texts.add(text);
+    });
+    const auto final_number = index.finish(labelled.label_names);
+    for (std::int32_t& label : labelled.labels) label = final_number[static_cast<std::size_t>(label)];
+    return labelled;
+}
+
+std::vector<std::string> read_text_file(const fs::path& file, DataReport& report) {
+    std::vector<std::string> texts;
+    if (file.filename().string().find(".txt") == std::string::npos) {
+        read_records(file, report.errors, {{"text"}, {{"text"}}}, [&](const Record& record) { texts.emplace_back(record.text("text")); });
+        return texts;
+    }
+    LineReader lines(file);
+    while (const auto line = lines.next()) {
+        if (trim(*line).empty()) continue;
+        if (is_valid_utf8(*line))
+            texts.emplace_back(*line);
+        else
+            report.errors.bad(lines.position(), {"not valid UTF-8", ""});
+    }
+    return texts;
+}
+
+}  // namespace faceter

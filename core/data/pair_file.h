@@ -1,0 +1,23 @@
+#pragma once
+#include "data/folder_layout.h"
+
+namespace faceter {
+
+/// Reads pairs and triplets, JSON lines or tables, into examples. Accepted names, in this order:
+///   anchor     query, anchor, question, sentence1, text1
+///   positive   document, positive, positives, pos, answer, passage, sentence2, text2      (a text, or a list: one example each)
+///   negatives  negatives, negative, neg, hard_negatives (a text or a list); in tables also negative_1, negative_2 ...
+///   label      label: only records with one of the entry's `labels` are used, where it sets any
+/// A table without a header line has the columns anchor, positive, and as many negatives as follow.
+void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report);
+
+/// True where a record has an anchor and a positive.
+bool is_pair_record(const Record& record);
+
+/// Reads {text, label} records (tables: columns text, label).
+LabelledTexts read_labelled_file(const fs::path& file, DataReport& report);
+
+/// Reads texts: a text a line (.txt, also packed), else records with a "text" (tables: first column).
+std::vector<std::string> read_text_file(const fs::path& file, DataReport& report);
+
+}  // namespace faceter

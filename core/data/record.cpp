@@ -1,0 +1,111 @@
+#include "data/record.h"
+
+#include <cmath>
+
+#include "common/strings.h"
+
+namespace faceter {
+
+void RecordErrors::bad(const SourcePosition& where, const BadRecord& record) {
+    const std::string what = record.detail.empty() ? record.reason : fmt::format("{} ({})", record.reason, record.detail);
+    if (policy_ == Policy::fail)
+        throw data_error("{}: {}; correct the record, or set on_error: skip to leave such records out and count them", where.text(), what);
+    if (num_skipped_++ == 0) first_ = fmt::format("{}: {}", where.text(), what);
+    ++by_reason_[record.reason];
+}
+
+Json RecordErrors::card() const {
+    Json card{{"records", num_skipped_}, {"by_reason", Json::object()}};
+    for (const auto& [reason, count] : by_reason_) card["by_reason"][reason] = count;
+    if (num_skipped_ > 0) card["first"] = first_;
+    return card;
+}
+
+void Record::clear() {
+    members_.clear();
+    elements_.clear();
+}
+
+const Record::Member* Record::find(std::span<const std::string_view> names) const {
+    for (const std::string_view name : names)
+        for (const Member& member : members_)
+            if (member.key == name && member.kind != Kind::null) return &member;
+    return nullptr;
+}
+
+const Record::Member* Record::find(std::initializer_list<std::string_view> names) const {
+    return find(std::span<const std::string_view>(names.begin(), names.size()));
+}
+
+const Record::Member& Record::need(std::string_view key) const {
+    if (const Member* member = find({key})) return *member;
+    throw BadRecord{fmt::format("member '{}' is missing", key), "members: " + known()};
+}
+
+std::string_view Record::text(std::string_view key) const {
+    const Member& member = need(key);
+    if (member.kind != Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", key), ""};
+    if (trim(member.text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
+    return member.text;
+}
+
+std::string_view Record::text_or_number(std::string_view key) const {
+    const Member& member = need(key);
+    if (member.kind != Kind::text && member.kind != Kind::number)
+        throw BadRecord{fmt::format("member '{}' is neither a text nor a number", key), ""};
+    return member.text;
+}
+
+std::string_view Record::text_or_empty(std::string_view key) const {
+    const Member* member = find({key});
+    if (!member) return {};
+    if (member->kind != Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", key), ""};
+    return member->text;
+}
+
+double Record::number(std::string_view key) const {
+    const Member& member = need(key);
+    if (member.kind == Kind::number || member.kind == Kind::boolean) return member.number;
+    if (member.kind == Kind::text)  // a table has nothing but texts
+        if (const auto value = parse_double(trim(member.text)); value && std::isfinite(*value)) return *value;
+    throw BadRecord{fmt::format("member '{}' is not a number", key), member.kind == Kind::text ? faceter::quoted(member.text, 40) : ""};
+}
+
+std::vector<std::string_view> Record::texts(std::string_view key) const {
+    const Member& member = need(key);
+    if (member.kind != Kind::list) throw BadRecord{fmt::format("member '{}' is not a list", key), ""};
+    std::vector<std::string_view> all;
+    for (const Element& element : elements(member)) {
+        if (element.kind != Kind::text) throw BadRecord{fmt::format("member '{}' is not a list of texts", key), ""};
+        all.push_back(element.text);
+    }
+    return all;
+}
+
+std::vector<double> Record::numbers(std::string_view key) const {
+    const Member& member = need(key);
+    if (member.kind != Kind::list) throw BadRecord{fmt::format("member '{}' is not a list", key), ""};
+    std::vector<double> all;
+    for (const Element& element : elements(member)) {
+        if (element.kind != Kind::number) throw BadRecord{fmt::format("member '{}' is not a list of numbers", key), ""};
+        all.push_back(element.number);
+    }
+    return all;
+}
+
+std::string Record::known() const {
+    std::string names;
+    for (const Member& member : members_) {
+        if (names.size() > 120) return names + ", ...";
+        names += (names.empty() ? "" : ", ") + faceter::quoted(member.key, 30);
+    }
+    return names.empty() ? "none" : names;
+}
+
+std::string_view label_text(const Record::Member& member) {
+    if (member.kind == Record::Kind::boolean) return member.number != 0 ? "1" : "0";
+    if (member.kind == Record::Kind::text || member.kind == Record::Kind::number) return trim(member.text);
+    throw BadRecord{fmt::format("member '{}' is neither a text nor a number", member.key), ""};
+}
+
+}  // namespace faceter

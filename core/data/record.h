@@ -1,0 +1,89 @@
+#pragma once
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/error.h"
+#include "common/json.h"
+
+namespace faceter {
+
+/// Why a record cannot be used. `reason` is one of few (it is counted by), `detail` what makes this one special.
+struct BadRecord {
+    std::string reason;
+    std::string detail;
+};
+
+/// What becomes of the bad records of a data set: the first one ends the reading (fail), or they are counted by reason (skip).
+class RecordErrors {
+  public:
+    enum class Policy { fail, skip };
+    explicit RecordErrors(Policy policy) : policy_(policy) {}
+    /// Throws a data error with file:line under `fail`.
+    void bad(const SourcePosition& where, const BadRecord& record);
+    std::size_t num_skipped() const { return num_skipped_; }
+    /// {"records": n, "by_reason": {...}, "first": "file:line: reason"}
+    Json card() const;
+
+  private:
+    Policy policy_;
+    std::size_t num_skipped_ = 0;
+    std::map<std::string, std::size_t> by_reason_;
+    std::string first_;
+};
+
+/// One record as its file has it: a JSON object or the row of a table. Views are valid until the reader's next record.
+/// Accessors throw BadRecord where a member is missing or of another kind.
+class Record {
+  public:
+    enum class Kind { null, boolean, number, text, list, other };
+    struct Member {
+        std::string_view key;
+        Kind kind = Kind::null;
+        std::string_view text;          ///< of a text; a number as written
+        double number = 0;              ///< of a number or boolean
+        std::size_t first = 0, count = 0;  ///< of a list: elements
+    };
+    struct Element {
+        Kind kind;
+        std::string_view text;
+        double number;
+    };
+
+    void clear();
+    void add(Member member) { members_.push_back(member); }
+    void add_element(Element element) { elements_.push_back(element); }
+    std::size_t num_elements() const { return elements_.size(); }
+
+    std::span<const Member> members() const { return members_; }
+    /// The first member with one of the names that is not null.
+    const Member* find(std::initializer_list<std::string_view> names) const;
+    const Member* find(std::span<const std::string_view> names) const;
+    std::span<const Element> elements(const Member& list) const { return {elements_.data() + list.first, list.count}; }
+
+    /// A text that is not blank.
+    std::string_view text(std::string_view key) const;
+    /// A text, which may be empty; an id may be a number, too.
+    std::string_view text_or_number(std::string_view key) const;
+    std::string_view text_or_empty(std::string_view key) const;
+    double number(std::string_view key) const;
+    std::vector<std::string_view> texts(std::string_view key) const;
+    std::vector<double> numbers(std::string_view key) const;
+    /// Names of the members, for messages.
+    std::string known() const;
+
+  private:
+    const Member& need(std::string_view key) const;
+    std::vector<Member> members_;
+    std::vector<Element> elements_;
+};
+
+/// A text or number as a label; null, lists and objects are refused.
+std::string_view label_text(const Record::Member& member);
+
+}  // namespace faceter

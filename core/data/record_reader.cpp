@@ -1,0 +1,168 @@
+#include "data/record_reader.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "common/strings.h"
+#include "data/line_reader.h"
+
+namespace faceter {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The cells of one row. `line` of a CSV row that goes on (a quoted cell with a line end) is joined with the lines after it.
+class TableReader {
+  public:
+    TableReader(const fs::path& file, RecordForm form) : lines_(file), form_(form), file_(file.string()) {}
+
+    bool next(std::vector<std::string>& cells) {
+        cells.clear();
+        std::optional<std::string_view> line = lines_.next();
+        while (line && trim(*line).empty()) line = lines_.next();
+        if (!line) return false;
+        start_ = lines_.position();
+        if (form_ == RecordForm::tsv)
+            for (const std::string_view cell : split(*line, '\t')) cells.emplace_back(cell);
+        else
+            read_csv_row(*line, cells);
+        return true;
+    }
+    const SourcePosition& position() const { return start_; }
+
+  private:
+    /// RFC 4180: a cell in quotes may hold commas, line ends and doubled quotes.
+    void read_csv_row(std::string_view line, std::vector<std::string>& cells) {
+        std::size_t at = 0;
+        for (;;) {
+            std::string cell;
+            if (at < line.size() && line[at] == '"') {
+                at = read_quoted_cell(line, at + 1, cell);
+            } else {
+                const std::size_t end = std::min(line.find(',', at), line.size());
+                cell = line.substr(at, end - at);
+                at = end;
+            }
+            cells.push_back(std::move(cell));
+            if (at >= line.size()) return;
+            if (line[at] != ',') throw BadRecord{"text behind a closing quote", fmt::format("cell {}", cells.size())};
+            ++at;
+        }
+    }
+
+    std::size_t read_quoted_cell(std::string_view& line, std::size_t at, std::string& cell) {
+        for (;;) {
+            const std::size_t quote = line.find('"', at);
+            cell += line.substr(at, quote == std::string_view::npos ? quote : quote - at);
+            if (quote == std::string_view::npos) {
+                const auto more = lines_.next();
+                if (!more || cell.size() > LineReader::max_line_bytes)
+                    throw data_error("{}: a quoted cell that begins in this record is never closed; close the quote or double it inside a cell",
+                                     start_.text());
+                line = *more;
+                cell += '\n';
+                at = 0;
+            } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
+                cell += '"';
+                at = quote + 2;
+            } else {
+                return quote + 1;
+            }
+        }
+    }
+
+    LineReader lines_;
+    RecordForm form_;
+    std::string file_;
+    SourcePosition start_;
+};
+
+bool is_header(const std::vector<std::string>& cells, const TableColumns& columns) {
+    if (columns.required.empty()) return false;
+    return std::all_of(columns.required.begin(), columns.required.end(), [&](const auto& names) {
+        return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+            return std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) { return lowercase_ascii(trim(cell)) == name; });
+        });
+    });
+}
+
+void fill(Record& record, const std::vector<std::string>& names, const std::vector<std::string>& cells) {
+    record.clear();
+    if (cells.size() > names.size())
+        throw BadRecord{"more cells than columns", fmt::format("{} cells, {} columns", cells.size(), names.size())};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (!is_valid_utf8(cells[i])) throw BadRecord{"not valid UTF-8", ""};
+        if (!cells[i].empty()) record.add({names[i], Record::Kind::text, cells[i], 0, 0, 0});
+    }
+}
+
+void read_table(const fs::path& file, RecordForm form, RecordErrors& errors, const TableColumns& columns,
+                const std::function<void(const Record&)>& take) {
+    TableReader table(file, form);
+    std::vector<std::string> cells, names(columns.names.begin(), columns.names.end());
+    Record record;
+    for (bool first = true;; first = false) {
+        try {
+            if (!table.next(cells)) return;
+            if (first && is_header(cells, columns)) {
+                names.clear();
+                for (const std::string& cell : cells) names.push_back(lowercase_ascii(trim(cell)));
+                continue;
+            }
+            fill(record, names, cells);
+            take(record);
+        } catch (const BadRecord& bad) {
+            errors.bad(table.position(), bad);
+        }
+    }
+}
+
+void read_json_lines(const fs::path& file, RecordErrors& errors, const std::function<void(const Record&)>& take) {
+    LineReader lines(file);
+    JsonLineParser parser;
+    Record record;
+    while (const auto line = lines.next()) {
+        if (trim(*line).empty()) continue;
+        try {
+            parser.parse(*line, record);
+            take(record);
+        } catch (const BadRecord& bad) {
+            errors.bad(lines.position(), bad);
+        }
+    }
+}
+
+}  // namespace
+
+RecordForm record_form(const fs::path& file) {
+    std::string name = lowercase_ascii(file.filename().string());
+    for (const std::string_view ending : {".gz", ".zst"})
+        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    if (name.ends_with(".csv")) return RecordForm::csv;
+    return name.ends_with(".tsv") ? RecordForm::tsv : RecordForm::json_lines;
+}
+
+void read_records(const fs::path& file, RecordErrors& errors, const TableColumns& columns, const std::function<void(const Record&)>& take) {
+    const RecordForm form = record_form(file);
+    if (form == RecordForm::json_lines) return read_json_lines(file, errors, take);
+    read_table(file, form, errors, columns, take);
+}
+
+bool peek_record(const fs::path& file, const std::function<void(const Record&)>& take) {
+    LineReader lines(file);
+    JsonLineParser parser;
+    Record record;
+    for (int tries = 0; tries < 100; ++tries) {
+        const auto line = lines.next();
+        if (!line) return false;
+        try {
+            parser.parse(*line, record);
+            take(record);
+            return true;
+        } catch (const BadRecord&) {
+        }
+    }
+    return false;
+}
+
+}  // namespace faceter

@@ -1,0 +1,76 @@
+#include "data/folder_layout.h"
+#include "data/sampling.h"
+
+// source: folder - a data set in one of the folder layouts.
+
+namespace faceter {
+namespace {
+
+FolderContext open_folder(const DataRequest& request, const std::string& default_split) {
+    DataEntry entry(request);
+    const fs::path folder = entry.need_path();
+    const std::string split = entry.split.empty() ? default_split : entry.split;
+    const auto policy = entry.on_error;
+    return {folder, std::move(entry), split, DataReport(policy)};
+}
+
+std::string name_of(const FolderContext& context) {
+    return context.entry.name.empty() ? context.folder.filename().string() : context.entry.name;
+}
+
+Json origin_of(const FolderContext& context, const FolderLayout& layout) {
+    return {{"source", "folder"}, {"path", context.folder.string()}, {"layout", layout.task}, {"split", context.split}};
+}
+
+/// An entry's task says what it is trained or scored for; it names a layout, too, where there is one of that name and no dataset.json.
+const FolderLayout& layout_for(const FolderContext& context) {
+    const bool described = fs::is_regular_file(context.folder / "dataset.json");
+    for (const FolderLayout& layout : folder_layouts())
+        if (!described && layout.task == context.entry.task) return layout;
+    return layout_of(context.folder, "");
+}
+
+TrainingSet training(const DataRequest& request, const std::string& task) {
+    FolderContext context = open_folder(request, "train");
+    const FolderLayout& layout = layout_of(context.folder, "");
+    if (!layout.training)
+        throw settings_error("{}: a data set of the kind '{}' cannot be trained on; use pairs, labelled texts, retrieval or reranking data",
+                             context.folder.string(), layout.task);
+    return layout.training(context, name_of(context), task, origin_of(context, layout));
+}
+
+EvaluationSet evaluation(const DataRequest& request) {
+    FolderContext context = open_folder(request, "test");
+    const FolderLayout& layout = layout_for(context);
+    if (!layout.evaluation)
+        throw settings_error("{}: a data set of the kind '{}' has no score; it can only be trained on or used as texts", context.folder.string(),
+                             layout.task);
+    if (!context.entry.task.empty() && context.entry.task != layout.task)
+        throw settings_error("{}: the data set is of the kind '{}', but the entry says task: {}", context.folder.string(), layout.task,
+                             context.entry.task);
+    EvaluationSet set;
+    set.name = name_of(context);
+    set.task_type = layout.task;
+    layout.evaluation(context, set);
+    limit_evaluation(set, context.entry.limits, context.report);
+    if (const auto* data = std::get_if<RetrievalData>(&set.data)) {
+        context.report.counts["documents"] = data->documents.size();
+        context.report.counts["queries"] = data->queries.size();
+    }
+    set.fingerprint = fingerprint_of(set);
+    set.card = context.report.card(origin_of(context, layout));
+    return set;
+}
+
+std::vector<std::string> texts(const DataRequest& request) {
+    FolderContext context = open_folder(request, "train");
+    const FolderLayout& layout = layout_of(context.folder, "");
+    if (!layout.texts) throw settings_error("{}: a data set of the kind '{}' gives no plain texts", context.folder.string(), layout.task);
+    if (context.entry.split.empty() && layout.task == "clustering") context.split = "test";
+    return layout.texts(context);
+}
+
+const bool registered = register_source({"folder", "a folder in the BEIR or one of the MTEB JSONL layouts", training, evaluation, texts});
+
+}  // namespace
+}  // namespace faceter

@@ -1,0 +1,82 @@
+#include "data/training_builder.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "common/hash.h"
+#include "data/fingerprint.h"
+#include "data/sampling.h"
+
+namespace faceter {
+
+TrainingBuilder::TrainingBuilder(std::string name, std::string task) {
+    set_.name = std::move(name);
+    set_.task = std::move(task);
+}
+
+void TrainingBuilder::add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives,
+                          std::int32_t label) {
+    Example example;
+    example.anchor = set_.texts.intern(anchor);
+    example.positive = set_.texts.intern(positive);
+    example.first_negative = static_cast<std::uint32_t>(set_.negatives.size());
+    example.num_negatives = static_cast<std::uint32_t>(negatives.size());
+    example.label = label;
+    for (const std::string_view negative : negatives) set_.negatives.push_back(set_.texts.intern(negative));
+    set_.examples.push_back(example);
+}
+
+void TrainingBuilder::keep(std::span<const std::uint32_t> positions) {
+    TrainingSet all = std::move(set_);
+    set_ = {};
+    set_.name = std::move(all.name);
+    set_.task = std::move(all.task);
+    set_.label_names = std::move(all.label_names);
+    std::vector<std::string_view> negatives;
+    for (const std::uint32_t position : positions) {
+        const Example& example = all.examples[position];
+        negatives.clear();
+        for (std::uint32_t i = 0; i < example.num_negatives; ++i) negatives.push_back(all.texts[all.negatives[example.first_negative + i]]);
+        add(all.texts[example.anchor], all.texts[example.positive], negatives, example.label);
+    }
+}
+
+void TrainingBuilder::count(DataReport& report) const {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    std::size_t identical = 0;
+    std::vector<std::size_t> by_label(set_.label_names.size());
+    for (const Example& example : set_.examples) {
+        pairs.emplace(example.anchor, example.positive);
+        identical += example.anchor == example.positive;
+        if (example.label >= 0) ++by_label[static_cast<std::size_t>(example.label)];
+    }
+    report.counts["examples"] = set_.examples.size();
+    report.counts["texts"] = set_.texts.size();
+    report.counts["hard_negatives"] = set_.negatives.size();
+    report.counts["repeated_pairs"] = set_.examples.size() - pairs.size();
+    report.counts["anchor_equals_positive"] = identical;
+    for (std::size_t label = 0; label < by_label.size(); ++label) report.counts["by_label"][set_.label_names[label]] = by_label[label];
+}
+
+TrainingSet TrainingBuilder::finish(const DataLimits& limits, DataReport& report, Json origin) {
+    if (limits.max_examples > 0 && limits.max_examples < size()) {
+        report.counts["examples_before_limit"] = size();
+        std::vector<std::uint64_t> hashes;
+        for (const Example& example : set_.examples)
+            hashes.push_back(hash64(set_.texts[example.positive], sample_hash(set_.texts[example.anchor])));
+        keep(stable_sample(hashes, limits.max_examples));
+    }
+    if (set_.examples.empty())
+        throw data_error("training set '{}': no example is left; check its path, split, labels and limits", set_.name);
+    count(report);
+    Fingerprint fingerprint;
+    fingerprint.add_texts(set_.texts);
+    fingerprint.add_values(std::span<const Example>(set_.examples));
+    fingerprint.add_values(std::span<const std::uint32_t>(set_.negatives));
+    set_.fingerprint = fingerprint.hex();
+    set_.card = report.card(std::move(origin));
+    return std::move(set_);
+}
+
+}  // namespace faceter

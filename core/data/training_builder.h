@@ -1,0 +1,56 @@
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/entry.h"
+#include "data/training_set.h"
+
+namespace faceter {
+
+/// Collects the examples of a training set; equal texts get one id.
+class TrainingBuilder {
+  public:
+    TrainingBuilder(std::string name, std::string task);
+    /// `negatives` may be empty; label -1: none.
+    void add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives = {}, std::int32_t label = -1);
+    void name_labels(std::vector<std::string> names) { set_.label_names = std::move(names); }
+    std::size_t size() const { return set_.examples.size(); }
+    /// Samples down to max_examples (by hash of the example's texts, in the order of the file), counts, hashes. The card is made of `origin`.
+    TrainingSet finish(const DataLimits& limits, DataReport& report, Json origin);
+
+  private:
+    void keep(std::span<const std::uint32_t> positions);
+    void count(DataReport& report) const;
+    TrainingSet set_;
+};
+
+/// Texts with a class each.
+struct LabelledTexts {
+    TextTable texts;
+    std::vector<std::int32_t> labels;
+    std::vector<std::string> label_names;
+};
+
+/// Numbers for labels as files have them. Order of the numbers: by value where all labels are integers, else by bytes.
+class LabelIndex {
+  public:
+    /// A provisional number; `name` is what people read (empty: the key).
+    std::int32_t add(std::string_view key, std::string_view name = {});
+    /// Final number by provisional one, and the names in final order.
+    std::vector<std::int32_t> finish(std::vector<std::string>& names) const;
+
+  private:
+    std::vector<std::pair<std::string, std::string>> labels_;  ///< key, name
+    std::map<std::string, std::int32_t, std::less<>> by_key_;
+};
+
+/// Training examples from labelled texts: anchor, positive = another text of the same label, hard negatives from other labels, all drawn from
+/// the seed. A label with a single text gives no example; such labels are counted and left out.
+TrainingSet train_from_labels(const LabelledTexts& labelled, const DataEntry& entry, const std::string& name, const std::string& task,
+                              DataReport& report, Json origin);
+
+}  // namespace faceter
