@@ -8,13 +8,31 @@
 namespace faceter {
 
 std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) {
+    auto model = open_empty(folder);
+    model->encoders.front()->load_weights(Weights(folder.weight_files));
+    return model;
+}
+
+std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& folder) {
     auto model = std::make_unique<EmbeddingModel>();
     model->folder = folder;
     const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string());
-    model->encoders.push_back(Encoder::load(config, Weights(folder.weight_files)));
+    model->encoders.push_back(std::make_unique<Encoder>(config, at::kFloat));
     model->tokenizer = load_tokenizer(folder.encoder_folder);
     model->max_length = folder.max_seq_length;
     return model;
+}
+
+std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
+    if (encoders.size() == 1) return encoders.front()->named_tensors();
+    std::vector<NamedTensor> all;
+    for (std::size_t i = 0; i < encoders.size(); ++i)
+        for (NamedTensor& tensor : encoders[i]->named_tensors()) all.push_back({fmt::format("encoders.{}.{}", i, tensor.name), std::move(tensor.tensor)});
+    return all;
+}
+
+void EmbeddingModel::load_weights(const Weights& weights) {
+    for (std::size_t i = 0; i < encoders.size(); ++i) encoders[i]->load_weights(weights, encoders.size() == 1 ? "" : fmt::format("encoders.{}.", i));
 }
 
 Route EmbeddingModel::route(const std::string& task, Role role) const {

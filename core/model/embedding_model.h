@@ -25,6 +25,8 @@ class EmbeddingModel {
   public:
     /// The model of a folder, with one dense encoder and no routes. Errors (data) as ModelFolder::open and the weights say them.
     static std::unique_ptr<EmbeddingModel> open(const ModelFolder& folder);
+    /// The same without reading weights (all zero): for those that come from a checkpoint.
+    static std::unique_ptr<EmbeddingModel> open_empty(const ModelFolder& folder);
 
     ModelFolder folder;                              ///< what the start model says of itself: pooling, normalisation, lengths
     std::shared_ptr<const Tokenizer> tokenizer;
@@ -40,6 +42,10 @@ class EmbeddingModel {
 
     /// Hidden states pooled and, where the model says so, normalised: [S, D].
     at::Tensor embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const;
+
+    /// All weights under checkpoint names: Hugging Face's for one encoder, "encoders.N.<name>" for several.
+    std::vector<NamedTensor> named_tensors() const;
+    void load_weights(const Weights& weights);
 
     std::int64_t dim() const { return encoders.front()->config().hidden_dim; }
     /// A hash of all weights and settings that embeddings depend on: a key for caches.

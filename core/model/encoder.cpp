@@ -48,12 +48,6 @@ Encoder::Encoder(EncoderConfig config, at::ScalarType dtype) : config_(std::move
     }
 }
 
-std::unique_ptr<Encoder> Encoder::load(const EncoderConfig& config, const Weights& weights, at::ScalarType dtype) {
-    auto encoder = std::make_unique<Encoder>(config, dtype);
-    encoder->load_weights(weights);
-    return encoder;
-}
-
 at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& context) const {
     at::Tensor sum = at::embedding(word_, batch.ids) + at::embedding(position_, batch.positions);
     if (config_.num_token_types > 0) sum = sum + token_type_.select(0, 0);

@@ -61,11 +61,10 @@ struct Block {
     bool is_mixture() const { return experts.size() > 1; }
 };
 
-/// BERT with absolute positions on packed batches. Blocks may hold several experts; which one a row goes through is said by the layout's segments.
+/// BERT with absolute positions on packed batches. Made with zero weights; load_weights() reads a Hugging Face folder's ("bert." prefixes are
+/// understood, poolers left out). Blocks may hold several experts; which one a row goes through is said by the layout's segments.
 class Encoder {
   public:
-    /// Reads the weights of a Hugging Face folder ("bert." prefixes and poolers are understood and left out).
-    static std::unique_ptr<Encoder> load(const EncoderConfig& config, const Weights& weights, at::ScalarType dtype = at::kFloat);
     Encoder(EncoderConfig config, at::ScalarType dtype);
 
     /// [T, D] hidden states of the last block.
@@ -82,10 +81,13 @@ class Encoder {
     /// The tensors of the dense encoder that goes through expert `expert` in every mixture block.
     std::vector<NamedTensor> dense_tensors(int expert) const;
     /// Reads named_tensors() from a checkpoint. Errors (data): a tensor is missing or has another shape.
-    void load_weights(const Weights& weights);
+    void load_weights(const Weights& weights, const std::string& prefix = "");
     void require_grad(bool on);
 
-    std::unique_ptr<Encoder> clone() const;
+    /// A copy of everything, in another type where wanted; gradients are not required.
+    std::unique_ptr<Encoder> clone() const { return clone(dtype_); }
+    std::unique_ptr<Encoder> clone(at::ScalarType dtype) const;
+    at::ScalarType dtype() const { return dtype_; }
     /// Total parameters, and those that a token meets.
     std::int64_t total_parameters() const;
     std::int64_t active_parameters() const;

@@ -129,8 +129,8 @@ std::vector<NamedTensor> Encoder::dense_tensors(int expert) const {
     return all;
 }
 
-void Encoder::load_weights(const Weights& weights) {
-    const std::string prefix = weights.find("bert.embeddings.word_embeddings.weight") ? "bert." : "";
+void Encoder::load_weights(const Weights& weights, const std::string& own_prefix) {
+    const std::string prefix = weights.find("bert.embeddings.word_embeddings.weight") ? "bert." : own_prefix;
     for (const NamedTensor& wanted : named_tensors()) {
         std::string name = prefix + wanted.name;
         if (!weights.find(name)) {  // names of the first BERT checkpoints
@@ -153,9 +153,10 @@ void Encoder::require_grad(bool on) {
     for (const Parameter& p : parameters()) p.tensor.requires_grad_(on);
 }
 
-std::unique_ptr<Encoder> Encoder::clone() const {
+std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
     auto copy = std::make_unique<Encoder>(*this);
-    copy->visit([](const std::string&, at::Tensor& tensor, bool, int) { tensor = tensor.detach().clone(); });
+    copy->dtype_ = dtype;
+    copy->visit([&](const std::string&, at::Tensor& tensor, bool, int) { tensor = tensor.detach().to(dtype, /*non_blocking=*/false, /*copy=*/true); });
     for (Block& block : copy->blocks_)
         for (std::size_t e = 1; block.shared_norms && e < block.experts.size(); ++e) {
             block.experts[e].attention_gamma = block.experts[0].attention_gamma;

@@ -1,0 +1,121 @@
+#include "train/checkpoint.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "checkpoint/safetensors.h"
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::string_view temporary_prefix = ".writing-";
+
+std::string file_hash(const fs::path& path) {
+    const MappedFile file(path);  // our own file, just written or named by our own manifest
+    return fmt::format("{:016x}", hash64({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}));
+}
+
+std::string manifest_of(const fs::path& folder, const std::vector<std::string>& names) {
+    Json files = Json::object();
+    for (const std::string& name : names) files[name] = {{"bytes", fs::file_size(folder / name)}, {"xxh64", file_hash(folder / name)}};
+    return Json{{"faceter_checkpoint", 1}, {"written", utc_now()}, {"files", files}}.dump(1);
+}
+
+void write_new_file(const fs::path& path, std::string_view content) {
+    OutputFile file(path, OutputFile::Mode::exclusive);
+    file.write(content);
+    file.sync();
+    file.close();
+}
+
+/// Empty where the folder is what its manifest says, else why not.
+std::string problem_of(const fs::path& folder) {
+    try {
+        const Json manifest = read_json(folder / "manifest.json", 1 << 20);
+        for (const auto& [name, entry] : manifest.at("files").items()) {
+            if (name.find('/') != std::string::npos) return "its manifest names a file elsewhere";
+            if (!fs::is_regular_file(folder / name)) return name + " is missing";
+            if (fs::file_size(folder / name) != entry.at("bytes").get<std::uint64_t>()) return name + " has another size than its manifest says";
+            if (file_hash(folder / name) != entry.at("xxh64").get<std::string>()) return name + " has another content than its manifest says";
+        }
+        return {};
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+void write_tensors(const fs::path& path, const std::vector<NamedTensor>& tensors) {
+    SafetensorsWriter writer;
+    std::vector<at::Tensor> kept;  // contiguous copies live until the write is over
+    kept.reserve(tensors.size());
+    for (const NamedTensor& t : tensors) {
+        kept.push_back(t.tensor.detach().to(at::kCPU, at::kFloat).contiguous());
+        writer.add(t.name, DType::f32, kept.back().sizes().vec(), kept.back().data_ptr<float>());
+    }
+    writer.write_new(path);
+}
+
+void remove_leftovers(const fs::path& folder) {
+    if (!fs::is_directory(folder)) return;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().filename().string().starts_with(temporary_prefix)) fs::remove_all(entry.path());
+}
+
+fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer) const {
+    make_directories(folder_);
+    const fs::path temporary = folder_ / fmt::format("{}{}", temporary_prefix, ::getpid());
+    const fs::path final = folder_ / fmt::format("stage-{:03}-step-{:09}", state.stage, state.step);
+    if (fs::exists(final)) {
+        if (problem_of(final).empty()) return final;  // replayed after a resume: the same bits
+        fs::remove_all(final);
+    }
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    make_directories(temporary);
+    try {
+        write_tensors(temporary / "model.safetensors", model);
+        write_tensors(temporary / "optimizer.safetensors", optimizer);
+        write_new_file(temporary / "state.json", Json{{"stage", state.stage}, {"step", state.step}, {"details", state.details}}.dump(1));
+        write_new_file(temporary / "manifest.json", manifest_of(temporary, {"model.safetensors", "optimizer.safetensors", "state.json"}));
+        sync_directory(temporary);
+        rename_synced(temporary, final);
+    } catch (...) {
+        fs::remove_all(temporary, ignored);
+        throw;
+    }
+    const auto all = list();
+    for (std::size_t i = keep_; i < all.size(); ++i) fs::remove_all(all[i], ignored);
+    return final;
+}
+
+std::vector<fs::path> CheckpointStore::list() const {
+    std::vector<fs::path> all;
+    if (!fs::is_directory(folder_)) return all;
+    for (const auto& entry : fs::directory_iterator(folder_))
+        if (entry.is_directory() && entry.path().filename().string().starts_with("stage-")) all.push_back(entry.path());
+    std::sort(all.rbegin(), all.rend());
+    return all;
+}
+
+std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& warnings) const {
+    for (const fs::path& folder : list()) {
+        if (const std::string problem = problem_of(folder); !problem.empty()) {
+            warnings.push_back(fmt::format("{}: passed over, {}", folder.string(), problem));
+            continue;
+        }
+        const Json state = read_json(folder / "state.json", 1 << 26);
+        const std::string name = (folder / "state.json").string();
+        return Checkpoint{folder, {json_at<std::size_t>(state, "stage", name), json_at<std::int64_t>(state, "step", name), state.at("details")}};
+    }
+    return std::nullopt;
+}
+
+}  // namespace faceter

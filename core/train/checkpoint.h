@@ -1,0 +1,47 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+#include "common/json.h"
+#include "model/parameters.h"
+
+namespace faceter {
+
+/// What a checkpoint holds beside tensors.
+struct CheckpointState {
+    std::size_t stage = 0;
+    std::int64_t step = 0;          ///< steps done in this stage
+    Json details = Json::object();  ///< curriculum, early stopping, counters
+};
+
+struct Checkpoint {
+    fs::path folder;
+    CheckpointState state;
+    fs::path model() const { return folder / "model.safetensors"; }
+    fs::path optimizer() const { return folder / "optimizer.safetensors"; }
+};
+
+/// The checkpoints of a run: folders stage-S-step-N, each written under a temporary name with its manifest (sizes, hashes) last, synced and renamed, so that
+/// one exists whole or not at all.
+class CheckpointStore {
+  public:
+    CheckpointStore(fs::path folder, std::size_t keep) : folder_(std::move(folder)), keep_(keep) {}
+    /// Writes one and then removes all but the newest `keep`.
+    fs::path save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer) const;
+    /// The newest whose files agree with its manifest. One that does not is passed over with a line in `warnings`.
+    std::optional<Checkpoint> newest(std::vector<std::string>& warnings) const;
+
+  private:
+    std::vector<fs::path> list() const;   // newest first
+    fs::path folder_;
+    std::size_t keep_;
+};
+
+/// A file of float32 tensors, as they are.
+void write_tensors(const fs::path& path, const std::vector<NamedTensor>& tensors);
+/// Removes temporary folders that a killed process left in `folder`.
+void remove_leftovers(const fs::path& folder);
+
+}  // namespace faceter

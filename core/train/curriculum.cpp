@@ -1,0 +1,166 @@
+#include "train/curriculum.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+std::vector<ExampleReference> examples_of(const CurriculumContext& context, std::size_t set) {
+    std::vector<ExampleReference> all(context.sets[set]->examples.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = {static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(i)};
+    return all;
+}
+
+/// An index drawn with probabilities proportional to `weights`.
+std::size_t draw_by_weight(const std::vector<double>& weights, RandomStream& random) {
+    double total = 0;
+    for (const double w : weights) total += w;
+    double at = random.uniform() * total;
+    for (std::size_t i = 0; i + 1 < weights.size(); ++i) {
+        if (at < weights[i]) return i;
+        at -= weights[i];
+    }
+    return weights.size() - 1;
+}
+
+class TaskAware final : public Curriculum {
+  public:
+    explicit TaskAware(const CurriculumContext& context)
+        : batch_size_(context.batch_size), tasks_random_(context.seed, "curriculum/task"), sets_random_(context.seed, "curriculum/set") {
+        for (const Task& task : context.tasks) add_task(task, context);
+        if (tasks_.empty()) throw data_error("no task of this stage has training examples; add data sets under tasks.*.train");
+    }
+
+    BatchPlan next() override {
+        Entry& entry = tasks_[draw_by_weight(weights_, tasks_random_)];
+        std::size_t pool = 0;
+        if (entry.pools.size() > 1) {
+            std::vector<double> sizes;
+            for (const ExamplePool& p : entry.pools) sizes.push_back(static_cast<double>(p.size()));
+            pool = draw_by_weight(sizes, sets_random_);
+        }
+        return {entry.pools[pool].draw(batch_size_), entry.name, entry.temperature};
+    }
+
+    std::int64_t num_examples() const override {
+        std::size_t total = 0;
+        for (const Entry& entry : tasks_)
+            for (const ExamplePool& pool : entry.pools) total += pool.size();
+        return static_cast<std::int64_t>(total);
+    }
+
+    Json state() const override {
+        Json pools = Json::array();
+        for (const Entry& entry : tasks_)
+            for (const ExamplePool& pool : entry.pools) pools.push_back(pool.state());
+        return {{"tasks", tasks_random_.position()}, {"sets", sets_random_.position()}, {"pools", pools}};
+    }
+
+    void restore(const Json& state) override {
+        tasks_random_.seek(json_at<std::uint64_t>(state, "tasks", "curriculum"));
+        sets_random_.seek(json_at<std::uint64_t>(state, "sets", "curriculum"));
+        const Json& pools = state.at("pools");
+        std::size_t i = 0;
+        for (Entry& entry : tasks_)
+            for (ExamplePool& pool : entry.pools) {
+                if (i >= pools.size()) throw data_error("the checkpoint's curriculum has {} pools of examples, the experiment more", pools.size());
+                pool.restore(pools[i++]);
+            }
+    }
+
+  private:
+    struct Entry {
+        std::string name;
+        double temperature;
+        std::vector<ExamplePool> pools;  // homogeneous: one a data set; heterogeneous: one in all
+    };
+
+    void add_task(const Task& task, const CurriculumContext& context) {
+        Entry entry{task.name, task.temperature, {}};
+        std::vector<ExampleReference> all;
+        for (std::size_t s = 0; s < context.sets.size(); ++s) {
+            if (context.sets[s]->task != task.name || context.sets[s]->examples.empty()) continue;
+            auto examples = examples_of(context, s);
+            if (task.homogeneous)
+                entry.pools.emplace_back(fmt::format("{}/{}", task.name, context.sets[s]->name), std::move(examples), context.seed);
+            else
+                all.insert(all.end(), examples.begin(), examples.end());
+        }
+        if (!all.empty()) entry.pools.emplace_back(task.name, std::move(all), context.seed);
+        if (entry.pools.empty() || task.weight <= 0) return;
+        tasks_.push_back(std::move(entry));
+        weights_.push_back(task.weight);
+    }
+
+    std::int64_t batch_size_;
+    RandomStream tasks_random_, sets_random_;
+    std::vector<Entry> tasks_;
+    std::vector<double> weights_;
+};
+
+class Static final : public Curriculum {
+  public:
+    Static(const CurriculumContext& context, double temperature)
+        : batch_size_(context.batch_size), temperature_(temperature), pool_("static", all_examples(context), context.seed) {
+        if (pool_.size() == 0) throw data_error("no task of this stage has training examples; add data sets under tasks.*.train");
+    }
+    BatchPlan next() override { return {pool_.draw(batch_size_), "", temperature_}; }
+    std::int64_t num_examples() const override { return static_cast<std::int64_t>(pool_.size()); }
+    Json state() const override { return {{"pools", Json::array({pool_.state()})}}; }
+    void restore(const Json& state) override { pool_.restore(state.at("pools").at(0)); }
+
+  private:
+    static std::vector<ExampleReference> all_examples(const CurriculumContext& context) {
+        std::vector<ExampleReference> all;
+        for (std::size_t s = 0; s < context.sets.size(); ++s)
+            for (const Task& task : context.tasks)
+                if (context.sets[s]->task == task.name) {
+                    const auto examples = examples_of(context, s);
+                    all.insert(all.end(), examples.begin(), examples.end());
+                }
+        return all;
+    }
+    std::int64_t batch_size_;
+    double temperature_;
+    ExamplePool pool_;
+};
+
+}  // namespace
+
+ExamplePool::ExamplePool(std::string name, std::vector<ExampleReference> examples, std::uint64_t seed)
+    : name_(std::move(name)), examples_(std::move(examples)), seed_(seed) {
+    shuffle();
+}
+
+void ExamplePool::shuffle() {
+    order_ = examples_;
+    RandomStream(seed_, fmt::format("order/{}/{}", name_, epoch_)).shuffle(order_);
+}
+
+std::vector<ExampleReference> ExamplePool::draw(std::int64_t count) {
+    const auto wanted = std::min<std::uint64_t>(static_cast<std::uint64_t>(count), order_.size());
+    if (position_ + wanted > order_.size()) {
+        ++epoch_;
+        position_ = 0;
+        shuffle();
+    }
+    const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(position_);
+    position_ += wanted;
+    return {begin, begin + static_cast<std::ptrdiff_t>(wanted)};
+}
+
+void ExamplePool::restore(const Json& state) {
+    epoch_ = json_at<std::uint64_t>(state, "epoch", "curriculum");
+    position_ = json_at<std::uint64_t>(state, "position", "curriculum");
+    shuffle();
+}
+
+std::unique_ptr<Curriculum> make_task_aware_curriculum(const CurriculumContext& context) { return std::make_unique<TaskAware>(context); }
+
+std::unique_ptr<Curriculum> make_static_curriculum(const CurriculumContext& context) {
+    return std::make_unique<Static>(context, json_or<double>(context.settings, "temperature", 0.03, "curriculum"));
+}
+
+}  // namespace faceter

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+#include "common/random.h"
+#include "data/training_set.h"
+#include "model/task.h"
+
+namespace faceter {
+
+/// One example of one training set.
+struct ExampleReference {
+    std::uint32_t set = 0, example = 0;
+};
+
+/// What one step trains on: decided before anything is computed, the same on every rank.
+struct BatchPlan {
+    std::vector<ExampleReference> items;
+    std::string task;            ///< the batch's task; empty for a mixture of several
+    double temperature = 0.05;
+};
+
+struct CurriculumContext {
+    std::vector<Task> tasks;                   ///< those of the stage
+    std::vector<const TrainingSet*> sets;      ///< all of the run; a set's task is its `task`
+    std::int64_t batch_size = 32;
+    std::uint64_t seed = 1;
+    Json settings = Json::object();
+};
+
+/// The order of batches. Its position is a few counters: a resumed run goes on with the same batches without walking through those before.
+class Curriculum {
+  public:
+    virtual ~Curriculum() = default;
+    virtual BatchPlan next() = 0;
+    /// Examples of one epoch.
+    virtual std::int64_t num_examples() const = 0;
+    virtual Json state() const = 0;
+    virtual void restore(const Json& state) = 0;
+};
+
+/// Examples drawn without repetition, a new order every epoch. A draw that does not fit into what is left of an epoch starts the next, so that
+/// batches are always full; a pool smaller than a batch gives all it has.
+class ExamplePool {
+  public:
+    ExamplePool(std::string name, std::vector<ExampleReference> examples, std::uint64_t seed);
+    std::vector<ExampleReference> draw(std::int64_t count);
+    std::size_t size() const { return examples_.size(); }
+    Json state() const { return {{"epoch", epoch_}, {"position", position_}}; }
+    void restore(const Json& state);
+
+  private:
+    void shuffle();
+    std::string name_;
+    std::vector<ExampleReference> examples_, order_;
+    std::uint64_t seed_, epoch_ = 0, position_ = 0;
+};
+
+/// TA-CL (MoTE, section 4.2): each batch draws one task by weight, then is built by the task's strategy, homogeneous (examples of one data set, drawn
+/// by size) or heterogeneous (of all of the task's data sets), with the task's temperature.
+std::unique_ptr<Curriculum> make_task_aware_curriculum(const CurriculumContext& context);
+/// Static training, the ablation of TA-CL: heterogeneous batches over all tasks, one temperature everywhere.
+std::unique_ptr<Curriculum> make_static_curriculum(const CurriculumContext& context);
+
+}  // namespace faceter

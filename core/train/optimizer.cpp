@@ -1,0 +1,88 @@
+#include "train/optimizer.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "common/error.h"
+
+namespace faceter {
+
+AdamW::AdamW(std::vector<Parameter> parameters, AdamWSettings settings) : parameters_(std::move(parameters)), settings_(settings) {
+    for (const Parameter& p : parameters_) {
+        first_.push_back(at::zeros_like(p.tensor));
+        second_.push_back(at::zeros_like(p.tensor));
+        steps_.push_back(at::zeros({}, at::kFloat).to(p.tensor.device()));
+    }
+}
+
+at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts) {
+    const at::NoGradGuard no_grad;
+    struct Batch {
+        std::vector<at::Tensor> values, gradients, first, second, steps;
+    } batches[2];  // without and with decay
+    std::vector<at::Tensor> gradients;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const Parameter& p = parameters_[i];
+        const at::Tensor& gradient = p.tensor.grad();
+        if (!gradient.defined() || (p.expert >= 0 && !experts.contains(p.expert))) continue;
+        Batch& batch = batches[p.decay];
+        batch.values.push_back(p.tensor);
+        batch.gradients.push_back(gradient);
+        batch.first.push_back(first_[i]);
+        batch.second.push_back(second_[i]);
+        batch.steps.push_back(steps_[i]);
+        gradients.push_back(gradient);
+    }
+    if (gradients.empty()) return at::zeros({});
+    const at::Tensor norm = at::stack(at::_foreach_norm(gradients, 2)).norm();
+    // The fused step divides gradients by this: the norm is never read back on the way.
+    const at::Tensor divisor = max_grad_norm > 0 ? (norm / max_grad_norm).clamp_min(1) : at::Tensor();
+    for (const bool decay : {false, true}) {
+        Batch& batch = batches[decay];
+        if (batch.values.empty()) continue;
+        at::_foreach_add_(batch.steps, 1);
+        at::_fused_adamw_(batch.values, batch.gradients, batch.first, batch.second, {}, batch.steps, learning_rate, settings_.beta1, settings_.beta2,
+                          decay ? settings_.weight_decay : 0.0, settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+                          divisor.defined() ? std::optional<at::Tensor>(divisor) : std::nullopt);
+    }
+    return norm;
+}
+
+void AdamW::zero_grad() {
+    for (const Parameter& p : parameters_) p.tensor.mutable_grad() = at::Tensor();
+}
+
+std::vector<NamedTensor> AdamW::state() const {
+    std::vector<NamedTensor> state;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        state.push_back({"exp_avg." + parameters_[i].name, first_[i]});
+        state.push_back({"exp_avg_sq." + parameters_[i].name, second_[i]});
+        state.push_back({"step." + parameters_[i].name, steps_[i]});
+    }
+    return state;
+}
+
+void AdamW::load(const Weights& weights) {
+    for (const NamedTensor& part : state()) {
+        const TensorInfo& info = weights.at(part.name);
+        if (info.numel() != part.tensor.numel())
+            throw data_error("{}: tensor '{}' has {} values, expected {}", weights.description(), part.name, info.numel(), part.tensor.numel());
+        weights.read_float(part.name, {part.tensor.data_ptr<float>(), static_cast<std::size_t>(part.tensor.numel())});
+    }
+}
+
+Schedule schedule_from_name(const std::string& name) {
+    return name == "linear" ? Schedule::linear : name == "constant" ? Schedule::constant : Schedule::cosine;
+}
+
+double learning_rate_at(Schedule schedule, double peak, std::int64_t step, std::int64_t warmup, std::int64_t total) {
+    if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
+    if (schedule == Schedule::constant || total <= warmup) return peak;
+    const double progress = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
+    if (schedule == Schedule::linear) return peak * (1 - progress);
+    return peak * 0.5 * (1 + std::cos(std::numbers::pi * progress));
+}
+
+}  // namespace faceter

@@ -1,0 +1,45 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checkpoint/weights.h"
+#include "common/json.h"
+#include "model/parameters.h"
+
+namespace faceter {
+
+struct AdamWSettings {
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
+};
+
+/// AdamW with decoupled weight decay (Loshchilov and Hutter, 2019), fused, not applied to norms and biases. Every parameter, and so every
+/// expert, has its own moments and its own step count: an expert that a step does not use is left as it is, bit for bit.
+class AdamW {
+  public:
+    AdamW(std::vector<Parameter> parameters, AdamWSettings settings);
+
+    /// One step with the gradients at hand for shared parameters and those experts that the batch plan names. Gradients are first scaled
+    /// down to the norm `max_grad_norm` (0: never). Returns their norm before that, as a tensor: reading it is the caller's choice.
+    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts);
+    void zero_grad();
+
+    const std::vector<Parameter>& parameters() const { return parameters_; }
+    /// Moments and step counts under "exp_avg.<name>", "exp_avg_sq.<name>", "step.<name>".
+    std::vector<NamedTensor> state() const;
+    void load(const Weights& state);
+
+  private:
+    std::vector<Parameter> parameters_;
+    std::vector<at::Tensor> first_, second_, steps_;
+    AdamWSettings settings_;
+};
+
+enum class Schedule { cosine, linear, constant };
+Schedule schedule_from_name(const std::string& name);
+/// The learning rate of step `step` (0-based) of `total`: a linear rise over the first `warmup` steps, then the schedule down to 0.
+double learning_rate_at(Schedule schedule, double peak, std::int64_t step, std::int64_t warmup, std::int64_t total);
+
+}  // namespace faceter

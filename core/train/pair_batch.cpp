@@ -1,0 +1,91 @@
+#include "train/pair_batch.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "common/hash.h"
+
+namespace faceter {
+
+PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
+    const at::Tensor index = at::tensor(at::ArrayRef<std::int64_t>(rows)).to(embeddings.device());
+    const at::Tensor ordered = embeddings.index_select(0, index);
+    PairEmbeddings result = pairs;
+    result.queries = ordered.narrow(0, 0, num_pairs);
+    result.documents = ordered.narrow(0, num_pairs, num_pairs);
+    const std::int64_t negatives = ordered.size(0) - 2 * num_pairs;
+    if (negatives > 0) result.negatives = ordered.narrow(0, 2 * num_pairs, negatives);
+    return result;
+}
+
+PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads) {
+    std::uint64_t tokens = 0, texts = 0;
+    for (const TrainingSet* set : sets) {
+        std::vector<std::string_view> all;
+        for (std::uint32_t i = 0; i < set->texts.size(); ++i) all.push_back(set->texts[i]);
+        std::map<std::string, std::shared_ptr<const TokenCache>> by_instruction;
+        const auto side = [&](Role role) {
+            Side result;
+            result.route = model.route(set->task, role);
+            result.skip = model.prompt_rows(result.route.instruction);
+            auto& cache = by_instruction[result.route.instruction];
+            if (!cache)
+                cache = std::make_shared<TokenCache>(
+                    TokenCache::open_or_build(cache_folder, *model.tokenizer, all, result.route.instruction, model.max_length, threads));
+            result.tokens = cache;
+            return result;
+        };
+        sets_.push_back({set, side(Role::query), side(Role::document), hash64(set->name, hash64(set->task))});
+        for (std::size_t i = 0; i < sets_.back().query.tokens->size(); ++i) tokens += (*sets_.back().query.tokens)[i].size();
+        texts += all.size();
+    }
+    mean_length_ = texts ? static_cast<double>(tokens) / static_cast<double>(texts) : 0;
+}
+
+SequenceInput PairBatcher::input(const Set&, const Side& side, std::uint32_t text, std::uint64_t key) const {
+    const auto ids = (*side.tokens)[text];
+    return {ids.data(), static_cast<std::int64_t>(ids.size()), key, side.route.expert, side.skip};
+}
+
+PairBatch PairBatcher::build(std::span<const ExampleReference> items, double temperature) const {
+    PairBatch batch;
+    batch.num_pairs = static_cast<std::int64_t>(items.size());
+    batch.pairs.temperature = temperature;
+    std::vector<SequenceInput> queries, documents, negatives;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const Set& set = sets_[items[i].set];
+        const Example& example = set.data->examples[items[i].example];
+        const std::uint64_t key = set.hash ^ (std::uint64_t{items[i].example} << 20);
+        queries.push_back(input(set, set.query, example.anchor, key));
+        documents.push_back(input(set, set.document, example.positive, key + 1));
+        batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
+        batch.pairs.labels.push_back(example.label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(example.label));
+        for (std::uint32_t n = 0; n < example.num_negatives; ++n) {
+            const std::uint32_t text = set.data->negatives[example.first_negative + n];
+            negatives.push_back(input(set, set.document, text, key + 2 + n));
+            batch.pairs.negative_owner.push_back(static_cast<std::int64_t>(i));
+            batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
+        }
+    }
+    std::vector<SequenceInput> all = std::move(queries);
+    all.insert(all.end(), documents.begin(), documents.end());
+    all.insert(all.end(), negatives.begin(), negatives.end());
+    std::vector<std::int64_t> order(all.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].expert < all[b].expert; });
+    std::vector<SequenceInput> packed;
+    batch.rows.resize(all.size());
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        packed.push_back(all[order[place]]);
+        batch.rows[static_cast<std::size_t>(order[place])] = static_cast<std::int64_t>(place);
+        batch.experts.insert(all[order[place]].expert);
+    }
+    batch.tokens = make_packed_batch(packed);
+    return batch;
+}
+
+}  // namespace faceter

@@ -1,0 +1,54 @@
+#pragma once
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+#include "data/training_set.h"
+#include "model/embedding_model.h"
+#include "text/token_cache.h"
+#include "train/curriculum.h"
+#include "train/objective.h"
+
+namespace faceter {
+
+/// Some pairs of a batch plan, ready for the encoder.
+struct PairBatch {
+    PackedBatch tokens;               ///< queries, documents and negatives packed, those of one expert together
+    std::vector<std::int64_t> rows;   ///< packed sequence of each text: queries, then documents, then negatives
+    std::int64_t num_pairs = 0;
+    PairEmbeddings pairs;             ///< all but the embeddings
+    std::set<int> experts;            ///< that this batch goes through
+
+    /// The embeddings [S, D] of the packed batch as queries, documents and negatives.
+    PairEmbeddings assemble(const at::Tensor& embeddings) const;
+};
+
+/// Tokens of all training texts under their tasks' instructions (memory-mapped), and batches made of them.
+class PairBatcher {
+  public:
+    /// Tokenises what is not in `cache_folder` yet.
+    PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads);
+    PairBatch build(std::span<const ExampleReference> items, double temperature) const;
+    /// Mean and longest length of the texts, in tokens.
+    double mean_length() const { return mean_length_; }
+
+  private:
+    struct Side {
+        std::shared_ptr<const TokenCache> tokens;
+        Route route;
+        std::int64_t skip = 0;
+    };
+    struct Set {
+        const TrainingSet* data;
+        Side query, document;
+        std::uint64_t hash;   ///< of the name: part of dropout keys and labels
+    };
+    SequenceInput input(const Set& set, const Side& side, std::uint32_t text, std::uint64_t key) const;
+    std::vector<Set> sets_;
+    double mean_length_ = 0;
+};
+
+}  // namespace faceter

@@ -1,0 +1,220 @@
+#include "train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "common/error.h"
+
+namespace faceter {
+
+TrainingSettings TrainingSettings::from_json(const Json& settings) {
+    const std::string name = "training";
+    const Json t = settings.at("training");
+    TrainingSettings s;
+    const auto integer = [&](const char* key, std::int64_t fallback) { return json_or<std::int64_t>(t, key, fallback, name); };
+    s.batch_size = integer("batch_size", s.batch_size);
+    s.epochs = integer("epochs", s.epochs);
+    s.steps = integer("steps", 0);
+    s.accumulate = integer("accumulate", 1);
+    s.checkpoint_every_steps = integer("checkpoint_every_steps", s.checkpoint_every_steps);
+    s.evaluate_every_steps = integer("evaluate_every_steps", 0);
+    s.learning_rate = json_or<double>(t, "learning_rate", s.learning_rate, name);
+    s.warmup_ratio = json_or<double>(t, "warmup_ratio", s.warmup_ratio, name);
+    s.max_grad_norm = json_or<double>(t, "max_grad_norm", s.max_grad_norm, name);
+    s.dropout = json_or<double>(t, "dropout", -1, name);
+    s.schedule = schedule_from_name(json_or<std::string>(t, "schedule", "cosine", name));
+    s.adamw.weight_decay = json_or<double>(t, "weight_decay", s.adamw.weight_decay, name);
+    s.gradient_cache_chunk = json_or<std::int64_t>(settings.at("objective"), "gradient_cache_chunk", 0, "objective");
+    s.bf16 = json_or<std::string>(settings, "precision", "float32", "precision") == "bf16";
+    s.seed = json_or<std::uint64_t>(settings, "seed", 1, "seed");
+    return s;
+}
+
+Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
+                 const Objective& objective, const TrainingSettings& settings, const EarlyStopping& early, ProcessGroup& group)
+    : model_(model),
+      encoder_(*model.encoders[static_cast<std::size_t>(stage.encoder)]),
+      stage_index_(stage_index),
+      batcher_(batcher),
+      curriculum_(curriculum),
+      objective_(objective),
+      settings_(settings),
+      early_(early),
+      group_(group) {
+    if (settings_.bf16) {
+        shadow_ = encoder_.clone(at::kBFloat16);
+        shadow_->require_grad(true);
+    } else {
+        encoder_.require_grad(true);
+    }
+    optimizer_ = std::make_unique<AdamW>(encoder_.parameters(), settings_.adamw);
+    const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
+    total_steps_ = settings_.steps > 0 ? settings_.steps : std::max<std::int64_t>(1, batches / settings_.accumulate);
+    warmup_steps_ = static_cast<std::int64_t>(std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_)));
+}
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+    optimizer_->load(Weights(std::vector<fs::path>{checkpoint.optimizer()}));
+    step_ = checkpoint.state.step;
+    curriculum_.restore(checkpoint.state.details.at("curriculum"));
+    best_score_ = json_at<double>(checkpoint.state.details, "best_score", "state.json");
+    evaluations_without_gain_ = json_at<std::int64_t>(checkpoint.state.details, "evaluations_without_gain", "state.json");
+}
+
+at::Tensor Trainer::forward(const PairBatch& batch) const {
+    const EncoderConfig& config = encoder_.config();
+    const bool own = settings_.dropout < 0;
+    const ForwardContext context{true, settings_.seed, step_, own ? config.hidden_dropout : settings_.dropout,
+                                 own ? config.attention_dropout : settings_.dropout};
+    return model_.embed(shadow_ ? *shadow_ : encoder_, batch.tokens, context);
+}
+
+void Trainer::add_loss(const LossResult& result, StepSums& sums) const {
+    const at::Tensor share = result.loss.detach() / static_cast<double>(settings_.accumulate);
+    sums.loss = sums.loss.defined() ? sums.loss + share : share;
+    for (const auto& [name, value] : result.parts) sums.parts[name] += value;
+}
+
+void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
+    const auto pairs = static_cast<std::int64_t>(plan.items.size());
+    sums.pairs += pairs;
+    if (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk) return cached_gradients(plan, sums);
+    const PairBatch batch = batcher_.build(plan.items, plan.temperature);
+    sums.tokens += batch.tokens.layout->num_tokens();
+    sums.experts.insert(batch.experts.begin(), batch.experts.end());
+    const LossResult result = objective_(batch.assemble(forward(batch)));
+    (result.loss / static_cast<double>(settings_.accumulate)).backward();
+    add_loss(result, sums);
+}
+
+/// GradCache (Gao et al., 2021): embeddings of all chunks without a graph, gradients of the loss with respect to them, then each chunk again with its
+/// part. Dropout masks are keyed by example, so both passes draw the same.
+void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
+    const auto chunk = static_cast<std::size_t>(settings_.gradient_cache_chunk);
+    std::vector<PairBatch> chunks;
+    std::vector<at::Tensor> queries, documents, negatives;
+    PairEmbeddings whole;
+    whole.temperature = plan.temperature;
+    for (std::size_t begin = 0; begin < plan.items.size(); begin += chunk) {
+        const std::size_t count = std::min(chunk, plan.items.size() - begin);
+        chunks.push_back(batcher_.build({plan.items.data() + begin, count}, plan.temperature));
+        const PairBatch& part = chunks.back();
+        sums.tokens += part.tokens.layout->num_tokens();
+        sums.experts.insert(part.experts.begin(), part.experts.end());
+        const at::NoGradGuard no_grad;
+        const PairEmbeddings rows = part.assemble(forward(part));
+        queries.push_back(rows.queries);
+        documents.push_back(rows.documents);
+        if (rows.negatives.defined()) negatives.push_back(rows.negatives);
+        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+        for (const std::int64_t owner : part.pairs.negative_owner) whole.negative_owner.push_back(owner + static_cast<std::int64_t>(begin));
+        append(whole.document_texts, part.pairs.document_texts);
+        append(whole.negative_texts, part.pairs.negative_texts);
+        append(whole.labels, part.pairs.labels);
+    }
+    whole.queries = at::cat(queries).requires_grad_();
+    whole.documents = at::cat(documents).requires_grad_();
+    if (!negatives.empty()) whole.negatives = at::cat(negatives).requires_grad_();
+    const LossResult result = objective_(whole);
+    (result.loss / static_cast<double>(settings_.accumulate)).backward();
+    std::int64_t pair = 0, negative = 0;
+    for (const PairBatch& part : chunks) {
+        const PairEmbeddings rows = part.assemble(forward(part));
+        std::vector<at::Tensor> outputs{rows.queries, rows.documents};
+        std::vector<at::Tensor> gradients{whole.queries.grad().narrow(0, pair, part.num_pairs), whole.documents.grad().narrow(0, pair, part.num_pairs)};
+        if (rows.negatives.defined() && whole.negatives.grad().defined()) {
+            outputs.push_back(rows.negatives);
+            gradients.push_back(whole.negatives.grad().narrow(0, negative, rows.negatives.size(0)));
+            negative += rows.negatives.size(0);
+        }
+        pair += part.num_pairs;
+        torch::autograd::backward(outputs, gradients);
+    }
+    add_loss(result, sums);
+}
+
+void Trainer::refresh_shadow() {
+    const at::NoGradGuard no_grad;
+    const auto masters = encoder_.parameters(), shadows = shadow_->parameters();
+    for (std::size_t i = 0; i < masters.size(); ++i) shadows[i].tensor.copy_(masters[i].tensor);
+}
+
+void Trainer::gradients_from_shadow() {
+    const auto masters = encoder_.parameters(), shadows = shadow_->parameters();
+    for (std::size_t i = 0; i < masters.size(); ++i) {
+        if (!shadows[i].tensor.grad().defined()) continue;
+        masters[i].tensor.mutable_grad() = shadows[i].tensor.grad().to(at::kFloat);
+        shadows[i].tensor.mutable_grad() = at::Tensor();
+    }
+}
+
+StepReport Trainer::train_step() {
+    const auto start = std::chrono::steady_clock::now();
+    StepReport report;
+    StepSums sums;
+    if (shadow_) refresh_shadow();
+    for (std::int64_t i = 0; i < settings_.accumulate; ++i) {
+        const BatchPlan plan = curriculum_.next();
+        report.task = plan.task;
+        report.temperature = plan.temperature;
+        accumulate_gradients(plan, sums);
+    }
+    if (shadow_) gradients_from_shadow();
+    report.learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
+    const at::Tensor norm = optimizer_->step(report.learning_rate, settings_.max_grad_norm, sums.experts);
+    optimizer_->zero_grad();
+    report.step = ++step_;
+    report.total_steps = total_steps_;
+    report.loss = sums.loss.item<double>();
+    report.grad_norm = norm.item<double>();
+    report.tokens = sums.tokens;
+    report.pairs = sums.pairs;
+    report.parts = sums.parts;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+CheckpointState Trainer::state() const {
+    return {stage_index_, step_,
+            {{"curriculum", curriculum_.state()}, {"best_score", best_score_}, {"evaluations_without_gain", evaluations_without_gain_}}};
+}
+
+void Trainer::save(const TrainerEvents& events) const {
+    if (events.checkpoint && group_.rank() == 0) events.checkpoint(state(), optimizer_->state());
+    group_.barrier();
+}
+
+bool Trainer::evaluate_and_judge(const TrainerEvents& events) {
+    const double score = events.evaluate(step_);
+    if (score > best_score_ + early_.min_delta) {
+        best_score_ = score;
+        evaluations_without_gain_ = 0;
+    } else {
+        ++evaluations_without_gain_;
+    }
+    return early_.on && evaluations_without_gain_ >= early_.patience;
+}
+
+TrainOutcome Trainer::run(const TrainerEvents& events) {
+    if (early_.on && step_ < total_steps_ && evaluations_without_gain_ >= early_.patience) return TrainOutcome::early_stopped;
+    while (step_ < total_steps_) {
+        const StepReport report = train_step();
+        if (!std::isfinite(report.loss))
+            throw failure("the loss is {} at step {}; lower training.learning_rate, or look for empty or broken texts", report.loss, report.step);
+        if (events.step) events.step(report);
+        const bool last = step_ == total_steps_;
+        const bool judged = settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
+        const bool enough = judged && evaluate_and_judge(events);
+        const bool stop = !last && !enough && events.should_stop();
+        const bool due = settings_.checkpoint_every_steps > 0 && step_ % settings_.checkpoint_every_steps == 0;
+        if (last || enough || stop || due || events.checkpoint_wanted()) save(events);
+        if (enough) return TrainOutcome::early_stopped;
+        if (stop) return TrainOutcome::stopped;
+    }
+    return TrainOutcome::finished;
+}
+
+}  // namespace faceter

@@ -1,0 +1,113 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/embedding_model.h"
+#include "train/checkpoint.h"
+#include "train/curriculum.h"
+#include "train/objective.h"
+#include "train/optimizer.h"
+#include "train/pair_batch.h"
+#include "train/process_group.h"
+
+namespace faceter {
+
+/// settings.training, read.
+struct TrainingSettings {
+    std::int64_t batch_size = 32, epochs = 1, steps = 0, accumulate = 1, checkpoint_every_steps = 100, evaluate_every_steps = 0;
+    std::int64_t gradient_cache_chunk = 0;   ///< from the objective's settings
+    double learning_rate = 2e-5, warmup_ratio = 0.1, max_grad_norm = 1;
+    double dropout = -1;                     ///< < 0: as the model's config.json says
+    Schedule schedule = Schedule::cosine;
+    AdamWSettings adamw;
+    bool bf16 = false;
+    std::uint64_t seed = 1;
+    static TrainingSettings from_json(const Json& settings);
+};
+
+/// One part of a run: which tasks train which encoder.
+struct Stage {
+    std::string name = "train";
+    std::vector<std::string> tasks;   ///< empty: all
+    int encoder = 0;
+};
+
+/// What a step leaves to be journaled.
+struct StepReport {
+    std::int64_t step = 0, total_steps = 0, tokens = 0, pairs = 0;
+    double loss = 0, learning_rate = 0, grad_norm = 0, temperature = 0, seconds = 0;
+    std::string task;
+    std::map<std::string, double> parts;
+};
+
+/// Called by the trainer between steps.
+struct TrainerEvents {
+    std::function<void(const StepReport&)> step;
+    /// Scores the model as it is; returns the watched score (percent) for early stopping.
+    std::function<double(std::int64_t step)> evaluate;
+    /// Writes a checkpoint.
+    std::function<void(const CheckpointState&, const std::vector<NamedTensor>& optimizer)> checkpoint;
+    std::function<bool()> should_stop = [] { return false; };
+    std::function<bool()> checkpoint_wanted = [] { return false; };
+};
+
+struct EarlyStopping {
+    bool on = false;
+    std::int64_t patience = 3;
+    double min_delta = 0;
+};
+
+enum class TrainOutcome { finished, early_stopped, stopped };
+
+/// Trains one encoder of a model through one stage.
+class Trainer {
+  public:
+    Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
+            const Objective& objective, const TrainingSettings& settings, const EarlyStopping& early, ProcessGroup& group);
+
+    /// Goes on from a checkpoint of this stage (the model's weights are read by the caller).
+    void restore(const Checkpoint& checkpoint);
+    TrainOutcome run(const TrainerEvents& events);
+    std::int64_t total_steps() const { return total_steps_; }
+    std::int64_t step() const { return step_; }
+    /// One forward, backward and update (for benchmarks and tests).
+    StepReport train_step();
+    const AdamW& optimizer() const { return *optimizer_; }
+
+  private:
+    struct StepSums {
+        at::Tensor loss;
+        std::map<std::string, double> parts;
+        std::set<int> experts;
+        std::int64_t tokens = 0, pairs = 0;
+    };
+    void accumulate_gradients(const BatchPlan& plan, StepSums& sums);
+    void cached_gradients(const BatchPlan& plan, StepSums& sums);
+    at::Tensor forward(const PairBatch& batch) const;
+    void add_loss(const LossResult& result, StepSums& sums) const;
+    void refresh_shadow();
+    void gradients_from_shadow();
+    CheckpointState state() const;
+    void save(const TrainerEvents& events) const;
+    bool evaluate_and_judge(const TrainerEvents& events);
+
+    EmbeddingModel& model_;
+    Encoder& encoder_;
+    std::unique_ptr<Encoder> shadow_;   ///< bf16 copy that computes, where the master stays float32
+    std::size_t stage_index_;
+    const PairBatcher& batcher_;
+    Curriculum& curriculum_;
+    const Objective& objective_;
+    TrainingSettings settings_;
+    EarlyStopping early_;
+    ProcessGroup& group_;
+    std::unique_ptr<AdamW> optimizer_;
+    std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
+    double best_score_ = -1e300;
+    std::int64_t evaluations_without_gain_ = 0;
+};
+
+}  // namespace faceter
