@@ -54,4 +54,7 @@ endfunction()
 cmake_language(DEFER CALL faceter_collect_programs)
 
 set(FACETER_PLUGIN_VERSION ${PROJECT_VERSION})
+set(FACETER_ABI_SOURCE ${CMAKE_SOURCE_DIR}/core/plugin/abi.cpp)
 include(FaceterPlugin)
+include(Install)
+cmake_language(DEFER CALL faceter_install)
