@@ -1,20 +1,9 @@
 #include "plugin/abi.h"
 
-#include <fmt/format.h>
-#include <torch/version.h>
+#include "plugin/fingerprint.h"
 
 namespace faceter {
 
-std::string build_fingerprint() {
-#if defined(__SANITIZE_ADDRESS__)
-    constexpr const char* sanitizer = "address";
-#elif defined(__SANITIZE_THREAD__)
-    constexpr const char* sanitizer = "thread";
-#else
-    constexpr const char* sanitizer = "none";
-#endif
-    return fmt::format("cxx_abi={};cxx11_strings={};torch={};faceter={};sanitizer={}", __GXX_ABI_VERSION, _GLIBCXX_USE_CXX11_ABI, TORCH_VERSION,
-                       FACETER_VERSION, sanitizer);
-}
+std::string build_fingerprint() { return FACETER_BUILD_FINGERPRINT; }
 
 }  // namespace faceter

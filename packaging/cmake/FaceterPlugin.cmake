@@ -39,12 +39,14 @@ function(faceter_plugin ID)
   # The settings see base only; the same object goes into the plugin and into the generator.
   add_library(plugin_${ID}_settings OBJECT settings.cpp)
   target_link_libraries(plugin_${ID}_settings PUBLIC faceter-base)
+  target_compile_definitions(plugin_${ID}_settings PRIVATE FACETER_VERSION="${FACETER_PLUGIN_VERSION}")
 
   # Everything is hidden but the entry (FACETER_PLUGIN_EXPORT), so that two plugins may name their classes alike. All symbols are
   # bound at load, where a mismatch can still be reported, and the library stays until the end of the process.
   add_library(plugin_${ID} MODULE ${plugin_SOURCES} $<TARGET_OBJECTS:plugin_${ID}_settings>)
   target_link_libraries(plugin_${ID} PRIVATE faceter-learn)
   target_include_directories(plugin_${ID} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_definitions(plugin_${ID} PRIVATE FACETER_VERSION="${FACETER_PLUGIN_VERSION}")
   target_link_options(plugin_${ID} PRIVATE LINKER:-z,now LINKER:-z,nodelete
     LINKER:--version-script=${FACETER_PLUGIN_CMAKE_DIR}/plugin.map)
   set_target_properties(plugin_${ID} PROPERTIES OUTPUT_NAME ${ID} PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${folder}

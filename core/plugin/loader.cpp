@@ -1,0 +1,74 @@
+#include "plugin/loader.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "plugin/abi.h"
+
+namespace faceter {
+namespace {
+
+/// Empty where the two fingerprints agree, else the fields that do not.
+std::string fingerprint_difference(const std::string& plugin, const std::string& own) {
+    if (plugin == own) return {};
+    const auto ours = split(own, ';'), theirs = split(plugin, ';');
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        if (i >= theirs.size() || theirs[i] != ours[i])
+            return fmt::format("it was built with {}, this program with {}; build it again", i < theirs.size() ? theirs[i] : "nothing", ours[i]);
+    return "its build fingerprint has more fields than this program's; build it again";
+}
+
+std::string abi_difference(std::uint32_t abi) {
+    return abi == plugin_abi ? std::string() : fmt::format("it has plugin interface {}, this program {}; build it again", abi, plugin_abi);
+}
+
+/// Why the plugin cannot be used; empty after it was registered.
+std::string load_one(const Manifest& manifest, Registry& registry) {
+    if (auto difference = abi_difference(manifest.abi); !difference.empty()) return difference;
+    if (auto difference = fingerprint_difference(manifest.fingerprint, build_fingerprint()); !difference.empty()) return difference;
+    void* library = ::dlopen(manifest.library().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return ::dlerror();
+    using Entry = const faceter_plugin* (*)();
+    const auto entry = reinterpret_cast<Entry>(::dlsym(library, "faceter_plugin_entry"));
+    if (!entry) return "it has no function faceter_plugin_entry";
+    const faceter_plugin* plugin = entry();
+    if (plugin->size != sizeof(faceter_plugin)) return fmt::format("its entry is {} bytes, expected {}; build it again", plugin->size, sizeof(faceter_plugin));
+    if (auto difference = abi_difference(plugin->abi); !difference.empty()) return difference;
+    if (auto difference = fingerprint_difference(plugin->fingerprint, build_fingerprint()); !difference.empty()) return difference;
+    if (plugin->id != manifest.id) return fmt::format("the library calls itself '{}'", plugin->id);
+    plugin->register_extensions(registry);
+    return {};
+}
+
+}  // namespace
+
+std::vector<RejectedPlugin> load_plugins(const std::vector<Manifest>& manifests, Registry& registry) {
+    std::vector<RejectedPlugin> rejected;
+    for (const Manifest& manifest : manifests) {
+        std::string reason;
+        try {
+            reason = load_one(manifest, registry);
+        } catch (const std::exception& error) {
+            reason = error.what();
+        }
+        if (!reason.empty()) rejected.push_back({manifest.library(), reason});
+    }
+    return rejected;
+}
+
+const Registry& registry() {
+    static const Registry loaded = [] {
+        Registry made;
+        register_builtins(made);
+        const PluginList found = find_plugins(plugin_folders());
+        auto rejected = found.rejected;
+        for (RejectedPlugin& plugin : load_plugins(found.manifests, made)) rejected.push_back(std::move(plugin));
+        for (const RejectedPlugin& plugin : rejected) fmt::print(stderr, "plugin {} is left out: {}\n", plugin.file.string(), plugin.reason);
+        return made;
+    }();
+    return loaded;
+}
+
+}  // namespace faceter

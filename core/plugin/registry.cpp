@@ -1,0 +1,72 @@
+#include "plugin/registry.h"
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "eval/inter_task_similarity.h"
+
+namespace faceter {
+namespace {
+
+template <typename Factory>
+void add(std::map<std::string, Factory>& factories, const std::string& name, Factory factory, std::string_view what) {
+    if (!factories.emplace(name, std::move(factory)).second) throw failure("two plugins offer a {} named '{}'; remove one of them", what, name);
+}
+
+template <typename Factory>
+const Factory& find(const std::map<std::string, Factory>& factories, const std::string& name, std::string_view what) {
+    const auto found = factories.find(name);
+    if (found != factories.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [key, factory] : factories) known.push_back(key);
+    throw settings_error("no {} named '{}' is loaded{}", what, name, suggestion(name, known));
+}
+
+/// The dense model as it is, under its tasks' instructions: the untrained baseline.
+class StartModel final : public Variant {
+  public:
+    void prepare(EmbeddingModel&) const override {}
+    std::vector<Stage> stages(const EmbeddingModel&) const override { return {}; }
+};
+
+class SimilarityAnalysis final : public Analysis {
+  public:
+    AnalysisResult run(const AnalysisContext& context) const override {
+        const auto similarity = inter_task_similarity(context.embedder, context.tasks, context.texts);
+        return {similarity.to_json(),
+                {{"inter_task_similarity", similarity.densities(context.run_name)}},
+                {{"inter_task_similarity", similarity.table(context.run_name)}}};
+    }
+};
+
+}  // namespace
+
+std::vector<Stage> Variant::stages(const EmbeddingModel&) const { return {Stage{}}; }
+void Variant::finish(EmbeddingModel&) const {}
+
+void Registry::add_variant(const std::string& name, VariantFactory factory) { add(variants_, name, std::move(factory), "variant"); }
+void Registry::add_curriculum(const std::string& name, CurriculumFactory factory) { add(curricula_, name, std::move(factory), "curriculum"); }
+void Registry::add_objective(const std::string& name, ObjectiveFactory factory) { add(objectives_, name, std::move(factory), "objective"); }
+void Registry::add_analysis(const std::string& name, AnalysisFactory factory) { add(analyses_, name, std::move(factory), "analysis"); }
+
+std::unique_ptr<Variant> Registry::make_variant(const std::string& name, const Json& settings) const {
+    return find(variants_, name, "variant")(settings);
+}
+std::unique_ptr<Curriculum> Registry::make_curriculum(const std::string& name, const CurriculumContext& context) const {
+    return find(curricula_, name, "curriculum")(context);
+}
+std::unique_ptr<Objective> Registry::make_objective(const std::string& name, const Json& settings) const {
+    return find(objectives_, name, "objective")(settings);
+}
+std::unique_ptr<Analysis> Registry::make_analysis(const std::string& name, const Json& settings) const {
+    return find(analyses_, name, "analysis")(settings);
+}
+
+void register_builtins(Registry& registry) {
+    registry.add_variant("start", [](const Json&) { return std::make_unique<StartModel>(); });
+    registry.add_curriculum("task_aware", make_task_aware_curriculum);
+    registry.add_curriculum("static", make_static_curriculum);
+    registry.add_objective("infonce", [](const Json& settings) { return std::make_unique<InfoNce>(InfoNceSettings::from_json(settings)); });
+    registry.add_analysis("inter_task_similarity", [](const Json&) { return std::make_unique<SimilarityAnalysis>(); });
+}
+
+}  // namespace faceter

@@ -1,0 +1,82 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eval/embedder.h"
+#include "figure/figure.h"
+#include "figure/table.h"
+#include "model/embedding_model.h"
+#include "train/curriculum.h"
+#include "train/objective.h"
+#include "train/trainer.h"
+
+namespace faceter {
+
+/// A method: turns the dense start model into the model that a run trains and serves.
+class Variant {
+  public:
+    virtual ~Variant() = default;
+    /// Gives `model` (dense, with its tasks) its routes, experts and further encoders. Also called with zero weights, before a checkpoint is read.
+    virtual void prepare(EmbeddingModel& model) const = 0;
+    /// What is trained, in order. Default: one stage over all tasks.
+    virtual std::vector<Stage> stages(const EmbeddingModel& model) const;
+    /// The model's final form, after the last stage (averaging experts, for one). Default: as trained.
+    virtual void finish(EmbeddingModel& model) const;
+    /// Whether the run's final files already are in the final form, so that prepare() must build that form to read them.
+    virtual void prepare_finished(EmbeddingModel& model) const { prepare(model); }
+};
+
+/// What an analysis works with: one run's model and data, and a way to embed.
+struct AnalysisContext {
+    CachedEmbedder& embedder;
+    const std::vector<Task>& tasks;
+    std::vector<std::string> texts;       ///< settings.texts, read
+    std::string run_name;
+};
+
+struct AnalysisResult {
+    Json result;                                             ///< stored as results/<name>.json
+    std::vector<std::pair<std::string, Figure>> figures;
+    std::vector<std::pair<std::string, Table>> tables;
+};
+
+class Analysis {
+  public:
+    virtual ~Analysis() = default;
+    virtual AnalysisResult run(const AnalysisContext& context) const = 0;
+};
+
+/// The four extension points. A plugin adds factories under the names that its manifest declares; each takes its resolved settings.
+class Registry {
+  public:
+    using VariantFactory = std::function<std::unique_ptr<Variant>(const Json& settings)>;
+    using CurriculumFactory = std::function<std::unique_ptr<Curriculum>(const CurriculumContext& context)>;
+    using ObjectiveFactory = std::function<std::unique_ptr<Objective>(const Json& settings)>;
+    using AnalysisFactory = std::function<std::unique_ptr<Analysis>(const Json& settings)>;
+
+    /// Errors: a name that is taken.
+    void add_variant(const std::string& name, VariantFactory factory);
+    void add_curriculum(const std::string& name, CurriculumFactory factory);
+    void add_objective(const std::string& name, ObjectiveFactory factory);
+    void add_analysis(const std::string& name, AnalysisFactory factory);
+
+    /// Errors (settings): an unknown name, with those that are known.
+    std::unique_ptr<Variant> make_variant(const std::string& name, const Json& settings) const;
+    std::unique_ptr<Curriculum> make_curriculum(const std::string& name, const CurriculumContext& context) const;
+    std::unique_ptr<Objective> make_objective(const std::string& name, const Json& settings) const;
+    std::unique_ptr<Analysis> make_analysis(const std::string& name, const Json& settings) const;
+
+  private:
+    std::map<std::string, VariantFactory> variants_;
+    std::map<std::string, CurriculumFactory> curricula_;
+    std::map<std::string, ObjectiveFactory> objectives_;
+    std::map<std::string, AnalysisFactory> analyses_;
+};
+
+/// What core itself offers: variant start; curricula task_aware, static; objective infonce; analysis inter_task_similarity.
+void register_builtins(Registry& registry);
+
+}  // namespace faceter
