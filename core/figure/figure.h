@@ -18,31 +18,31 @@ namespace faceter {
 enum class FigureKind { lines, bars, densities, scatter, box, heat_map };
 
 struct Axis {
-    std::string label;
-    std::string unit;  ///< shown in parentheses after the label; empty: none
+    std::string label{};
+    std::string unit{};  ///< shown in parentheses after the label; empty: none
     bool log = false;
-    std::optional<double> min, max;       ///< default: the data's
-    std::vector<std::string> categories;  ///< names of places 0, 1, 2 ... instead of numbers
+    std::optional<double> min{}, max{};       ///< default: the data's
+    std::vector<std::string> categories{};  ///< names of places 0, 1, 2 ... instead of numbers
 };
 
 struct Series {
-    std::string name;
-    std::vector<double> x, y;
-    std::vector<double> low, high;    ///< empty, or one each for every y
-    std::vector<std::string> labels;  ///< empty, or one for every point
-    std::optional<double> mean;
+    std::string name{};
+    std::vector<double> x{}, y{};
+    std::vector<double> low{}, high{};    ///< empty, or one each for every y
+    std::vector<std::string> labels{};  ///< empty, or one for every point
+    std::optional<double> mean{};
     bool dashed = false;
     /// Place in the palette; a run keeps its colour in every figure. Default: the series' place.
-    std::optional<int> colour;
+    std::optional<int> colour{};
 };
 
 /// Values of rows x columns, row by row; NaN is an empty cell. With `centre` the map diverges around it (blue - white - vermilion), else it
 /// is sequential.
 struct HeatMap {
-    std::vector<std::string> rows, columns;
-    std::vector<double> values;
-    std::string label, unit;
-    std::optional<double> centre;
+    std::vector<std::string> rows{}, columns{};
+    std::vector<double> values{};
+    std::string label{}, unit{};
+    std::optional<double> centre{};
     int decimals = 2;
 };
 

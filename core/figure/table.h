@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/json.h"
+#include "stats/number.h"
 
 namespace faceter {
 
@@ -36,12 +38,11 @@ struct Cell {
     Kind kind = Kind::empty;
     std::string text;
     double value = 0;
-    double spread;       ///< standard deviation; NaN: none
-    std::int64_t n = 0;  ///< observations behind value and spread; 0: not said
-    int stars = 0;       ///< 0 to 3, significance of the difference the footnote names
+    double spread = not_a_number;  ///< standard deviation; NaN: none
+    std::int64_t n = 0;            ///< observations behind value and spread; 0: not said
+    int stars = 0;                 ///< 0 to 3, significance of the difference the footnote names
     bool best = false;
 
-    Cell();
     static Cell of(std::string text);
     static Cell of(double value);  ///< NaN: an empty cell
     static Cell of(double value, double spread, std::int64_t n);
@@ -69,6 +70,17 @@ struct Table {
     void validate() const;
     Json to_json() const;
     static Table from_json(const Json& json, std::string_view name);
+
+    /// n of every mean with a spread where it is one and the same: then a note says it once; 0 otherwise.
+    std::int64_t common_n() const;
+    bool has_stars() const;
+    bool has_best() const;
+    /// Runs of neighbouring columns with one group name: (first, count); a column without a group is no part of any.
+    struct Group {
+        std::string name;
+        std::size_t first = 0, count = 0;
+    };
+    std::vector<Group> groups() const;
 };
 
 }  // namespace faceter

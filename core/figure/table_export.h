@@ -21,8 +21,8 @@ struct TextTableOptions {
 
 /// For a terminal: columns on their decimal point, width counted in terminal cells, control characters of cells made visible.
 std::string table_to_text(const Table& table, const TextTableOptions& options = {});
-/// RFC 4180 with full-precision numbers; spread, n and stars in columns of their own ("NAME std", "NAME n", "NAME stars") where any cell
-/// has them. A cell that a spreadsheet would take for a formula gets an apostrophe in front.
+/// RFC 4180 (but lines end in a line feed alone) with full-precision numbers; spread, n and stars in columns of their own ("NAME std",
+/// "NAME n", "NAME stars") where any cell has them. A cell that a spreadsheet would take for a formula gets an apostrophe in front.
 std::string table_to_csv(const Table& table);
 /// The same columns, separated by tabs; tabs and line breaks inside a cell become spaces.
 std::string table_to_tsv(const Table& table);

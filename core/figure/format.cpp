@@ -1,0 +1,85 @@
+#include "figure/format.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::string_view thin_space = "\u2009";
+
+/// Groups of three digits from five digits on: 4096, 62 431.
+std::string format_count(double value) {
+    const std::string digits = fmt::format("{:.0f}", std::abs(value));
+    std::string text = value <= -0.5 ? "-" : "";
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && digits.size() > 4 && (digits.size() - i) % 3 == 0) text += thin_space;
+        text += digits[i];
+    }
+    return text;
+}
+
+/// "-0.00" is written "0.00".
+std::string format_fixed(double value, int decimals) {
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+    return text;
+}
+
+std::string format_delta(double value, int decimals) {
+    const std::string text = format_fixed(value, decimals);
+    return text.front() == '-' || text.find_first_of("123456789") == std::string::npos ? text : "+" + text;
+}
+
+}  // namespace
+
+std::string format_p(double p) {
+    if (std::isnan(p)) return {};
+    return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p);
+}
+
+std::string format_value(const Column& column, double value) {
+    if (std::isnan(value)) return {};
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    switch (column.kind) {
+        case ColumnKind::p_value:
+            return format_p(value);
+        case ColumnKind::count:
+            return format_count(value);
+        case ColumnKind::delta:
+            return format_delta(value, column.decimals);
+        case ColumnKind::duration:
+            return format_duration(value);
+        case ColumnKind::bytes:
+            return value < 0 ? format_fixed(value, 0) : format_bytes(static_cast<std::uint64_t>(std::min(value, 1.8e19)));
+        default:
+            return format_fixed(value, column.decimals);
+    }
+}
+
+std::string format_spread(const Column& column, double spread) {
+    Column plain = column;
+    if (plain.kind == ColumnKind::delta || plain.kind == ColumnKind::p_value) plain.kind = ColumnKind::number;
+    return format_value(plain, spread);
+}
+
+std::string column_heading(const Column& column) {
+    return column.unit.empty() ? column.name : fmt::format("{} ({})", column.name, column.unit);
+}
+
+std::vector<std::string> table_notes(const Table& table, std::string_view plus_minus) {
+    std::vector<std::string> notes;
+    bool has_spread = false;
+    for (const Row& row : table.rows)
+        for (const Cell& cell : row.cells) has_spread |= cell.kind == Cell::Kind::number && !std::isnan(cell.spread);
+    const auto n = table.common_n();
+    if (has_spread) notes.push_back(fmt::format("mean {} standard deviation{}", plus_minus, n > 0 ? fmt::format(", n = {}", n) : ""));
+    if (table.has_stars()) notes.push_back("* p < 0.05, ** p < 0.01, *** p < 0.001");
+    notes.insert(notes.end(), table.footnotes.begin(), table.footnotes.end());
+    return notes;
+}
+
+}  // namespace faceter

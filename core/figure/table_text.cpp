@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "figure/format.h"
+#include "figure/table_export.h"
+#include "figure/text_width.h"
+
+namespace faceter {
+namespace {
+
+constexpr int gap = 2;              // blanks between columns
+constexpr int narrowest_text = 20;  // a text column is cut below this only where nothing else helps
+constexpr int narrowest = 8;
+constexpr std::string_view best_mark = "▸";
+
+/// A cell as two pieces that meet at the decimal point.
+struct Pieces {
+    std::string head, tail;
+    bool best = false;
+};
+
+/// A column laid out: what stands in it and how wide each side of the decimal point is.
+struct Layout {
+    std::string heading;
+    std::vector<Pieces> cells;
+    Alignment alignment = Alignment::left;  // automatic: on the decimal point
+    int head = 0, tail = 0;                 // widest pieces, only for decimal alignment
+    int body = 0;                           // widest cell
+    int smallest = 0;                       // as narrow as it may become
+    int width = 0;
+};
+
+bool is_decimal(const Column& column) {
+    return column.alignment == Alignment::automatic && column.kind != ColumnKind::text && column.kind != ColumnKind::duration &&
+           column.kind != ColumnKind::bytes;
+}
+
+Alignment resolved_alignment(const Column& column) {
+    if (column.alignment != Alignment::automatic || is_decimal(column)) return column.alignment;
+    return column.kind == ColumnKind::text ? Alignment::left : Alignment::right;
+}
+
+std::string after_value(const Column& column, const Cell& cell, bool with_n) {
+    std::string text;
+    if (!std::isnan(cell.spread)) text += " ± " + format_spread(column, cell.spread);
+    if (with_n && cell.n > 0) text += " (n = " + std::to_string(cell.n) + ")";
+    return text + std::string(static_cast<std::size_t>(cell.stars), '*');
+}
+
+Pieces cell_pieces(const Column& column, const Cell& cell, bool with_n, bool mark) {
+    if (cell.kind == Cell::Kind::text) return {printable(cell.text), "", cell.best};
+    if (cell.kind == Cell::Kind::empty) return {column.kind == ColumnKind::text ? "" : "–", "", false};
+    std::string value = format_value(column, cell.value);
+    if (mark && cell.best) value = std::string(best_mark) + value;
+    const std::size_t point = is_decimal(column) ? std::min(value.find('.'), value.size()) : value.size();
+    return {value.substr(0, point), value.substr(point) + after_value(column, cell, with_n), cell.best};
+}
+
+int longest_word(const std::string& text) {
+    int longest = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        longest = std::max(longest, display_width(std::string_view(text).substr(at, end - at)));
+        at = end + 1;
+    }
+    return longest;
+}
+
+Layout lay_out(const Table& table, std::size_t c, bool mark) {
+    const Column& column = table.columns[c];
+    Layout layout;
+    layout.heading = printable(column_heading(column));
+    layout.alignment = resolved_alignment(column);
+    const bool with_n = table.common_n() == 0;
+    for (const Row& row : table.rows) layout.cells.push_back(cell_pieces(column, row.cells[c], with_n, mark));
+    for (const Pieces& cell : layout.cells) {
+        layout.head = std::max(layout.head, display_width(cell.head));
+        layout.tail = std::max(layout.tail, display_width(cell.tail));
+        layout.body = std::max(layout.body, display_width(cell.head) + display_width(cell.tail));
+    }
+    if (layout.alignment == Alignment::automatic) layout.body = layout.head + layout.tail;
+    layout.width = std::max(layout.body, display_width(layout.heading));
+    layout.smallest = std::max(layout.body, longest_word(layout.heading));
+    return layout;
+}
+
+int total_width(const std::vector<Layout>& columns) {
+    int total = 0;
+    for (const Layout& column : columns) total += column.width + gap;
+    return std::max(0, total - gap);
+}
+
+/// Narrows the columns, the one with most to spare first, until they fit or none has anything left.
+void narrow(std::vector<Layout>& columns, int width) {
+    while (total_width(columns) > width) {
+        const auto widest = std::max_element(columns.begin(), columns.end(),
+                                             [](const Layout& a, const Layout& b) { return a.width - a.smallest < b.width - b.smallest; });
+        if (widest == columns.end() || widest->width <= widest->smallest) return;
+        --widest->width;
+    }
+}
+
+/// First headings are wrapped, then texts cut.
+void fit(std::vector<Layout>& columns, int width) {
+    narrow(columns, width);
+    for (Layout& column : columns)
+        if (column.alignment == Alignment::left)
+            column.smallest = std::min(column.smallest, std::max(narrowest_text, longest_word(column.heading)));
+    narrow(columns, width);
+}
+
+/// Where even two columns are too wide: texts and headings are cut as far as they can be read.
+void squeeze(std::vector<Layout>& columns, int width) {
+    for (Layout& column : columns) {
+        const bool can_be_cut = column.alignment == Alignment::left;
+        column.smallest = std::min(column.smallest, can_be_cut ? narrowest : std::max(column.body, narrowest));
+    }
+    narrow(columns, width);
+}
+
+std::string aligned(const std::string& text, int width, Alignment alignment) {
+    const int room = std::max(0, width - display_width(text));
+    if (alignment == Alignment::left) return text + blanks(room);
+    if (alignment == Alignment::centre) return blanks(room / 2) + text + blanks(room - room / 2);
+    return blanks(room) + text;
+}
+
+/// Writes a block of columns; the first column of the table stands in front of every block.
+class Writer {
+  public:
+    Writer(const Table& table, const TextTableOptions& options) : table_(table), options_(options) {}
+
+    std::string run() {
+        for (const std::string& line : wrap(printable(table_.caption), options_.width))
+            if (!line.empty()) out_ += styled(line, "1") + "\n";
+        for (const auto& block : blocks()) {
+            if (&block != &blocks_.front()) out_ += "\n";
+            write_block(block);
+        }
+        if (!options_.styled && table_.has_best()) write_note(std::string(best_mark) + " best of the column");
+        for (const std::string& note : table_notes(table_)) write_note(note);
+        return std::move(out_);
+    }
+
+  private:
+    /// Indices of the columns of each block: as many as fit.
+    const std::vector<std::vector<std::size_t>>& blocks() {
+        for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+            if (!blocks_.empty()) {
+                auto candidate = blocks_.back();
+                candidate.push_back(c);
+                if (total_width(laid_out(candidate)) <= options_.width) {
+                    blocks_.back() = std::move(candidate);
+                    continue;
+                }
+            }
+            blocks_.push_back(c == 0 || blocks_.back().size() == 1 ? std::vector{c} : std::vector{std::size_t{0}, c});
+        }
+        return blocks_;
+    }
+
+    std::vector<Layout> laid_out(const std::vector<std::size_t>& block) const {
+        std::vector<Layout> columns;
+        for (const std::size_t c : block) columns.push_back(lay_out(table_, c, !options_.styled));
+        fit(columns, options_.width);
+        return columns;
+    }
+
+    void write_block(const std::vector<std::size_t>& block) {
+        auto columns = laid_out(block);
+        squeeze(columns, options_.width);
+        write_groups(block, columns);
+        write_headings(columns);
+        write_rule(columns);
+        for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+            if (table_.rows[r].rule_above && r > 0) write_rule(columns);
+            write_row(columns, r);
+        }
+    }
+
+    /// A line with the name of each group over its columns, and a line below it.
+    void write_groups(const std::vector<std::size_t>& block, const std::vector<Layout>& columns) {
+        std::string names, rules;
+        bool any = false;
+        for (std::size_t i = 0; i < block.size();) {
+            const std::string& group = table_.columns[block[i]].group;
+            int width = columns[i].width;
+            std::size_t end = i + 1;
+            while (!group.empty() && end < block.size() && table_.columns[block[end]].group == group) width += gap + columns[end++].width;
+            any |= !group.empty();
+            names += aligned(shorten(printable(group), width), width, Alignment::centre) + blanks(gap);
+            rules += (group.empty() ? blanks(width) : rule(width)) + blanks(gap);
+            i = end;
+        }
+        if (!any) return;
+        write_line(names, "");
+        write_line(rules, "2");
+    }
+
+    void write_headings(const std::vector<Layout>& columns) {
+        std::vector<std::vector<std::string>> lines;
+        std::size_t height = 0;
+        for (const Layout& column : columns) {
+            lines.push_back(wrap(column.heading, column.width));
+            height = std::max(height, lines.back().size());
+        }
+        for (std::size_t h = 0; h < height; ++h) {  // headings stand on the rule
+            std::string line;
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                const std::size_t above = height - lines[i].size();
+                const auto side = columns[i].alignment == Alignment::automatic ? Alignment::right : columns[i].alignment;
+                line += aligned(h < above ? "" : lines[i][h - above], columns[i].width, side) + blanks(gap);
+            }
+            write_line(line, "");
+        }
+    }
+
+    void write_row(const std::vector<Layout>& columns, std::size_t r) {
+        std::string line;
+        for (const Layout& column : columns) line += cell_text(column, column.cells[r]) + blanks(gap);
+        write_line(line, "");
+    }
+
+    std::string cell_text(const Layout& column, const Pieces& cell) const {
+        if (column.alignment != Alignment::automatic)
+            return styled_cell(aligned(shorten(cell.head + cell.tail, column.width), column.width, column.alignment), cell.best);
+        const std::string left = blanks(column.width - column.tail - display_width(cell.head));
+        const std::string right = blanks(column.tail - display_width(cell.tail));
+        return left + styled_cell(cell.head + cell.tail, cell.best) + right;
+    }
+
+    void write_rule(const std::vector<Layout>& columns) { write_line(rule(total_width(columns)), "2"); }
+
+    void write_note(const std::string& note) {
+        for (const std::string& line : wrap(printable(note), options_.width)) write_line(line, "2");
+    }
+
+    void write_line(std::string line, std::string_view style) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        out_ += styled(line, style) + "\n";
+    }
+
+    static std::string rule(int width) {
+        std::string line;
+        for (int i = 0; i < width; ++i) line += "─";
+        return line;
+    }
+    std::string styled_cell(const std::string& text, bool best) const { return best ? styled(text, "1") : text; }
+    std::string styled(const std::string& text, std::string_view style) const {
+        if (!options_.styled || style.empty() || text.empty()) return text;
+        return "\x1b[" + std::string(style) + "m" + text + "\x1b[0m";
+    }
+
+    const Table& table_;
+    const TextTableOptions& options_;
+    std::vector<std::vector<std::size_t>> blocks_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string table_to_text(const Table& table, const TextTableOptions& options) {
+    table.validate();
+    return Writer(table, options).run();
+}
+
+}  // namespace faceter

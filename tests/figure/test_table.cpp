@@ -1,0 +1,295 @@
+#include "figure/table.h"
+
+#include "figure/escape.h"
+#include "figure/format.h"
+#include "figure/table_export.h"
+#include "figure/text_width.h"
+#include "support/test.h"
+
+using namespace faceter;
+
+namespace {
+
+Table small_table() {
+    Table table;
+    table.name = "scores";
+    table.caption = "Scores of two variants";
+    table.add_column("variant", ColumnKind::text);
+    table.add_column("nDCG@10", ColumnKind::number, 2, Better::higher).group = "retrieval";
+    table.add_column("change", ColumnKind::delta).group = "retrieval";
+    table.add_column("p", ColumnKind::p_value);
+    table.add_column("documents", ColumnKind::count);
+    table.add_row({Cell::of("EM"), Cell::of(42.314, 0.221, 3), Cell(), Cell(), Cell::of(4096.0)});
+    table.add_row({Cell::of("MoTE"), Cell::of(7.5, 0.1, 3), Cell::of(5.21).with_stars(2), Cell::of(0.0004), Cell::of(62431.0)});
+    table.footnotes = {"Stars: paired t-test."};
+    table.mark_best();
+    return table;
+}
+
+constexpr const char* hostile[] = {"a_b%c$d&e#f{g}h^i~j\\k",
+                                   "\\input{/etc/passwd}",
+                                   "=cmd|' /C calc'!A1",
+                                   "x\ty\nz\r",
+                                   "\x1b[31mred\x1b[0m",
+                                   "<script>alert(\"1\")</script>",
+                                   "a|b`c*d",
+                                   "检索 模型",
+                                   "\u202Eevil",
+                                   "[optional]",
+                                   "--dashes,,''",
+                                   "",
+                                   "\"quoted\", with a comma",
+                                   "e\u0301 👩",
+                                   "a\\\\*b",
+                                   "$$ \\end{tabular}"};
+
+Table hostile_table() {
+    Table table;
+    table.name = "../../etc_passwd}%";
+    table.caption = "100% of R&D_x";
+    for (const char* text : hostile) {
+        table.columns.push_back(Column{});
+        table.columns.back().name = text;
+        table.columns.back().unit = text;
+    }
+    std::vector<Cell> cells;
+    for (const char* text : hostile) cells.push_back(Cell::of(std::string(text)));
+    table.add_row(cells);
+    table.footnotes = {hostile[0], hostile[4]};
+    return table;
+}
+
+std::size_t count(std::string_view text, std::string_view piece) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(piece); at != std::string_view::npos; at = text.find(piece, at + piece.size())) ++found;
+    return found;
+}
+
+/// Fields of one CSV document, quotes resolved.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+    std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
+    bool inside = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (inside && c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+            rows.back().back() += text[++i];
+        else if (c == '"')
+            inside = !inside;
+        else if (!inside && c == ',')
+            rows.back().emplace_back();
+        else if (!inside && c == '\n')
+            rows.emplace_back(1);
+        else
+            rows.back().back() += c;
+    }
+    rows.pop_back();
+    return rows;
+}
+
+}  // namespace
+
+class TestTable : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void numbers_are_written_as_their_column_says() {
+        const auto written = [](ColumnKind kind, double value, int decimals = 2) {
+            Column column;
+            column.kind = kind;
+            column.decimals = decimals;
+            return format_value(column, value);
+        };
+        QCOMPARE(written(ColumnKind::number, 45.314), std::string("45.31"));
+        QCOMPARE(written(ColumnKind::number, -0.001), std::string("0.00"));
+        QCOMPARE(written(ColumnKind::delta, 1.2), std::string("+1.20"));
+        QCOMPARE(written(ColumnKind::delta, -1.2), std::string("-1.20"));
+        QCOMPARE(written(ColumnKind::delta, 0.001), std::string("0.00"));
+        QCOMPARE(written(ColumnKind::p_value, 0.0314), std::string("0.031"));
+        QCOMPARE(written(ColumnKind::p_value, 1e-300), std::string("< 0.001"));
+        QCOMPARE(written(ColumnKind::count, 4096), std::string("4096"));
+        QCOMPARE(written(ColumnKind::count, 1234567), std::string("1\u2009234\u2009567"));
+        QCOMPARE(written(ColumnKind::duration, 134), std::string("2 min 14 s"));
+        QCOMPARE(written(ColumnKind::bytes, 1.5 * 1024 * 1024 * 1024), std::string("1.50 GiB"));
+        QCOMPARE(written(ColumnKind::number, std::numeric_limits<double>::infinity()), std::string("inf"));
+        QCOMPARE(written(ColumnKind::number, std::nan("")), std::string());
+    }
+    void a_table_survives_json() {
+        for (const Table& table : {small_table(), hostile_table()}) {
+            const Json json = table.to_json();
+            const Table back = Table::from_json(parse_json(json.dump(), "table.json"), "table.json");
+            QCOMPARE(back.to_json().dump(), json.dump());
+            QCOMPARE(table_to_text(back), table_to_text(table));
+        }
+        Table infinite;
+        infinite.name = "x";
+        infinite.add_column("t", ColumnKind::number);
+        infinite.add_row({Cell::of(-std::numeric_limits<double>::infinity())});
+        QCOMPARE(Table::from_json(infinite.to_json(), "x").rows[0].cells[0].value, -std::numeric_limits<double>::infinity());
+    }
+    void a_broken_document_is_one_clear_error() {
+        Json json = small_table().to_json();
+        EXPECT_ERROR(Table::from_json(Json::array(), "t.json"), "t.json", "name");
+        Json no_columns = json;
+        no_columns["columns"] = 3;
+        EXPECT_ERROR(Table::from_json(no_columns, "t.json"), "t.json", "columns", "array");
+        Json kind = json;
+        kind["columns"][0]["kind"] = "numbr";
+        EXPECT_ERROR(Table::from_json(kind, "t.json"), "t.json", "numbr", "did you mean 'number'");
+        Json row = json;
+        row["rows"][0]["cells"].erase(1);
+        EXPECT_ERROR(Table::from_json(row, "t.json"), "row 1 has 4 cells", "expected 5");
+        Json cell = json;
+        cell["rows"][0]["cells"][0] = Json::array();
+        EXPECT_ERROR(Table::from_json(cell, "t.json"), "a cell must be");
+        Json stars = json;
+        stars["rows"][1]["cells"][2]["stars"] = 1000000;
+        EXPECT_ERROR(Table::from_json(stars, "t.json"), "1000000 stars");
+        Json decimals = json;
+        decimals["columns"][1]["decimals"] = 100000;
+        EXPECT_ERROR(Table::from_json(decimals, "t.json"), "100000 decimals");
+    }
+    void the_best_of_a_column_is_what_prints_best() {
+        Table table;
+        table.add_column("score", ColumnKind::number, 1, Better::higher);
+        table.add_column("loss", ColumnKind::number, 1, Better::lower);
+        for (const auto& [score, loss] : {std::pair{1.04, 3.0}, {1.01, 2.0}, {0.5, 2.5}}) table.add_row({Cell::of(score), Cell::of(loss)});
+        table.mark_best();
+        QVERIFY(table.rows[0].cells[0].best && table.rows[1].cells[0].best && !table.rows[2].cells[0].best);
+        QVERIFY(!table.rows[0].cells[1].best && table.rows[1].cells[1].best);
+    }
+    void text_is_aligned_on_the_decimal_point() {
+        const std::string text = table_to_text(small_table());
+        std::vector<std::string> lines;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = text.find('\n', at);
+            lines.push_back(text.substr(at, end - at));
+            at = end + 1;
+        }
+        const auto place = [&](std::string_view number) {
+            for (const std::string& line : lines)
+                if (const auto at = line.find(number); at != std::string::npos) return display_width(line.substr(0, at + number.find('.')));
+            return -1;
+        };
+        QVERIFY(place("42.31") > 0);
+        QCOMPARE(place("42.31"), place("7.50"));
+        QVERIFY(text.find("mean ± standard deviation, n = 3") != std::string::npos);
+        QVERIFY(text.find("▸42.31") != std::string::npos);
+        QVERIFY(text.find('\x1b') == std::string::npos);
+    }
+    void n_stands_in_the_cell_where_it_differs() {
+        Table table = small_table();
+        table.rows[1].cells[1].n = 5;
+        const std::string text = table_to_text(table);
+        QVERIFY(text.find("7.50 ± 0.10 (n = 5)") != std::string::npos);
+        QVERIFY(text.find("standard deviation\n") != std::string::npos);
+        QVERIFY(table_to_markdown(table).find("(n = 3)") != std::string::npos);
+        QVERIFY(table_to_latex(table).find("$n = 3$") != std::string::npos);
+    }
+    void every_line_fits_the_terminal() {
+        Table wide = small_table();
+        for (int i = 0; i < 12; ++i) {
+            wide.add_column("a rather long heading of column " + std::to_string(i), ColumnKind::number);
+            for (Row& row : wide.rows) row.cells.push_back(Cell::of(1000.0 * i, 10.5, 3));
+        }
+        wide.rows[0].cells[0] = Cell::of(std::string(300, 'x'));
+        wide.rows[1].cells[0] = Cell::of("检索模型检索模型检索模型检索模型检索模型检索模型检索模型检索模型检索模型");
+        for (const int width : {60, 80, 100}) {
+            const std::string text = table_to_text(wide, {.width = width});
+            for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+                QVERIFY2(display_width(text.substr(at, text.find('\n', at) - at)) <= width, text.c_str());
+            QCOMPARE(count(text, "heading"), std::size_t{12});
+        }
+    }
+    void styled_text_differs_in_escape_sequences_only() {
+        std::string styled = table_to_text(small_table(), {.styled = true});
+        QVERIFY(styled.find("\x1b[1m42.31 ± 0.22\x1b[0m") != std::string::npos);
+        QVERIFY(styled.find("▸") == std::string::npos);
+    }
+    void csv_quotes_and_defuses() {
+        QCOMPARE(escape_csv("plain"), std::string("plain"));
+        QCOMPARE(escape_csv("a,\"b\"\n"), std::string("\"a,\"\"b\"\"\n\""));
+        QCOMPARE(escape_csv("=1+1"), std::string("'=1+1"));
+        QCOMPARE(escape_csv("-5.5"), std::string("-5.5"));
+        const auto rows = parse_csv(table_to_csv(hostile_table()));
+        QCOMPARE(rows.size(), std::size_t{2});
+        for (std::size_t i = 0; i < std::size(hostile); ++i) {
+            const std::string field = rows[1][i];
+            QCOMPARE(field.front() == '\'' ? field.substr(1) : field, std::string(hostile[i]));
+        }
+    }
+    void csv_has_full_precision_and_columns_of_their_own_for_spread_n_and_stars() {
+        const auto rows = parse_csv(table_to_csv(small_table()));
+        const std::vector<std::string> header{
+            "variant", "retrieval nDCG@10", "retrieval nDCG@10 std", "retrieval nDCG@10 n", "retrieval change", "retrieval change stars",
+            "p",       "documents"};
+        QCOMPARE(rows[0], header);
+        const std::vector<std::string> row{"MoTE", "7.5", "0.1", "3", "5.21", "2", "4e-04", "62431"};
+        QCOMPARE(rows[2], row);
+    }
+    void tsv_has_one_line_a_row_whatever_a_cell_holds() {
+        const std::string tsv = table_to_tsv(hostile_table());
+        QCOMPARE(count(tsv, "\n"), std::size_t{2});
+        QCOMPARE(count(tsv, "\t"), 2 * (std::size(hostile) - 1));
+    }
+    void markdown_has_one_line_a_row_and_no_markup_from_cells() {
+        const std::string md = table_to_markdown(hostile_table());
+        QVERIFY(md.find("<script>") == std::string::npos);
+        QVERIFY(md.find("a\\|b\\`c\\*d") != std::string::npos);
+        QVERIFY(table_to_markdown(small_table()).find("| **42.31 ± 0.22** |") != std::string::npos);
+    }
+    void latex_escapes_every_special_character() {
+        QCOMPARE(escape_latex("a_b%c$d&e#f{g}h^i~j\\k"),
+                 std::string("a\\_b\\%c\\$d\\&e\\#f\\{g\\}h\\textasciicircum{}i\\textasciitilde{}j\\textbackslash{}k"));
+        QCOMPARE(escape_latex("--,,''"), std::string("-{}-,{},'{}'"));
+        QCOMPARE(escape_latex("ä × 检"), std::string("ä $\\times$ \\faceterunicode{68C0}{检}"));
+        QCOMPARE(escape_latex("[x]*"), std::string("{[}x{]}{*}"));
+        QCOMPARE(escape_latex("\x1b"), std::string("\\faceterunicode{FFFD}{\uFFFD}"));
+    }
+    void latex_is_balanced_whatever_a_cell_holds() {
+        for (const Table& table : {small_table(), hostile_table()}) {
+            const std::string latex = table_to_latex(table);
+            int depth = 0;
+            for (std::size_t i = 0; i < latex.size(); ++i) {
+                if (latex[i] == '\\')
+                    ++i;
+                else
+                    depth += (latex[i] == '{') - (latex[i] == '}');
+                QVERIFY(depth >= 0);
+            }
+            QCOMPARE(depth, 0);
+            for (const char* environment : {"table", "tabular"})
+                QCOMPARE(count(latex, std::string("\\end{") + environment + "}"), std::size_t{1});
+            QVERIFY(latex.find("\\input") == std::string::npos);
+            QVERIFY(latex_document({&table, 1}).find("\\end{document}") != std::string::npos);
+        }
+        const std::string latex = table_to_latex(small_table());
+        QVERIFY(latex.find("\\textbf{42.31} {\\footnotesize$\\pm$\\,0.22}") != std::string::npos);
+        QVERIFY(latex.find("$+$5.21\\rlap{$^{**}$}") != std::string::npos);
+        QVERIFY(latex.find("\\cmidrule(lr){2-3}") != std::string::npos);
+    }
+    void a_name_cannot_take_over_the_terminal() {
+        const std::string text = table_to_text(hostile_table());
+        QVERIFY(text.find('\x1b') == std::string::npos && text.find("\u202E") == std::string::npos);
+        QCOMPARE(printable("a\xFFz\n"), std::string("a\uFFFDz "));
+    }
+    void width_is_counted_in_terminal_cells() {
+        QCOMPARE(display_width("检索"), 4);
+        QCOMPARE(display_width("e\u0301"), 1);
+        QCOMPARE(shorten("检索模型", 5), std::string("检索…"));
+        QCOMPARE(shorten("abc", 3), std::string("abc"));
+        const std::vector<std::string> lines{"abc", "defgh", "ij"};
+        QCOMPARE(wrap("abc defghij", 5), lines);
+    }
+    void text_that_is_no_utf8_is_refused() {
+        Table table = small_table();
+        table.rows[0].cells[0].text = "\xFF\xFE";
+        EXPECT_ERROR(table_to_csv(table), "not valid UTF-8", "scores");
+    }
+    void formats_have_names() {
+        QVERIFY(parse_table_format("latex") == TableFormat::latex);
+        EXPECT_ERROR(parse_table_format("markdwn"), "markdwn", "known: text, csv");
+        QVERIFY(export_table(small_table(), TableFormat::json).starts_with("{"));
+    }
+};
+
+FACETER_TEST(TestTable)
+#include "test_table.moc"
