@@ -13,12 +13,7 @@ function(faceter_manifest_main)
   if(TARGET faceter_manifest_main)
     return()
   endif()
-  if(TARGET faceter-learn-installed)
-    set(abi ${FACETER_PLUGIN_CMAKE_DIR}/abi.cpp)
-  else()
-    set(abi ${CMAKE_SOURCE_DIR}/core/plugin/abi.cpp)
-  endif()
-  add_library(faceter_manifest_main OBJECT ${FACETER_PLUGIN_CMAKE_DIR}/manifest_main.cpp ${abi})
+  add_library(faceter_manifest_main OBJECT ${FACETER_PLUGIN_CMAKE_DIR}/manifest_main.cpp ${FACETER_ABI_SOURCE})
   target_link_libraries(faceter_manifest_main PUBLIC faceter-base)
   target_include_directories(faceter_manifest_main SYSTEM PRIVATE $<TARGET_PROPERTY:faceter_torch,INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(faceter_manifest_main PRIVATE FACETER_VERSION="${FACETER_PLUGIN_VERSION}"
@@ -38,6 +33,7 @@ function(faceter_plugin ID)
 
   # The settings see base only; the same object goes into the plugin and into the generator.
   add_library(plugin_${ID}_settings OBJECT settings.cpp)
+  set_target_properties(plugin_${ID}_settings PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(plugin_${ID}_settings PUBLIC faceter-base)
   target_compile_definitions(plugin_${ID}_settings PRIVATE FACETER_VERSION="${FACETER_PLUGIN_VERSION}")
 
