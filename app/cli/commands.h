@@ -1,0 +1,56 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+#include "figure/table.h"
+#include "run/catalogue.h"
+#include "run/run_directory.h"
+
+namespace faceter::cli {
+
+/// The command line being built: commands declare themselves on `app` and the chosen one sets `action`.
+struct Cli {
+    CLI::App& app;
+    std::function<int()> action;
+    std::vector<std::string> plugin_folders;   ///< --plugin-dir
+};
+
+/// A subcommand with an example under its help. `run` is called after parsing; its result is the exit code.
+CLI::App* add_command(Cli& cli, CLI::App& parent, const std::string& name, const std::string& summary, const std::string& example,
+                      std::function<int()> run);
+/// --project DIR (default: FACETER_PROJECT, else this folder where it is a project).
+void add_project_option(CLI::App& command, std::string& project);
+Project open_project(const std::string& project);
+/// --plugin-dir DIR.
+void add_plugin_option(Cli& cli, CLI::App& command);
+Catalogue load_catalogue(const Cli& cli);
+
+void print_json(const Json& json);
+/// In the format asked for, at the width of the terminal.
+void print_table(const Table& table, const std::string& format);
+/// --format text|csv|tsv|md|latex|json, and --json for the last.
+void add_format_option(CLI::App& command, std::string& format);
+
+void add_run_commands(Cli& cli);      // run check resume rerun stop supervise
+void add_list_commands(Cli& cli);     // list show
+void add_compare_commands(Cli& cli);  // compare similarity
+void add_stats_commands(Cli& cli);    // stats welch
+void add_tokenize_command(Cli& cli);
+void add_data_commands(Cli& cli);     // data overlap, data show
+void add_record_commands(Cli& cli);   // ingest tag note archive delete
+void add_machine_commands(Cli& cli);  // doctor plugins schema
+
+/// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it is one.
+bool is_worker_command(const std::string& name);
+int run_worker_command(int argc, char** argv);
+const std::vector<std::pair<std::string, std::string>>& worker_commands();
+
+/// Follows the new runs, ingests, and prints their comparison (run, resume, rerun).
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, int jobs, bool detach, bool json);
+/// The comparison of some runs of a project as text on standard output.
+void print_comparison(const Project& project, const std::vector<std::string>& run_ids);
+
+}  // namespace faceter::cli

@@ -1,0 +1,122 @@
+#include "cli/commands.h"
+#include "common/error.h"
+#include "run/compare.h"
+#include "run/similarity.h"
+
+namespace faceter::cli {
+namespace {
+
+struct CompareOptions {
+    std::string project, format, baseline, alternative = "less", run_a, run_b, file;
+    std::vector<std::string> run_names;
+};
+
+/// Named runs, or all that are done; archived and smoke runs only where they are named (or nothing else is there).
+std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std::vector<std::string>& names) {
+    std::vector<RunRow> all = store.runs(), rows;
+    if (names.empty()) {
+        const bool only_smoke = std::all_of(all.begin(), all.end(), [](const RunRow& row) { return row.info.smoke; });
+        for (RunRow& row : all)
+            if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
+        return rows;
+    }
+    for (const std::string& name : names) {
+        const std::string id = project.find_run(name).info().id;
+        for (const RunRow& row : all)
+            if (row.info.id == id) rows.push_back(row);
+    }
+    return rows;
+}
+
+/// Inter-task similarity of the first two rows' runs that stored it: the baseline against each other row.
+std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
+    std::vector<SimilarityComparison> tests;
+    const auto stored = [&](const RunGroup& group) { return RunDirectory(project.runs_folder() / group.runs.front().info.id); };
+    const auto has = [](const RunDirectory& run) { return fs::exists(run.results() / "inter_task_similarity.json"); };
+    std::vector<const RunGroup*> trained;
+    for (const RunGroup& group : comparison.groups)
+        if (group.method != "start" && has(stored(group))) trained.push_back(&group);
+    for (std::size_t i = 0; i < trained.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            tests.push_back(compare_similarity(trained[i]->name, read_similarity(stored(*trained[i])), trained[j]->name,
+                                               read_similarity(stored(*trained[j])), Alternative::less));
+    return tests;
+}
+
+void print_all(const Project& project, const Comparison& comparison, const std::string& format) {
+    const std::vector<SimilarityComparison> tests = similarity_tests(project, comparison);
+    if (format == "json") {
+        Json json = comparison_json(comparison);
+        json["inter_task_similarity"] = Json::array();
+        for (const SimilarityComparison& test : tests) json["inter_task_similarity"].push_back(similarity_json(test));
+        return print_json(json);
+    }
+    print_table(comparison_table(comparison), format);
+    for (const SimilarityComparison& test : tests) {
+        fmt::print("\n");
+        print_table(similarity_table(test), format);
+    }
+}
+
+int compare(const CompareOptions& options) {
+    const Project project = open_project(options.project);
+    Store store(project.folder());
+    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    const std::vector<RunRow> rows = chosen_rows(store, project, options.run_names);
+    const std::string baseline = options.baseline.empty() ? "" : project.find_run(options.baseline).info().id;
+    const Comparison comparison = compare_runs(store, rows, baseline);
+    if (comparison.groups.empty()) {
+        for (const std::string& note : comparison.notes) fmt::print(stderr, "{}\n", note);
+        throw usage_error("{}: no run with results to compare; see faceter list", project.folder().string());
+    }
+    print_all(project, comparison, options.format);
+    return 0;
+}
+
+int similarity(const CompareOptions& options) {
+    const Project project = open_project(options.project);
+    const RunDirectory first = project.find_run(options.run_a), second = project.find_run(options.run_b);
+    std::string name_a = first.info().variant, name_b = second.info().variant;
+    if (name_a == name_b) name_a = first.info().id, name_b = second.info().id;
+    const SimilarityComparison comparison =
+        compare_similarity(name_a, read_similarity(first), name_b, read_similarity(second), parse_alternative(options.alternative));
+    if (options.format == "json")
+        print_json(similarity_json(comparison));
+    else
+        print_table(similarity_table(comparison), options.format);
+    return 0;
+}
+
+}  // namespace
+
+void print_comparison(const Project& project, const std::vector<std::string>& run_ids) {
+    Store store(project.folder());
+    const Comparison comparison = compare_runs(store, chosen_rows(store, project, run_ids), "");
+    if (comparison.groups.empty()) return;
+    fmt::print("\n");
+    print_all(project, comparison, "text");
+}
+
+void add_compare_commands(Cli& cli) {
+    auto options = std::make_shared<CompareOptions>();
+    CLI::App* command = add_command(cli, cli.app, "compare", "Compare runs: scores, means over seeds, tests, costs",
+                                    "  faceter compare --project ~/quickstart\n  faceter compare start IC MoTE --baseline IC --format latex > table.tex",
+                                    [options] { return compare(*options); });
+    command->add_option("RUN", options->run_names, "runs to compare; default: all of the project");
+    add_project_option(*command, options->project);
+    add_format_option(*command, options->format);
+    command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
+
+    CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether one run's inter-task similarities are smaller than another's",
+                                    "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [options] { return similarity(*options); });
+    similar->add_option("RUN_A", options->run_a, "first run")->required();
+    similar->add_option("RUN_B", options->run_b, "second run")->required();
+    add_project_option(*similar, options->project);
+    similar->add_option("--alternative", options->alternative, "less: mean(A) < mean(B)")
+        ->check(CLI::IsMember({"less", "greater", "two-sided"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    add_format_option(*similar, options->format);
+}
+
+}  // namespace faceter::cli

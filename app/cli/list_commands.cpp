@@ -1,0 +1,185 @@
+#include <chrono>
+#include <cmath>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "run/store.h"
+#include "settings/yaml.h"
+#include "stats/number.h"
+
+namespace faceter::cli {
+namespace {
+
+struct ListOptions {
+    std::string project, format, state, tag, run;
+    bool all = false, json = false, settings = false, log = false;
+};
+
+Json state_json(const RunState& state) {
+    return {{"state", run_phase_name(state.phase)},
+            {"cause", state.cause},
+            {"exit_code", state.exit_code},
+            {"attempts", state.attempts},
+            {"phase", state.doing},
+            {"step", state.step},
+            {"total_steps", state.total_steps},
+            {"loss", number_to_json(state.loss)},
+            {"steps_per_s", state.steps_per_s},
+            {"active_s", state.active_s}};
+}
+
+Json row_json(const RunRow& row) {
+    Json json = {{"id", row.info.id},         {"experiment", row.info.experiment}, {"variant", row.info.variant}, {"method", row.info.method},
+                 {"point", row.info.point},   {"seed", row.info.seed},             {"created", row.info.created}, {"smoke", row.info.smoke}};
+    json.update(state_json(row.state));
+    json["mean_score"] = number_to_json(row.mean_score);
+    json["datasets"] = row.num_scores;
+    json["tags"] = row.tags;
+    json["note"] = row.note;
+    json["archived"] = row.archived;
+    return json;
+}
+
+std::string progress_of(const RunState& state) {
+    if (state.total_steps <= 0) return state.doing;
+    return fmt::format("{}/{}", state.step, state.total_steps);
+}
+
+Table list_table(const std::vector<RunRow>& rows) {
+    Table table;
+    table.name = "runs";
+    table.add_column("run", ColumnKind::text);
+    table.add_column("variant", ColumnKind::text);
+    table.add_column("seed", ColumnKind::text);
+    table.add_column("state", ColumnKind::text);
+    table.add_column("steps", ColumnKind::text);
+    table.add_column("loss", ColumnKind::number, 4);
+    table.add_column("mean score", ColumnKind::number, 2);
+    table.add_column("time", ColumnKind::duration);
+    table.add_column("tags", ColumnKind::text);
+    for (const RunRow& row : rows) {
+        const std::string variant = row.info.point.empty() ? row.info.variant : row.info.variant + " " + row.info.point;
+        table.add_row({Cell::of(row.info.id), Cell::of(variant), Cell::of(std::to_string(row.info.seed)), Cell::of(std::string(run_phase_name(row.state.phase))),
+                       Cell::of(progress_of(row.state)), Cell::of(row.state.loss), Cell::of(row.mean_score), Cell::of(row.state.active_s),
+                       Cell::of(join(row.tags, ", "))});
+    }
+    return table;
+}
+
+int list_runs(const ListOptions& options) {
+    const Project project = open_project(options.project);
+    Store store(project.folder());
+    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    std::vector<RunRow> rows = store.runs();
+    std::erase_if(rows, [&](const RunRow& row) {
+        return (row.archived && !options.all) || (!options.state.empty() && run_phase_name(row.state.phase) != options.state) ||
+               (!options.tag.empty() && std::find(row.tags.begin(), row.tags.end(), options.tag) == row.tags.end());
+    });
+    if (options.format == "json") {
+        Json runs = Json::array();
+        for (const RunRow& row : rows) runs.push_back(row_json(row));
+        print_json({{"project", project.folder().string()}, {"runs", runs}});
+    } else if (rows.empty()) {
+        fmt::print(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() ? "" : " of that kind");
+    } else {
+        print_table(list_table(rows), options.format);
+    }
+    return 0;
+}
+
+RunRow stored_row(Store& store, const std::string& id) {
+    for (RunRow& row : store.runs())
+        if (row.info.id == id) return row;
+    throw failure("{}: the store does not have run {}", store.file().string(), id);
+}
+
+Json results_json(Store& store, const std::string& id) {
+    Json list = Json::array();
+    for (const ResultRow& result : store.results(id))
+        list.push_back({{"name", result.name}, {"task", result.task}, {"task_type", result.task_type}, {"metric", result.metric},
+                        {"score", number_to_json(result.score)}, {"n", result.n}, {"metrics", result.metrics}});
+    return list;
+}
+
+Json names_json(const std::vector<std::pair<std::string, Json>>& documents) {
+    Json names = Json::array();
+    for (const auto& [name, json] : documents) names.push_back(name);
+    return names;
+}
+
+void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
+    const RunState& state = row.state;
+    fmt::print("{}\n", run.info().id);
+    fmt::print("  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.folder().string(), run.info().variant, run.info().method,
+               run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
+    if (!run.info().point.empty()) fmt::print("  point     {}\n", run.info().point);
+    fmt::print("  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase), state.cause.empty() ? "" : ": " + state.cause);
+    if (state.total_steps > 0) fmt::print("  steps     {} of {}\n", state.step, state.total_steps);
+    if (std::isfinite(state.loss)) fmt::print("  loss      {:.4f}\n", state.loss);
+    fmt::print("  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
+    if (!row.tags.empty()) fmt::print("  tags      {}\n", join(row.tags, ", "));
+    if (!row.note.empty()) fmt::print("  note      {}\n", row.note);
+    for (const ResultRow& result : store.results(run.info().id))
+        fmt::print("  {:<24} {} {:.2f}  ({}, n = {})\n", result.name, result.metric, result.score, result.task_type, result.n);
+    for (const char* kind : {"figure", "table"})
+        for (const auto& [name, json] : store.documents(run.info().id, kind)) fmt::print("  {:<9} {}s/{}.json\n", kind, kind, name);
+}
+
+int show_run(const ListOptions& options) {
+    const Project project = open_project(options.project);
+    const RunDirectory run = project.find_run(options.run);
+    if (options.log) {
+        const std::vector<int> attempts = run.attempts();
+        fmt::print("{}", attempts.empty() ? "" : read_file(run.attempt_log(attempts.back()), std::uint64_t(1) << 30));
+        return 0;
+    }
+    if (options.settings) {
+        if (options.json)
+            print_json(run.settings());
+        else
+            fmt::print("{}", to_yaml(run.settings()));
+        return 0;
+    }
+    Store store(project.folder());
+    store.ingest(run);
+    const RunRow row = stored_row(store, run.info().id);
+    if (!options.json) {
+        print_run(run, row, store);
+        return 0;
+    }
+    Json json = row_json(row);
+    json["folder"] = run.folder().string();
+    json["results"] = results_json(store, run.info().id);
+    json["figures"] = names_json(store.documents(run.info().id, "figure"));
+    json["tables"] = names_json(store.documents(run.info().id, "table"));
+    json["series"] = store.series_names(run.info().id);
+    json["settings"] = run.settings();
+    print_json(json);
+    return 0;
+}
+
+}  // namespace
+
+void add_list_commands(Cli& cli) {
+    auto options = std::make_shared<ListOptions>();
+    CLI::App* list = add_command(cli, cli.app, "list", "List the runs of a project", "  faceter list --project ~/quickstart\n  faceter list --state failed --json",
+                                 [options] { return list_runs(*options); });
+    add_project_option(*list, options->project);
+    add_format_option(*list, options->format);
+    list->add_flag("--all", options->all, "archived runs too");
+    list->add_option("--state", options->state, "only runs in this state")
+        ->check(CLI::IsMember({"queued", "running", "silent", "stopped", "failed", "dead", "done"}))
+        ->type_name("STATE");
+    list->add_option("--tag", options->tag, "only runs with this tag");
+
+    CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
+                                 "  faceter show MoTE --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings", [options] { return show_run(*options); });
+    show->add_option("RUN", options->run, "name of a run, the beginning of one, or a variant (its newest run)")->required();
+    add_project_option(*show, options->project);
+    show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");
+    show->add_flag("--log", options->log, "only the worker's log of its last attempt");
+    show->add_flag("--json", options->json, "print as JSON");
+}
+
+}  // namespace faceter::cli

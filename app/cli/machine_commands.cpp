@@ -1,0 +1,162 @@
+#include <algorithm>
+
+#include "checkpoint/model_folder.h"
+#include "cli/commands.h"
+#include "cli/machine.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "run/experiment_schema.h"
+#include "run/supervisor.h"
+
+namespace faceter::cli {
+namespace {
+
+struct MachineOptions {
+    std::string name;
+    bool json = false;
+};
+
+Json rejected_json(const PluginList& plugins) {
+    Json list = Json::array();
+    for (const RejectedPlugin& plugin : plugins.rejected) list.push_back({{"file", plugin.file.string()}, {"reason", plugin.reason}});
+    return list;
+}
+
+std::string reason_of(const std::function<void()>& body) {
+    try {
+        body();
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+/// What this machine can do, as "thing: fact" pairs; an entry of "problems" stops something from working.
+Json examine(const Cli& cli) {
+    const Catalogue catalogue = load_catalogue(cli);
+    Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
+    for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
+    for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
+    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
+    if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) problems.push_back(reason);
+    if (const std::string reason = reason_of([] { resolve_model("minilm"); }); !reason.empty()) problems.push_back(reason);
+    const Machine machine = this_machine();
+    if (machine.torch.empty()) problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
+    return {{"version", FACETER_VERSION},
+            {"processor", machine.processor},
+            {"cores", machine.cores},
+            {"vector_instructions", machine.vector_instructions},
+            {"memory_bytes", machine.memory_bytes},
+            {"memory_available_bytes", machine.memory_available_bytes},
+            {"gpus", machine.gpus},
+            {"libtorch", machine.torch},
+            {"cache", cache_directory().string()},
+            {"plugin_folders", folders},
+            {"plugins", plugins},
+            {"problems", problems}};
+}
+
+int doctor(const Cli& cli, const MachineOptions& options) {
+    const Json facts = examine(cli);
+    if (options.json) {
+        print_json(facts);
+        return 0;
+    }
+    for (const auto& [key, value] : facts.items()) {
+        if (key == "problems") continue;
+        std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+        if (key.ends_with("_bytes")) text = format_bytes(value.get<std::uint64_t>());
+        if (value.is_array()) text = value.empty() ? "none" : join(value.get<std::vector<std::string>>(), ", ");
+        std::string name = key.ends_with("_bytes") ? key.substr(0, key.size() - 6) : key;
+        std::replace(name.begin(), name.end(), '_', ' ');
+        fmt::print("{:<22} {}\n", name, text.empty() ? "none" : text);
+    }
+    for (const Json& problem : facts["problems"]) fmt::print("problem: {}\n", problem.get<std::string>());
+    if (facts["problems"].empty()) fmt::print("all is well\n");
+    return 0;
+}
+
+std::string range_of(const Field& field) {
+    if (field.type == FieldType::choice) return join(field.choices, " | ");
+    if (field.type == FieldType::boolean) return "true | false";
+    std::string range;
+    if (field.minimum) range = (field.exclusive_minimum ? "> " : ">= ") + format_double(*field.minimum);
+    if (field.maximum) range += (range.empty() ? "" : ", ") + ("<= " + format_double(*field.maximum));
+    return field.unit.empty() ? range : range + (range.empty() ? "" : " ") + field.unit;
+}
+
+void print_extension(std::string_view kind, const Extension& extension) {
+    fmt::print("\n{} {}: {}\n", kind, extension.name, extension.summary);
+    Table table;
+    for (const char* name : {"setting", "default", "range", "what it is", "source"}) table.add_column(name, ColumnKind::text);
+    for (const Field& field : extension.schema.fields) {
+        const Json& value = field.default_value;
+        table.add_row({Cell::of(field.key), Cell::of(field.required ? "(required)" : value.is_string() ? value.get<std::string>() : value.dump()),
+                       Cell::of(range_of(field)), Cell::of(field.description), Cell::of(field.source)});
+    }
+    if (table.rows.empty())
+        fmt::print("  no settings\n");
+    else
+        print_table(table, "text");
+}
+
+int show_plugin(const Catalogue& catalogue, const MachineOptions& options) {
+    const Manifest* plugin = catalogue.plugin(options.name);
+    if (!plugin) {
+        std::vector<std::string> known;
+        for (const Manifest& one : catalogue.plugins().manifests) known.push_back(one.id);
+        throw usage_error("no plugin {}{}", faceter::quoted(options.name), suggestion(options.name, known));
+    }
+    if (options.json) {
+        print_json(manifest_to_json(*plugin));
+        return 0;
+    }
+    fmt::print("{} {}: {}\n{}\n{}\n", plugin->id, plugin->version, plugin->summary, plugin->citation, plugin->file.string());
+    const std::pair<const char*, const std::vector<Extension>*> offers[] = {
+        {"variant", &plugin->variants}, {"curriculum", &plugin->curricula}, {"objective", &plugin->objectives}, {"analysis", &plugin->analyses}};
+    for (const auto& [kind, extensions] : offers)
+        for (const Extension& extension : *extensions) print_extension(kind, extension);
+    return 0;
+}
+
+int plugins(const Cli& cli, const MachineOptions& options) {
+    const Catalogue catalogue = load_catalogue(cli);
+    if (!options.name.empty()) return show_plugin(catalogue, options);
+    Json list = Json::array();
+    for (const ExtensionKind kind : {ExtensionKind::variant, ExtensionKind::curriculum, ExtensionKind::objective, ExtensionKind::analysis})
+        for (const std::string& name : catalogue.names(kind)) {
+            const Catalogue::Entry& entry = *catalogue.find(kind, name);
+            list.push_back({{"kind", extension_kind_name(kind)}, {"method", name}, {"plugin", entry.plugin}, {"summary", entry.extension.summary}});
+        }
+    if (options.json) {
+        print_json({{"methods", list}, {"rejected", rejected_json(catalogue.plugins())}});
+        return 0;
+    }
+    Table table;
+    for (const char* name : {"kind", "method", "plugin", "what it is"}) table.add_column(name, ColumnKind::text);
+    for (const Json& row : list)
+        table.add_row({Cell::of(row["kind"].get<std::string>()), Cell::of(row["method"].get<std::string>()), Cell::of(row["plugin"].get<std::string>()),
+                       Cell::of(row["summary"].get<std::string>())});
+    print_table(table, "text");
+    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) fmt::print(stderr, "rejected: {}: {}\n", plugin.file.string(), plugin.reason);
+    return 0;
+}
+
+}  // namespace
+
+void add_machine_commands(Cli& cli) {
+    auto options = std::make_shared<MachineOptions>();
+    CLI::App* examined = add_command(cli, cli.app, "doctor", "What this machine can do, and what is missing", "  faceter doctor",
+                                     [&cli, options] { return doctor(cli, *options); });
+    CLI::App* listed = add_command(cli, cli.app, "plugins", "Methods that experiments may name, or the settings of one plugin's", "  faceter plugins mote",
+                                   [&cli, options] { return plugins(cli, *options); });
+    listed->add_option("PLUGIN", options->name, "id of a plugin");
+    CLI::App* schema = add_command(cli, cli.app, "schema", "JSON Schema of experiment files, for editors", "  faceter schema > experiment.schema.json", [&cli] {
+        print_json(experiment_json_schema(load_catalogue(cli)));
+        return 0;
+    });
+    for (CLI::App* command : {examined, listed}) command->add_flag("--json", options->json, "print as JSON");
+    for (CLI::App* command : {examined, listed, schema}) add_plugin_option(cli, *command);
+}
+
+}  // namespace faceter::cli

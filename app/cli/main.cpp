@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "common/progress.h"
+#include "common/strings.h"
+#include "figure/table_export.h"
+
+namespace faceter::cli {
+namespace {
+
+constexpr const char* footer = R"(
+Examples:
+  faceter run experiments/quickstart.yaml --project ~/quickstart
+  faceter compare --project ~/quickstart --format latex
+  faceter embed --model minilm --output texts.npy texts.txt
+
+Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data or checkpoint, 5 failed while running,
+6 stopped with a checkpoint (faceter resume), 7 out of memory, 8 a peer was lost.
+Help of a command: faceter COMMAND --help)";
+
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); }))
+        names.push_back(command->get_name());
+    for (const auto& [name, summary] : worker_commands()) names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// The innermost subcommand that was named on the command line.
+const CLI::App& chosen(const CLI::App& app) {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? app : chosen(*parsed.front());
+}
+
+std::vector<std::string> flag_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+/// CLI11's message for what it did not understand, with the nearest thing that it would have.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+    const CLI::App& command = chosen(app);
+    for (const std::string& argument : command.remaining(true)) {
+        const std::string flag = argument.substr(0, argument.find('='));
+        if (flag.starts_with("-")) return fmt::format("unknown flag '{}' of {}{}", flag, command.get_name(), suggestion(flag, flag_names(command)));
+        if (command.get_subcommands({}).empty()) return fmt::format("unexpected argument {} of {}", faceter::quoted(argument), command.get_name());
+        std::vector<std::string> known;
+        for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
+        return fmt::format("unknown command {}{}", faceter::quoted(argument), suggestion(argument, &command == &app ? command_names(app) : known));
+    }
+    return error.what();
+}
+
+int parse_and_run(int argc, char** argv) {
+    if (argc > 1 && is_worker_command(argv[1])) return run_worker_command(argc, argv);
+    CLI::App app("Faceter: a workbench for task-specialised text embeddings.", "faceter");
+    Cli cli{app, {}, {}};
+    app.require_subcommand(1);
+    app.set_version_flag("--version", FACETER_VERSION);
+    app.footer(footer);
+    app.get_formatter()->column_width(34);
+    add_run_commands(cli);
+    add_list_commands(cli);
+    add_compare_commands(cli);
+    for (const auto& [name, summary] : worker_commands()) app.add_subcommand(name, summary)->group("Commands");
+    add_tokenize_command(cli);
+    add_stats_commands(cli);
+    add_data_commands(cli);
+    add_record_commands(cli);
+    add_machine_commands(cli);
+    if (argc > 1 && argv[1][0] != '-') {
+        const std::vector<std::string> names = command_names(app);
+        if (std::string(argv[1]) != "supervise" && std::find(names.begin(), names.end(), argv[1]) == names.end())
+            throw usage_error("unknown command {}{}", faceter::quoted(argv[1]), suggestion(argv[1], names));
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked_for_help) {
+        return app.exit(asked_for_help);
+    } catch (const CLI::ParseError& error) {
+        if (argc == 1) {
+            fmt::print(stderr, "{}", app.help());
+            return static_cast<int>(ExitCode::usage);
+        }
+        throw usage_error("{}; see faceter {}--help", explain(app, error), &chosen(app) == &app ? "" : chosen(app).get_name() + " ");
+    }
+    return cli.action ? cli.action() : 0;
+}
+
+}  // namespace
+
+CLI::App* add_command(Cli& cli, CLI::App& parent, const std::string& name, const std::string& summary, const std::string& example,
+                      std::function<int()> run) {
+    CLI::App* command = parent.add_subcommand(name, summary)->group("Commands");
+    command->footer("\nExample:\n" + example);
+    command->callback([&cli, run = std::move(run)] { cli.action = run; });
+    return command;
+}
+
+void add_project_option(CLI::App& command, std::string& project) {
+    command.add_option("--project", project, "folder of the project (default: FACETER_PROJECT, else this folder)")->type_name("DIR");
+}
+
+Project open_project(const std::string& project) {
+    if (!project.empty()) return Project(project, false);
+    if (const char* set = std::getenv("FACETER_PROJECT"); set && *set) return Project(set, false);
+    if (fs::is_directory("runs")) return Project(".", false);
+    throw usage_error("no project: give --project DIR, or set FACETER_PROJECT");
+}
+
+void add_plugin_option(Cli& cli, CLI::App& command) {
+    command.add_option("--plugin-dir", cli.plugin_folders, "a further folder with plugins; may be given several times")->type_name("DIR");
+}
+
+Catalogue load_catalogue(const Cli& cli) {
+    if (!cli.plugin_folders.empty()) {
+        // The worker, which a supervisor starts later, finds the same folders in its environment.
+        std::string all = std::getenv("FACETER_PLUGIN_DIR") ? std::getenv("FACETER_PLUGIN_DIR") : "";
+        for (const std::string& folder : cli.plugin_folders) all += (all.empty() ? "" : ":") + absolute_path(folder).string();
+        ::setenv("FACETER_PLUGIN_DIR", all.c_str(), 1);
+    }
+    return Catalogue::load(plugin_folders());
+}
+
+void print_json(const Json& json) { fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace)); }
+
+void print_table(const Table& table, const std::string& format) {
+    const TableFormat wanted = parse_table_format(format);
+    const std::string text = export_table(table, wanted, {is_terminal(stdout) ? terminal_columns() : 160, wanted == TableFormat::text && use_colour(stdout)});
+    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+}
+
+void add_format_option(CLI::App& command, std::string& format) {
+    format = "text";
+    command.add_option("--format", format, "text, csv, tsv, md, latex or json")
+        ->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
+        ->type_name("NAME");
+    command.add_flag_callback("--json", [&format] { format = "json"; }, "the same as --format json");
+}
+
+}  // namespace faceter::cli
+
+int main(int argc, char** argv) { return faceter::run_guarded("faceter", faceter::cli::parse_and_run, argc, argv); }

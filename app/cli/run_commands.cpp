@@ -1,0 +1,184 @@
+#include <thread>
+
+#include "checkpoint/model_folder.h"
+#include "cli/commands.h"
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "run/experiment.h"
+#include "run/follow.h"
+#include "run/store.h"
+
+namespace faceter::cli {
+namespace {
+
+struct RunOptions {
+    std::string file, project;
+    std::vector<std::string> overrides, run_names;
+    std::vector<std::uint64_t> seeds;
+    int jobs = 1;
+    bool detach = false, smoke = false, json = false;
+};
+
+void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
+    command.add_option("FILE", options.file, "experiment file")->required()->type_name("FILE.yaml");
+    command.add_option("--set", options.overrides, "override a setting, as in --set training.batch_size=16")->type_name("KEY=VALUE")->allow_extra_args(false);
+    command.add_option("--seeds", options.seeds, "seeds instead of the file's, as in --seeds 1,2,3")->delimiter(',')->type_name("N");
+    command.add_flag("--smoke", options.smoke, "every stage with a few steps on a sample of the data, in at most two minutes");
+    command.add_flag("--json", options.json, "print as JSON");
+    add_plugin_option(cli, command);
+}
+
+Experiment load_experiment(const Cli& cli, const RunOptions& options) {
+    return Experiment::load(options.file, load_catalogue(cli), {options.overrides, options.seeds, options.smoke});
+}
+
+/// What can be known to fail before anything starts: missing data and a missing start model.
+void check_everything(const Experiment& experiment) {
+    experiment.check_files();
+    for (const ResolvedRun& run : experiment.runs()) resolve_model(run.settings["model"], absolute_path(experiment.file()).parent_path());
+}
+
+Json ids_json(const std::vector<RunDirectory>& runs) {
+    Json list = Json::array();
+    for (const RunDirectory& run : runs) list.push_back({{"id", run.info().id}, {"folder", run.folder().string()}});
+    return {{"runs", list}};
+}
+
+int run_experiment(const Cli& cli, const RunOptions& options) {
+    if (options.jobs < 1) throw usage_error("--jobs {}: expected 1 or more", options.jobs);
+    const Experiment experiment = load_experiment(cli, options);
+    check_everything(experiment);
+    worker_program();
+    const Project project(options.project, true);
+    Store store(project.folder());
+    std::vector<RunDirectory> runs;
+    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, options.smoke));
+    return start_runs(project, runs, options.jobs, options.detach, options.json);
+}
+
+int check_experiment(const Cli& cli, const RunOptions& options) {
+    const Experiment experiment = load_experiment(cli, options);
+    check_everything(experiment);
+    if (options.json) {
+        Json runs = Json::array();
+        for (const ResolvedRun& run : experiment.runs())
+            runs.push_back({{"variant", run.variant}, {"method", run.method}, {"plugin", run.plugin}, {"point", run.point}, {"seed", run.seed}, {"settings", run.settings}});
+        print_json({{"name", experiment.name()}, {"runs", runs}});
+        return 0;
+    }
+    fmt::print("{}: {} makes {} runs\n", options.file, experiment.name(), experiment.runs().size());
+    for (const ResolvedRun& run : experiment.runs())
+        fmt::print("  {:<16} {:<20} seed {:<4} {}\n", run.variant, run.method + (run.plugin == "core" ? "" : " (" + run.plugin + ")"), run.seed, run.point);
+    return 0;
+}
+
+std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& options) {
+    std::vector<RunDirectory> runs;
+    for (const std::string& name : options.run_names) runs.push_back(project.find_run(name));
+    return runs;
+}
+
+int resume(const RunOptions& options) {
+    const Project project = open_project(options.project);
+    const std::vector<RunDirectory> runs = named_runs(project, options);
+    for (const RunDirectory& run : runs) {
+        const RunState state = read_state(run);
+        if (state.phase == RunPhase::running) throw usage_error("{} is running; faceter stop {} stops it", run.info().id, run.info().id);
+        if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", run.info().id, state.cause);
+        if (state.phase == RunPhase::done) throw usage_error("{} is done; faceter rerun {} runs it anew", run.info().id, run.info().id);
+    }
+    for (const RunDirectory& run : runs) run.clear_request("stop");
+    return start_runs(project, runs, options.jobs, options.detach, options.json);
+}
+
+int rerun(const RunOptions& options) {
+    const Project project = open_project(options.project);
+    std::vector<RunDirectory> runs;
+    for (const RunDirectory& run : named_runs(project, options)) runs.push_back(RunDirectory::create_like(project.folder(), run));
+    return start_runs(project, runs, options.jobs, options.detach, options.json);
+}
+
+int stop(const RunOptions& options) {
+    const Project project = open_project(options.project);
+    for (const RunDirectory& run : named_runs(project, options)) {
+        const RunState state = read_state(run);
+        if (is_over(state.phase)) {
+            fmt::print(stderr, "{} is {} already\n", run.info().id, run_phase_name(state.phase));
+            continue;
+        }
+        run.request("stop");
+        fmt::print(stderr, "{} will stop with a checkpoint; faceter resume {} goes on\n", run.info().id, run.info().id);
+    }
+    return 0;
+}
+
+void add_names(CLI::App& command, RunOptions& options) {
+    command.add_option("RUN", options.run_names, "name of a run, the beginning of one, or a variant (its newest run)")->required();
+    add_project_option(command, options.project);
+}
+
+void add_start_options(CLI::App& command, RunOptions& options) {
+    command.add_flag("--detach", options.detach, "return at once; the runs go on by themselves");
+    command.add_option("--jobs", options.jobs, "runs at the same time")->type_name("N");
+}
+
+}  // namespace
+
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, int jobs, bool detach, bool json) {
+    const Queue queue = Queue::create(project, runs, jobs);
+    install_stop_handlers();
+    start_supervisor(queue);
+    if (detach) {
+        if (json) print_json(ids_json(runs));
+        for (const RunDirectory& run : runs)
+            if (!json) fmt::print("{}\n", run.info().id);
+        fmt::print(stderr, "started; see: faceter list --project {}\n", project.folder().string());
+        return 0;
+    }
+    fmt::print(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());
+    const int code = follow_queue(queue);
+    for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    std::vector<std::string> ids;
+    for (const RunDirectory& run : runs) ids.push_back(run.info().id);
+    if (json)
+        print_json(ids_json(runs));
+    else
+        print_comparison(project, ids);
+    return code;
+}
+
+void add_run_commands(Cli& cli) {
+    auto options = std::make_shared<RunOptions>();
+    CLI::App* run = add_command(cli, cli.app, "run", "Run an experiment: train, evaluate and compare its variants",
+                                "  faceter run experiments/quickstart.yaml --project ~/quickstart\n"
+                                "  faceter run mine.yaml --project p --set training.batch_size=16 --seeds 1,2,3 --detach\n"
+                                "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
+                                [&cli, options] { return run_experiment(cli, *options); });
+    add_experiment_options(cli, *run, *options);
+    run->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
+    add_start_options(*run, *options);
+
+    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
+                                  "  faceter check experiments/quickstart.yaml", [&cli, options] { return check_experiment(cli, *options); });
+    add_experiment_options(cli, *check, *options);
+
+    CLI::App* resumed = add_command(cli, cli.app, "resume", "Go on with stopped, failed or dead runs from their last checkpoint",
+                                    "  faceter resume quickstart-mote-s1 --project ~/quickstart", [options] { return resume(*options); });
+    CLI::App* again = add_command(cli, cli.app, "rerun", "A new run with the same resolved settings as an older one",
+                                  "  faceter rerun MoTE --project ~/quickstart", [options] { return rerun(*options); });
+    CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint", "  faceter stop quickstart-mote-s1 --project ~/quickstart",
+                                    [options] { return stop(*options); });
+    for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
+    for (CLI::App* command : {resumed, again}) {
+        add_start_options(*command, *options);
+        command->add_flag("--json", options->json, "print as JSON");
+    }
+
+    auto queue = std::make_shared<std::string>();
+    CLI::App* hidden = add_command(cli, cli.app, "supervise", "", "", [queue] { return supervise(*queue); });
+    hidden->group("");
+    hidden->add_option("QUEUE", *queue)->required();
+}
+
+}  // namespace faceter::cli

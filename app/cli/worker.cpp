@@ -1,0 +1,37 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "run/supervisor.h"
+
+namespace faceter::cli {
+
+const std::vector<std::pair<std::string, std::string>>& worker_commands() {
+    static const std::vector<std::pair<std::string, std::string>> commands = {
+        {"embed", "Embed texts with a model or a run into a .npy file"},
+        {"evaluate", "Score a model or a run on folders of evaluation data"},
+        {"export", "Write a run as a folder that sentence-transformers loads"},
+        {"describe", "Print what a model or a run is made of"},
+    };
+    return commands;
+}
+
+bool is_worker_command(const std::string& name) {
+    const auto& commands = worker_commands();
+    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; });
+}
+
+int run_worker_command(int argc, char** argv) {
+    const std::string worker = worker_program().string();
+    std::vector<char*> arguments = {const_cast<char*>(worker.c_str())};
+    for (int i = 1; i < argc; ++i) arguments.push_back(argv[i]);
+    arguments.push_back(nullptr);
+    ::execv(worker.c_str(), arguments.data());
+    throw failure("{}: cannot start: {}", worker, std::strerror(errno));
+}
+
+}  // namespace faceter::cli

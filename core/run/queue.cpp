@@ -1,0 +1,109 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "run/state.h"
+#include "run/supervisor.h"
+
+namespace faceter {
+namespace {
+
+fs::path done_file(const Queue& queue, const fs::path& run) { return queue.folder / "done" / run.filename(); }
+
+/// Reports the errno of a child that could not exec through a pipe that exec itself closes.
+void exec_supervisor(const fs::path& folder, int log, int report) {
+    ::setsid();
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(log, STDOUT_FILENO);
+    ::dup2(log, STDERR_FILENO);
+    const std::string path = folder.string();
+    const char* const arguments[] = {"faceter", "supervise", path.c_str(), nullptr};
+    ::execv("/proc/self/exe", const_cast<char* const*>(arguments));
+    const int error = errno;
+    [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
+    ::_exit(127);
+}
+
+}  // namespace
+
+fs::path worker_program() {
+    if (const char* named = std::getenv("FACETER_WORKER"); named && *named) return named;
+    const fs::path beside = program_folder() / "faceter-worker";
+    if (!fs::exists(beside)) throw failure("{}: no such program; it does the training and must lie beside faceter (or set FACETER_WORKER)", beside.string());
+    return beside;
+}
+
+Queue Queue::create(const Project& project, const std::vector<RunDirectory>& runs, int jobs) {
+    const fs::path root = project.folder() / "queue";
+    make_directories(root);
+    std::string name = (root / "q-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, std::strerror(errno));
+    Queue queue;
+    queue.folder = name;
+    queue.jobs = jobs;
+    queue.worker = absolute_path(worker_program()).string();
+    make_directories(queue.folder / "done");
+    Json paths = Json::array();
+    for (const RunDirectory& run : runs) {
+        queue.runs.push_back(run.folder());
+        paths.push_back(run.folder().string());
+    }
+    write_file_atomic(queue.folder / "queue.json", Json{{"runs", paths}, {"jobs", jobs}, {"worker", queue.worker}}.dump(1) + "\n");
+    return queue;
+}
+
+Queue Queue::open(const fs::path& folder) {
+    const fs::path file = folder / "queue.json";
+    const Json json = read_json(file, 16 << 20);
+    Queue queue;
+    queue.folder = absolute_path(folder);
+    for (const std::string& run : json_at<std::vector<std::string>>(json, "runs", file.string())) queue.runs.emplace_back(run);
+    queue.jobs = std::max(1, json_or(json, "jobs", 1, file.string()));
+    queue.worker = json_at<std::string>(json, "worker", file.string());
+    return queue;
+}
+
+std::optional<int> Queue::exit_code(const fs::path& run) const {
+    std::error_code ignored;
+    const fs::path file = done_file(*this, run);
+    if (!fs::exists(file, ignored)) return std::nullopt;
+    return static_cast<int>(parse_int(trim(read_file(file, 100))).value_or(static_cast<int>(ExitCode::failed)));
+}
+
+bool Queue::supervised() const {
+    const int descriptor = ::open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(descriptor);
+    return held;
+}
+
+void start_supervisor(const Queue& queue) {
+    const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), std::strerror(errno));
+    int report[2];
+    if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", std::strerror(errno));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // A second fork: the supervisor is nobody's child here, so that it is never a zombie of a program that follows it.
+        if (::fork() == 0) exec_supervisor(queue.folder, log, report[1]);
+        ::_exit(0);
+    }
+    ::close(log);
+    ::close(report[1]);
+    int error = child < 0 ? errno : 0;
+    [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
+    ::close(report[0]);
+    if (error) throw failure("cannot start the supervisor: {}", std::strerror(error));
+    for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+}  // namespace faceter

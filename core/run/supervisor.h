@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "run/run_directory.h"
+
+namespace faceter {
+
+/// A list of runs that one supervisor process works off: PROJECT/queue/<id>/ with queue.json (written once), log, and done/<run id> (the exit
+/// code of each run that is over).
+struct Queue {
+    fs::path folder;
+    std::vector<fs::path> runs;
+    int jobs = 1;           ///< workers at a time
+    std::string worker;     ///< program; empty: FACETER_WORKER, else faceter-worker beside this program
+
+    static Queue create(const Project& project, const std::vector<RunDirectory>& runs, int jobs);
+    static Queue open(const fs::path& folder);
+    /// Exit code of a run that is over.
+    std::optional<int> exit_code(const fs::path& run) const;
+    /// True while its supervisor holds the queue's lock.
+    bool supervised() const;
+};
+
+/// FACETER_WORKER, else faceter-worker in the folder of this program. A failure where there is none.
+fs::path worker_program();
+
+/// Starts `<this program> supervise <queue>` in a session of its own, with its output in the queue's log, so that closing the terminal, an
+/// SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
+void start_supervisor(const Queue& queue);
+
+/// The supervisor's work: runs the worker for one run after the other (up to `jobs` at once), its output in logs/<attempt>/rank-0.log, records how
+/// it ended, hands control/stop on as SIGTERM, and ingests each finished run. Returns 0 when all are over, whatever became of them.
+int supervise(const fs::path& queue_folder);
+
+}  // namespace faceter
