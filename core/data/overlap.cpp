@@ -34,13 +34,11 @@ std::string overlap_form(std::string_view text) {
     std::string form;
     form.reserve(text.size());
     for (const char c : text) {
-        if (c == ' ' || (c >= '\t' && c <= '\r')) {
-            if (!form.empty() && form.back() != ' ') form += ' ';
-        } else {
-            form += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        }
+        if (c >= 'A' && c <= 'Z')
+            form += static_cast<char>(c - 'A' + 'a');
+        else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80)
+            form += c;
     }
-    if (form.ends_with(' ')) form.pop_back();
     return form;
 }
 

@@ -1,0 +1,33 @@
+#include <ATen/ATen.h>
+
+#include "common/json.h"
+#include "plugin/abi.h"
+#include "plugin/fingerprint.h"
+#include "plugin/registry.h"
+
+namespace faceter {
+namespace {
+
+/// L = mean_i max(0, margin - cos(q_i, d_i) + max_{j != i} cos(q_i, d_j)).
+class Margin final : public Objective {
+  public:
+    explicit Margin(const Json& settings) : margin_(json_or<double>(settings, "margin", 0.2, "objective")) {}
+
+    LossResult operator()(const PairEmbeddings& batch) const override {
+        const auto unit = [](const at::Tensor& x) { return x / x.norm(2, 1, true).clamp_min(1e-12); };
+        const at::Tensor similarity = at::matmul(unit(batch.queries), unit(batch.documents).t());           // [B, B]
+        const at::Tensor self = at::eye(similarity.size(0), similarity.options()) * 4.0;                    // takes the positive out of the maximum
+        const at::Tensor hardest = std::get<0>((similarity - self).max(1));                                 // [B]
+        return {(margin_ - similarity.diagonal() + hardest).clamp_min(0).mean(), {}};
+    }
+
+  private:
+    double margin_;
+};
+
+}  // namespace
+}  // namespace faceter
+
+FACETER_PLUGIN("margin", [](faceter::Registry& registry) {
+    registry.add_objective("margin", [](const faceter::Json& settings) { return std::make_unique<faceter::Margin>(settings); });
+})
