@@ -31,12 +31,13 @@ Distinct distinct_texts(std::span<const std::string_view> texts) {
 
 }  // namespace
 
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options) {
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
+                       const EmbedOptions& options) {
     const at::NoGradGuard no_grad;
     const Distinct distinct = distinct_texts(texts);
     const Encoder& encoder = *model.encoders[static_cast<std::size_t>(route.encoder)];
     const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
-                                              options.threads > 0 ? options.threads : at::get_num_threads());
+                                            options.threads > 0 ? options.threads : at::get_num_threads());
     const std::size_t count = distinct.texts.size();
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -55,8 +56,8 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         }
         const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), {}).to(at::kFloat).contiguous();
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim, part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim,
-                        static_cast<std::size_t>(dim) * sizeof(float));
+            std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim,
+                        part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim) * sizeof(float));
         start += inputs.size();
         if (options.progress) options.progress(start);
     }
@@ -67,10 +68,13 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
 }
 
 CachedEmbedder::CachedEmbedder(const EmbeddingModel& model, EmbedOptions options, std::size_t max_bytes)
-    : model_(model), options_(std::move(options)), capacity_rows_(std::max<std::size_t>(1, max_bytes / (static_cast<std::size_t>(model.dim()) * 4 + 64))) {}
+    : model_(model),
+      options_(std::move(options)),
+      capacity_rows_(std::max<std::size_t>(1, max_bytes / (static_cast<std::size_t>(model.dim()) * 4 + 64))) {}
 
 Hash128 CachedEmbedder::key(std::string_view text, const Route& route) const {
-    const std::uint64_t where = hash64(route.instruction, static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert));
+    const std::uint64_t where =
+        hash64(route.instruction, static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert));
     return {hash64(text, where), hash64(text, ~where)};
 }
 

@@ -12,17 +12,19 @@
 namespace faceter {
 
 struct EmbedOptions {
-    std::int64_t tokens_per_batch = 4096;   ///< real tokens in a forward pass
-    int threads = 0;                        ///< of the tokenizer; 0: as many as ATen uses
+    std::int64_t tokens_per_batch = 4096;  ///< real tokens in a forward pass
+    int threads = 0;                       ///< of the tokenizer; 0: as many as ATen uses
     /// Called with the number of texts done, now and then; may throw to stop.
     std::function<void(std::size_t)> progress;
 };
 
-/// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by length.
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options = {});
+/// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by
+/// length.
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
+                       const EmbedOptions& options = {});
 
-/// Embeddings by content: what was embedded under an instruction, encoder and expert once is not computed again as long as the model stays the same.
-/// Bounded: the oldest go first.
+/// Embeddings by content: what was embedded under an instruction, encoder and expert once is not computed again as long as the model stays
+/// the same. Bounded: the oldest go first.
 class CachedEmbedder {
   public:
     explicit CachedEmbedder(const EmbeddingModel& model, EmbedOptions options = {}, std::size_t max_bytes = std::size_t(2) << 30);

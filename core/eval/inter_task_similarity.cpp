@@ -25,7 +25,8 @@ InterTaskSimilarity inter_task_similarity(CachedEmbedder& embedder, const std::v
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     const auto facets = facets_of(tasks);
     std::vector<at::Tensor> embeddings;  // [N, D] in float64, rows of length 1
-    for (const Facet& facet : facets) embeddings.push_back(normalize_rows(embedder.embed(views, embedder.model().route(facet.task, facet.role)).to(at::kDouble)));
+    for (const Facet& facet : facets)
+        embeddings.push_back(normalize_rows(embedder.embed(views, embedder.model().route(facet.task, facet.role)).to(at::kDouble)));
     InterTaskSimilarity result;
     result.num_texts = texts.size();
     for (std::size_t i = 0; i < facets.size(); ++i)
@@ -54,7 +55,8 @@ Figure InterTaskSimilarity::densities(const std::string& run) const {
     figure.y.label = "density";
     for (const Pair& pair : pairs) {
         if (!(standard_deviation(pair.values) > 1e-9)) {
-            figure.notes.push_back(fmt::format("{} - {}: every text has similarity {:.4f}, so there is no density.", pair.a, pair.b, pair.mean));
+            figure.notes.push_back(
+                fmt::format("{} - {}: every text has similarity {:.4f}, so there is no density.", pair.a, pair.b, pair.mean));
             continue;
         }
         const GaussianDensity density(pair.values);
@@ -72,7 +74,8 @@ Figure InterTaskSimilarity::densities(const std::string& run) const {
 Table InterTaskSimilarity::table(const std::string& run) const {
     Table table;
     table.name = "inter_task_similarity";
-    table.caption = fmt::format("Inter-task similarity of {}: cosine similarity of the same text embedded under two tasks, mean over {} texts", run, num_texts);
+    table.caption = fmt::format(
+        "Inter-task similarity of {}: cosine similarity of the same text embedded under two tasks, mean over {} texts", run, num_texts);
     table.add_column("task", ColumnKind::text);
     table.add_column("other task", ColumnKind::text);
     table.add_column("mean", ColumnKind::number, 4);

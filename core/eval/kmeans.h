@@ -10,7 +10,7 @@ struct KMeansOptions {
     int num_clusters = 8;
     int num_starts = 1;        ///< scikit-learn's "auto" for k-means++
     int max_iterations = 100;  ///< full Lloyd: iterations; mini batches: passes over the data
-    double tolerance = 1e-4;   ///< Lloyd: squared movement of the centres relative to the mean variance of a feature
+    double tolerance = 1e-4;   ///< Lloyd only: squared movement of the centres relative to the mean variance of a feature
     std::uint64_t seed = 0;
     // mini batches only
     std::int64_t batch_size = 500;
