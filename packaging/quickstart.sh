@@ -3,6 +3,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
+. "$here/build.sh"
 
 usage() {
     cat <<'TEXT'
@@ -31,9 +32,7 @@ done
 "$here/setup.sh"
 cd "$root"
 printf 'quickstart: building (the first time some 10 minutes on 2 cores)\n'
-cmake --preset release >build-configure.log 2>&1 || { cat build-configure.log >&2; rm -f build-configure.log; exit 5; }
-mv build-configure.log build/release/configure.log
-cmake --build --preset release --target programs
+build release programs
 PATH=$root/build/release/bin:$PATH
 
 printf 'quickstart: training and evaluating; Ctrl-C stops with a checkpoint, running this again goes on\n'

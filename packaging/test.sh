@@ -3,6 +3,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
+. "$here/build.sh"
 
 usage() {
     cat <<'TEXT'
@@ -32,8 +33,7 @@ done
 
 "$here/setup.sh"
 cd "$root"
-cmake --preset "$preset"
-cmake --build --preset "$preset"
+build "$preset"
 
 status=0
 ctest --preset "$preset" --parallel "$(nproc)" --schedule-random "${selection[@]}" "$@" || status=$?
