@@ -46,6 +46,9 @@ class EmbeddingModel {
     /// All weights under checkpoint names: Hugging Face's for one encoder, "encoders.N.<name>" for several.
     std::vector<NamedTensor> named_tensors() const;
     void load_weights(const Weights& weights);
+    /// Reads only what texts of one task and role pass through: one encoder, dense, with that route's expert in place. Serving a task of a mixture then
+    /// takes no more memory than the dense model; the other experts stay on disk.
+    void load_one_route(const Weights& weights, const std::string& task, Role role);
 
     std::int64_t dim() const { return encoders.front()->config().hidden_dim; }
     /// A hash of all weights and settings that embeddings depend on: a key for caches.

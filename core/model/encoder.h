@@ -82,6 +82,8 @@ class Encoder {
     std::vector<NamedTensor> dense_tensors(int expert) const;
     /// Reads named_tensors() from a checkpoint. Errors (data): a tensor is missing or has another shape.
     void load_weights(const Weights& weights, const std::string& prefix = "");
+    /// The same for a dense encoder out of a checkpoint with mixture blocks: expert `expert` of each becomes the block.
+    void load_dense(const Weights& weights, const std::string& prefix, int expert);
     void require_grad(bool on);
 
     /// A copy of everything, in another type where wanted; gradients are not required.
@@ -95,6 +97,7 @@ class Encoder {
     std::int64_t multiply_adds_per_token(std::int64_t length) const;
 
   private:
+    void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& destination) const;
     at::Tensor embed(const PackedBatch& batch, const ForwardContext& context) const;
     at::Tensor block_forward(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     void visit(const std::function<void(const std::string&, at::Tensor&, bool decay, int expert)>& visitor);

@@ -36,6 +36,13 @@ std::vector<NamedTensor> split_qkv(const std::string& prefix, const LinearWeight
     return tensors;
 }
 
+/// LayerNorm's parameters as the first BERT checkpoints call them.
+std::string first_bert_name(std::string name) {
+    if (const auto at = name.find("LayerNorm.weight"); at != std::string::npos) name.replace(at, 16, "LayerNorm.gamma");
+    if (const auto at = name.find("LayerNorm.bias"); at != std::string::npos) name.replace(at, 14, "LayerNorm.beta");
+    return name;
+}
+
 }  // namespace
 
 EncoderConfig EncoderConfig::from_json(const Json& config, std::string_view name) {
@@ -129,23 +136,33 @@ std::vector<NamedTensor> Encoder::dense_tensors(int expert) const {
     return all;
 }
 
+void Encoder::read_tensor(const Weights& weights, const std::string& name, const at::Tensor& destination) const {
+    const TensorInfo& info = weights.at(name);
+    if (!std::equal(info.shape.begin(), info.shape.end(), destination.sizes().begin(), destination.sizes().end()))
+        throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), name, fmt::join(info.shape, ", "),
+                         fmt::join(destination.sizes(), ", "));
+    const at::Tensor values = at::empty(destination.sizes(), at::kFloat);
+    weights.read_float(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
+    destination.copy_(values);
+}
+
 void Encoder::load_weights(const Weights& weights, const std::string& own_prefix) {
     const std::string prefix = weights.find("bert.embeddings.word_embeddings.weight") ? "bert." : own_prefix;
     for (const NamedTensor& wanted : named_tensors()) {
+        const std::string name = prefix + wanted.name;
+        const std::string old = first_bert_name(name);
+        read_tensor(weights, !weights.find(name) && weights.find(old) ? old : name, wanted.tensor);
+    }
+}
+
+void Encoder::load_dense(const Weights& weights, const std::string& prefix, int expert) {
+    for (const NamedTensor& wanted : named_tensors()) {
         std::string name = prefix + wanted.name;
-        if (!weights.find(name)) {  // names of the first BERT checkpoints
-            std::string old = name;
-            if (const auto at = old.find("LayerNorm.weight"); at != std::string::npos) old.replace(at, 16, "LayerNorm.gamma");
-            if (const auto at = old.find("LayerNorm.bias"); at != std::string::npos) old.replace(at, 14, "LayerNorm.beta");
-            if (weights.find(old)) name = old;
+        if (!weights.find(name) && wanted.name.starts_with("encoder.layer.")) {
+            const auto at = wanted.name.find('.', std::string("encoder.layer.").size());
+            name = fmt::format("{}{}.experts.{}{}", prefix, wanted.name.substr(0, at), expert, wanted.name.substr(at));
         }
-        const TensorInfo& info = weights.at(name);
-        if (!std::equal(info.shape.begin(), info.shape.end(), wanted.tensor.sizes().begin(), wanted.tensor.sizes().end()))
-            throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), name, fmt::join(info.shape, ", "),
-                             fmt::join(wanted.tensor.sizes(), ", "));
-        const at::Tensor values = at::empty(wanted.tensor.sizes(), at::kFloat);
-        weights.read_float(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
-        wanted.tensor.copy_(values);
+        read_tensor(weights, name, wanted.tensor);
     }
 }
 

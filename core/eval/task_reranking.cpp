@@ -1,0 +1,79 @@
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "eval/classification_metrics.h"
+#include "eval/tasks.h"
+#include "stats/correlation.h"
+
+namespace faceter {
+namespace {
+
+double dot(const at::Tensor& rows, std::uint32_t a, const at::Tensor& others, std::uint32_t b) {
+    const std::int64_t dim = rows.size(1);
+    const float *x = rows.data_ptr<float>() + a * dim, *y = others.data_ptr<float>() + b * dim;
+    double total = 0;
+    for (std::int64_t d = 0; d < dim; ++d) total += static_cast<double>(x[d]) * y[d];
+    return total;
+}
+
+/// Mean over queries of the average precision of the candidates ranked by cosine similarity. Queries without positives or negatives have no say.
+EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    const auto& data = std::get<RerankingData>(set.data);
+    std::vector<std::string_view> queries, candidates;
+    std::vector<std::int64_t> query_place(data.texts.size(), -1), candidate_place(data.texts.size(), -1);
+    const auto want = [&](std::uint32_t text, std::vector<std::string_view>& list, std::vector<std::int64_t>& place) {
+        if (place[text] >= 0) return;
+        place[text] = static_cast<std::int64_t>(list.size());
+        list.push_back(data.texts[text]);
+    };
+    for (const auto& query : data.queries) {
+        want(query.query, queries, query_place);
+        for (const auto* side : {&query.positive, &query.negative})
+            for (const std::uint32_t text : *side) want(text, candidates, candidate_place);
+    }
+    const at::Tensor q = normalize_rows(embedder.embed(queries, routes.query)).contiguous();
+    const at::Tensor c = normalize_rows(embedder.embed(candidates, routes.document)).contiguous();
+    EvaluationResult result;
+    result.metric = "map";
+    for (const auto& query : data.queries) {
+        if (query.positive.empty() || query.negative.empty()) continue;
+        std::vector<double> scores;
+        std::vector<std::int32_t> relevant;
+        for (const auto* side : {&query.positive, &query.negative})
+            for (const std::uint32_t text : *side) {
+                scores.push_back(dot(q, static_cast<std::uint32_t>(query_place[query.query]), c, static_cast<std::uint32_t>(candidate_place[text])));
+                relevant.push_back(side == &query.positive);
+            }
+        result.per_example.push_back(100 * average_precision(scores, relevant));
+    }
+    result.n = result.per_example.size();
+    result.score = percent(result.per_example) / 100;
+    return result;
+}
+
+/// Per text, Spearman's correlation of each machine summary's best similarity to a human one with its relevance; the mean over texts (SummEval).
+EvaluationResult evaluate_summarisation(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    const auto& data = std::get<SummarisationData>(set.data);
+    const at::Tensor rows = normalize_rows(embedder.embed(data.texts.views(), routes.query)).contiguous();
+    EvaluationResult result;
+    result.metric = "cosine_spearman";
+    for (const auto& item : data.items) {
+        std::vector<double> best;
+        for (const std::uint32_t machine : item.machine) {
+            double highest = -2;
+            for (const std::uint32_t human : item.human) highest = std::max(highest, dot(rows, machine, rows, human));
+            best.push_back(highest);
+        }
+        const double r = spearman(best, item.relevance).r;
+        if (!std::isnan(r)) result.per_example.push_back(100 * r);  // constant similarities or relevances have no rank
+    }
+    result.n = result.per_example.size();
+    result.score = percent(result.per_example) / 100;
+    return result;
+}
+
+const bool registered = register_task_type("reranking", evaluate_reranking) && register_task_type("summarisation", evaluate_summarisation);
+
+}  // namespace
+}  // namespace faceter

@@ -1,0 +1,59 @@
+#include <ATen/ATen.h>
+
+#include "eval/ranking_metrics.h"
+#include "eval/search.h"
+#include "eval/tasks.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::uint32_t chunk_documents = 16384;
+constexpr std::size_t depth = 100;
+
+FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
+
+at::Tensor comparable(const at::Tensor& rows, Similarity similarity) {
+    return similarity == Similarity::dot ? rows.contiguous() : normalize_rows(rows).contiguous();
+}
+
+/// nDCG@10 over exact search (BEIR, MTEB). Documents stream through in chunks.
+EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    const auto& data = std::get<RetrievalData>(set.data);
+    const Similarity similarity = embedder.model().folder.similarity;
+    const at::Tensor queries = comparable(embedder.embed(data.queries.views(), routes.query), similarity);
+    ExactSearch search(view(queries), depth + (data.exclude_same_id ? 1 : 0));
+    const auto documents = data.documents.views();
+    for (std::size_t start = 0; start < documents.size(); start += chunk_documents) {
+        const std::span<const std::string_view> part(documents.data() + start, std::min<std::size_t>(chunk_documents, documents.size() - start));
+        const at::Tensor rows = comparable(embedder.embed(part, routes.document), similarity);
+        search.add_documents(view(rows));
+    }
+    EvaluationResult result;
+    result.metric = "ndcg_at_10";
+    result.n = data.query_ids.size();
+    std::vector<double> recall_10, recall_100, mrr, map, precision;
+    const auto hits = search.results();
+    for (std::size_t q = 0; q < hits.size(); ++q) {
+        std::vector<ScoredDocument> ranking;
+        for (const SearchHit& hit : hits[q])
+            if (!(data.exclude_same_id && data.document_ids[hit.document] == data.query_ids[q])) ranking.push_back({hit.document, hit.score});
+        sort_for_trec_eval(ranking, data.document_ids);
+        const RankingScores at_10 = ranking_scores(ranking, data.qrels[q], 10), at_100 = ranking_scores(ranking, data.qrels[q], depth);
+        result.per_example.push_back(100 * at_10.ndcg);
+        recall_10.push_back(at_10.recall);
+        recall_100.push_back(at_100.recall);
+        mrr.push_back(at_10.reciprocal_rank);
+        map.push_back(at_100.average_precision);
+        precision.push_back(at_10.precision);
+    }
+    result.score = percent(result.per_example) / 100;
+    result.metrics = {{"recall_at_10", percent(recall_10)}, {"recall_at_100", percent(recall_100)}, {"mrr_at_10", percent(mrr)},
+                      {"map_at_100", percent(map)},         {"precision_at_10", percent(precision)}};
+    result.settings = {{"gain", "linear"}, {"documents", documents.size()}, {"exclude_same_id", data.exclude_same_id}};
+    return result;
+}
+
+const bool registered = register_task_type("retrieval", evaluate_retrieval);
+
+}  // namespace
+}  // namespace faceter

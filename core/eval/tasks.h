@@ -1,0 +1,41 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/evaluation_set.h"
+#include "eval/embedder.h"
+
+namespace faceter {
+
+/// The score of a model on one evaluation set, as it is stored.
+struct EvaluationResult {
+    std::string name, task_type;
+    std::string task;                            ///< of the experiment's tasks, whose instruction the texts had; empty: none
+    std::string metric;                          ///< of `score`: ndcg_at_10, accuracy, v_measure ...
+    double score = 0;                            ///< percent
+    std::size_t n = 0;                           ///< queries, test texts, sentences, pairs
+    std::map<std::string, double> metrics;       ///< further ones, percent
+    std::vector<double> per_example;             ///< of the main metric, where it is a mean over examples (percent); for bootstrap
+    std::vector<double> draws;                   ///< score of each draw of a sampled protocol, percent
+    Json settings = Json::object();              ///< protocol
+    Json to_json() const;
+};
+
+/// Where a set's texts pass through the model.
+struct EvaluationRoutes {
+    std::string task;
+    Route query, document;
+};
+/// The routes of the task that the set names, of its type's task, or of the one that stands in for it (find_task).
+EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& set, const std::string& task_name);
+
+/// Scores by MTEB's protocol of the set's task type (methods.md, section 6). Each task type is one file task_*.cpp that registers itself.
+EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes);
+
+using EvaluateFunction = EvaluationResult (*)(CachedEmbedder&, const EvaluationSet&, const EvaluationRoutes&);
+bool register_task_type(const std::string& task_type, EvaluateFunction function);
+/// Mean times 100.
+double percent(const std::vector<double>& values);
+
+}  // namespace faceter

@@ -1,0 +1,100 @@
+#include "plugin/run_model.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "plugin/loader.h"
+#include "train/checkpoint.h"
+
+namespace faceter {
+namespace {
+
+void apply_settings(EmbeddingModel& model, const Json& settings) {
+    model.tasks = read_tasks(settings.at("tasks"));
+    const auto limit = json_or<std::size_t>(settings, "max_length", 0, "max_length");
+    if (limit > model.folder.max_seq_length)
+        throw settings_error("max_length is {}, the model in {} takes at most {}", limit, model.folder.folder.string(), model.folder.max_seq_length);
+    if (limit > 0) model.max_length = limit;
+}
+
+}  // namespace
+
+fs::path final_model_folder(const RunDirectory& run) { return run.folder() / "model"; }
+
+void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
+    const fs::path final = final_model_folder(run), temporary = run.folder() / fmt::format(".model-{}", ::getpid());
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    make_directories(temporary);
+    try {
+        ModelFolder like = model.folder;
+        like.max_seq_length = model.max_length;
+        write_sentence_transformers_files(temporary, like);
+        write_tensors(temporary / "model.safetensors", model.named_tensors());
+        sync_directory(temporary);
+        fs::remove_all(final, ignored);
+        rename_synced(temporary, final);
+    } catch (...) {
+        fs::remove_all(temporary, ignored);
+        throw;
+    }
+}
+
+std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings) {
+    auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(json_at<std::string>(settings, "model", "settings"))));
+    apply_settings(*model, settings);
+    return model;
+}
+
+std::unique_ptr<Variant> variant_of(const Json& settings) {
+    const Json& variant = settings.at("variant");
+    return registry().make_variant(json_at<std::string>(variant, "method", "variant"), variant);
+}
+
+ServedRoute parse_route(const std::string& text, const std::vector<Task>& tasks) {
+    std::vector<std::string> known;
+    for (const Task& task : tasks) {
+        if (text == task.name || text == task.name + ".query") return {task.name, Role::query};
+        if (text == task.name + ".document") return {task.name, Role::document};
+        known.push_back(task.name);
+        if (task.query_instruction != task.document_instruction) known.insert(known.end(), {task.name + ".query", task.name + ".document"});
+    }
+    throw usage_error("no task '{}' in this model{}", text, suggestion(text, known));
+}
+
+std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const std::optional<ServedRoute>& only) {
+    const fs::path folder = final_model_folder(run);
+    if (run.info().is_baseline()) {
+        auto model = open_start_model(run.settings());
+        variant_of(run.settings())->prepare(*model);
+        return model;
+    }
+    if (!fs::is_directory(folder))
+        throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'", run.folder().string(), run.info().id);
+    const ModelFolder files = ModelFolder::open(folder);
+    auto model = EmbeddingModel::open_empty(files);
+    apply_settings(*model, run.settings());
+    variant_of(run.settings())->prepare_finished(*model);
+    const Weights weights(files.weight_files);
+    if (only)
+        model->load_one_route(weights, only->task, only->role);
+    else
+        model->load_weights(weights);
+    return model;
+}
+
+std::optional<RunDirectory> find_run(const std::string& name, const fs::path& project) {
+    std::error_code ignored;
+    if (fs::is_regular_file(fs::path(name) / "run.json", ignored)) return RunDirectory(absolute_path(name));
+    if (name.find('/') != std::string::npos || fs::is_directory(name, ignored)) return std::nullopt;
+    if (!fs::is_directory(project / "runs", ignored)) return std::nullopt;
+    try {
+        return Project(project, false).find_run(name);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace faceter

@@ -1,0 +1,35 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/embedding_model.h"
+#include "plugin/registry.h"
+#include "run/run_directory.h"
+
+namespace faceter {
+
+/// RUN/model: what a finished run leaves. A folder with the start model's configuration and tokenizer and all weights; of a dense variant it is a
+/// sentence-transformers folder as it stands.
+fs::path final_model_folder(const RunDirectory& run);
+/// Writes it (temporary folder, then rename).
+void write_final_model(const RunDirectory& run, const EmbeddingModel& model);
+
+/// The dense start model of a run with the run's tasks and lengths, before its variant shapes it.
+std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings);
+std::unique_ptr<Variant> variant_of(const Json& settings);
+
+struct ServedRoute {
+    std::string task;
+    Role role = Role::query;
+};
+/// "retrieval", "retrieval.query", "retrieval.document"; a usage error naming the tasks that are there.
+ServedRoute parse_route(const std::string& text, const std::vector<Task>& tasks);
+
+/// A finished run's model; with `only`, just what that route needs. Data error where the run has no final model yet.
+std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const std::optional<ServedRoute>& only = {});
+
+/// The run that a command line's model name means: a run folder, or a run's name in `project`; nothing where it is no run.
+std::optional<RunDirectory> find_run(const std::string& name, const fs::path& project);
+
+}  // namespace faceter
