@@ -11,7 +11,7 @@ namespace faceter {
 enum class Pooling { mean, cls, last_token };
 enum class Similarity { cosine, dot, euclidean, manhattan };
 
-std::string_view pooling_name(Pooling pooling);        ///< "mean", "cls", "last_token"
+std::string_view pooling_name(Pooling pooling);           ///< "mean", "cls", "last_token"
 std::string_view similarity_name(Similarity similarity);  ///< "cosine", "dot", "euclidean", "manhattan"
 
 /// A Hugging Face or sentence-transformers folder as it says itself. A plain transformers folder (no modules.json) is read as
@@ -23,12 +23,12 @@ struct ModelFolder {
     std::string model_type;                ///< config.json's "model_type": "bert", "xlm-roberta", ...
     std::vector<std::filesystem::path> weight_files;
     Pooling pooling = Pooling::mean;
-    bool include_prompt = true;            ///< false: pooling leaves the instruction's tokens out
+    bool include_prompt = true;  ///< false: pooling leaves the instruction's tokens out
     bool normalize = false;
-    std::size_t max_seq_length = 512;      ///< tokens, special tokens included; never more than the model has positions for
-    bool lowercase_first = false;          ///< sentence_bert_config.json's do_lower_case: the text is lower-cased before the tokenizer
+    std::size_t max_seq_length = 512;  ///< tokens, special tokens included; never more than the model has positions for
+    bool lowercase_first = false;      ///< sentence_bert_config.json's do_lower_case: the text is lower-cased before the tokenizer
     std::map<std::string, std::string> prompts;  ///< name -> instruction
-    std::string default_prompt;            ///< name of a prompt, or empty
+    std::string default_prompt;                  ///< name of a prompt, or empty
     Similarity similarity = Similarity::cosine;
 
     /// Throws a data error: not a folder, a file missing or broken, a module that is not supported (named, with what to do).

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace faceter {
+
+class OutputFile;
 
 /// The element types of safetensors with whole bytes.
 enum class DType { f64, f32, f16, bf16, f8_e4m3, f8_e5m2, f8_e8m0, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
@@ -87,8 +90,9 @@ class SafetensorsWriter {
         std::function<const void*()> fetch;
     };
     std::string header() const;
-    std::uint64_t stream(class OutputFile& file) const;
+    std::uint64_t stream(OutputFile& file) const;
     std::vector<Entry> entries_;
+    std::set<std::string> names_;
     std::map<std::string, std::string> metadata_;
     std::uint64_t data_bytes_ = 0;
 };

@@ -75,8 +75,8 @@ std::optional<AddedTokenFinder::Match> AddedTokenFinder::Walk::next() {
         Match found{begin, end, token.id};
         if (token.lstrip) found.begin = std::max(begin - trailing_whitespace(text_.substr(0, begin)), taken_);
         if (token.rstrip) found.end += leading_whitespace(text_.substr(end));
-        found.begin = std::max(found.begin, taken_);  // a token that starts with white space which the last one took
-        taken_ = found.end = std::max(found.end, found.begin);
+        if (found.end <= found.begin) continue;  // the last token's white space was all of it
+        taken_ = found.end;
         return found;
     }
 }

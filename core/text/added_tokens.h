@@ -18,6 +18,7 @@ struct AddedToken {
     bool lstrip = false;       ///< takes the white space in front of it
     bool rstrip = false;       ///< takes the white space behind it
     bool normalized = false;   ///< looked for in the normalised text
+    bool special = false;      ///< goes before the others where two have one pattern
 };
 
 /// Finds added tokens as Hugging Face's AddedVocabulary does: leftmost longest matches; a match that is not a single word where it

@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace faceter::bert_unicode {
 namespace {
 
-constexpr int categories_version = 8, decompositions_version = 12;
+constexpr int categories_version = 8, decompositions_version = 9;
 
 /// The Unicode version that assigned the character; 0 where none did.
 int age(char32_t c) {
@@ -40,6 +41,16 @@ constexpr std::array<CapitalRange, 10> late_capitals = {{{0x1C89, 0x1C8A, 1},
                                                          {0xA7DC, 0x019B, 1},
                                                          {0x10D50, 0x10D70, 22},
                                                          {0x16EA0, 0x16EBB, 25}}};
+
+/// Letters, marks and digits of Unicode 15.1 and 16, which ICU 72 does not know.
+constexpr std::array<std::pair<char32_t, char32_t>, 32> late_word_characters = {{
+    {0x897, 0x897},     {0x1C89, 0x1C8A},   {0xA7CB, 0xA7CD},   {0xA7DA, 0xA7DC},   {0x105C0, 0x105F3}, {0x10D40, 0x10D65},
+    {0x10D69, 0x10D6D}, {0x10D6F, 0x10D85}, {0x10EC2, 0x10EC4}, {0x10EFC, 0x10EFC}, {0x11380, 0x11389}, {0x1138B, 0x1138B},
+    {0x1138E, 0x1138E}, {0x11390, 0x113B5}, {0x113B7, 0x113C0}, {0x113C2, 0x113C2}, {0x113C5, 0x113C5}, {0x113C7, 0x113CA},
+    {0x113CC, 0x113D3}, {0x113E1, 0x113E2}, {0x116D0, 0x116E3}, {0x11BC0, 0x11BE0}, {0x11BF0, 0x11BF9}, {0x11F5A, 0x11F5A},
+    {0x13460, 0x143FA}, {0x16100, 0x16139}, {0x16D40, 0x16D6C}, {0x16D70, 0x16D79}, {0x18CFF, 0x18CFF}, {0x1CCF0, 0x1CCF9},
+    {0x1E5D0, 0x1E5FA}, {0x2EBF0, 0x2EE5D},
+}};
 
 }  // namespace
 
@@ -103,6 +114,8 @@ void append_lowercase(char32_t c, std::u32string& out) {
 
 bool is_word_character(char32_t c) {
     const auto code_point = static_cast<UChar32>(c);
+    const auto holds = [c](const auto& range) { return c >= range.first && c <= range.second; };
+    if (std::any_of(late_word_characters.begin(), late_word_characters.end(), holds)) return true;
     return u_hasBinaryProperty(code_point, UCHAR_ALPHABETIC) || u_hasBinaryProperty(code_point, UCHAR_JOIN_CONTROL) ||
            (U_GET_GC_MASK(code_point) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
 }

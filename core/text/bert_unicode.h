@@ -3,9 +3,10 @@
 
 namespace faceter::bert_unicode {
 
-// Character properties as Hugging Face's tokenizers (Rust) see them, which are older than ICU's: general categories as of Unicode 8,
-// decompositions as of Unicode 12, lower case as of Unicode 17. ICU is asked, and what it knows of later versions is left out again
-// (u_charAge), so that the ids do not depend on the ICU of the machine. tests/text compares all code points with a recorded table.
+// Character properties as Hugging Face's tokenizers (Rust) see them, from crates of different ages: general categories as of Unicode 8,
+// decompositions as of Unicode 9, lower case and \w as of Unicode 16. ICU is asked; what it knows of later versions is left out again
+// (u_charAge) and what it does not know yet is added, so that ids do not depend on the ICU of the machine. tests/text compares all code
+// points with recorded digests.
 
 /// Removed by clean_text: NUL, U+FFFD and the categories Cc, Cf, Co except tab, line feed and carriage return. Unassigned ones stay.
 bool is_removed(char32_t c);

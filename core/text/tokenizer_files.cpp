@@ -79,7 +79,8 @@ void read_added_tokens(const Element& root, std::string_view name, std::vector<A
         token.single_word = member_or(entry, "single_word", false, name);
         token.lstrip = member_or(entry, "lstrip", false, name);
         token.rstrip = member_or(entry, "rstrip", false, name);
-        token.normalized = member_or(entry, "normalized", !member_or(entry, "special", false, name), name);
+        token.special = member_or(entry, "special", false, name);
+        token.normalized = member_or(entry, "normalized", !token.special, name);
         if (!token.content.empty()) tokens.push_back(std::move(token));
     }
 }
@@ -142,6 +143,7 @@ std::string_view token_content(const Element& config, std::string_view key, std:
 AddedToken special_token(std::string content) {
     AddedToken token;
     token.content = std::move(content);
+    token.special = true;
     return token;
 }
 
@@ -155,6 +157,7 @@ void read_added_tokens_decoder(const Element& config, std::string_view name, std
         token.lstrip = member_or(entry, "lstrip", false, name);
         token.rstrip = member_or(entry, "rstrip", false, name);
         token.normalized = member_or(entry, "normalized", false, name);
+        token.special = member_or(entry, "special", false, name);
         if (!token.content.empty()) tokens.push_back(std::move(token));
     }
 }
@@ -220,7 +223,7 @@ void add_bert_specials(WordPieceSettings& settings, std::string_view name) {
         const auto found =
             std::find_if(settings.vocabulary.begin(), settings.vocabulary.end(), [&](const auto& entry) { return entry.first == content; });
         if (found == settings.vocabulary.end())
-            throw data_error("{}: the special token {} is not in the vocabulary", name, quoted(std::string_view(content)));
+            throw data_error("{}: the special token {} is not in the vocabulary", name, faceter::quoted(content));
         return found->second;
     };
     for (const std::string& content : settings.special) {

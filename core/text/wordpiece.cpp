@@ -24,7 +24,7 @@ std::string describe(const WordPieceSettings& settings) {
     };
     for (const auto& [piece, id] : settings.vocabulary) append(piece, id);
     for (const AddedToken& token : settings.added_tokens)
-        append(token.content, token.id, token.single_word, token.lstrip, token.rstrip, token.normalized);
+        append(token.content, token.id, token.single_word, token.lstrip, token.rstrip, token.normalized, token.special);
     for (const std::int32_t id : settings.before) append("before", id);
     for (const std::int32_t id : settings.after) append("after", id);
     append(settings.unk_token);
@@ -161,10 +161,14 @@ void WordPieceTokenizer::fill_tries() {
     number_added_tokens();
     for (std::size_t i = 0; i < vocabulary.size(); ++i) by_id_.emplace_back(vocabulary[i].second, std::uint32_t(i));
     for (std::size_t i = 0; i < settings_.added_tokens.size(); ++i) {
-        const AddedToken& token = settings_.added_tokens[i];
-        by_id_.emplace_back(token.id, std::uint32_t(vocabulary.size() + i));
-        const std::string pattern = token.normalized ? settings_.normalizer.normalize(token.content) : token.content;
-        (token.normalized ? normalized_tokens_ : raw_tokens_).add(pattern, token);
+        by_id_.emplace_back(settings_.added_tokens[i].id, std::uint32_t(vocabulary.size() + i));
+    }
+    for (const bool special : {true, false}) {
+        for (const AddedToken& token : settings_.added_tokens) {
+            if (token.special != special) continue;
+            const std::string pattern = token.normalized ? settings_.normalizer.normalize(token.content) : token.content;
+            (token.normalized ? normalized_tokens_ : raw_tokens_).add(pattern, token);
+        }
     }
     std::stable_sort(by_id_.begin(), by_id_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     vocab_size_ = by_id_.empty() ? 0 : std::size_t(by_id_.back().first) + 1;
@@ -208,7 +212,7 @@ bool WordPieceTokenizer::encode_content(std::string_view text, Sink& sink) const
     if (!raw_tokens_.empty()) {
         AddedTokenFinder::Walk walk(raw_tokens_, text);
         while (const auto match = sink.full() ? std::nullopt : walk.next()) {
-            if (!encode_segment(text.substr(done, match->begin - done), sink)) return false;
+            if (match->begin > done && !encode_segment(text.substr(done, match->begin - done), sink)) return false;
             sink.push(match->id);
             done = match->end;
         }
@@ -231,7 +235,7 @@ void WordPieceTokenizer::encode_normalized(std::string_view text, Sink& sink) co
     std::size_t done = 0;
     AddedTokenFinder::Walk walk(normalized_tokens_, text);
     while (const auto match = normalized_tokens_.empty() || sink.full() ? std::nullopt : walk.next()) {
-        split_normalized(text.substr(done, match->begin - done), sink);
+        if (match->begin > done) split_normalized(text.substr(done, match->begin - done), sink);
         sink.push(match->id);
         done = match->end;
     }

@@ -1,0 +1,71 @@
+#include <array>
+
+#include "checkpoint/model_folder.h"
+#include "common/error.h"
+#include "common/file.h"
+
+namespace faceter {
+namespace {
+
+/// Whatever of these lies in a model folder belongs to its tokenizer.
+constexpr std::array tokenizer_files = {"tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "vocab.txt",
+                                        "special_tokens_map.json",
+                                        "added_tokens.json",
+                                        "spiece.model",
+                                        "sentencepiece.bpe.model",
+                                        "tokenizer.model",
+                                        "vocab.json",
+                                        "merges.txt"};
+
+void write_json(const fs::path& path, const Json& json) { write_file_atomic(path, json.dump(2) + "\n"); }
+
+/// In the spelling that every version of sentence-transformers from 2 on reads.
+Json modules(bool normalize) {
+    Json list = Json::array({{{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Transformer"}},
+                             {{"idx", 1}, {"name", "1"}, {"path", "1_Pooling"}, {"type", "sentence_transformers.models.Pooling"}}});
+    if (normalize) list.push_back({{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}});
+    return list;
+}
+
+std::int64_t embedding_dim(const ModelFolder& model) {
+    for (const char* key : {"hidden_size", "d_model", "n_embd", "dim"})
+        if (model.config.contains(key)) return json_at<std::int64_t>(model.config, key, "config.json");
+    throw data_error("{}: config.json gives no hidden_size, so the pooling configuration cannot be written", model.folder.string());
+}
+
+Json pooling_config(const ModelFolder& model) {
+    return {{"word_embedding_dimension", embedding_dim(model)},
+            {"pooling_mode_cls_token", model.pooling == Pooling::cls},
+            {"pooling_mode_mean_tokens", model.pooling == Pooling::mean},
+            {"pooling_mode_max_tokens", false},
+            {"pooling_mode_mean_sqrt_len_tokens", false},
+            {"pooling_mode_weightedmean_tokens", false},
+            {"pooling_mode_lasttoken", model.pooling == Pooling::last_token},
+            {"include_prompt", model.include_prompt}};
+}
+
+Json sentence_transformers_config(const ModelFolder& model) {
+    Json prompts = Json::object();
+    for (const auto& [name, prompt] : model.prompts) prompts[name] = prompt;
+    return {{"__version__", {{"sentence_transformers", "3.0.0"}}},
+            {"prompts", prompts},
+            {"default_prompt_name", model.default_prompt.empty() ? Json() : Json(model.default_prompt)},
+            {"similarity_fn_name", similarity_name(model.similarity)}};
+}
+
+}  // namespace
+
+void write_sentence_transformers_files(const std::filesystem::path& out, const ModelFolder& like) {
+    write_json(out / "config.json", like.config);
+    write_json(out / "modules.json", modules(like.normalize));
+    make_directories(out / "1_Pooling");
+    write_json(out / "1_Pooling" / "config.json", pooling_config(like));
+    write_json(out / "sentence_bert_config.json", {{"max_seq_length", like.max_seq_length}, {"do_lower_case", like.lowercase_first}});
+    write_json(out / "config_sentence_transformers.json", sentence_transformers_config(like));
+    for (const char* name : tokenizer_files)
+        if (const fs::path source = like.encoder_folder / name; fs::exists(source)) write_file_atomic(out / name, read_file(source));
+}
+
+}  // namespace faceter

@@ -1,0 +1,127 @@
+#include "small_tokenizer.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+class TestTokenizerFiles : public QObject {
+    Q_OBJECT
+  private:
+    /// Loads the small tokenizer after `change`.
+    template <typename Change>
+    static void load_changed(const Change& change) {
+        Json json = small_tokenizer_json();
+        change(json);
+        TokenizerFolder(json).load();
+    }
+
+  private Q_SLOTS:
+    void a_folder_without_a_tokenizer_says_what_is_missing() {
+        TemporaryDirectory folder;
+        EXPECT_ERROR(load_tokenizer(folder.path()), folder.path().c_str(), "no tokenizer.json and no vocab.txt");
+        write_file_atomic(folder.path() / "sentencepiece.bpe.model", "x");
+        EXPECT_ERROR(load_tokenizer(folder.path()), "sentencepiece.bpe.model", "not supported");
+    }
+    void other_kinds_are_named() {
+        NEED_SHARED();
+        EXPECT_ERROR(load_tokenizer(shared_folder() / "fixtures/tokenizers/bytelevel_bpe"), "tokenizer.json", "'BPE'", "not supported");
+        EXPECT_ERROR(load_tokenizer(shared_folder() / "fixtures/tokenizers/xlmr_unigram"), "'Unigram'");
+    }
+    void parts_that_would_change_the_ids_are_refused_by_name() {
+        EXPECT_ERROR(load_changed([](Json& json) {
+                         json["normalizer"] = {{"type", "NFKC"}};
+                     }),
+                     "tokenizer.json", "normalizer 'NFKC'", "BertNormalizer");
+        EXPECT_ERROR(load_changed([](Json& json) { json["pre_tokenizer"] = {{"type", "Metaspace"}}; }), "pre_tokenizer 'Metaspace'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["pre_tokenizer"] = nullptr; }), "no pre_tokenizer");
+        EXPECT_ERROR(load_changed([](Json& json) { json["post_processor"]["type"] = "ByteLevel"; }), "post_processor 'ByteLevel'");
+    }
+    void a_missing_normaliser_or_post_processor_means_none() {
+        Json json = small_tokenizer_json();
+        json["normalizer"] = nullptr;
+        json["post_processor"] = nullptr;
+        const auto tokenizer = TokenizerFolder(json).load();
+        QCOMPARE(encode(*tokenizer, "a A", 1), (std::vector<std::int32_t>{8}));
+        QCOMPARE(encode(*tokenizer, "a A"), (std::vector<std::int32_t>{8, 1}));
+    }
+    void bert_processing_is_read_too() {
+        Json json = small_tokenizer_json();
+        json["post_processor"] = Json::parse(R"({"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})");
+        QCOMPARE(encode(*TokenizerFolder(json).load(), "a"), (std::vector<std::int32_t>{2, 8, 3}));
+        json["post_processor"]["cls"] = Json::array({"[CLS]"});
+        EXPECT_ERROR(TokenizerFolder(json).load(), "'cls'");
+    }
+    void broken_members_are_named() {
+        EXPECT_ERROR(load_changed([](Json& json) { json.erase("model"); }), "tokenizer.json", "'model'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["vocab"] = Json::array({1}); }), "model.vocab");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["vocab"] = Json::object(); }), "model.vocab", "empty");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["vocab"]["un"] = -5; }), "id of 'un'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["vocab"]["un"] = 1e30; }), "id of 'un'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["vocab"]["un"] = 4294967296; }), "id of 'un'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["unk_token"] = "[NONE]"; }), "unknown token '[NONE]'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["unk_token"] = 7; }), "unk_token", "wrong type");
+        EXPECT_ERROR(load_changed([](Json& json) { json["model"]["max_input_chars_per_word"] = -1; }), "max_input_chars_per_word");
+        EXPECT_ERROR(load_changed([](Json& json) { json["added_tokens"] = "x"; }), "added_tokens");
+        EXPECT_ERROR(load_changed([](Json& json) { json["added_tokens"][0].erase("content"); }), "content");
+        EXPECT_ERROR(load_changed([](Json& json) { json["post_processor"]["special_tokens"].erase("[SEP]"); }), "no ids for '[SEP]'");
+        EXPECT_ERROR(load_changed([](Json& json) { json["post_processor"]["single"].erase(1); }), "0 times");
+        EXPECT_ERROR(load_changed([](Json& json) { json["post_processor"]["single"][1] = 3; }), "neither Sequence nor SpecialToken");
+        EXPECT_ERROR(load_changed([](Json& json) { json["normalizer"]["lowercase"] = "yes"; }), "lowercase", "wrong type");
+    }
+    void a_torn_file_at_any_byte_is_an_error_with_a_place() {
+        const std::string whole = small_tokenizer_json().dump(1);
+        TokenizerFolder folder;
+        for (std::size_t size = 0; size < whole.size(); size += 7) {
+            folder.write("tokenizer.json", whole.substr(0, size));
+            EXPECT_ERROR(folder.load(), "tokenizer.json:", "not valid JSON");
+        }
+        folder.write("tokenizer.json", "{\n  \"model\": nul\n}");
+        EXPECT_ERROR(folder.load(), "tokenizer.json:2:");
+    }
+    void hostile_files_are_errors_or_harmless() {
+        TokenizerFolder folder;
+        folder.write("tokenizer.json", std::string(100'000, '['));
+        EXPECT_ERROR(folder.load(), "tokenizer.json:", "not valid JSON");
+        folder.write("tokenizer.json", "\xFF\xFE{}");
+        EXPECT_ERROR(folder.load(), "not valid JSON");
+        folder.write("tokenizer.json", "[1, 2]");
+        EXPECT_ERROR(folder.load(), "'model'");
+        Json json = small_tokenizer_json();
+        json["model"]["max_input_chars_per_word"] = std::int64_t{1} << 62;
+        json["model"]["continuing_subword_prefix"] = "";
+        json["model"]["vocab"][""] = 40;
+        json["model"]["vocab"]["sparse"] = 2'000'000'000;
+        json["added_tokens"].push_back({{"id", 3}, {"content", ""}, {"special", true}});
+        const auto tokenizer = TokenizerFolder(json).load();
+        QCOMPARE(tokenizer->vocab_size(), std::size_t{2'000'000'001});
+        QCOMPARE(encode(*tokenizer, std::string(200'000, 'a')).size(), std::size_t{200'002});
+    }
+    void a_vocabulary_file_is_checked() {
+        TemporaryDirectory folder;
+        const auto load = [&](std::string_view content) {
+            write_file_atomic(folder.path() / "vocab.txt", content);
+            return load_tokenizer(folder.path());
+        };
+        EXPECT_ERROR(load(""), "vocab.txt", "is empty");
+        EXPECT_ERROR(load("a\nb\n"), "vocab.txt", "'[CLS]'");
+        EXPECT_ERROR(load("[CLS]\n[SEP]\n"), "vocab.txt", "'[UNK]'");
+        EXPECT_ERROR(load("[UNK]\n[CLS]\n[SEP]\n\xFF\n"), "vocab.txt", "UTF-8");
+        const auto tokenizer = load("[UNK]\r\n[CLS]\r\n[SEP]\r\nhello");
+        QCOMPARE(encode(*tokenizer, "Hello [SEP] x"), (std::vector<std::int32_t>{1, 3, 2, 0, 2}));
+    }
+    void a_vocabulary_file_takes_its_flags_from_the_configuration() {
+        TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "vocab.txt", "<u>\n<s>\n</s>\nÉa\nea\n");
+        const auto load = [&](std::string_view config) {
+            write_file_atomic(folder.path() / "tokenizer_config.json", config);
+            return load_tokenizer(folder.path());
+        };
+        const std::string names = R"("unk_token": "<u>", "cls_token": {"content": "<s>"}, "sep_token": "</s>")";
+        QCOMPARE(encode(*load("{" + names + R"(, "do_lower_case": false})"), "Éa"), (std::vector<std::int32_t>{1, 3, 2}));
+        QCOMPARE(encode(*load("{" + names + "}"), "Éa </s>"), (std::vector<std::int32_t>{1, 4, 2, 2}));
+        EXPECT_ERROR(load("{" + names + R"(, "do_lower_case": 1})"), "tokenizer_config.json", "do_lower_case");
+    }
+};
+
+FACETER_TEST(TestTokenizerFiles)
+#include "test_tokenizer_files.moc"
