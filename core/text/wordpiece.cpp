@@ -125,7 +125,8 @@ WordPieceTokenizer::WordPieceTokenizer(WordPieceSettings settings, std::string_v
       max_word_bytes_(4 * std::min<std::size_t>(settings_.max_chars_per_word, std::size_t(1) << 40)),
       serial_(next_serial()) {
     fill_tries();
-    unk_ = piece_to_id(settings_.unk_token);
+    const PieceTrie::Node unknown = pieces_.find(settings_.unk_token);
+    unk_ = unknown == PieceTrie::none ? -1 : pieces_.id(unknown);
     if (unk_ < 0) throw data_error("{}: the unknown token '{}' is not in the vocabulary", name, settings_.unk_token);
     int* const roles[] = {&special_.pad, &special_.unk, &special_.cls, &special_.sep, &special_.mask};
     for (std::size_t i = 0; i < 5; ++i) *roles[i] = piece_to_id(settings_.special[i]);
