@@ -17,7 +17,7 @@ struct Rule {
     std::set<std::string> folders;  ///< of core/
     bool torch = false;
     bool qt = false;
-    fs::path own;                   ///< headers below it may be named relative to it
+    fs::path own;                   ///< headers below it may be named relative to it or from its parent
 };
 
 struct Include {
@@ -68,6 +68,7 @@ std::optional<std::string> objection(const Rule& rule, const fs::path& core, con
     }
     if (!include.quoted) return std::nullopt;
     if (fs::exists(file.parent_path() / name) || fs::exists(rule.own / name)) return std::nullopt;
+    if (first == rule.own.filename() && fs::exists(rule.own.parent_path() / name)) return std::nullopt;
     return "is neither in core/ nor in " + rule.who;
 }
 

@@ -25,6 +25,9 @@ class PlantedProject {
         write("plugins/mote/blocks.h", "#include \"model/encoder.h\"\n");
         write("plugins/mote/mote.cpp", "#include \"blocks.h\"\n#include <ATen/ATen.h>\n");
         write("app/cli/main.cpp", "#include <CLI/CLI.hpp>\n#include \"text/tokenizer.h\"\n");
+        write("app/cli/commands.h", "");
+        write("app/cli/run.cpp", "#include \"cli/commands.h\"\n");
+        write("app/worker/session.h", "");
         write("app/worker/main.cpp", "#include \"model/encoder.h\"\n#include <c10/util/Exception.h>\n");
         write("app/desktop/window.cpp", "#include <QMainWindow>\n#include <QtWidgets/QTreeView>\n#include \"text/tokenizer.h\"\n");
         for (const char* folder : {"core/common", "core/text", "core/model", "plugins/mote", "app/cli", "app/worker", "app/desktop"})
@@ -109,6 +112,7 @@ class TestLayers : public QObject {
         row("the command line uses learn", "app/cli/new.cpp", "#include \"model/encoder.h\"");
         row("the command line uses torch", "app/cli/new.cpp", "#include <torch/torch.h>");
         row("the command line uses Qt", "app/cli/new.cpp", "#include <QCoreApplication>");
+        row("the command line uses the worker", "app/cli/new.cpp", "#include \"worker/session.h\"");
         row("the worker uses Qt", "app/worker/new.cpp", "#include <QObject>");
         row("the desktop uses learn", "app/desktop/new.cpp", "#include \"model/encoder.h\"");
         row("the desktop uses torch", "app/desktop/new.cpp", "#include <ATen/ATen.h>");
