@@ -1,0 +1,253 @@
+#include "run_session.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "data/overlap.h"
+#include "machine.h"
+#include "plugin/loader.h"
+#include "plugin/run_model.h"
+
+namespace faceter::worker {
+namespace {
+
+EarlyStopping early_stopping_of(const Json& training) {
+    const Json& settings = training.contains("early_stopping") ? training.at("early_stopping") : Json();
+    if (settings.is_null()) return {};
+    return {true, json_or<std::int64_t>(settings, "patience", 3, "early_stopping"), json_or<double>(settings, "min_delta", 0, "early_stopping")};
+}
+
+CheckpointStore store_of(const RunDirectory& run) {
+    return {run.checkpoints(), json_or<std::size_t>(run.settings().at("training"), "keep_checkpoints", 2, "training")};
+}
+
+Json step_event(const StepReport& report) {
+    Json event = {{"step", report.step},
+                  {"total_steps", report.total_steps},
+                  {"loss", report.loss},
+                  {"lr", report.learning_rate},
+                  {"grad_norm", report.grad_norm},
+                  {"temperature", report.temperature},
+                  {"tokens", report.tokens},
+                  {"pairs", report.pairs},
+                  {"tokens_per_s", report.seconds > 0 ? static_cast<double>(report.tokens) / report.seconds : 0},
+                  {"pairs_per_s", report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0}};
+    for (const auto& [name, value] : report.parts) event[name] = value;
+    if (!report.task.empty()) event["loss/" + report.task] = report.loss;
+    return event;
+}
+
+}  // namespace
+
+RunSession::RunSession(const fs::path& folder) : run_(folder), settings_(run_.settings()) {
+    at::set_num_threads(json_or<int>(settings_, "threads", at::get_num_threads(), "threads"));
+}
+
+DataRequest RunSession::request(const Json& entry) const {
+    return {entry, run_.folder(), json_or<std::uint64_t>(settings_, "seed", 1, "seed"), json_or<std::size_t>(settings_, "sample_limit", 0, "sample_limit")};
+}
+
+void RunSession::warn(const std::string& message) {
+    fmt::print(stderr, "warning: {}\n", message);
+    journal_->event("warning", {{"message", message}});
+}
+
+bool RunSession::stop_wanted() const { return stop_requested() != StopRequest::none || run_.requested("stop"); }
+
+bool RunSession::has_final_model() const { return run_.info().is_baseline() || fs::is_directory(final_model_folder(run_)); }
+
+void RunSession::load_training_data() {
+    journal_->phase("read training data");
+    for (const Task& task : read_tasks(settings_.at("tasks")))
+        for (const Json& entry : task.train) {
+            try {
+                training_.push_back(load_training_set(request(entry), task.type));
+                training_.back().task = task.name;
+            } catch (const DataUnavailable& error) {
+                warn(error.what());
+                continue;
+            }
+            for (const Json& warning : json_or<Json>(training_.back().card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
+            journal_->event("data", {{"use", "training"}, {"task", task.name}, {"card", training_.back().card}});
+        }
+}
+
+void RunSession::load_evaluation_data() {
+    journal_->phase("read evaluation data");
+    for (const Json& entry : settings_.at("evaluation").at("datasets")) {
+        try {
+            evaluation_.push_back({load_evaluation_set(request(entry)), ""});
+        } catch (const DataUnavailable& error) {
+            warn(error.what());
+            continue;
+        }
+        for (const Json& warning : json_or<Json>(evaluation_.back().set.card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
+        journal_->event("data", {{"use", "evaluation"}, {"task", evaluation_.back().set.task_type}, {"card", evaluation_.back().set.card}});
+    }
+}
+
+void RunSession::warn_of_overlap() {
+    std::vector<EvaluationSet> sets;
+    for (const Evaluation& evaluation : evaluation_) sets.push_back(evaluation.set);
+    for (const Overlap& overlap : count_overlap(training_, sets)) warn(describe_overlap(overlap));
+}
+
+int RunSession::execute() {
+    const bool trained = has_final_model();
+    if (!trained) resume_ = store_of(run_).newest(resume_warnings_);
+    run_.clear_request("stop");
+    remove_leftovers(run_.checkpoints());
+    JournalWriter::Start start;
+    if (resume_) start.from_checkpoint = resume_->folder.filename().string(), start.from_step = resume_->state.step;
+    start.machine = machine_json();
+    journal_ = std::make_unique<JournalWriter>(run_, run_.begin_attempt(), start);
+    try {
+        for (const std::string& warning : resume_warnings_) warn(warning);
+        load_evaluation_data();
+        if (trained) {
+            model_ = open_run_model(run_);
+        } else if (!train()) {
+            return static_cast<int>(ExitCode::stopped);
+        }
+        measure_model();
+        if (!evaluate_all()) {
+            journal_->event("stopped", {{"phase", "evaluate"}});
+            return static_cast<int>(ExitCode::stopped);
+        }
+        analyse();
+        journal_->event("finished");
+        return 0;
+    } catch (...) {
+        const auto [code, message] = describe_current_exception();
+        journal_->event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
+        throw;
+    }
+}
+
+bool RunSession::train() {
+    load_training_data();
+    warn_of_overlap();
+    journal_->phase("load model");
+    model_ = open_start_model(settings_);
+    variant_ = variant_of(settings_);
+    variant_->prepare(*model_);
+    if (resume_) model_->load_weights(Weights(std::vector<fs::path>{resume_->model()}));
+    std::vector<const TrainingSet*> sets;
+    for (const TrainingSet& set : training_) sets.push_back(&set);
+    journal_->phase("tokenise");
+    const PairBatcher batcher(*model_, sets, cache_directory() / "tokens", at::get_num_threads());
+    const auto stages = variant_->stages(*model_);
+    for (std::size_t i = resume_ ? resume_->state.stage : 0; i < stages.size(); ++i) {
+        const bool resumed = resume_ && resume_->state.stage == i;
+        if (!train_stage(i, stages[i], batcher, resumed ? resume_ : std::nullopt)) return false;
+    }
+    variant_->finish(*model_);
+    journal_->phase("write model");
+    write_final_model(run_, *model_);
+    model_->encoders.front()->require_grad(false);
+    return true;
+}
+
+bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume) {
+    const Json& curriculum_settings = settings_.at("curriculum");
+    const Json& objective_settings = settings_.at("objective");
+    CurriculumContext context;
+    for (const Task& task : model_->tasks)
+        if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
+    for (const TrainingSet& set : training_) context.sets.push_back(&set);
+    const TrainingSettings training = TrainingSettings::from_json(settings_);
+    context.batch_size = training.batch_size;
+    context.seed = training.seed;
+    context.settings = curriculum_settings;
+    const auto curriculum = registry().make_curriculum(json_at<std::string>(curriculum_settings, "method", "curriculum"), context);
+    const auto objective = registry().make_objective(json_at<std::string>(objective_settings, "method", "objective"), objective_settings);
+    Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(settings_.at("training")), group_);
+    if (resume) trainer.restore(*resume);
+    journal_->event("stage_started", {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
+    journal_->phase(stage.name == "train" ? "train" : "train " + stage.name);
+    const CheckpointStore store = store_of(run_);
+    TrainerEvents events;
+    events.step = [&](const StepReport& report) {
+        Json event = step_event(report);
+        if (index > 0) event["stage"] = index;
+        journal_->step(event);
+    };
+    if (training.evaluate_every_steps > 0) events.evaluate = [&](std::int64_t step) { return evaluate_during_training(step); };
+    events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+        const fs::path folder = store.save(state, model_->named_tensors(), optimizer);
+        journal_->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
+        run_.clear_request("checkpoint");
+    };
+    events.should_stop = [&] { return stop_wanted(); };
+    events.checkpoint_wanted = [&] { return run_.requested("checkpoint"); };
+    const TrainOutcome outcome = trainer.run(events);
+    if (outcome == TrainOutcome::stopped) journal_->event("stopped", {{"step", trainer.step()}, {"stage", index}});
+    return outcome != TrainOutcome::stopped;
+}
+
+double RunSession::evaluate_during_training(std::int64_t step) {
+    const Json& training = settings_.at("training");
+    const auto wanted = json_or<std::vector<std::string>>(training, "evaluate_datasets", {}, "training");
+    const Json early = json_or<Json>(training, "early_stopping", Json::object(), "training");
+    const auto watched = json_or<std::string>(early, "dataset", "", "early_stopping");
+    CachedEmbedder embedder(*model_);
+    Json scores = Json::object();
+    double sum = 0, watched_score = 0;
+    for (const Evaluation& evaluation : evaluation_) {
+        if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), evaluation.set.name) == wanted.end()) continue;
+        journal_->phase("evaluate " + evaluation.set.name);
+        const double score = evaluate_set(embedder, evaluation.set, routes_for(*model_, evaluation.set, evaluation.task)).score;
+        scores[evaluation.set.name] = score;
+        sum += score;
+        if (evaluation.set.name == watched) watched_score = score;
+    }
+    journal_->event("evaluation", {{"step", step}, {"scores", scores}});
+    journal_->phase("train");
+    return watched.empty() ? (scores.empty() ? 0 : sum / static_cast<double>(scores.size())) : watched_score;
+}
+
+void RunSession::measure_model() {
+    journal_->phase("measure");
+    run_.write_result("_model", model_measurements(*model_));
+}
+
+bool RunSession::evaluate_all() {
+    CachedEmbedder embedder(*model_);
+    Json scores = Json::object();
+    for (const Evaluation& evaluation : evaluation_) {
+        if (stop_wanted()) return false;
+        const std::string file = safe_file_name(evaluation.set.name) + ".json";
+        if (fs::is_regular_file(run_.results() / file)) continue;  // scored by an earlier attempt
+        journal_->phase("evaluate " + evaluation.set.name);
+        const EvaluationResult result = evaluate_set(embedder, evaluation.set, routes_for(*model_, evaluation.set, evaluation.task));
+        run_.write_result(evaluation.set.name, result.to_json());
+        scores[evaluation.set.name] = result.score;
+        journal_->event("result", {{"name", result.name}, {"task_type", result.task_type}, {"metric", result.metric}, {"score", result.score}, {"n", result.n}});
+    }
+    return true;
+}
+
+void RunSession::analyse() {
+    const Json analyses = json_or<Json>(settings_, "analyses", Json::array(), "settings");
+    CachedEmbedder embedder(*model_);
+    for (const Json& settings : analyses) {
+        const auto method = json_at<std::string>(settings, "method", "analyses");
+        journal_->phase("analyse " + method);
+        AnalysisContext context{embedder, model_->tasks, {}, run_.info().variant};
+        try {
+            if (settings.contains("texts") && !settings.at("texts").is_null()) context.texts = load_texts(request(settings.at("texts")));
+        } catch (const DataUnavailable& error) {
+            warn(error.what());
+            continue;
+        }
+        const AnalysisResult result = registry().make_analysis(method, settings)->run(context);
+        run_.write_result(method, result.result);
+        for (const auto& [name, figure] : result.figures) run_.write_figure(name, figure.to_json());
+        for (const auto& [name, table] : result.tables) run_.write_table(name, table.to_json());
+    }
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,57 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/sources.h"
+#include "eval/tasks.h"
+#include "plugin/registry.h"
+#include "run/journal.h"
+#include "run/run_directory.h"
+#include "train/trainer.h"
+
+namespace faceter::worker {
+
+/// One attempt at a run, from its directory: trains what is not trained, scores what is not scored.
+class RunSession {
+  public:
+    explicit RunSession(const fs::path& folder);
+    /// 0, or 6 when it was stopped with a checkpoint. Throws what went wrong, after it is in the journal.
+    int execute();
+
+  private:
+    bool has_final_model() const;
+    void load_training_data();
+    void load_evaluation_data();
+    void warn_of_overlap();
+    /// False where it was stopped.
+    bool train();
+    bool train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume);
+    void measure_model();
+    /// False where it was stopped.
+    bool evaluate_all();
+    void analyse();
+    double evaluate_during_training(std::int64_t step);
+    bool stop_wanted() const;
+    void warn(const std::string& message);
+    DataRequest request(const Json& entry) const;
+
+    RunDirectory run_;
+    Json settings_;
+    std::unique_ptr<JournalWriter> journal_;
+    std::unique_ptr<Variant> variant_;
+    std::unique_ptr<EmbeddingModel> model_;
+    std::vector<TrainingSet> training_;
+    struct Evaluation {
+        EvaluationSet set;
+        std::string task;   ///< named by the entry, or empty
+    };
+    std::vector<Evaluation> evaluation_;
+    SingleProcess group_;
+    std::optional<Checkpoint> resume_;
+    std::vector<std::string> resume_warnings_;
+};
+
+}  // namespace faceter::worker

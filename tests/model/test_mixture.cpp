@@ -1,0 +1,207 @@
+#include <set>
+
+#include "model/encoder.h"
+#include "plugin/loader.h"
+#include "plugin/registry.h"
+#include "support/tensors.h"
+#include "support/test.h"
+#include "train/optimizer.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+EncoderConfig small_config() {
+    EncoderConfig config;
+    config.num_layers = 4;
+    config.hidden_dim = 24;
+    config.num_heads = 3;
+    config.intermediate_dim = 40;
+    config.vocab_size = 100;
+    config.max_positions = 32;
+    config.num_token_types = 2;
+    return config;
+}
+
+void fill(Encoder& encoder) {
+    at::manual_seed(5);
+    for (const Parameter& p : encoder.parameters()) {
+        const at::Tensor values = p.tensor.detach();
+        if (p.name.find("LayerNorm.weight") != std::string::npos)
+            values.copy_(1 + 0.1 * at::randn(values.sizes()));
+        else
+            values.copy_(0.3 * at::randn(values.sizes()));
+    }
+}
+
+/// A model of four tasks' routes on one encoder, shaped by the plugin's variant.
+std::unique_ptr<EmbeddingModel> mote_model(const Json& settings) {
+    auto model = std::make_unique<EmbeddingModel>();
+    model->encoders.push_back(std::make_unique<Encoder>(small_config(), at::kFloat));
+    fill(*model->encoders.front());
+    model->tasks = read_tasks(Json{{"retrieval", {{"instructions", {{"query", "q: "}, {"document", "d: "}}}}},
+                                   {"classification", {{"instructions", {{"query", "c: "}, {"document", "c: "}}}}},
+                                   {"clustering", {{"instructions", {{"query", "k: "}, {"document", "k: "}}}}}});
+    registry().make_variant("mote", settings)->prepare(*model);
+    return model;
+}
+
+PackedBatch some_batch(const std::vector<int>& experts, std::uint64_t first_key = 1) {
+    static std::vector<std::vector<std::int32_t>> texts;
+    texts.clear();
+    std::vector<SequenceInput> inputs;
+    for (std::size_t s = 0; s < experts.size(); ++s) {
+        texts.emplace_back();
+        for (std::size_t i = 0; i < 3 + (7 * s) % 19; ++i) texts.back().push_back(static_cast<std::int32_t>((31 * s + 17 * i + 3) % 100));
+    }
+    for (std::size_t s = 0; s < experts.size(); ++s)
+        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, experts[s], 0});
+    return make_packed_batch(inputs);
+}
+
+}  // namespace
+
+class TestMixture : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void init() { force_composed_ops(false); }
+    void cleanup() { force_composed_ops(false); }
+
+    void every_instruction_has_its_own_expert_and_tasks_with_one_instruction_one() {
+        const auto model = mote_model({{"method", "mote"}});
+        std::set<int> experts;
+        for (const auto& [key, route] : model->routes) experts.insert(route.expert);
+        QCOMPARE(experts.size(), std::size_t{4});
+        QCOMPARE(model->route("clustering", Role::query).expert, model->route("clustering", Role::document).expert);
+        QVERIFY(model->route("retrieval", Role::query).expert != model->route("retrieval", Role::document).expert);
+    }
+
+    void placement_says_which_blocks_have_experts() {
+        const auto count = [](const char* placement) {
+            std::vector<bool> mixtures;
+            for (const Block& block : mote_model({{"method", "mote"}, {"placement", placement}})->encoders.front()->blocks()) mixtures.push_back(block.is_mixture());
+            return mixtures;
+        };
+        QVERIFY((count("every") == std::vector<bool>{true, true, true, true}));
+        QVERIFY((count("every_other") == std::vector<bool>{false, true, false, true}));
+    }
+
+    void at_step_0_it_equals_the_dense_model_exactly() {
+        Encoder dense(small_config(), at::kFloat);
+        fill(dense);
+        const c10::AutoGradMode no_grad(false);
+        for (const char* placement : {"every", "every_other"})
+            for (const char* norms : {"own", "shared"}) {
+                const auto model = mote_model({{"method", "mote"}, {"placement", placement}, {"expert_norms", norms}});
+                const at::Tensor expected = dense.forward(some_batch({0, 0, 0, 0, 0, 0}), {});
+                const at::Tensor got = model->encoders.front()->forward(some_batch({0, 0, 1, 2, 2, 3}), {});
+                QCOMPARE(max_difference(got, expected), 0.0);
+            }
+    }
+
+    void experts_that_a_step_does_not_use_stay_as_they_are_bit_for_bit() {
+        const auto model = mote_model({{"method", "mote"}, {"placement", "every"}});
+        Encoder& encoder = *model->encoders.front();
+        encoder.require_grad(true);
+        AdamW optimizer(encoder.parameters(), {0.9, 0.999, 1e-8, 0.1});
+        // All experts once, so that there are moments which would move an expert later.
+        train_step(encoder, optimizer, {0, 1, 2, 3});
+        std::map<std::string, at::Tensor> before;
+        for (const Parameter& p : encoder.parameters()) before[p.name] = p.tensor.detach().clone();
+        for (int step = 0; step < 10; ++step) train_step(encoder, optimizer, {0, 1});
+        int moved = 0;
+        for (const Parameter& p : encoder.parameters()) {
+            const bool same = at::equal(p.tensor, before[p.name]);
+            if (p.expert >= 2) QVERIFY2(same, p.name.c_str());
+            moved += p.expert < 2 && !same;
+        }
+        QVERIFY(moved > 20);
+    }
+
+    void gradients_equal_those_of_one_sequence_at_a_time() {
+        const auto model = mote_model({{"method", "mote"}, {"placement", "every"}});
+        const Encoder& fast = *model->encoders.front();
+        model->encoders.front()->require_grad(true);
+        const std::vector<int> experts{0, 0, 1, 1, 2, 3, 3};
+        const PackedBatch batch = some_batch(experts);
+        at::manual_seed(9);
+        const at::Tensor weight = at::randn({batch.layout->num_tokens(), 24});
+        (fast.forward(batch, {}) * weight).sum().backward();
+
+        const auto reference = fast.clone(at::kDouble);
+        reference->require_grad(true);
+        for (std::size_t s = 0; s < experts.size(); ++s) {
+            const std::int64_t begin = batch.layout->offsets()[s], length = batch.layout->length(static_cast<std::int64_t>(s));
+            std::vector<std::int32_t> ids;
+            for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(batch.ids[begin + i].item<std::int64_t>()));
+            const PackedBatch one = make_packed_batch({{ids.data(), length, 0, experts[s], 0}});
+            (reference->forward(one, {}) * weight.narrow(0, begin, length).to(at::kDouble)).sum().backward();
+        }
+        const auto got = fast.parameters(), expected = reference->parameters();
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            QVERIFY2(got[i].tensor.grad().defined() == expected[i].tensor.grad().defined(), got[i].name.c_str());
+            if (!got[i].tensor.grad().defined()) continue;
+            const double difference = relative_difference(got[i].tensor.grad(), expected[i].tensor.grad());
+            // The key's bias shifts all scores of a row alike: its gradient is zero but for rounding, and so it is compared as part of the whole.
+            QVERIFY2(difference < 1e-4, (got[i].name + " " + std::to_string(difference)).c_str());
+        }
+    }
+
+    void dropout_draws_the_same_masks_in_both_forms_and_in_backward() {
+        const auto model = mote_model({{"method", "mote"}});
+        const Encoder& encoder = *model->encoders.front();
+        model->encoders.front()->require_grad(true);
+        const ForwardContext context{true, 11, 3, 0.2, 0.2};
+        const PackedBatch batch = some_batch({0, 0, 1, 2, 3});
+        const at::Tensor fast = encoder.forward(batch, context);
+        fast.square().sum().backward();
+        const auto reference = encoder.clone(at::kDouble);
+        reference->require_grad(true);
+        const at::Tensor composed = reference->forward(batch, context);
+        composed.square().sum().backward();
+        QVERIFY(max_difference(fast, composed) < 1e-4);
+        QVERIFY(max_difference(fast, encoder.forward(batch, {})) > 0.1);
+        const auto got = encoder.parameters(), expected = reference->parameters();
+        for (std::size_t i = 0; i < got.size(); ++i)
+            if (got[i].tensor.grad().defined()) {
+                const double difference = relative_difference(got[i].tensor.grad(), expected[i].tensor.grad());
+                QVERIFY2(difference < 2e-4, (got[i].name + " " + std::to_string(difference)).c_str());
+            }
+    }
+
+    void a_sequence_does_not_notice_its_neighbours() {
+        const auto model = mote_model({{"method", "mote"}});
+        const c10::AutoGradMode no_grad(false);
+        const PackedBatch together = some_batch({0, 0, 0, 1, 2});
+        const at::Tensor all = model->encoders.front()->forward(together, {true, 1, 1, 0.1, 0.1});
+        std::vector<std::int32_t> ids;
+        const std::int64_t begin = together.layout->offsets()[3], length = together.layout->length(3);
+        for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(together.ids[begin + i].item<std::int64_t>()));
+        const at::Tensor alone = model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, 1, 0}}), {true, 1, 1, 0.1, 0.1});
+        const double difference = max_difference(all.narrow(0, begin, length), alone);
+        QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());
+    }
+
+    void averaging_leaves_one_dense_block_with_the_mean_of_the_experts() {
+        const Json settings = {{"method", "mote"}, {"placement", "every"}, {"final_form", "averaged"}};
+        const auto model = mote_model(settings);
+        fill(*model->encoders.front());
+        at::Tensor mean = at::zeros_like(model->encoders.front()->blocks()[0].experts[0].up);
+        for (const Expert& expert : model->encoders.front()->blocks()[0].experts) mean += expert.up / 4;
+        registry().make_variant("mote", settings)->finish(*model);
+        QVERIFY(!model->encoders.front()->blocks()[0].is_mixture());
+        QVERIFY(max_difference(model->encoders.front()->blocks()[0].experts[0].up, mean) < 1e-6);
+        for (const auto& [key, route] : model->routes) QCOMPARE(route.expert, 0);
+    }
+
+  private:
+    static void train_step(const Encoder& encoder, AdamW& optimizer, const std::vector<int>& experts) {
+        encoder.forward(some_batch(experts), {}).square().sum().backward();
+        optimizer.step(1e-2, 1.0, std::set<int>(experts.begin(), experts.end()));
+        optimizer.zero_grad();
+    }
+};
+
+FACETER_TEST(TestMixture)
+#include "test_mixture.moc"
