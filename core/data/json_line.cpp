@@ -53,7 +53,6 @@ void read_member(std::string_view key, ondemand::value value, Record& record) {
 
 BadRecord describe(const simdjson::simdjson_error& error) {
     if (error.error() == simdjson::UTF8_ERROR) return {"not valid UTF-8", ""};
-    if (error.error() == simdjson::INCORRECT_TYPE) return {"not a JSON object", ""};
     return {"not valid JSON", simdjson::error_message(error.error())};
 }
 
@@ -68,6 +67,7 @@ JsonLineParser::~JsonLineParser() = default;
 
 void JsonLineParser::parse(std::string_view line, Record& record) {
     record.clear();
+    if (const std::string_view start = trim(line); !start.empty() && start.front() != '{') throw BadRecord{"not a JSON object", ""};
     try {
         ondemand::document document = impl_->parser.iterate(line.data(), line.size(), line.size() + LineReader::padding);
         for (auto field : document.get_object()) {

@@ -28,11 +28,12 @@ bool is_text_record(const Record& record) { return record.find({"text"}) != null
 
 const bool registered_pairs = register_layout({.task = "pairs",
                                                .files = "train.jsonl {query, document, negatives}",
+                                               .priority = -1,
                                                .matches = is_pair_record,
                                                .training = pairs,
                                                .texts = pair_texts});
 const bool registered_texts =
-    register_layout({.task = "texts", .files = "texts.jsonl {text}", .priority = -1, .matches = is_text_record, .texts = texts});
+    register_layout({.task = "texts", .files = "texts.jsonl {text}", .priority = -2, .matches = is_text_record, .texts = texts});
 
 }  // namespace
 }  // namespace faceter

@@ -34,7 +34,10 @@ inline std::string gzip(std::string_view content) {
 
 inline std::string zstd(std::string_view content) {
     std::string packed(ZSTD_compressBound(content.size()), '\0');
-    packed.resize(ZSTD_compress(packed.data(), packed.size(), content.data(), content.size(), 3));
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);  // as the zstd program does
+    packed.resize(ZSTD_compress2(context, packed.data(), packed.size(), content.data(), content.size()));
+    ZSTD_freeCCtx(context);
     return packed;
 }
 

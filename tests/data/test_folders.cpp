@@ -1,0 +1,158 @@
+#include <set>
+
+#include "data/sources.h"
+#include "files.h"
+#include "support/test.h"
+
+using namespace faceter;
+using faceter::testing::put;
+using faceter::testing::request;
+
+class TestFolders : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    fs::path beir(const char* name, std::string_view qrels, std::string_view corpus = {}, std::string_view queries = {}) {
+        const fs::path folder = folder_.path() / name;
+        put(folder / "corpus.jsonl", corpus.empty() ? R"({"_id": "d1", "title": "T", "text": "one"}
+{"_id": "d2", "title": "", "text": "two"}
+{"_id": "d3", "text": "three"}
+{"_id": 4, "title": "four", "text": ""}
+)"
+                                                    : corpus);
+        put(folder / "queries.jsonl", queries.empty() ? "{\"_id\": \"q1\", \"text\": \"first\"}\n{\"_id\": \"q2\", \"text\": \"\"}\n{\"_id\": \"q3\", \"text\": \"third\"}\n" : queries);
+        put(folder / "qrels/test.tsv", qrels);
+        return folder;
+    }
+    static std::string warnings(const EvaluationSet& set) { return set.card.at("warnings").dump(); }
+
+  private Q_SLOTS:
+    void qrels_are_read_with_and_without_a_header() {
+        for (const char* header : {"", "query-id\tcorpus-id\tscore\n", "query-id\tcorpus-id\tscore\r\n"}) {
+            const auto set = load_evaluation_folder(beir("header", std::string(header) + "q3\td2\t2\nq3\t4\t0\nq1\td1\t1.0\n"));
+            const auto& data = std::get<RetrievalData>(set.data);
+            QCOMPARE(set.task_type, std::string("retrieval"));
+            QCOMPARE(data.query_ids, (std::vector<std::string>{"q1", "q3"}));
+            QCOMPARE(data.qrels[1], (std::vector<std::pair<std::uint32_t, int>>{{1, 2}, {3, 0}}));
+            QCOMPARE(std::string(data.documents[0]), std::string("T one"));
+            QCOMPARE(std::string(data.documents[2]), std::string("three"));
+            QCOMPARE(std::string(data.documents[3]), std::string("four"));
+        }
+    }
+    void judgements_of_unknown_documents_and_queries_are_counted_and_warned_of() {
+        const auto set = load_evaluation_folder(beir("unknown", "q1\td1\t1\nq1\tnope\t1\nq9\td1\t1\n"));
+        QCOMPARE(set.card.at("counts").at("judgements_of_unknown_documents").get<int>(), 1);
+        QCOMPARE(set.card.at("counts").at("judgements_of_unknown_queries").get<int>(), 1);
+        QVERIFY(warnings(set).find("1 judgements name a document and 1 a query") != std::string::npos);
+        EXPECT_ERROR(load_evaluation_folder(beir("nobody", "q9\td9\t1\n")), "no judgement of split 'test'");
+    }
+    void an_empty_query_is_kept_and_warned_of() {
+        const auto set = load_evaluation_folder(beir("empty_query", "q2\td1\t1\n"));
+        QCOMPARE(std::get<RetrievalData>(set.data).queries.size(), std::size_t{1});
+        QVERIFY(warnings(set).find("1 queries are empty") != std::string::npos);
+    }
+    void the_last_of_two_judgements_counts() {
+        const auto set = load_evaluation_folder(beir("twice", "q1\td1\t1\nq1\td1\t3\n"));
+        QCOMPARE(std::get<RetrievalData>(set.data).qrels[0][0].second, 3);
+        QCOMPARE(set.card.at("counts").at("repeated_judgements").get<int>(), 1);
+    }
+    void broken_beir_folders_name_the_file_and_line() {
+        EXPECT_ERROR(load_evaluation_folder(beir("grade", "q1\td1\tx\n")), "test.tsv:1:", "member 'score' is not a number");
+        EXPECT_ERROR(load_evaluation_folder(beir("two", "q1\td1\n")), "test.tsv:1:", "score");
+        EXPECT_ERROR(load_evaluation_folder(beir("blanks", "q1 d1 1\n")), "test.tsv:1:", "separated by tabs");
+        EXPECT_ERROR(load_evaluation_folder(beir("ids", "q1\ta\t1\n", "{\"_id\": \"a\", \"text\": \"x\"}\n{\"_id\": \"a\", \"text\": \"y\"}\n")), "corpus.jsonl:2:", "twice");
+        EXPECT_ERROR(load_evaluation_folder(beir("no_text", "q1\ta\t1\n", "{\"_id\": \"a\"}\n")), "corpus.jsonl:1:", "neither title nor text");
+        EXPECT_ERROR(load_evaluation_folder(beir("id_type", "q1\ta\t1\n", "{\"_id\": [1], \"text\": \"x\"}\n")), "corpus.jsonl:1:", "_id");
+        EXPECT_ERROR(load_evaluation_folder(beir("split", "q1\td1\t1\n"), "dev"), "qrels/dev.tsv", "no such file");
+    }
+    void on_error_skip_leaves_bad_documents_out_and_says_so() {
+        const auto folder = beir("skip", "q1\td1\t1\nq1\td2\t1\n", "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"te\n{\"_id\": \"d3\", \"text\": \"z\"}\n");
+        EXPECT_ERROR(load_evaluation_folder(folder), "corpus.jsonl:2: not valid JSON");
+        const auto set = load_evaluation_set(request({{"source", "folder"}, {"path", folder.string()}, {"on_error", "skip"}}));
+        QCOMPARE(std::get<RetrievalData>(set.data).documents.size(), std::size_t{2});
+        QCOMPARE(set.card.at("skipped").at("records").get<int>(), 1);
+        QVERIFY(warnings(set).find("corpus.jsonl:2") != std::string::npos);
+    }
+    void packed_folders_give_the_same_set() {
+        const auto plain = beir("plain", "q1\td1\t1\nq3\td2\t1\n");
+        const auto packed = folder_.path() / "packed";
+        put(packed / "corpus.jsonl.gz", faceter::testing::gzip(read_file(plain / "corpus.jsonl")));
+        put(packed / "queries.jsonl.zst", faceter::testing::zstd(read_file(plain / "queries.jsonl")));
+        put(packed / "qrels/test.tsv.gz", faceter::testing::gzip(read_file(plain / "qrels/test.tsv")));
+        QCOMPARE(load_evaluation_folder(packed).fingerprint, load_evaluation_folder(plain).fingerprint);
+    }
+    void a_folder_without_a_card_is_recognised_by_its_records() {
+        const auto kind = [&](const char* name, const char* line, const char* file = "test.jsonl") {
+            const fs::path folder = folder_.path() / "kinds" / name;
+            put(folder / "train.jsonl", "{\"text\": \"t\", \"label\": 1}\n");
+            put(folder / file, std::string(line) + "\n");
+            return load_evaluation_folder(folder).task_type;
+        };
+        QCOMPARE(kind("a", R"({"text": "a", "label": 0})"), std::string("classification"));
+        QCOMPARE(kind("b", R"({"sentences": ["a", "b"], "labels": [0, 1]})"), std::string("clustering"));
+        QCOMPARE(kind("c", R"({"sentence1": "a", "sentence2": "b", "label": 1})"), std::string("pair_classification"));
+        QCOMPARE(kind("d", R"({"sentence1": "a", "sentence2": "b", "score": 3.2})"), std::string("sts"));
+        QCOMPARE(kind("e", R"({"query": "a", "positive": ["b"], "negative": ["c"]})"), std::string("reranking"));
+        QCOMPARE(kind("f", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c", "d"], "relevance": [1, 2.5]})"), std::string("summarisation"));
+        put(folder_.path() / "kinds/none/readme", "x");
+        EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/none"), "none of the known layouts", "corpus.jsonl", "human_summaries");
+        EXPECT_ERROR(load_evaluation_folder(folder_.path() / "nowhere"), "nowhere", "no such folder");
+        put(folder_.path() / "kinds/odd/dataset.json", R"({"task": "retrievel"})");
+        EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/odd"), "dataset.json", "did you mean 'retrieval'");
+    }
+    void wrong_members_of_each_layout_are_errors_with_a_line() {
+        const auto load = [&](const char* task, const char* line) {
+            const fs::path folder = folder_.path() / "wrong";
+            fs::remove_all(folder);
+            put(folder / "dataset.json", std::string("{\"task\": \"") + task + "\"}");
+            put(folder / "train.jsonl", "{\"text\": \"t\", \"label\": 1}\n");
+            put(folder / "test.jsonl", std::string("\n") + line + "\n");
+            return load_evaluation_folder(folder);
+        };
+        EXPECT_ERROR(load("classification", R"({"text": "a", "label": [1]})"), "test.jsonl:2:", "'label'");
+        EXPECT_ERROR(load("classification", R"({"text": "a"})"), "test.jsonl:2:", "'label' is missing");
+        EXPECT_ERROR(load("clustering", R"({"sentences": ["a", "b"], "labels": [0]})"), "test.jsonl:2:", "differ in length");
+        EXPECT_ERROR(load("clustering", R"({"sentences": ["a", 2], "labels": [0, 1]})"), "test.jsonl:2:", "not a list of texts");
+        EXPECT_ERROR(load("clustering", R"({"sentences": ["a", "b"], "labels": [0, null]})"), "test.jsonl:2:", "labels");
+        EXPECT_ERROR(load("pair_classification", R"({"sentence1": "a", "sentence2": "b", "label": 0.5})"), "test.jsonl:2:", "neither 0 nor 1");
+        EXPECT_ERROR(load("sts", R"({"sentence1": "a", "sentence2": "b", "score": "high"})"), "test.jsonl:2:", "'score' is not a number");
+        EXPECT_ERROR(load("reranking", R"({"query": "a", "positive": 1, "negative": []})"), "test.jsonl:2:", "positive");
+        EXPECT_ERROR(load("summarisation", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c"], "relevance": [1, 2]})"), "test.jsonl:2:", "differ in length");
+        EXPECT_ERROR(load("reranking", R"({"query": "a", "positive": ["b"], "negative": []})"), "no query with candidates");
+    }
+    void a_smaller_sample_is_part_of_a_larger_one_and_keeps_relevant_documents() {
+        std::string corpus, queries, qrels;
+        for (int i = 0; i < 500; ++i) corpus += fmt::format("{{\"_id\": \"d{}\", \"text\": \"document {}\"}}\n", i, i);
+        for (int i = 0; i < 50; ++i) {
+            queries += fmt::format("{{\"_id\": \"q{}\", \"text\": \"query {}\"}}\n", i, i);
+            qrels += fmt::format("q{}\td{}\t1\n", i, 7 * i);
+        }
+        const auto folder = beir("sample", qrels, corpus, queries);
+        const auto load = [&](Json limits) {
+            limits["path"] = folder.string();
+            const auto set = load_evaluation_set(request(limits));
+            return std::get<RetrievalData>(set.data);
+        };
+        const auto small = load({{"max_documents", 100}}), large = load({{"max_documents", 200}}), few = load({{"max_queries", 5}}), tiny = load({{"max_documents", 20}});
+        QCOMPARE(small.documents.size(), std::size_t{100});
+        QCOMPARE(small.queries.size(), std::size_t{50});
+        const std::set<std::string> larger(large.document_ids.begin(), large.document_ids.end());
+        for (const auto& id : small.document_ids) QVERIFY(larger.contains(id));
+        for (std::size_t i = 0; i < small.query_ids.size(); ++i)
+            QCOMPARE(small.document_ids[small.qrels[i].at(0).first], fmt::format("d{}", 7 * std::stoi(small.query_ids[i].substr(1))));
+        QCOMPARE(few.queries.size(), std::size_t{5});
+        QCOMPARE(few.documents.size(), std::size_t{500});
+        QCOMPARE(tiny.documents.size(), std::size_t{20});
+        QCOMPARE(tiny.queries.size(), std::size_t{20});
+    }
+    void a_request_for_another_task_than_the_data_have_is_refused() {
+        const auto folder = beir("task", "q1\td1\t1\n");
+        put(folder / "dataset.json", R"({"task": "retrieval"})");
+        EXPECT_ERROR(load_evaluation_set(request({{"path", folder.string()}, {"task", "sts"}})), "kind 'retrieval'", "task: sts");
+        EXPECT_ERROR(load_evaluation_set(request({{"source", "floder"}, {"path", folder.string()}})), "did you mean 'folder'");
+        EXPECT_ERROR(load_evaluation_set(request({{"source", "folder"}})), "needs a path");
+    }
+};
+
+FACETER_TEST(TestFolders)
+#include "test_folders.moc"

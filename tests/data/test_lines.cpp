@@ -1,0 +1,116 @@
+#include "data/line_reader.h"
+#include "files.h"
+#include "support/test.h"
+
+using namespace faceter;
+using faceter::testing::gzip;
+using faceter::testing::put;
+
+namespace {
+
+std::vector<std::string> lines_of(const fs::path& file, std::size_t max_line = LineReader::max_line_bytes) {
+    LineReader reader(file, max_line);
+    std::vector<std::string> lines;
+    while (const auto line = reader.next()) lines.emplace_back(*line);
+    return lines;
+}
+
+/// A gzip file of `bytes` zeros, written piece by piece.
+fs::path zeros_gz(const fs::path& file, std::uint64_t bytes, char byte = '\0') {
+    const gzFile out = gzopen(file.c_str(), "wb1");
+    const std::string piece(1 << 20, byte);
+    for (std::uint64_t done = 0; done < bytes; done += piece.size()) gzwrite(out, piece.data(), static_cast<unsigned>(piece.size()));
+    gzclose(out);
+    return file;
+}
+
+fs::path repeated_zst(const fs::path& file, std::uint64_t bytes, char byte) {
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    std::ofstream out(file, std::ios::binary);
+    const std::string piece(1 << 20, byte);
+    std::string packed(ZSTD_CStreamOutSize(), '\0');
+    for (std::uint64_t done = 0; done <= bytes; done += piece.size()) {
+        ZSTD_inBuffer in{piece.data(), done < bytes ? piece.size() : 0, 0};
+        const auto mode = done < bytes ? ZSTD_e_continue : ZSTD_e_end;
+        for (std::size_t left = 1; left > 0 && (mode == ZSTD_e_end || in.pos < in.size);) {
+            ZSTD_outBuffer to{packed.data(), packed.size(), 0};
+            left = ZSTD_compressStream2(context, &to, &in, mode);
+            out.write(packed.data(), static_cast<std::streamsize>(to.pos));
+        }
+    }
+    ZSTD_freeCCtx(context);
+    return file;
+}
+
+}  // namespace
+
+class TestLines : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    fs::path at(const char* name) { return folder_.path() / name; }
+
+  private Q_SLOTS:
+    void line_ends_byte_order_mark_and_a_torn_last_line_are_understood() {
+        const std::vector<std::string> expected{"one", "", "two", "last"};
+        QCOMPARE(lines_of(put(at("unix"), "one\n\ntwo\nlast\n")), expected);
+        QCOMPARE(lines_of(put(at("windows"), "\xef\xbb\xbfone\r\n\r\ntwo\r\nlast\r\n")), expected);
+        QCOMPARE(lines_of(put(at("torn"), "one\n\ntwo\nlast")), expected);
+        QCOMPARE(lines_of(put(at("empty"), "")).size(), std::size_t{0});
+        QCOMPARE(lines_of(put(at("mark"), "\xef\xbb\xbf")).size(), std::size_t{0});
+    }
+    void packed_files_give_the_lines_of_the_plain_one() {
+        std::string content;
+        for (int i = 0; i < 200000; ++i) content += "line " + std::to_string(i * 7919) + "\n";
+        const auto plain = lines_of(put(at("p"), content));
+        QCOMPARE(plain.size(), std::size_t{200000});
+        QCOMPARE(lines_of(put(at("p.gz"), gzip(content))), plain);
+        QCOMPARE(lines_of(put(at("p.zst"), faceter::testing::zstd(content))), plain);
+        const std::size_t half = content.find('\n', content.size() / 2) + 1;
+        QCOMPARE(lines_of(put(at("two.gz"), gzip(content.substr(0, half)) + gzip(content.substr(half)))), plain);
+        QCOMPARE(lines_of(put(at("two.zst"), faceter::testing::zstd(content.substr(0, half)) + faceter::testing::zstd(content.substr(half)))), plain);
+    }
+    void a_line_longer_than_the_buffer_is_read_whole() {
+        const std::string longer(3 << 20, 'x');
+        const auto lines = lines_of(put(at("long"), "a\n" + longer + "\nb"));
+        QCOMPARE(lines.size(), std::size_t{3});
+        QCOMPARE(lines[1], longer);
+    }
+    void a_line_over_the_limit_is_an_error_with_its_number() {
+        put(at("over"), "a\n" + std::string(3 << 20, 'x') + "\nb");
+        EXPECT_ERROR(lines_of(at("over"), 1 << 20), "over:2:", "longer than 1.0 MiB");
+    }
+    void files_cut_short_or_damaged_are_errors_that_name_the_file() {
+        std::string content;
+        for (int i = 0; i < 20000; ++i) content += "line " + std::to_string(i * 7919) + "\n";
+        const std::string gz = gzip(content), zst = faceter::testing::zstd(content);
+        EXPECT_ERROR(lines_of(put(at("cut.gz"), gz.substr(0, gz.size() / 2))), "cut.gz", "cut short");
+        EXPECT_ERROR(lines_of(put(at("cut.zst"), zst.substr(0, zst.size() / 2))), "cut.zst", "cut short");
+        EXPECT_ERROR(lines_of(put(at("head.gz"), gz.substr(0, 5))), "head.gz", "cut short");
+        EXPECT_ERROR(lines_of(put(at("tail.gz"), gz + "garbage")), "tail.gz", "damaged");
+        std::string bent = gz;
+        for (std::size_t i = bent.size() / 2; i < bent.size() / 2 + 40; ++i) bent[i] = static_cast<char>(~bent[i]);
+        EXPECT_ERROR(lines_of(put(at("bent.gz"), bent)), "bent.gz", "damaged");
+        bent = zst;
+        for (std::size_t i = bent.size() / 2; i < bent.size() / 2 + 40; ++i) bent[i] = static_cast<char>(~bent[i]);
+        EXPECT_ERROR(lines_of(put(at("bent.zst"), bent)), "bent.zst", "damaged");
+        EXPECT_ERROR(lines_of(at("missing.jsonl")), "missing.jsonl", "No such file");
+        EXPECT_ERROR(lines_of(folder_.path()), "is a folder");
+    }
+    /// One line of zeros meets the limit of a line, many lines that of growth; neither may take memory or minutes.
+    void bombs_end_in_an_error_without_memory() {
+        const long before = faceter::testing::peak_memory_mib();
+        EXPECT_ERROR(lines_of(zeros_gz(at("zeros.gz"), std::uint64_t(100) << 20)), "zeros.gz");
+        EXPECT_ERROR(lines_of(repeated_zst(at("zeros.zst"), std::uint64_t(100) << 20, '\0')), "zeros.zst");
+        const auto count = [&](const fs::path& file) {
+            LineReader reader(file);
+            while (reader.next()) {
+            }
+        };
+        EXPECT_ERROR(count(zeros_gz(at("ends.gz"), std::uint64_t(100) << 20, '\n')), "ends.gz", "expands to more than 250 times");
+        EXPECT_ERROR(count(repeated_zst(at("ends.zst"), std::uint64_t(100) << 20, '\n')), "ends.zst", "expands to more than 250 times");
+        QVERIFY2(faceter::testing::peak_memory_mib() - before < 400, "a bomb took memory");
+    }
+};
+
+FACETER_TEST(TestLines)
+#include "test_lines.moc"

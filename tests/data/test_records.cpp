@@ -1,0 +1,113 @@
+#include "data/record_reader.h"
+#include "files.h"
+#include "support/test.h"
+
+using namespace faceter;
+using faceter::testing::put;
+
+namespace {
+
+/// The texts of one member, with what was skipped.
+struct Read {
+    std::vector<std::string> texts;
+    RecordErrors errors{RecordErrors::Policy::skip};
+};
+
+Read read(const fs::path& file, std::string_view key = "text", RecordErrors::Policy policy = RecordErrors::Policy::skip,
+          const TableColumns& columns = {{"text", "label"}, {{"text"}}}) {
+    Read result;
+    result.errors = RecordErrors(policy);
+    read_records(file, result.errors, columns, [&](const Record& record) { result.texts.emplace_back(record.text(key)); });
+    return result;
+}
+
+}  // namespace
+
+class TestRecords : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    fs::path at(const char* name) { return folder_.path() / name; }
+    void expect_bad(const char* line, const char* reason) {
+        const fs::path file = put(at("bad.jsonl"), std::string("{\"text\": \"good\"}\n") + line + "\n{\"text\": \"better\"}\n");
+        EXPECT_ERROR(read(file, "text", RecordErrors::Policy::fail), "bad.jsonl:2: ", reason, "on_error: skip");
+        const Read skipped = read(file);
+        QCOMPARE(skipped.texts, (std::vector<std::string>{"good", "better"}));
+        QCOMPARE(skipped.errors.num_skipped(), std::size_t{1});
+        QVERIFY(skipped.errors.card().at("first").get<std::string>().find("bad.jsonl:2: ") != std::string::npos);
+    }
+
+  private Q_SLOTS:
+    void bad_lines_fail_with_file_line_and_reason_or_are_counted_data() {
+        QTest::addColumn<QByteArray>("line");
+        QTest::addColumn<QString>("reason");
+        const auto row = [](const char* name, QByteArray line, const char* reason) { QTest::newRow(name) << line << reason; };
+        row("torn", "{\"text\": \"half of a li", "not valid JSON");
+        row("torn after a value", "{\"text\": \"a\", \"label\": 1", "not valid JSON");
+        row("two objects", R"({"text": "a"} {"text": "b"})", "not valid JSON");
+        row("tail", R"({"text": "a"} tail)", "not valid JSON");
+        row("no object", R"(["text"])", "not a JSON object");
+        row("a scalar", "17", "not a JSON object");
+        row("no JSON at all", "hello", "not");
+        row("bare word", R"({"text": "a", "other": tru})", "not valid JSON");
+        row("missing member", R"({"body": "a"})", "member 'text' is missing");
+        row("null", R"({"text": null})", "member 'text' is missing");
+        row("wrong type", R"({"text": 3})", "member 'text' is not a text");
+        row("list", R"({"text": ["a"]})", "member 'text' is not a text");
+        row("empty", R"({"text": " \t "})", "member 'text' is empty");
+        row("repeated member", R"({"text": "a", "text": "b"})", "twice");
+        row("invalid UTF-8", QByteArray("{\"text\": \"\xc3\x28\"}"), "UTF-8");
+        row("bad escape", R"({"text": "\x"})", "not valid JSON");
+        row("lone surrogate", R"({"text": "\ud800"})", "not valid JSON");
+        row("huge number", R"({"text": "a", "n": 1e999})", "not");
+        row("control character", QByteArray("{\"text\": \"a\x01\"}"), "not valid JSON");
+    }
+    void bad_lines_fail_with_file_line_and_reason_or_are_counted() {
+        QFETCH(QByteArray, line);
+        QFETCH(QString, reason);
+        expect_bad(line.constData(), reason.toUtf8().constData());
+    }
+    void a_record_may_not_have_thousands_of_members() {
+        std::string line = "{";
+        for (int i = 0; i < 5000; ++i) line += "\"m" + std::to_string(i) + "\": 1, ";
+        expect_bad((line + "\"text\": \"a\"}").c_str(), "more than 256 members");
+    }
+    void members_that_nobody_asked_for_may_be_anything() {
+        const auto result = read(put(at("extra.jsonl"), R"({"meta": {"a": [1, {"b": null}]}, "list": [1, "x", [2], {"c": 3}], "text": "kept \u00e4 \ud83d\ude00"})" "\n"));
+        QCOMPARE(result.texts, (std::vector<std::string>{"kept \xc3\xa4 \xf0\x9f\x98\x80"}));
+        const std::string deep = "{\"n\": " + std::string(200000, '[') + std::string(200000, ']') + ", \"text\": \"a\"}";
+        QCOMPARE(read(put(at("deep.jsonl"), deep)).texts, (std::vector<std::string>{"a"}));
+    }
+    void a_torn_last_line_is_named_by_its_number() {
+        put(at("end.jsonl"), "{\"text\": \"a\"}\n\n{\"text\": \"b\"}\n{\"text\": \"c");
+        EXPECT_ERROR(read(at("end.jsonl"), "text", RecordErrors::Policy::fail), "end.jsonl:4:");
+        QCOMPARE(read(at("end.jsonl")).texts.size(), std::size_t{2});
+    }
+    void csv_quoting_follows_rfc_4180() {
+        const auto result = read(put(at("q.csv"), "text,label\r\n\"a, \"\"b\"\"\nc\",x\r\n plain ,y\r\n\"\",z\r\n\"last\""));
+        QCOMPARE(result.texts, (std::vector<std::string>{"a, \"b\"\nc", " plain ", "last"}));
+        QCOMPARE(result.errors.num_skipped(), std::size_t{1});  // the empty one
+    }
+    void csv_columns_are_found_by_their_header_in_any_order_and_case() {
+        QCOMPARE(read(put(at("h.csv"), "Label,Text\nx,a\ny,b\n")).texts, (std::vector<std::string>{"a", "b"}));
+        QCOMPARE(read(put(at("n.csv"), "a,x\nb,y\n")).texts, (std::vector<std::string>{"a", "b"}));
+    }
+    void broken_csv_is_named_by_the_line_where_its_record_begins() {
+        EXPECT_ERROR(read(put(at("open.csv"), "text,label\na,b\n\"never closed,x\nmore\n")), "open.csv:3:", "never closed");
+        EXPECT_ERROR(read(put(at("behind.csv"), "text,label\n\"a\"b,x\n"), "text", RecordErrors::Policy::fail), "behind.csv:2:", "behind a closing quote");
+        EXPECT_ERROR(read(put(at("wide.csv"), "text,label\na,b,c\n"), "text", RecordErrors::Policy::fail), "wide.csv:2:", "3 cells, 2 columns");
+    }
+    void tsv_knows_no_quotes() {
+        QCOMPARE(read(put(at("t.tsv"), "\"a\tx\nb \"c\" d\ty\n")).texts, (std::vector<std::string>{"\"a", "b \"c\" d"}));
+        EXPECT_ERROR(read(put(at("u.tsv"), "a\tx\n\xff\ty\n"), "text", RecordErrors::Policy::fail), "u.tsv:2:", "UTF-8");
+    }
+    void reasons_are_counted_each() {
+        const auto result = read(put(at("many.jsonl"), "{\"text\": 1}\nx\n{\"text\": 2}\n{}\n{\"text\": \"a\"}\n"));
+        const Json card = result.errors.card();
+        QCOMPARE(card.at("records").get<int>(), 4);
+        QCOMPARE(card.at("by_reason").at("member 'text' is not a text").get<int>(), 2);
+        QCOMPARE(card.at("by_reason").at("member 'text' is missing").get<int>(), 1);
+    }
+};
+
+FACETER_TEST(TestRecords)
+#include "test_records.moc"

@@ -1,0 +1,164 @@
+#include <set>
+
+#include "data/overlap.h"
+#include "data/settings.h"
+#include "data/sources.h"
+#include "data/text_table.h"
+#include "files.h"
+#include "support/test.h"
+
+using namespace faceter;
+using faceter::testing::put;
+using faceter::testing::request;
+
+class TestTraining : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    TrainingSet load(const char* name, std::string_view content, Json settings = Json::object()) {
+        put(folder_.path() / name, content);
+        settings["source"] = "file";
+        settings["path"] = name;
+        return load_training_set(request(settings, folder_.path()), "retrieval");
+    }
+    static std::vector<std::string> negatives(const TrainingSet& set, std::size_t example) {
+        std::vector<std::string> texts;
+        const Example& one = set.examples[example];
+        for (std::uint32_t i = 0; i < one.num_negatives; ++i) texts.emplace_back(set.texts[set.negatives[one.first_negative + i]]);
+        return texts;
+    }
+    static std::string labelled() {
+        std::string lines;
+        for (int i = 0; i < 60; ++i) lines += fmt::format("{{\"text\": \"text {} of label {}\", \"label\": \"l{}\"}}\n", i, i % 3, i % 3);
+        return lines + "{\"text\": \"alone\", \"label\": \"single\"}\n";
+    }
+
+  private Q_SLOTS:
+    void equal_texts_get_one_id_however_many_there_are() {
+        TextTable table;
+        QCOMPARE(table.add("first"), 0u);
+        QCOMPARE(table.add("first"), 1u);
+        for (int round = 0; round < 2; ++round)
+            for (int i = 0; i < 5000; ++i) QCOMPARE(table.intern("text " + std::to_string(i)), static_cast<std::uint32_t>(i + 2));
+        QCOMPARE(table.intern("first"), 0u);
+        QCOMPARE(table.add("later"), 5002u);
+        QCOMPARE(table.intern("later"), 5002u);
+        QCOMPARE(table.intern(""), 5003u);
+        QCOMPARE(table.intern(""), 5003u);
+        QCOMPARE(std::string(table[17]), std::string("text 15"));
+    }
+    void pairs_are_read_under_all_of_their_names() {
+        const auto set = load("names.jsonl", R"({"query": "q1", "document": "d1"}
+{"anchor": "q2", "positive": "d2", "negative": "n2"}
+{"sentence1": "q3", "sentence2": "d3"}
+{"question": "q4", "pos": ["d4", "d5"], "neg": ["n4", "n5"]}
+{"query": "q1", "document": "d1", "negatives": []}
+)");
+        QCOMPARE(set.examples.size(), std::size_t{6});
+        QCOMPARE(negatives(set, 1), (std::vector<std::string>{"n2"}));
+        QCOMPARE(negatives(set, 4), (std::vector<std::string>{"n4", "n5"}));
+        QCOMPARE(std::string(set.texts[set.examples[4].positive]), std::string("d5"));
+        QCOMPARE(set.examples[5].anchor, set.examples[0].anchor);
+        QCOMPARE(set.card.at("counts").at("repeated_pairs").get<int>(), 1);
+        EXPECT_ERROR(load("wrong.jsonl", "{\"query\": \"q\", \"document\": \"d\"}\n{\"query\": \"q\", \"dokument\": \"d\"}\n"), "wrong.jsonl:2:", "no positive", "'dokument'");
+        EXPECT_ERROR(load("type.jsonl", "{\"query\": [\"q\"], \"document\": \"d\"}\n", {{"format", "pairs"}}), "type.jsonl:1:", "'query' is not a text");
+    }
+    void tables_of_triplets_are_read_with_and_without_a_header() {
+        const auto plain = load("t.tsv", "q1\td1\tn1\nq2\td2\tn2\n", {{"format", "triplets"}});
+        const auto header = load("t.csv", "negative,anchor,positive\nn1,q1,d1\nn2,q2,d2\n", {{"format", "triplets"}});
+        QCOMPARE(plain.examples.size(), std::size_t{2});
+        QCOMPARE(negatives(plain, 1), (std::vector<std::string>{"n2"}));
+        QCOMPARE(negatives(header, 1), (std::vector<std::string>{"n2"}));
+        QCOMPARE(plain.fingerprint, header.fingerprint);
+        EXPECT_ERROR(load("p.tsv", "q1\td1\n", {{"format", "triplets"}}), "p.tsv:1:", "no negative");
+        EXPECT_ERROR(load("f.tsv", "q1\td1\n"), "needs format");
+    }
+    void hard_negatives_are_cut_to_the_number_asked_for() {
+        const char* line = "{\"query\": \"q\", \"document\": \"d\", \"negatives\": [\"a\", \"b\", \"c\"]}\n";
+        QCOMPARE(negatives(load("n.jsonl", line), 0).size(), std::size_t{3});
+        QCOMPARE(negatives(load("n.jsonl", line, {{"hard_negatives", 2}}), 0), (std::vector<std::string>{"a", "b"}));
+        QCOMPARE(negatives(load("n.jsonl", line, {{"hard_negatives", 0}}), 0).size(), std::size_t{0});
+    }
+    void a_positive_has_the_anchors_label_and_negatives_have_another() {
+        const auto set = load("labels.jsonl", labelled(), {{"hard_negatives", 3}});
+        QCOMPARE(set.examples.size(), std::size_t{60});
+        QCOMPARE(set.label_names.size(), std::size_t{4});
+        const auto label_of = [](std::string_view text) { return std::string(text.substr(text.find("label"))); };
+        for (std::size_t i = 0; i < set.examples.size(); ++i) {
+            const Example& example = set.examples[i];
+            QVERIFY(example.anchor != example.positive);
+            QCOMPARE(label_of(set.texts[example.anchor]), label_of(set.texts[example.positive]));
+            QCOMPARE(negatives(set, i).size(), std::size_t{3});
+            for (const std::string& negative : negatives(set, i)) QVERIFY(negative.find(label_of(set.texts[example.anchor])) == std::string::npos);
+        }
+        QCOMPARE(set.card.at("counts").at("labels_with_one_text").get<int>(), 1);
+        QVERIFY(set.card.at("warnings").dump().find("single") != std::string::npos);
+    }
+    void the_same_seed_gives_the_same_set_and_another_seed_other_positives() {
+        put(folder_.path() / "seed.jsonl", labelled());
+        auto entry = request({{"source", "file"}, {"path", "seed.jsonl"}, {"max_examples", 20}}, folder_.path());
+        const auto once = load_training_set(entry, "classification"), again = load_training_set(entry, "classification");
+        QCOMPARE(once.fingerprint, again.fingerprint);
+        QCOMPARE(once.examples.size(), std::size_t{20});
+        entry.seed = 2;
+        const auto other = load_training_set(entry, "classification");
+        QVERIFY(other.fingerprint != once.fingerprint);
+        for (std::size_t i = 0; i < 20; ++i)
+            QCOMPARE(std::string(other.texts[other.examples[i].anchor]), std::string(once.texts[once.examples[i].anchor]));
+    }
+    void a_limit_chooses_by_hash_and_a_smoke_run_by_a_smaller_one() {
+        std::string lines;
+        for (int i = 0; i < 300; ++i) lines += fmt::format("{{\"query\": \"q{}\", \"document\": \"d{}\"}}\n", i, i);
+        const auto hundred = load("limit.jsonl", lines, {{"max_examples", 100}}), fifty = load("limit.jsonl", lines, {{"max_examples", 50}});
+        std::set<std::string> anchors;
+        for (const Example& example : hundred.examples) anchors.emplace(hundred.texts[example.anchor]);
+        QCOMPARE(anchors.size(), std::size_t{100});
+        for (const Example& example : fifty.examples) QVERIFY(anchors.contains(std::string(fifty.texts[example.anchor])));
+        QCOMPARE(hundred.texts.size(), std::size_t{200});
+        auto smoke = request({{"source", "file"}, {"path", "limit.jsonl"}, {"max_examples", 100}}, folder_.path());
+        smoke.sample_limit = 7;
+        QCOMPARE(load_training_set(smoke, "retrieval").examples.size(), std::size_t{7});
+    }
+    void texts_for_an_analysis_are_distinct_and_the_same_each_time() {
+        std::string lines;
+        for (int i = 0; i < 100; ++i) lines += fmt::format("text {}\r\n", i % 50);
+        put(folder_.path() / "plain.txt", lines);
+        const auto entry = request({{"source", "file"}, {"path", "plain.txt"}, {"count", 20}}, folder_.path());
+        const auto texts = load_texts(entry);
+        QCOMPARE(texts.size(), std::size_t{20});
+        QCOMPARE(std::set<std::string>(texts.begin(), texts.end()).size(), std::size_t{20});
+        QVERIFY(load_texts(entry) == texts);
+    }
+    void a_set_without_examples_or_that_cannot_be_trained_on_says_so() {
+        EXPECT_ERROR(load("empty.jsonl", "", {{"format", "pairs"}}), "no example is left");
+        EXPECT_ERROR(load("unclear.jsonl", "{\"a\": 1}\n"), "set format");
+        put(folder_.path() / "sts/test.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 3.2})");
+        EXPECT_ERROR(load_training_set(request({{"path", "sts"}}, folder_.path()), "sts"), "cannot be trained on");
+        EXPECT_ERROR(load("on.jsonl", "{}", {{"on_error", "ignore"}}), "fail or skip");
+        EXPECT_ERROR(load("on.jsonl", "{}", {{"max_examples", "many"}}), "'max_examples' has the wrong type");
+    }
+    void texts_in_training_and_test_data_are_counted_for_each_pair_of_sets() {
+        std::vector<TrainingSet> training;
+        training.push_back(load("train_a.jsonl", "{\"query\": \"The cat, sat.\", \"document\": \"x1\"}\n{\"query\": \"alone\", \"document\": \"x2\"}\n"));
+        training.push_back(load("train_b.jsonl", "{\"query\": \"nothing\", \"document\": \"shared\"}\n"));
+        put(folder_.path() / "test/train.jsonl", R"({"text": "nothing", "label": 1})");
+        put(folder_.path() / "test/test.jsonl", "{\"text\": \"the cat sat .\", \"label\": 1}\n{\"text\": \"The  CAT sat\", \"label\": 0}\n{\"text\": \"other\", \"label\": 0}\n");
+        std::vector<EvaluationSet> evaluation;
+        evaluation.push_back(load_evaluation_folder(folder_.path() / "test"));
+        const auto found = count_overlap(training, evaluation);
+        QCOMPARE(found.size(), std::size_t{1});
+        QCOMPARE(found[0].training, std::string("train_a.jsonl"));
+        QCOMPARE(found[0].shared_texts, std::size_t{1});
+        QCOMPARE(found[0].evaluation_texts, std::size_t{2});
+        QVERIFY(describe_overlap(found[0]).find("1 of 2 test texts of 'test'") == 0);
+    }
+    void every_key_of_an_entry_is_declared_with_a_sentence() {
+        const Schema schema = data_entry_schema();
+        for (const char* key : {"name", "source", "path", "view", "split", "task", "max_examples", "max_documents", "format", "on_error", "exclude_same_id", "hard_negatives"})
+            QVERIFY2(schema.find(key), key);
+        for (const Field& field : schema.fields) QVERIFY2(field.description.ends_with('.'), field.key.c_str());
+        QCOMPARE(schema.find("source")->choices, (std::vector<std::string>{"debian", "file", "folder"}));
+    }
+};
+
+FACETER_TEST(TestTraining)
+#include "test_training.moc"
