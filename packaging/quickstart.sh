@@ -35,17 +35,37 @@ printf 'quickstart: building (the first time some 10 minutes on 2 cores)\n'
 build release programs
 PATH=$root/build/release/bin:$PATH
 
-printf 'quickstart: training and evaluating; Ctrl-C stops with a checkpoint, running this again goes on\n'
-faceter run experiments/quickstart.yaml --project "$project" "${smoke[@]}"
-faceter compare --project "$project"
+# The project's full runs, a line each: state and name. Nothing where there is no project yet.
+earlier_runs() {
+    [ -d "$project/runs" ] || return 0
+    faceter list --project "$project" --json |
+        python3 -c 'import json, sys; [print(r["state"], r["id"]) for r in json.load(sys.stdin)["runs"] if not r["smoke"]]'
+}
+
+earlier=$([ ${#smoke[@]} -gt 0 ] || earlier_runs)
+mapfile -t unfinished < <(printf '%s\n' "$earlier" | sed -n -E 's/^(queued|stopped|failed|dead) //p')
+if grep -q -E '^(running|silent) ' <<<"$earlier"; then
+    printf 'quickstart: runs are still going on: faceter list --project %q\n' "$project" >&2
+    exit 2
+elif [ -z "$earlier" ]; then
+    printf 'quickstart: training and evaluating; Ctrl-C stops with a checkpoint, running this again goes on\n'
+    faceter run experiments/quickstart.yaml --project "$project" "${smoke[@]}"
+elif [ ${#unfinished[@]} -gt 0 ]; then
+    printf 'quickstart: going on with %s\n' "${unfinished[*]}"
+    faceter resume --project "$project" "${unfinished[@]}" >/dev/null
+    faceter compare --project "$project"
+else
+    printf 'quickstart: everything is trained already; delete %q to start anew\n' "$project"
+    faceter compare --project "$project"
+fi
 
 cat <<TEXT
 
 Where to look next
-  the comparison again       build/release/bin/faceter compare --project '$project'
-  every run, and one of them build/release/bin/faceter list --project '$project'
-                             build/release/bin/faceter show --project '$project' RUN
-  the experiment itself      experiments/quickstart.yaml; copy it, change a line, check it:
-                             build/release/bin/faceter check experiments/quickstart.yaml
-  your own texts             experiments/README.md
+  cd $(printf %q "$root") && export PATH=\$PWD/build/release/bin:\$PATH FACETER_PROJECT=$(printf %q "$project")
+  faceter compare                                  this comparison (--format latex, md, csv, json)
+  faceter list, faceter show RUN                   the runs; their figures, tables and logs are in $(printf %q "$project/runs")
+  faceter export RUN DIR                           a model for sentence-transformers
+  faceter plugins                                  the methods that an experiment may name
+  experiments/README.md                            experiments of your own, on texts of your own
 TEXT
