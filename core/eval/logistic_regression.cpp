@@ -1,12 +1,15 @@
 #include "eval/logistic_regression.h"
 
-#include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/add.h>
+#include <ATen/ops/dot.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "common/error.h"
 #include "eval/lbfgs.h"
@@ -15,7 +18,6 @@
 namespace faceter {
 namespace {
 
-constexpr std::int64_t rows_per_task = 64;
 constexpr std::int64_t predict_chunk = 8192;
 
 /// In place: logits of one example -> probabilities of K labels; one logit is that of label 1 against 0.
@@ -32,7 +34,8 @@ void to_probabilities(double* logits, std::int64_t k) {
 
 /// The problem as the minimiser sees it. Parameters: W [K, D], then the intercepts [K]. The loss is the mean one:
 ///   1/n sum_i log-loss(x_i W^T + b, y_i) + 1/(2 c n) |W|^2
-/// Logits are linear in the parameters: moving along a direction needs one product for the whole line search.
+/// Logits are linear in the parameters: moving along a direction needs one product for the whole line search, and the probabilities of the
+/// step that is taken serve the next gradient.
 class Problem : public ConvexProblem {
   public:
     Problem(const FeatureMatrix& features, std::vector<std::int32_t> classes, std::int64_t k, double c)
@@ -42,19 +45,21 @@ class Problem : public ConvexProblem {
           d_(features.dim),
           k_(k),
           strength_(1 / (c * static_cast<double>(n_))),
-          logits_(static_cast<std::size_t>(n_ * k)),
-          line_(logits_.size()),
-          residual_(at::empty({n_, k}, at::kFloat)) {}
+          logits_(at::zeros({n_, k}, at::kDouble)),
+          line_(at::zeros({n_, k}, at::kDouble)) {}
 
     std::size_t size() const override { return static_cast<std::size_t>(k_ * (d_ + 1)); }
 
     void set_direction(const std::vector<double>& w, const std::vector<double>& direction) override {
         const std::vector<float> rows(direction.begin(), direction.begin() + k_ * d_);
-        const at::Tensor product = at::mm(features_, view_of({rows.data(), k_, d_}).t());  // [n, K]
-        const float* from = product.const_data_ptr<float>();
-        for (std::int64_t i = 0; i < n_ * k_; ++i)
-            line_[static_cast<std::size_t>(i)] = static_cast<double>(from[i]) + direction[static_cast<std::size_t>(k_ * d_ + i % k_)];
-        penalty_slope_ = penalty_curvature_ = 0;
+        line_ = at::mm(features_, view_of({rows.data(), k_, d_}).t()).to(at::kDouble);  // [n, K]
+        auto* line = line_.data_ptr<double>();
+        truth_slope_ = penalty_slope_ = penalty_curvature_ = 0;
+        for (std::int64_t i = 0; i < n_; ++i) {
+            for (std::int64_t j = 0; j < k_; ++j) line[i * k_ + j] += direction[static_cast<std::size_t>(k_ * d_ + j)];
+            const std::int32_t truth = classes_[static_cast<std::size_t>(i)];
+            truth_slope_ += k_ == 1 ? truth * line[i] : line[i * k_ + truth];
+        }
         for (std::size_t i = 0; i < static_cast<std::size_t>(k_ * d_); ++i) {
             penalty_slope_ += strength_ * w[i] * direction[i];
             penalty_curvature_ += strength_ * direction[i] * direction[i];
@@ -63,65 +68,46 @@ class Problem : public ConvexProblem {
 
     /// d/da of the loss at w + a * direction: 1/n sum (p - y) . line + penalty.
     double slope(double step) override {
-        std::vector<double> parts(static_cast<std::size_t>(n_));
-        for_rows([&](std::int64_t i, double* p) {
-            const double* z = logits_.data() + i * k_;
-            const double* along = line_.data() + i * k_;
-            for (std::int64_t j = 0; j < k_; ++j) p[j] = z[j] + step * along[j];
-            to_residual(i, p);
-            double sum = 0;
-            for (std::int64_t j = 0; j < k_; ++j) sum += p[j] * along[j];
-            parts[static_cast<std::size_t>(i)] = sum;
-        });
-        double sum = 0;
-        for (const double part : parts) sum += part;
-        return sum / static_cast<double>(n_) + penalty_slope_ + step * penalty_curvature_;
+        evaluate(step);
+        const double expected = at::dot(probabilities_.view(-1), line_.view(-1)).item<double>();
+        return (expected - truth_slope_) / static_cast<double>(n_) + penalty_slope_ + step * penalty_curvature_;
     }
 
     void move(double step) override {
-        for (std::size_t i = 0; i < logits_.size(); ++i) logits_[i] += step * line_[i];
+        if (step != evaluated_step_) evaluate(step);
+        logits_.add_(line_, step);
     }
 
     void gradient(const std::vector<double>& w, std::vector<double>& g) override {
-        auto* residual = residual_.data_ptr<float>();
-        for_rows([&](std::int64_t i, double* p) {
-            std::copy_n(logits_.data() + i * k_, k_, p);
-            to_residual(i, p);
-            for (std::int64_t j = 0; j < k_; ++j) residual[i * k_ + j] = static_cast<float>(p[j]);
-        });
-        const at::Tensor product = at::mm(residual_.t(), features_);  // [K, D]
-        const float* from = product.const_data_ptr<float>();
+        if (!probabilities_.defined()) evaluate(0);
+        at::Tensor residual = probabilities_.to(at::kFloat);  // p - y, [n, K]
+        auto* r = residual.data_ptr<float>();
+        for (std::int64_t i = 0; i < n_; ++i) {
+            const std::int32_t truth = classes_[static_cast<std::size_t>(i)];
+            r[k_ == 1 ? i : i * k_ + truth] -= k_ == 1 ? static_cast<float>(truth) : 1.0f;
+        }
+        const at::Tensor of_weights = at::mm(residual.t(), features_);  // [K, D]
+        const at::Tensor of_intercepts = at::sum(residual, 0, false, at::kDouble);
         const double mean = 1 / static_cast<double>(n_);
+        const float* from = of_weights.const_data_ptr<float>();
         for (std::size_t i = 0; i < static_cast<std::size_t>(k_ * d_); ++i) g[i] = static_cast<double>(from[i]) * mean + strength_ * w[i];
-        std::fill(g.begin() + k_ * d_, g.end(), 0.0);
-        for (std::int64_t i = 0; i < n_ * k_; ++i) g[static_cast<std::size_t>(k_ * d_ + i % k_)] += static_cast<double>(residual[i]) * mean;
+        for (std::int64_t j = 0; j < k_; ++j) g[static_cast<std::size_t>(k_ * d_ + j)] = of_intercepts.const_data_ptr<double>()[j] * mean;
     }
 
   private:
-    /// Logits in `p` -> probabilities less the one-hot truth.
-    void to_residual(std::int64_t i, double* p) const {
-        to_probabilities(p, k_);
-        const std::int32_t truth = classes_[static_cast<std::size_t>(i)];
-        if (k_ == 1)
-            p[0] -= truth;
-        else
-            p[truth] -= 1;
-    }
-
-    template <typename Body>
-    void for_rows(Body body) const {
-        at::parallel_for(0, n_, rows_per_task, [&](std::int64_t begin, std::int64_t end) {
-            std::vector<double> p(static_cast<std::size_t>(k_));
-            for (std::int64_t i = begin; i < end; ++i) body(i, p.data());
-        });
+    void evaluate(double step) {
+        const at::Tensor z = at::add(logits_, line_, step);
+        probabilities_ = k_ == 1 ? at::sigmoid(z) : at::softmax(z, 1);
+        evaluated_step_ = step;
     }
 
     at::Tensor features_;
     std::vector<std::int32_t> classes_;
     std::int64_t n_, d_, k_;
-    double strength_, penalty_slope_ = 0, penalty_curvature_ = 0;
-    std::vector<double> logits_, line_;
-    at::Tensor residual_;
+    double strength_, truth_slope_ = 0, penalty_slope_ = 0, penalty_curvature_ = 0;
+    at::Tensor logits_, line_;  // [n, K], float64
+    at::Tensor probabilities_;  // [n, K] at `evaluated_step_` along the line
+    double evaluated_step_ = 0;
 };
 
 /// The labels that occur, ascending, and each example's place among them.
@@ -163,14 +149,15 @@ std::vector<double> LogisticRegression::logits(const FeatureMatrix& features) co
     if (features.dim != dim_) throw usage_error("a classifier of {} features was given examples of {}", dim_, features.dim);
     const auto k = static_cast<std::int64_t>(intercepts_.size());
     const std::vector<float> rows(coefficients_.begin(), coefficients_.end());
-    std::vector<double> logits;
-    logits.reserve(static_cast<std::size_t>(features.rows * k));
+    std::vector<double> logits(static_cast<std::size_t>(features.rows * k));
     for (std::int64_t first = 0; first < features.rows; first += predict_chunk) {
         const auto chunk = rows_of(features, first, std::min(predict_chunk, features.rows - first));
         const at::Tensor product = at::mm(view_of(chunk), view_of({rows.data(), k, dim_}).t());
         const float* from = product.const_data_ptr<float>();
-        for (std::int64_t i = 0; i < chunk.rows * k; ++i)
-            logits.push_back(static_cast<double>(from[i]) + intercepts_[static_cast<std::size_t>(i % k)]);
+        double* to = logits.data() + first * k;
+        for (std::int64_t i = 0; i < chunk.rows; ++i)
+            for (std::int64_t j = 0; j < k; ++j)
+                to[i * k + j] = static_cast<double>(from[i * k + j]) + intercepts_[static_cast<std::size_t>(j)];
     }
     return logits;
 }

@@ -1,70 +1,21 @@
 #include "eval/search.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/mm.h>
-#include <immintrin.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "common/error.h"
 #include "eval/products.h"
+#include "eval/score_kernel.h"
 
 namespace faceter {
 namespace {
 
-// A block of scores, [query_block, document_block], stays in the second-level cache between the product and the scan.
-constexpr std::int64_t query_block = 512;
-constexpr std::int64_t document_block = 1024;
+/// Documents that go past all panels of queries before the next ones come: with 384 features they stay in the second-level cache.
+constexpr std::int64_t document_block = 240;
 
 bool better(const SearchHit& a, const SearchHit& b) { return a.score != b.score ? a.score > b.score : a.document < b.document; }
-
-/// Writes the places of `scores` above the threshold to `found` (room for n) and returns how many there are.
-using Scan = std::size_t (*)(const float* scores, std::size_t n, float threshold, std::uint32_t* found);
-
-std::size_t scan_plain(const float* scores, std::size_t n, float threshold, std::uint32_t* found) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < n; ++i)
-        if (scores[i] > threshold) found[count++] = static_cast<std::uint32_t>(i);
-    return count;
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) std::size_t scan_avx2(const float* scores, std::size_t n, float threshold, std::uint32_t* found) {
-    const __m256 limit = _mm256_set1_ps(threshold);
-    std::size_t count = 0, i = 0;
-    for (; i + 8 <= n; i += 8) {
-        auto mask = static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(scores + i), limit, _CMP_GT_OQ)));
-        for (; mask != 0; mask &= mask - 1) found[count++] = static_cast<std::uint32_t>(i) + static_cast<unsigned>(__builtin_ctz(mask));
-    }
-    for (; i < n; ++i)
-        if (scores[i] > threshold) found[count++] = static_cast<std::uint32_t>(i);
-    return count;
-}
-
-__attribute__((target("avx512f"))) std::size_t scan_avx512(const float* scores, std::size_t n, float threshold, std::uint32_t* found) {
-    const __m512 limit = _mm512_set1_ps(threshold);
-    std::size_t count = 0, i = 0;
-    for (; i + 32 <= n; i += 32) {
-        const unsigned low = _mm512_cmp_ps_mask(_mm512_loadu_ps(scores + i), limit, _CMP_GT_OQ);
-        const unsigned high = _mm512_cmp_ps_mask(_mm512_loadu_ps(scores + i + 16), limit, _CMP_GT_OQ);
-        for (unsigned mask = low | high << 16; mask != 0; mask &= mask - 1)
-            found[count++] = static_cast<std::uint32_t>(i) + static_cast<unsigned>(__builtin_ctz(mask));
-    }
-    for (; i < n; ++i)
-        if (scores[i] > threshold) found[count++] = static_cast<std::uint32_t>(i);
-    return count;
-}
-#endif
-
-Scan best_scan() {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return scan_avx512;
-    if (__builtin_cpu_supports("avx2")) return scan_avx2;
-#endif
-    return scan_plain;
-}
 
 /// The best k of a stream of documents. Candidates above the k-th best are only appended; when there are several times k, the best k are
 /// kept and the threshold rises. A later document with the k-th best score loses to the earlier one, so "above" is strict.
@@ -79,10 +30,6 @@ class TopK {
         if (hits_.capacity() == 0) hits_.reserve(std::min<std::size_t>(room_, 4096));
         hits_.push_back(hit);
         if (hits_.size() >= room_) keep_best();
-    }
-    /// Once more than k were seen, the threshold is that of the k-th best: called after each block.
-    void settle() {
-        if (hits_.size() > k_) keep_best();
     }
     std::vector<SearchHit> sorted() const {
         std::vector<SearchHit> hits = hits_;
@@ -103,62 +50,88 @@ class TopK {
     std::vector<SearchHit> hits_;
 };
 
+/// Queries side by side as the kernel reads them, and the best documents of each so far.
+struct Panel {
+    std::vector<float> queries;     // [dim, lanes]
+    std::vector<float> thresholds;  // [lanes]; +inf for a lane without a query
+    std::vector<TopK> best;
+};
+
 }  // namespace
 
 struct ExactSearch::State {
-    FeatureMatrix queries;
-    std::vector<TopK> best;
+    const ScoreKernel& kernel = score_kernel();
+    std::int64_t dim = 0;
     std::size_t num_documents = 0;
-    at::Tensor scores;  // [at most query_block, at most document_block]
-    Scan scan = best_scan();
+    std::vector<Panel> panels;
 
-    void score_block(const FeatureMatrix& query_rows, std::int64_t first_query, const FeatureMatrix& documents) {
-        auto block = scores.narrow(0, 0, query_rows.rows * documents.rows).view({query_rows.rows, documents.rows});
-        at::mm_out(block, view_of(query_rows), view_of(documents).t());  // [queries, documents]
-        const float* data = block.const_data_ptr<float>();
-        const auto first_document = static_cast<std::uint32_t>(num_documents);
-        at::parallel_for(0, query_rows.rows, 32, [&](std::int64_t begin, std::int64_t end) {
-            std::uint32_t found[document_block];
-            for (std::int64_t q = begin; q < end; ++q) {
-                TopK& best_of_query = best[static_cast<std::size_t>(first_query + q)];
-                const float* row = data + q * documents.rows;
-                const std::size_t count = scan(row, static_cast<std::size_t>(documents.rows), best_of_query.threshold(), found);
-                for (std::size_t i = 0; i < count; ++i) best_of_query.offer({first_document + found[i], row[found[i]]});
-                if (count > 0) best_of_query.settle();
-            }
-        });
+    void add_panel(const FeatureMatrix& queries, std::size_t k) {
+        Panel panel;
+        panel.queries.resize(static_cast<std::size_t>(dim) * kernel.lanes);
+        panel.thresholds.assign(kernel.lanes, std::numeric_limits<float>::infinity());
+        panel.best.assign(static_cast<std::size_t>(queries.rows), TopK(k));
+        for (std::size_t q = 0; q < panel.best.size(); ++q) {
+            panel.thresholds[q] = panel.best[q].threshold();
+            for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
+                panel.queries[d * kernel.lanes + q] = queries.data[q * static_cast<std::size_t>(dim) + d];
+        }
+        panels.push_back(std::move(panel));
+    }
+
+    void score_block(Panel& panel, const FeatureMatrix& documents, std::size_t first_document) const {
+        float scores[ScoreKernel::largest_rows * 32];
+        std::uint32_t above[ScoreKernel::largest_rows];
+        const auto num_rows = static_cast<std::size_t>(documents.rows);
+        for (std::size_t row = 0; row < num_rows;) {
+            const bool is_full = row + kernel.rows <= num_rows;
+            const std::size_t count = is_full ? kernel.rows : 1;
+            (is_full ? kernel.full : kernel.single)(panel.queries.data(), documents.data + row * static_cast<std::size_t>(dim),
+                                                    static_cast<std::size_t>(dim), panel.thresholds.data(), scores, above);
+            for (std::size_t r = 0; r < count; ++r) take(panel, above[r], scores + r * kernel.lanes, first_document + row + r);
+            row += count;
+        }
+    }
+
+    static void take(Panel& panel, std::uint32_t above, const float* scores, std::size_t document) {
+        for (; above != 0; above &= above - 1) {
+            const auto q = static_cast<std::size_t>(__builtin_ctz(above));
+            panel.best[q].offer({static_cast<std::uint32_t>(document), scores[q]});
+            panel.thresholds[q] = panel.best[q].threshold();
+        }
     }
 };
 
 ExactSearch::ExactSearch(const FeatureMatrix& queries, std::size_t k) : state_(std::make_unique<State>()) {
     if (k == 0) throw usage_error("a search returns at least one document; k is 0");
     check_features(queries, "queries");
-    state_->queries = queries;
-    state_->best.assign(static_cast<std::size_t>(queries.rows), TopK(k));
-    state_->scores = at::empty({std::min(queries.rows, query_block) * document_block}, at::kFloat);
+    state_->dim = queries.dim;
+    const auto lanes = static_cast<std::int64_t>(state_->kernel.lanes);
+    for (std::int64_t q = 0; q < queries.rows; q += lanes) state_->add_panel(rows_of(queries, q, std::min(lanes, queries.rows - q)), k);
 }
 
 ExactSearch::~ExactSearch() = default;
 
 void ExactSearch::add_documents(const FeatureMatrix& documents) {
-    const FeatureMatrix& queries = state_->queries;
-    if (documents.dim != queries.dim)
+    if (documents.dim != state_->dim)
         throw usage_error("documents of {} numbers cannot be searched with queries of {}; both must come from one model", documents.dim,
-                          queries.dim);
+                          state_->dim);
     if (state_->num_documents + static_cast<std::size_t>(documents.rows) > std::numeric_limits<std::uint32_t>::max())
         throw usage_error("a search takes at most {} documents", std::numeric_limits<std::uint32_t>::max());
-    for (std::int64_t d = 0; d < documents.rows; d += document_block) {
-        const FeatureMatrix block = rows_of(documents, d, std::min(document_block, documents.rows - d));
-        for (std::int64_t q = 0; q < queries.rows; q += query_block)
-            state_->score_block(rows_of(queries, q, std::min(query_block, queries.rows - q)), q, block);
-        state_->num_documents += static_cast<std::size_t>(block.rows);
-    }
+    at::parallel_for(0, static_cast<std::int64_t>(state_->panels.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t d = 0; d < documents.rows; d += document_block) {
+            const FeatureMatrix block = rows_of(documents, d, std::min(document_block, documents.rows - d));
+            for (std::int64_t p = begin; p < end; ++p)
+                state_->score_block(state_->panels[static_cast<std::size_t>(p)], block,
+                                    state_->num_documents + static_cast<std::size_t>(d));
+        }
+    });
+    state_->num_documents += static_cast<std::size_t>(documents.rows);
 }
 
 std::vector<std::vector<SearchHit>> ExactSearch::results() const {
     std::vector<std::vector<SearchHit>> results;
-    results.reserve(state_->best.size());
-    for (const TopK& best : state_->best) results.push_back(best.sorted());
+    for (const Panel& panel : state_->panels)
+        for (const TopK& best : panel.best) results.push_back(best.sorted());
     return results;
 }
 

@@ -12,16 +12,18 @@ struct SearchHit {
     float score = 0;
 };
 
-/// Exact search for the k documents with the highest dot product, for many queries at once. Documents stream through: they are never kept,
-/// and memory is bounded by k x queries and one block of scores. Hits are ordered by score, descending, then by document, ascending.
+/// Exact search for the k documents with the highest dot product, for many queries at once. Documents stream through: they are never kept.
+/// Memory is a copy of the queries and a few k hits for each; scores of no interest are never written. Hits are ordered by score,
+/// descending, then by document, ascending.
 class ExactSearch {
   public:
-    /// `queries` [Q, D] must stay alive and unchanged; `k` >= 1.
+    /// `queries` [Q, D] are copied; `k` >= 1, else a usage error.
     ExactSearch(const FeatureMatrix& queries, std::size_t k);
     ~ExactSearch();
     ExactSearch(const ExactSearch&) = delete;
     ExactSearch& operator=(const ExactSearch&) = delete;
-    /// The next rows of the corpus; their indices go on from those before. A usage error where the width differs.
+    /// The next rows of the corpus, the more at a time the better; their indices go on from those before. A usage error where the width
+    /// differs.
     void add_documents(const FeatureMatrix& documents);
     /// Per query the best min(k, documents so far).
     std::vector<std::vector<SearchHit>> results() const;
