@@ -5,74 +5,17 @@
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "data/line_reader.h"
-#include "data/record_reader.h"
+#include "data/text_chunks.h"
 #include "text/encode_batch.h"
 
 namespace faceter::cli {
 namespace {
-
-constexpr std::size_t chunk_texts = 8192, chunk_bytes = std::size_t(4) << 20;
 
 struct TokenizeOptions {
     std::string model, input, instruction;
     std::size_t max_length = 0;
     int threads = 0;
     bool jsonl = false;
-};
-
-/// Texts of a .txt (a text a line) or .jsonl ("text") file, in chunks, so that memory does not grow with the file.
-class TextChunks {
-  public:
-    explicit TextChunks(const TokenizeOptions& options)
-        : reader_(options.input == "-" ? "/dev/stdin" : options.input), jsonl_(options.jsonl || is_jsonl(options.input)) {}
-
-    bool next() {
-        bytes_.clear();
-        ends_.clear();
-        while (ends_.size() < chunk_texts && bytes_.size() < chunk_bytes) {
-            const auto line = reader_.next();
-            if (!line) break;
-            if (jsonl_ && trim(*line).empty()) continue;
-            bytes_ += jsonl_ ? text_of(*line) : *line;
-            ends_.push_back(bytes_.size());
-        }
-        return !ends_.empty();
-    }
-
-    std::vector<std::string_view> texts() const {
-        std::vector<std::string_view> views;
-        std::size_t begin = 0;
-        for (const std::size_t end : ends_) {
-            views.emplace_back(std::string_view(bytes_).substr(begin, end - begin));
-            begin = end;
-        }
-        return views;
-    }
-
-  private:
-    static bool is_jsonl(const std::string& input) {
-        fs::path path(input);
-        if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-        return path.extension() == ".jsonl";
-    }
-
-    std::string_view text_of(std::string_view line) {
-        try {
-            parser_.parse(line, record_);
-            if (!record_.find({"text"})) throw BadRecord{"member 'text' is missing", ""};
-            return record_.text_or_empty("text");
-        } catch (const BadRecord& bad) {
-            throw data_error("{}: {}{}", reader_.position().text(), bad.reason, bad.detail.empty() ? "" : ": " + bad.detail);
-        }
-    }
-
-    LineReader reader_;
-    JsonLineParser parser_;
-    Record record_;
-    std::string bytes_;
-    std::vector<std::size_t> ends_;
-    bool jsonl_;
 };
 
 void append_ids(std::span<const std::int32_t> ids, std::string& out) {
@@ -95,7 +38,7 @@ fs::path model_folder(const std::string& model) {
 int tokenize(const TokenizeOptions& options) {
     const ModelFolder folder = ModelFolder::open(model_folder(options.model));
     const auto tokenizer = load_tokenizer(folder.encoder_folder);
-    TextChunks chunks(options);
+    TextChunks chunks(options.input, options.jsonl);
     std::string out;
     while (chunks.next()) {
         const TokenBatch batch = encode_batch(*tokenizer, chunks.texts(), options.instruction, options.max_length, options.threads);

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "machine.h"
+#include "named_model.h"
+
+namespace faceter::worker {
+namespace {
+
+Json describe_model(const EmbeddingModel& model, bool tensors) {
+    const EncoderConfig& config = model.encoders.front()->config();
+    Json mixtures = Json::array();
+    for (std::size_t i = 0; i < model.encoders.front()->blocks().size(); ++i)
+        if (const Block& block = model.encoders.front()->blocks()[i]; block.is_mixture()) mixtures.push_back({{"block", i}, {"experts", block.experts.size()}});
+    Json routes = Json::array();
+    for (const auto& [key, route] : model.routes)
+        routes.push_back({{"task", key.first}, {"role", role_name(key.second)}, {"instruction", route.instruction}, {"encoder", route.encoder}, {"expert", route.expert}});
+    Json described = {{"folder", model.folder.folder.string()},
+                      {"type", model.folder.model_type},
+                      {"layers", config.num_layers},
+                      {"hidden_dim", config.hidden_dim},
+                      {"heads", config.num_heads},
+                      {"vocabulary", config.vocab_size},
+                      {"max_length", model.max_length},
+                      {"pooling", pooling_name(model.folder.pooling)},
+                      {"normalised", model.folder.normalize},
+                      {"encoders", model.encoders.size()},
+                      {"mixture_blocks", mixtures},
+                      {"routes", routes}};
+    described.update(model_measurements(model));
+    if (tensors) {
+        described["tensors"] = Json::array();
+        for (const NamedTensor& t : model.named_tensors()) described["tensors"].push_back({{"name", t.name}, {"shape", t.tensor.sizes().vec()}});
+    }
+    return described;
+}
+
+std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+void print_text(const Json& described) {
+    for (const auto& [key, value] : described.items()) {
+        if (!value.is_array()) {
+            fmt::print("{:24} {}\n", key, plain(value));
+            continue;
+        }
+        if (!value.empty()) fmt::print("{}\n", key);
+        for (const Json& entry : value) {
+            std::string line = "   ";
+            for (const auto& [k, v] : entry.items()) line += fmt::format(" {}={}", k, plain(v));
+            fmt::print("{}\n", line);
+        }
+    }
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app, int& exit_code) {
+    struct Options {
+        ModelOptions model;
+        bool json = false, tensors = false;
+    };
+    const auto options = std::make_shared<Options>();
+    auto* command = app.add_subcommand("describe", "Print what a model or a run is made of: sizes, experts, routes, cost.");
+    command->footer("Example:\n  faceter describe --model minilm");
+    add_model_options(*command, options->model, false);
+    command->add_flag("--json", options->json, "Print JSON");
+    command->add_flag("--tensors", options->tensors, "List every tensor with its shape");
+    command->callback([=, &exit_code] {
+        const OpenedModel opened = open_model(options->model, false);
+        const Json described = describe_model(*opened.model, options->tensors);
+        if (options->json)
+            fmt::print("{}\n", described.dump(1));
+        else
+            print_text(described);
+        exit_code = 0;
+    });
+}
+
+}  // namespace faceter::worker

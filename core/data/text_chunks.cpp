@@ -1,0 +1,55 @@
+#include "data/text_chunks.h"
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t chunk_texts = 8192, chunk_bytes = std::size_t(4) << 20;
+
+bool is_jsonl(const std::string& input) {
+    fs::path path(input);
+    if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
+    return path.extension() == ".jsonl";
+}
+
+}  // namespace
+
+TextChunks::TextChunks(const std::string& input, bool jsonl) : reader_(input == "-" ? "/dev/stdin" : input), jsonl_(jsonl || is_jsonl(input)) {}
+
+bool TextChunks::next() {
+    bytes_.clear();
+    ends_.clear();
+    while (ends_.size() < chunk_texts && bytes_.size() < chunk_bytes) {
+        const auto line = reader_.next();
+        if (!line) break;
+        if (jsonl_ && trim(*line).empty()) continue;
+        bytes_ += jsonl_ ? text_of(*line) : *line;
+        ends_.push_back(bytes_.size());
+    }
+    return !ends_.empty();
+}
+
+std::vector<std::string_view> TextChunks::texts() const {
+    std::vector<std::string_view> views;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+        views.emplace_back(std::string_view(bytes_).substr(begin, end - begin));
+        begin = end;
+    }
+    return views;
+}
+
+std::string_view TextChunks::text_of(std::string_view line) {
+    try {
+        parser_.parse(line, record_);
+        if (!record_.find({"text"})) throw BadRecord{"member 'text' is missing", ""};
+        return record_.text_or_empty("text");
+    } catch (const BadRecord& bad) {
+        throw data_error("{}: {}{}", reader_.position().text(), bad.reason, bad.detail.empty() ? "" : ": " + bad.detail);
+    }
+}
+
+}  // namespace faceter
