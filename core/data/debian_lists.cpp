@@ -125,12 +125,10 @@ std::string read_debian_list(const fs::path& file) {
     }
     const auto input = InputStream::open(file);
     std::string content;
-    for (std::size_t got = 1; got > 0;) {
-        const std::size_t at = content.size();
-        if (at > max_list_bytes) throw data_error("{}: larger than {}", file.string(), format_bytes(max_list_bytes));
-        content.resize(at + (1 << 20));
-        got = input->read(content.data() + at, 1 << 20);
-        content.resize(at + got);
+    std::vector<char> piece(1 << 16);
+    while (const std::size_t got = input->read(piece.data(), piece.size())) {
+        content.append(piece.data(), got);
+        if (content.size() > max_list_bytes) throw data_error("{}: larger than {}", file.string(), format_bytes(max_list_bytes));
     }
     return content;
 }

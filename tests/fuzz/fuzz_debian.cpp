@@ -1,3 +1,4 @@
+#include "common/error.h"
 #include "data/debian_packages.h"
 #include "memory_file.h"
 
