@@ -21,14 +21,14 @@ struct Axis {
     std::string label{};
     std::string unit{};  ///< shown in parentheses after the label; empty: none
     bool log = false;
-    std::optional<double> min{}, max{};       ///< default: the data's
+    std::optional<double> min{}, max{};     ///< default: the data's
     std::vector<std::string> categories{};  ///< names of places 0, 1, 2 ... instead of numbers
 };
 
 struct Series {
     std::string name{};
     std::vector<double> x{}, y{};
-    std::vector<double> low{}, high{};    ///< empty, or one each for every y
+    std::vector<double> low{}, high{};  ///< empty, or one each for every y
     std::vector<std::string> labels{};  ///< empty, or one for every point
     std::optional<double> mean{};
     bool dashed = false;
