@@ -6,6 +6,8 @@
 namespace faceter::cli {
 namespace {
 
+constexpr std::size_t most_pairwise = 4;
+
 struct CompareOptions {
     std::string project, format, baseline, alternative = "less", run_a, run_b, file;
     std::vector<std::string> run_names;
@@ -28,7 +30,7 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
     return rows;
 }
 
-/// Inter-task similarity of the first two rows' runs that stored it: the baseline against each other row.
+/// Inter-task similarities of the trained rows, each against the rows above it (with many rows: against the first), as MoTE against IC and EM.
 std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
     std::vector<SimilarityComparison> tests;
     const auto stored = [&](const RunGroup& group) { return RunDirectory(project.runs_folder() / group.runs.front().info.id); };
@@ -37,7 +39,7 @@ std::vector<SimilarityComparison> similarity_tests(const Project& project, const
     for (const RunGroup& group : comparison.groups)
         if (group.method != "start" && has(stored(group))) trained.push_back(&group);
     for (std::size_t i = 0; i < trained.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
+        for (std::size_t j = 0; j < (trained.size() <= most_pairwise ? i : std::min<std::size_t>(i, 1)); ++j)
             tests.push_back(compare_similarity(trained[i]->name, read_similarity(stored(*trained[i])), trained[j]->name,
                                                read_similarity(stored(*trained[j])), Alternative::less));
     return tests;

@@ -24,7 +24,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); }))
         names.push_back(command->get_name());
-    for (const auto& [name, summary] : worker_commands()) names.push_back(name);
     std::sort(names.begin(), names.end());
     return names;
 }

@@ -101,6 +101,13 @@ class Resolver {
         }
     }
 
+    std::string known_methods(ExtensionKind kind) const {
+        const std::vector<std::string> names = catalogue_.names(kind);
+        const char* doctor = catalogue_.plugins().rejected.empty() ? "" : "; some plugins were rejected, see faceter doctor";
+        if (names.empty()) return fmt::format("; no plugin that offers one was found{}", *doctor ? doctor : ", see faceter doctor");
+        return fmt::format(" (known: {}){}", join(names, ", "), doctor);
+    }
+
     Json method(ExtensionKind kind, const YamlNode* node, const std::string& where, const std::string& fallback) {
         if (node && node->kind != YamlNode::Kind::map && node->kind != YamlNode::Kind::null) {
             problem(node, fmt::format("{} is {}; expected a map with 'method'", where, node->kind_name()));
@@ -108,14 +115,15 @@ class Resolver {
         }
         const YamlNode* named = node ? node->find("method") : nullptr;
         if (!named && fallback.empty()) {
-            problem(node, fmt::format("{}.method is missing; expected one of {}", where, join(catalogue_.names(kind), ", ")));
+            problem(node, fmt::format("{}.method is missing{}", where, known_methods(kind)));
             return {{"method", ""}};
         }
         const std::string name = named ? named->text : fallback;
         const Catalogue::Entry* entry = catalogue_.find(kind, name);
         if (!entry) {
-            problem(named, fmt::format("unknown {} method {} in {}{}{}", extension_kind_name(kind), faceter::quoted(name), where, suggestion(name, catalogue_.names(kind)),
-                                       catalogue_.plugins().rejected.empty() ? "" : "; some plugins were rejected: see faceter doctor"));
+            const auto near = nearest(name, catalogue_.names(kind));
+            problem(named, fmt::format("unknown {} method {} in {}{}{}", extension_kind_name(kind), faceter::quoted(name), where,
+                                       near ? fmt::format("; did you mean '{}'?", *near) : "", known_methods(kind)));
             return {{"method", name}};
         }
         YamlNode empty;

@@ -216,7 +216,8 @@ RunDirectory::UserState RunDirectory::user_state() const {
     const fs::path file = folder_ / "user.jsonl";
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return state;
-    for (const std::string_view line : split(read_file(file, max_run_bytes), '\n')) {
+    const std::string text = read_file(file, max_run_bytes);
+    for (const std::string_view line : split(text, '\n')) {
         const Json event = Json::parse(line, nullptr, false);
         if (!event.is_object()) continue;   // empty, or torn by a crash
         const auto name = [&](const char* key) { return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string(); };

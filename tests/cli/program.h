@@ -1,0 +1,39 @@
+#pragma once
+#include <QProcess>
+#include <QString>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+
+namespace faceter::testing {
+
+struct Outcome {
+    int code = -1;
+    std::string out, err;
+};
+
+/// Runs build/<preset>/bin/faceter; `environment` holds NAME=VALUE pairs on top of ours.
+inline Outcome faceter(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}, const std::string& input = "") {
+    QProcess process;
+    QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+    for (const std::string& pair : environment) {
+        const auto equals = pair.find('=');
+        variables.insert(QString::fromStdString(pair.substr(0, equals)), QString::fromStdString(pair.substr(equals + 1)));
+    }
+    process.setProcessEnvironment(variables);
+    QStringList list;
+    for (const std::string& argument : arguments) list << QString::fromStdString(argument);
+    process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), list);
+    process.write(input.data(), static_cast<qint64>(input.size()));
+    process.closeWriteChannel();
+    process.waitForFinished(120'000);
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput().toStdString(),
+            process.readAllStandardError().toStdString()};
+}
+
+inline Json json_of(const Outcome& outcome) { return parse_json(outcome.out, "output"); }
+
+}  // namespace faceter::testing
+
+#define HAS(text, piece) QVERIFY2((text).find(piece) != std::string::npos, (std::string(text) + "  lacks  " + std::string(piece)).c_str())

@@ -1,0 +1,185 @@
+#include <cmath>
+
+#include "cli/program.h"
+#include "common/file.h"
+#include "run/manifest.h"
+#include "run/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+std::string numbers(const Json& list) {
+    std::string text;
+    for (const Json& number : list) text += number.dump() + "\n";
+    return text;
+}
+
+/// A plugin folder with the methods of the sample experiment.
+void write_sample_plugin(const fs::path& folder) {
+    Manifest manifest;
+    manifest.id = "demo";
+    manifest.version = "1.0";
+    manifest.summary = "A demonstration.";
+    manifest.abi = 1;
+    manifest.fingerprint = "none";
+    manifest.variants.push_back({"dense", "Dense.", {}});
+    manifest.variants.push_back({"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}});
+    write_manifest(manifest, folder / "demo.json");
+}
+
+}  // namespace
+
+class TestCli : public QObject {
+    Q_OBJECT
+
+    TemporaryDirectory folder_;
+    std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
+    Outcome check(const std::string& experiment, const std::vector<std::string>& more = {}) const {
+        write_file_atomic(in("e.yaml"), experiment);
+        std::vector<std::string> arguments = {"check", in("e.yaml"), "--plugin-dir", in("plugins"), "--set", "model=" + in("model")};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return faceter::testing::faceter(arguments);
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        make_directories(in("plugins"));
+        make_directories(in("model"));
+        make_directories(in("scifact"));
+        write_sample_plugin(in("plugins"));
+        write_file_atomic(in("pairs.tsv"), "a\tb\n");
+    }
+
+    void help_teaches_by_example_and_documents_exit_codes() {
+        const Outcome help = faceter::testing::faceter({"--help"});
+        QCOMPARE(help.code, 0);
+        HAS(help.out, "faceter run experiments/quickstart.yaml --project");
+        HAS(help.out, "Exit codes: 0 done, 2 wrong usage");
+        for (const char* command : {"run", "check", "list", "show", "compare", "similarity", "tokenize", "resume", "rerun", "stop", "ingest", "tag", "note",
+                                    "delete", "doctor", "plugins", "schema"}) {
+            const Outcome one = faceter::testing::faceter({command, "--help"});
+            QCOMPARE(one.code, 0);
+            HAS(one.out, std::string("faceter ") + command);
+        }
+        QCOMPARE(faceter::testing::faceter({"--version"}).code, 0);
+    }
+    void unknown_commands_and_flags_name_the_nearest() {
+        const Outcome command = faceter::testing::faceter({"compar"});
+        QCOMPARE(command.code, 2);
+        HAS(command.err, "unknown command 'compar'; did you mean 'compare'?");
+        const Outcome flag = faceter::testing::faceter({"list", "--projct", "x"});
+        QCOMPARE(flag.code, 2);
+        HAS(flag.err, "unknown flag '--projct' of list; did you mean '--project'?");
+        const Outcome nested = faceter::testing::faceter({"stats", "welsh"});
+        QCOMPARE(nested.code, 2);
+        HAS(nested.err, "did you mean 'welch'?");
+        QCOMPARE(faceter::testing::faceter({}).code, 2);
+        QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
+    }
+    void welch_gives_scipys_values() {
+        NEED_SHARED();
+        const Json fixture = read_json(shared_folder() / "fixtures/stats/stats.json");
+        int cases = 0;
+        for (const Json& one : fixture["welch_t"]["cases"]) {
+            write_file_atomic(in("a.txt"), numbers(one["a"]));
+            write_file_atomic(in("b.txt"), numbers(one["b"]));
+            for (const auto& [alternative, expected] : one["results"].items()) {
+                const Outcome outcome =
+                    faceter::testing::faceter({"stats", "welch", "--a", in("a.txt"), "--b", in("b.txt"), "--alternative", alternative, "--json"});
+                QCOMPARE(outcome.code, 0);
+                const Json json = json_of(outcome);
+                for (const char* key : {"t", "df", "p"}) {
+                    if (!expected.contains(key) || !expected[key].is_number()) continue;
+                    QVERIFY2(json[key].is_number(), one["name"].get<std::string>().c_str());
+                    const double want = expected[key], got = json[key];
+                    QVERIFY(std::abs(want - got) <= 1e-10 * std::max(1.0, std::abs(want)));
+                }
+                QCOMPARE(json["n_a"].get<std::size_t>(), one["a"].size());
+                QVERIFY(json.contains("mean_a") && json.contains("mean_b") && json.contains("n_b"));
+                ++cases;
+            }
+        }
+        QVERIFY(cases >= 3);
+    }
+    void a_line_that_is_no_number_is_named() {
+        write_file_atomic(in("good.txt"), "1\n2\n\n3.5e1\n");
+        write_file_atomic(in("bad.txt"), "1\n2,5\n");
+        const Outcome outcome = faceter::testing::faceter({"stats", "welch", "--a", in("good.txt"), "--b", in("bad.txt")});
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "bad.txt:2: '2,5' is not a number");
+        QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("missing.txt"), "--b", in("good.txt")}).code, 4);
+        QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("good.txt"), "--b", in("good.txt"), "--alternative", "lss"}).code, 2);
+    }
+    void numbers_do_not_depend_on_the_locale() {
+        write_file_atomic(in("one.txt"), "1.5\n2.5\n4.0\n");
+        write_file_atomic(in("two.txt"), "0.5\n0.25\n1\n");
+        const std::vector<std::string> arguments = {"stats", "welch", "--a", in("one.txt"), "--b", in("two.txt"), "--json"};
+        QCOMPARE(faceter::testing::faceter(arguments, {"LC_ALL=de_DE.UTF-8"}).out, faceter::testing::faceter(arguments, {"LC_ALL=C"}).out);
+    }
+    void check_lists_the_runs_that_a_file_makes() {
+        const Outcome outcome = check(sample_experiment(), {"--json"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        const Json json = json_of(outcome);
+        QCOMPARE(json["runs"].size(), std::size_t{5});
+        QCOMPARE(json["runs"][3]["plugin"].get<std::string>(), std::string("demo"));
+        HAS(check(sample_experiment()).out, "quick makes 5 runs");
+    }
+    void a_wrong_key_is_one_clear_error_and_exit_code_3() {
+        const Outcome outcome = check(std::string(sample_experiment()) + "training: {bach_size: 3}\n");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "e.yaml:16:12: unknown setting 'bach_size' in training; did you mean 'batch_size'?");
+        QCOMPARE(check("tasks: [\n").code, 3);
+        QCOMPARE(faceter::testing::faceter({"check", in("missing.yaml")}).code, 3);
+    }
+    void missing_data_and_models_are_exit_code_4() {
+        fs::rename(in("pairs.tsv"), in("gone.tsv"));
+        const Outcome outcome = check(sample_experiment());
+        fs::rename(in("gone.tsv"), in("pairs.tsv"));
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "pairs.tsv");
+        HAS(outcome.err, "tasks.retrieval.train[0]");
+        QCOMPARE(check(sample_experiment(), {"--set", "model=" + in("nothing")}).code, 4);
+    }
+    void the_schema_and_the_plugins_are_printed() {
+        QVERIFY(json_of(faceter::testing::faceter({"schema", "--plugin-dir", in("plugins")}))["properties"].contains("training"));
+        const Outcome plugin = faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")});
+        QCOMPARE(plugin.code, 0);
+        HAS(plugin.out, "placement");
+        HAS(plugin.out, "every | every_other");
+        const Outcome unknown = faceter::testing::faceter({"plugins", "dmo", "--plugin-dir", in("plugins")});
+        QCOMPARE(unknown.code, 2);
+        HAS(unknown.err, "did you mean 'demo'?");
+    }
+    void doctor_says_what_the_machine_has() {
+        const Json json = json_of(faceter::testing::faceter({"doctor", "--json"}));
+        QVERIFY(json["cores"].get<int>() > 0);
+        QVERIFY(json["memory_bytes"].get<double>() > 1e6);
+        QVERIFY(json.contains("problems"));
+    }
+    void a_folder_that_is_no_project_is_named() {
+        const Outcome outcome = faceter::testing::faceter({"list", "--project", in("model")});
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "not a project");
+        QCOMPARE(faceter::testing::faceter({"list"}, {"FACETER_PROJECT="}).code, 2);
+    }
+    void tokenize_prints_ids_a_line() {
+        NEED_MINILM();
+        const Outcome lines = faceter::testing::faceter({"tokenize", "--model", "minilm", "-"}, {}, "hello world\n\nhello");
+        QVERIFY2(lines.code == 0, lines.err.c_str());
+        QCOMPARE(lines.out, std::string("[101,7592,2088,102]\n[101,102]\n[101,7592,102]\n"));
+        write_file_atomic(in("t.jsonl"), "{\"text\": \"hello world\", \"x\": 1}\n{\"text\": \"\"}\n");
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", "minilm", in("t.jsonl")}).out, std::string("[101,7592,2088,102]\n[101,102]\n"));
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", "minilm", "--max-length", "3", in("t.jsonl")}).out, std::string("[101,7592,102]\n[101,102]\n"));
+        write_file_atomic(in("bad.jsonl"), "{\"text\": \"a\"}\n{\"text\": \n");
+        const Outcome bad = faceter::testing::faceter({"tokenize", "--model", "minilm", in("bad.jsonl")});
+        QCOMPARE(bad.code, 4);
+        HAS(bad.err, "bad.jsonl:2");
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", in("nothing"), in("t.jsonl")}).code, 4);
+    }
+};
+
+FACETER_TEST(TestCli)
+#include "test_cli.moc"

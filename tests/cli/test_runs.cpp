@@ -1,0 +1,228 @@
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "cli/program.h"
+#include "common/file.h"
+#include "run/manifest.h"
+#include "run/sample_runs.h"
+#include "run/state.h"
+#include "run/store.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A worker written in shell: it copies a journal that was recorded before, and results, into the run, as a real one would write them. What it does
+/// otherwise stands in the file `mode` beside it, so that a test can change its mind between runs.
+const char* const worker_script = R"(#!/bin/sh
+here=$(dirname "$0")
+run="$2"
+. "$here/mode"
+mkdir -p "$run/journal/$FACETER_ATTEMPT"
+begin() { cp "$here/$1" "$run/journal/$FACETER_ATTEMPT/rank-0.jsonl"; }
+if [ "$MODE" = done ]; then
+  cp "$here"/results/*.json "$run/results/"
+  begin finished.jsonl
+  echo "all is well"
+elif [ "$MODE" = fail ]; then
+  echo "corpus.jsonl:7: torn line"
+  exit 4
+elif [ "$MODE" = kill ]; then
+  kill -9 $$
+elif [ "$MODE" = wait ]; then
+  trap 'begin stopped.jsonl; exit 6' TERM
+  touch "$here/waiting"
+  while :; do sleep 0.02; done
+fi
+)";
+
+}  // namespace
+
+class TestRuns : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<TemporaryDirectory> folder_;
+    std::string in(const std::string& name) const { return (folder_->path() / name).string(); }
+    void mode(const std::string& name) const { write_file_atomic(in("worker/mode"), "MODE=" + name + "\n"); }
+
+    Outcome call(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.end(), {"--project", in("project")});
+        return faceter::testing::faceter(arguments, {"FACETER_WORKER=" + in("worker/worker"), "FACETER_PLUGIN_DIR=" + in("plugins")});
+    }
+    Outcome run(std::vector<std::string> more = {}) const {
+        std::vector<std::string> arguments = {"run", in("e.yaml"), "--set", "model=" + in("model")};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return call(arguments);
+    }
+    std::vector<RunDirectory> runs() const {
+        std::vector<RunDirectory> all;
+        for (const std::string& id : Project(in("project"), false).run_ids()) all.emplace_back(folder_->path() / "project" / "runs" / id);
+        return all;
+    }
+    void record(const std::string& name, const std::string& ending) const {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_attempt(run, 1, 5, ending);
+        write_results(run, 1);
+        write_file_atomic(in("worker/" + name), read_file(run.attempt_journal(1)));
+        fs::create_directories(in("worker/results"));
+        for (const auto& file : fs::directory_iterator(run.results()))
+            fs::copy_file(file.path(), folder_->path() / "worker/results" / file.path().filename(), fs::copy_options::overwrite_existing);
+    }
+
+  private Q_SLOTS:
+    void init() {
+        folder_ = std::make_unique<TemporaryDirectory>();
+        for (const char* name : {"plugins", "model", "scifact", "worker"}) make_directories(in(name));
+        Manifest manifest;
+        manifest.id = "demo";
+        manifest.abi = 1;
+        manifest.fingerprint = "none";
+        manifest.variants.push_back({"dense", "Dense.", {}});
+        manifest.variants.push_back({"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}});
+        write_manifest(manifest, in("plugins/demo.json"));
+        write_file_atomic(in("pairs.tsv"), "a\tb\n");
+        write_file_atomic(in("e.yaml"), sample_experiment());
+        write_file_atomic(in("worker/worker"), worker_script);
+        ::chmod(in("worker/worker").c_str(), 0755);
+        record("finished.jsonl", "finished");
+        record("stopped.jsonl", "stopped");
+    }
+
+    void an_experiment_is_run_and_compared() {
+        mode("done");
+        const Outcome outcome = run();
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "[5/5] Mix seed 2  done in");
+        HAS(outcome.out, "mean over data sets");
+        QVERIFY(fs::exists(in("project/faceter.sqlite")));
+        const Json list = json_of(call({"list", "--json"}));
+        QCOMPARE(list["runs"].size(), std::size_t{5});
+        for (const Json& row : list["runs"]) QCOMPARE(row["state"].get<std::string>(), std::string("done"));
+        const Json compared = json_of(call({"compare", "--format", "json"}));
+        QCOMPARE(compared["runs"].size(), std::size_t{3});
+        QCOMPARE(compared["baseline"].get<std::string>(), std::string("start"));
+        HAS(call({"compare", "--format", "latex"}).out, "\\toprule");
+        HAS(call({"show", "Mix"}).out, "quick-mix-s2");
+        HAS(call({"show", "Mix", "--settings"}).out, "placement: every_other");
+        HAS(call({"show", "Mix", "--log"}).out, "all is well");
+    }
+    void a_failed_run_gives_its_own_exit_code_and_the_others_go_on() {
+        mode("fail");
+        const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1"});
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "[1/2] EM seed 1  failed (exit code 4): exit code 4: corpus.jsonl:7: torn line");
+        HAS(outcome.err, "[2/2] Mix seed 1");
+        mode("done");
+        QCOMPARE(call({"resume", "EM"}).code, 0);
+        QCOMPARE(read_state(Project(in("project"), false).find_run("EM")).phase, RunPhase::done);
+        QCOMPARE(call({"resume", "EM"}).code, 2);
+    }
+    void a_killed_worker_is_dead_not_running() {
+        mode("kill");
+        const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1"});
+        QCOMPARE(outcome.code, 5);
+        HAS(outcome.err, "killed by signal 9");
+        const Json list = json_of(call({"list", "--json", "--state", "dead"}));
+        QCOMPARE(list["runs"].size(), std::size_t{2});
+    }
+    void a_worker_that_cannot_start_is_an_error() {
+        mode("done");
+        ::chmod(in("worker/worker").c_str(), 0644);
+        const Outcome outcome = run({"--seeds", "1"});
+        QCOMPARE(outcome.code, 5);
+        HAS(outcome.err, "cannot start");
+    }
+    void detached_runs_go_on_and_can_be_stopped_and_resumed() {
+        mode("wait");
+        const Outcome outcome = run({"--detach", "--seeds", "1", "--set", "evaluation.baseline=false"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        QCOMPARE(call({"resume", "EM"}).code, 2);
+        QCOMPARE(call({"stop", "EM", "Mix"}).code, 0);
+        const auto stopped = [&] {
+            for (const RunDirectory& run : runs())
+                if (read_state(run).phase != RunPhase::stopped) return false;
+            return true;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(stopped(), 30'000);
+        mode("done");
+        QCOMPARE(call({"resume", "EM", "Mix"}).code, 0);
+        QCOMPARE(read_state(Project(in("project"), false).find_run("EM")).attempts, 2);
+    }
+    void ctrl_c_stops_with_a_checkpoint_and_exit_code_6() {
+        mode("wait");
+        QProcess process;
+        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+        variables.insert("FACETER_WORKER", QString::fromStdString(in("worker/worker")));
+        variables.insert("FACETER_PLUGIN_DIR", QString::fromStdString(in("plugins")));
+        process.setProcessEnvironment(variables);
+        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
+                      {"run", QString::fromStdString(in("e.yaml")), "--project", QString::fromStdString(in("project")), "--set",
+                       QString::fromStdString("model=" + in("model"))});
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(60'000));
+        QCOMPARE(process.exitCode(), 6);
+        for (const RunDirectory& run : runs()) QCOMPARE(read_state(run).phase, RunPhase::stopped);
+    }
+    void a_rerun_has_the_same_settings() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1", "--set", "evaluation.baseline=false"}).code, 0);
+        const RunDirectory first = Project(in("project"), false).find_run("Mix");
+        QCOMPARE(call({"rerun", first.info().id}).code, 0);
+        const RunDirectory second = Project(in("project"), false).find_run("Mix");
+        QCOMPARE(second.info().parent, first.info().id);
+        QCOMPARE(second.settings(), first.settings());
+    }
+    void runs_are_tagged_noted_archived_and_deleted() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        QCOMPARE(call({"tag", "Mix", "paper"}).code, 0);
+        QCOMPARE(call({"note", "Mix", "best so far"}).code, 0);
+        QCOMPARE(call({"archive", "EM"}).code, 0);
+        const Json list = json_of(call({"list", "--json"}));
+        QCOMPARE(list["runs"].size(), std::size_t{2});
+        QCOMPARE(json_of(call({"list", "--json", "--tag", "paper"}))["runs"][0]["note"].get<std::string>(), std::string("best so far"));
+        const std::string id = Project(in("project"), false).find_run("Mix").info().id;
+        QCOMPARE(call({"delete", "Mix"}).code, 0);
+        QVERIFY(fs::exists(in("project/deleted/" + id + "/run.json")));
+        QCOMPARE(json_of(call({"list", "--json", "--all"}))["runs"].size(), std::size_t{2});
+    }
+    void the_store_is_made_anew() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        write_file_atomic(in("project/faceter.sqlite"), std::string(10'000, 'x'));
+        fs::remove(in("project/faceter.sqlite-wal"));
+        const Outcome broken = call({"list"});
+        QCOMPARE(broken.code, 4);
+        HAS(broken.err, "faceter ingest --rebuild");
+        QCOMPARE(json_of(call({"ingest", "--rebuild", "--json"}))["runs"].get<int>(), 3);
+        QCOMPARE(call({"list"}).code, 0);
+    }
+    void similarities_of_two_runs_are_tested() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        const Project project(in("project"), false);
+        QCOMPARE(call({"similarity", "Mix", "EM"}).code, 4);
+        write_similarity(project.find_run("EM"), 0.9);
+        write_similarity(project.find_run("Mix"), 0.4);
+        const Outcome outcome = call({"similarity", "Mix", "EM", "--alternative", "less", "--format", "json"});
+        QCOMPARE(outcome.code, 0);
+        QVERIFY(json_of(outcome)["pairs"][0]["welch"]["p"].get<double>() < 1e-6);
+        HAS(call({"compare"}).out, "paired over texts");
+    }
+    void unknown_runs_are_named() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        const Outcome outcome = call({"show", "nothing"});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "no run 'nothing'");
+    }
+};
+
+FACETER_TEST(TestRuns)
+#include "test_runs.moc"
