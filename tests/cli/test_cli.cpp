@@ -91,11 +91,13 @@ class TestCli : public QObject {
                     faceter::testing::faceter({"stats", "welch", "--a", in("a.txt"), "--b", in("b.txt"), "--alternative", alternative, "--json"});
                 QCOMPARE(outcome.code, 0);
                 const Json json = json_of(outcome);
+                // SciPy loses digits of a mean difference under a common offset of 1e8; the exact value is ours (tests/stats).
+                const double tolerance = one["name"] == "large_offset" ? 1e-6 : 1e-10;
                 for (const char* key : {"t", "df", "p"}) {
                     if (!expected.contains(key) || !expected[key].is_number()) continue;
                     QVERIFY2(json[key].is_number(), one["name"].get<std::string>().c_str());
                     const double want = expected[key], got = json[key];
-                    QVERIFY(std::abs(want - got) <= 1e-10 * std::max(1.0, std::abs(want)));
+                    QVERIFY(std::abs(want - got) <= tolerance * std::max(1.0, std::abs(want)));
                 }
                 QCOMPARE(json["n_a"].get<std::size_t>(), one["a"].size());
                 QVERIFY(json.contains("mean_a") && json.contains("mean_b") && json.contains("n_b"));
