@@ -42,7 +42,7 @@ Json row_json(const RunRow& row) {
 }
 
 std::string progress_of(const RunState& state) {
-    if (state.total_steps <= 0) return state.doing;
+    if (state.total_steps <= 0) return is_over(state.phase) ? "" : state.doing;
     return fmt::format("{}/{}", state.step, state.total_steps);
 }
 

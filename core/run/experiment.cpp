@@ -15,7 +15,7 @@ constexpr std::size_t max_runs = 10'000;
 
 /// What --smoke makes of a recipe: every stage and every data set, but few steps and few examples of each.
 struct Smoke {
-    static constexpr std::int64_t steps = 4, batch_size = 16, sample_limit = 100, every = 2;
+    static constexpr std::int64_t steps = 4, batch_size = 16, sample_limit = 50, every = 2, examples_per_label = 1;
 };
 
 void make_smoke(Json& settings) {
@@ -26,6 +26,9 @@ void make_smoke(Json& settings) {
     training["checkpoint_every_steps"] = Smoke::every;
     if (training["evaluate_every_steps"].get<std::int64_t>() > 0) training["evaluate_every_steps"] = Smoke::every;
     settings["sample_limit"] = Smoke::sample_limit;
+    // Ten draws of MTEB's eight examples a label would embed thousands of texts, however few are tested.
+    for (Json& dataset : settings["evaluation"]["datasets"])
+        if (dataset.contains("examples_per_label")) dataset["examples_per_label"] = Smoke::examples_per_label;
 }
 
 /// The settings of one run: the resolved file with one variant and seed, and without what makes several runs.

@@ -128,6 +128,7 @@ class TestExperiment : public QObject {
         for (const ResolvedRun& run : runs) {
             QVERIFY(run.settings["training"]["steps"].get<int>() <= 4);
             QVERIFY(run.settings["sample_limit"].get<int>() > 0);
+            QCOMPARE(run.settings["evaluation"]["datasets"][0]["examples_per_label"].get<int>(), 1);
         }
     }
     void missing_files_are_named_with_their_setting() {
