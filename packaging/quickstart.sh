@@ -62,10 +62,10 @@ fi
 cat <<TEXT
 
 Where to look next
-  cd $(printf %q "$root") && export PATH=\$PWD/build/release/bin:\$PATH FACETER_PROJECT=$(printf %q "$project")
+  cd $(printf %q "$root") && export PATH="\$PWD/build/release/bin:\$PATH" FACETER_PROJECT=$(printf %q "$project")
   faceter compare                                  this comparison (--format latex, md, csv, json)
   faceter list, faceter show RUN                   the runs; their figures, tables and logs are in $(printf %q "$project/runs")
-  faceter export RUN DIR                           a model for sentence-transformers
+  faceter export RUN DIR --project "\$FACETER_PROJECT"   a model for sentence-transformers
   faceter plugins                                  the methods that an experiment may name
   experiments/README.md                            experiments of your own, on texts of your own
 TEXT
