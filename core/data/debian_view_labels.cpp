@@ -57,8 +57,9 @@ class LabelledDescriptions {
             if (size[0] + size[1] + size[2] >= min_label_count && std::min({size[0], size[1], size[2]}) >= min_label_count_in_a_split)
                 names_.emplace_back(label);
         if (names_.size() < 2)
-            throw data_error("source debian: the view '{}' has {} classes with at least {} descriptions in this index; two are needed", context.entry.view,
-                             names_.size(), min_label_count);
+            throw DataUnavailable(fmt::format("source debian: the view '{}' has {} classes with at least {} descriptions in this machine's package index; "
+                                              "two are needed; the data set is left out",
+                                              context.entry.view, names_.size(), min_label_count));
         context.report.counts["labels"] = names_.size();
         context.report.counts["rare_labels_left_out"] = sizes.size() - names_.size();
         context.report.counts["descriptions_under_two_labels"] = conflicting_;

@@ -221,6 +221,13 @@ class TestDebian : public QObject {
         }
         QVERIFY(load_training_set(entry(folder, {{"view", "section"}}), "classification").examples.size() > 100);
     }
+    /// Ubuntu's index has a handful of tags among 70,000 packages.
+    void views_made_of_tags_switch_off_where_there_are_too_few() {
+        const fs::path folder = folder_.path() / "few";
+        put_index(folder, 30, true);
+        EXPECT_ERROR(load_evaluation_set(entry(folder, {{"view", "use"}})), "two are needed", "left out");
+        QVERIFY_EXCEPTION_THROWN(load_evaluation_set(entry(folder, {{"view", "use"}})), DataUnavailable);
+    }
     void wrong_views_splits_and_tasks_are_settings_errors() {
         const fs::path folder = folder_.path() / "wrong";
         put_index(folder, 30, true);
