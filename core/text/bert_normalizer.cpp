@@ -92,6 +92,29 @@ CharTable::Kind CharTable::classify(char32_t c, std::string& mapped) const {
     return apart || std::any_of(text.begin(), text.end(), splits) ? context : letter;
 }
 
+std::string CharTable::normalize(std::string_view text) const {
+    std::string out;
+    out.reserve(text.size() + 16);
+    for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+        const auto byte = static_cast<unsigned char>(*at);
+        if (kind_of_byte(byte) != multibyte) {
+            if (kind_of_byte(byte) != drop) out.push_back(ascii(byte));
+            ++at;
+            continue;
+        }
+        const DecodedChar decoded = decode_utf8(at, end);
+        const Block& block = block_of(decoded.code_point);
+        const Entry entry = block.entries[decoded.code_point & 0xFF];
+        if (entry.kind == context) return normalizer_.normalize(text);
+        const bool apart = normalizer_.handle_chinese_chars && entry.kind == single && is_chinese(decoded.code_point);
+        if (apart) out.push_back(' ');
+        out.append(block.bytes, entry.offset, entry.length);
+        if (apart) out.push_back(' ');
+        at += decoded.length;
+    }
+    return out;
+}
+
 const CharTable::Block& CharTable::fill(std::size_t index) const {
     auto block = std::make_unique<Block>();
     for (std::size_t i = 0; i < 256; ++i) {

@@ -46,6 +46,8 @@ class CharTable {
     CharTable(const CharTable&) = delete;
     CharTable& operator=(const CharTable&) = delete;
 
+    /// What BertNormalizer::normalize gives, by the table as far as it goes.
+    std::string normalize(std::string_view text) const;
     Kind kind_of_byte(unsigned char byte) const { return ascii_kinds_[byte]; }
     char ascii(unsigned char byte) const { return ascii_chars_[byte]; }
     bool lowercase() const { return normalizer_.lowercase; }

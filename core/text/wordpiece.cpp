@@ -227,7 +227,7 @@ bool WordPieceTokenizer::encode_segment(std::string_view text, Sink& sink) const
     if (normalized_tokens_.empty()) result = BertScanner<Sink>(table_, max_word_bytes_, sink.word_buffer(), sink).run(text);
     if (result == ScanResult::needs_context) {
         sink.rewind(start);
-        encode_normalized(settings_.normalizer.normalize(text), sink);
+        encode_normalized(table_.normalize(text), sink);
     }
     return result != ScanResult::invalid;
 }

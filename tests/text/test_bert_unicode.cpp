@@ -57,6 +57,17 @@ class TestBertUnicode : public QObject {
         QCOMPARE(digest([](char32_t c) { return bert_unicode::is_word_character(c) ? "1" : "0"; }),
                  "a311b60aead90cd4917547ac3ce4b283b24c043a127b2df67e31fdac4107ed28");
     }
+    void the_table_normalises_every_code_point_as_the_plain_way_does() {
+        for (const BertNormalizer& normalizer :
+             {BertNormalizer{}, BertNormalizer{true, true, false, false}, BertNormalizer{false, true, true, false}}) {
+            const CharTable table(normalizer);
+            for (char32_t c = 0; c < 0x110000; ++c) {
+                if (c >= 0xD800 && c < 0xE000) continue;
+                const std::string text = utf32_to_utf8(std::u32string{U'A', c, U'b'});
+                QVERIFY2(table.normalize(text) == normalizer.normalize(text), std::to_string(c).c_str());
+            }
+        }
+    }
     void marks_are_reordered_before_they_are_stripped() {
         const BertNormalizer strip{false, false, true, false};
         // U+1DCE is a nonspacing mark; U+302E (class 224) and U+1D165 (class 216) are not stripped, and come out in the order of their
