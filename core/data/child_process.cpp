@@ -65,7 +65,8 @@ pid_t spawn(std::vector<std::string> arguments, Pipe& out, Pipe& error) {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     std::vector<std::string> environment = c_locale_environment();
     pid_t child = 0;
-    const int result = ::posix_spawnp(&child, arguments[0].c_str(), &actions, &attributes, pointers(arguments).data(), pointers(environment).data());
+    const int result =
+        ::posix_spawnp(&child, arguments[0].c_str(), &actions, &attributes, pointers(arguments).data(), pointers(environment).data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (result == ENOENT || result == EACCES) return 0;
@@ -116,13 +117,15 @@ ChildResult run_child(const std::vector<std::string>& arguments, std::chrono::se
     pollfd watched[2] = {{out.ends[0], POLLIN, 0}, {error.ends[0], POLLIN, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
         ::poll(watched, 2, 200);
-        if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, fmt::format("stopped while {} was running", arguments[0]));
+        if (stop_requested() != StopRequest::none)
+            throw Error(ExitCode::stopped, fmt::format("stopped while {} was running", arguments[0]));
         if (std::chrono::steady_clock::now() > deadline)
-            throw data_error("{} took longer than {} s and was ended; check the network and the package sources, then try again", arguments[0],
-                             time_limit.count());
+            throw data_error("{} took longer than {} s and was ended; check the network and the package sources, then try again",
+                             arguments[0], time_limit.count());
         if (watched[0].revents && !drain(watched[0].fd, result.output)) watched[0].fd = -1;
         if (watched[1].revents && !drain(watched[1].fd, result.last_lines)) watched[1].fd = -1;
-        if (result.output.size() > max_output) throw data_error("{} wrote more than {} bytes; this is not an index of packages", arguments[0], max_output);
+        if (result.output.size() > max_output)
+            throw data_error("{} wrote more than {} bytes; this is not an index of packages", arguments[0], max_output);
         if (result.last_lines.size() > 8192) result.last_lines.erase(0, result.last_lines.size() - 4096);
     }
     result.exit_code = child.wait();

@@ -68,14 +68,16 @@ std::string distribution() {
     return id + "-" + codename;
 }
 
-/// Empty where all went well, else what went wrong.
-std::string fetch_with_apt(const fs::path& lists) {
+/// Empty where all went well, else what went wrong. apt-get ends with 0 even where it reached no mirror; what it says stands in `said`.
+std::string fetch_with_apt(const fs::path& lists, std::string& said) {
     make_directories(lists / "partial");
     const fs::path configuration = lists.parent_path() / "apt.conf";
     write_file_atomic(configuration, apt_configuration);
-    const ChildResult result = run_child({"apt-get", "-q", "-c", configuration.string(), "-o", "Dir::State::lists=" + lists.string(), "update"},
-                                         std::chrono::seconds(600), std::uint64_t(1) << 24);
+    const ChildResult result =
+        run_child({"apt-get", "-q", "-c", configuration.string(), "-o", "Dir::State::lists=" + lists.string(), "update"},
+                  std::chrono::seconds(600), std::uint64_t(1) << 24);
     if (result.exit_code == 127) return "apt-get is not on this machine";
+    said = faceter::quoted(trim(result.last_lines), 300);
     if (result.exit_code != 0) return fmt::format("apt-get update failed: {}", faceter::quoted(trim(result.last_lines), 600));
     return {};
 }
@@ -97,7 +99,8 @@ void take_lists(const fs::path& from, const fs::path& target, bool copy) {
 
 /// The folder to pin, complete but for its final name.
 void fill(const fs::path& work, const fs::path& target) {
-    std::string problem = fetch_with_apt(work / "lists");
+    std::string said;
+    std::string problem = fetch_with_apt(work / "lists", said);
     std::string how = "apt-get update";
     take_lists(work / "lists", target, false);
     const auto usable = [&] {
@@ -112,9 +115,11 @@ void fill(const fs::path& work, const fs::path& target) {
         how = "copied from /var/lib/apt/lists";
     }
     if (!usable())
-        throw data_error("source debian: the package index could not be fetched ({}), and this machine has none with long descriptions; connect it to its "
-                         "package mirror, or fetch the lists on another machine and set path to their folder",
-                         problem.empty() ? "apt-get update brought no English descriptions" : problem);
+        throw data_error(
+            "source debian: the package index could not be fetched ({}), and this machine has none with long descriptions; connect it to "
+            "its "
+            "package mirror, or fetch the lists on another machine and set path to their folder",
+            problem.empty() ? "apt-get update brought no English descriptions; it said " + said : problem);
     DebianLists lists = find_debian_lists(target);
     lists.card.erase("folder");
     lists.card["fetched"] = utc_now();
@@ -147,8 +152,9 @@ DebianLists pinned_debian_lists() {
     const Json record = read_json(pinned / "index.json", 1 << 24);
     DebianLists lists = find_debian_lists(pinned);
     if (lists.card.at("sha256") != json_at<std::string>(record, "sha256", (pinned / "index.json").string()))
-        throw data_error("{}: these package lists are not those that were fetched (index.json has other hashes); remove the folder to fetch them again",
-                         pinned.string());
+        throw data_error(
+            "{}: these package lists are not those that were fetched (index.json has other hashes); remove the folder to fetch them again",
+            pinned.string());
     lists.card.update(record);
     return lists;
 }

@@ -57,7 +57,8 @@ bool is_base_suite(const Release* release) {
     if (!release || (release->origin != "Debian" && release->origin != "Ubuntu")) return false;
     const std::string names = release->suite + " " + release->codename;
     static constexpr std::string_view pockets[] = {"-security", "-updates", "-backports", "-proposed"};
-    return std::none_of(std::begin(pockets), std::end(pockets), [&](std::string_view pocket) { return names.find(pocket) != std::string::npos; });
+    return std::none_of(std::begin(pockets), std::end(pockets),
+                        [&](std::string_view pocket) { return names.find(pocket) != std::string::npos; });
 }
 
 /// All files of the folder whose name without packing ends so, by name.
@@ -95,7 +96,8 @@ Json describe_files(const DebianLists& lists) {
 }  // namespace
 
 DebianLists find_debian_lists(const fs::path& folder) {
-    if (!fs::is_directory(folder)) throw data_error("{}: no such folder; a folder with the package lists of apt is expected", folder.string());
+    if (!fs::is_directory(folder))
+        throw data_error("{}: no such folder; a folder with the package lists of apt is expected", folder.string());
     DebianLists lists;
     lists.folder = folder;
     lists.packages = files_ending(folder, "_Packages");
@@ -105,8 +107,10 @@ DebianLists find_debian_lists(const fs::path& folder) {
     const std::size_t aside = keep_base_suites(lists.packages, releases) + keep_base_suites(lists.translations, releases);
     Json suites = Json::array();
     for (const Release& release : releases)
-        if (std::any_of(lists.packages.begin(), lists.packages.end(), [&](const fs::path& file) { return file.filename().string().starts_with(release.prefix); }))
-            suites.push_back({{"origin", release.origin}, {"suite", release.suite}, {"codename", release.codename}, {"date", release.date}});
+        if (std::any_of(lists.packages.begin(), lists.packages.end(),
+                        [&](const fs::path& file) { return file.filename().string().starts_with(release.prefix); }))
+            suites.push_back(
+                {{"origin", release.origin}, {"suite", release.suite}, {"codename", release.codename}, {"date", release.date}});
     lists.card = {{"folder", folder.string()}, {"suites", suites}, {"lists_left_aside", aside}};
     lists.card.update(describe_files(lists));
     return lists;
@@ -117,8 +121,9 @@ std::string read_debian_list(const fs::path& file) {
     if (ending == ".lz4" || ending == ".xz" || ending == ".bz2" || ending == ".lzma") {
         ChildResult result = run_child({"/usr/lib/apt/apt-helper", "cat-file", file.string()}, std::chrono::seconds(120), max_list_bytes);
         if (result.exit_code == 127)
-            throw data_error("{}: apt-helper (of apt) is needed to read this file and is not on this machine; decompress the file beforehand",
-                             file.string());
+            throw data_error(
+                "{}: apt-helper (of apt) is needed to read this file and is not on this machine; decompress the file beforehand",
+                file.string());
         if (result.exit_code != 0)
             throw data_error("{}: apt-helper cannot read it: {}", file.string(), faceter::quoted(trim(result.last_lines), 300));
         return std::move(result.output);

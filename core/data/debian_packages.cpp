@@ -115,7 +115,8 @@ class DebianReader {
         std::string_view rest = content;
         std::size_t stanzas = 0;
         while (next_stanza(rest, fields_)) stanzas += add_package();
-        if (stanzas == 0 && !trim(content).empty()) throw data_error("{}: no package in this list; a Packages file of apt is expected", file.string());
+        if (stanzas == 0 && !trim(content).empty())
+            throw data_error("{}: no package in this list; a Packages file of apt is expected", file.string());
     }
 
     std::shared_ptr<const DebianPackages> finish(const Json& lists) {
@@ -123,7 +124,10 @@ class DebianReader {
         by_md5_.clear();
         kept_.clear();
         index_->assign_splits();
-        index_->card_["left_out"] = {{"repeated_packages", repeated_}, {"transitional_packages", placeholders_}, {"without_long_description", without_text_}, {"not_utf8", not_utf8_}};
+        index_->card_["left_out"] = {{"repeated_packages", repeated_},
+                                     {"transitional_packages", placeholders_},
+                                     {"without_long_description", without_text_},
+                                     {"not_utf8", not_utf8_}};
         index_->count(lists);
         return index_;
     }
@@ -183,7 +187,8 @@ class DebianReader {
     void add_tags(DebianPackage& package) {
         package.first_tag = static_cast<std::uint32_t>(index_->tags_.size());
         for (const std::string_view part : split(value_of(fields_, "Tag"), ','))
-            if (const std::string_view tag = trim(part); !tag.empty() && is_valid_utf8(tag)) index_->tags_.push_back(index_->texts_.intern(tag));
+            if (const std::string_view tag = trim(part); !tag.empty() && is_valid_utf8(tag))
+                index_->tags_.push_back(index_->texts_.intern(tag));
         package.num_tags = static_cast<std::uint32_t>(index_->tags_.size()) - package.first_tag;
     }
 
@@ -225,7 +230,8 @@ void DebianPackages::count(Json lists) {
     card_["sections"] = sections.size();
     card_["tagged_packages"] = tagged;
     card_["tags"] = tags.size();
-    card_["splits"] = {{"train", by_split[0]}, {"validation", by_split[1]}, {"test", by_split[2]}, {"text_in_an_earlier_split", in_earlier}};
+    card_["splits"] = {
+        {"train", by_split[0]}, {"validation", by_split[1]}, {"test", by_split[2]}, {"text_in_an_earlier_split", in_earlier}};
     Fingerprint fingerprint;
     fingerprint.add_texts(texts_);
     fingerprint.add_values(std::span<const std::uint32_t>(tags_));
@@ -239,8 +245,9 @@ std::shared_ptr<const DebianPackages> DebianPackages::read(const DebianLists& li
     for (const fs::path& file : lists.packages) reader.read_packages(file);
     auto index = reader.finish(lists.card);
     if (index->packages().empty())
-        throw data_error("{}: its {} package lists hold no package with a long description; English translations (*_Translation-en) are needed",
-                         lists.folder.string(), lists.packages.size());
+        throw data_error(
+            "{}: its {} package lists hold no package with a long description; English translations (*_Translation-en) are needed",
+            lists.folder.string(), lists.packages.size());
     return index;
 }
 

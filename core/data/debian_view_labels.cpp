@@ -42,7 +42,9 @@ std::optional<std::string_view> only_tag(const DebianContext& context, const Deb
 std::optional<std::string_view> language_label(const DebianContext& context, const DebianPackage& package) {
     return only_tag(context, package, "implemented-in::");
 }
-std::optional<std::string_view> use_label(const DebianContext& context, const DebianPackage& package) { return only_tag(context, package, "use::"); }
+std::optional<std::string_view> use_label(const DebianContext& context, const DebianPackage& package) {
+    return only_tag(context, package, "use::");
+}
 
 /// Every different description with its class, of all splits, and the names of the classes that are big enough.
 class LabelledDescriptions {
@@ -57,9 +59,10 @@ class LabelledDescriptions {
             if (size[0] + size[1] + size[2] >= min_label_count && std::min({size[0], size[1], size[2]}) >= min_label_count_in_a_split)
                 names_.emplace_back(label);
         if (names_.size() < 2)
-            throw DataUnavailable(fmt::format("source debian: the view '{}' has {} classes with at least {} descriptions in this machine's package index; "
-                                              "two are needed; the data set is left out",
-                                              context.entry.view, names_.size(), min_label_count));
+            throw DataUnavailable(
+                fmt::format("source debian: the view '{}' has {} classes with at least {} descriptions in this machine's package index; "
+                            "two are needed; the data set is left out",
+                            context.entry.view, names_.size(), min_label_count));
         context.report.counts["labels"] = names_.size();
         context.report.counts["rare_labels_left_out"] = sizes.size() - names_.size();
         context.report.counts["descriptions_under_two_labels"] = conflicting_;
@@ -121,7 +124,8 @@ ClassificationData classification(DebianContext& context, const LabelledDescript
     return data;
 }
 
-/// Several sets, as MTEB has them: each a sample of half the texts (at most 2,000), chosen by hash. The classes that a set has are numbered from 0.
+/// Several sets, as MTEB has them: each a sample of half the texts (at most 2,000), chosen by hash. The classes that a set has are numbered
+/// from 0.
 ClusteringData clustering(DebianContext& context, const LabelledDescriptions& all) {
     const LabelledTexts labelled = all.of(context, context.split);
     ClusteringData data;

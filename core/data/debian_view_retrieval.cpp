@@ -11,13 +11,15 @@
 namespace faceter {
 namespace {
 
-/// Packages that share a long description share a document; those that share a synopsis share a query, and all of their documents are relevant.
+/// Packages that share a long description share a document; those that share a synopsis share a query, and all of their documents are
+/// relevant.
 void evaluation(DebianContext& context, EvaluationSet& set) {
     RetrievalData data;
     std::unordered_map<std::uint32_t, std::uint32_t> document_of, query_of;
     const auto packages = context.packages(context.split);
     for (const DebianPackage* package : packages) {
-        const auto [document, new_document] = document_of.try_emplace(package->description, static_cast<std::uint32_t>(data.documents.size()));
+        const auto [document, new_document] =
+            document_of.try_emplace(package->description, static_cast<std::uint32_t>(data.documents.size()));
         const auto [query, new_query] = query_of.try_emplace(package->synopsis, static_cast<std::uint32_t>(data.queries.size()));
         if (new_document) {
             data.documents.add(context.text(package->description));
@@ -29,7 +31,8 @@ void evaluation(DebianContext& context, EvaluationSet& set) {
             data.qrels.emplace_back();
         }
         auto& judged = data.qrels[query->second];
-        if (std::find(judged.begin(), judged.end(), std::pair(document->second, 1)) == judged.end()) judged.emplace_back(document->second, 1);
+        if (std::find(judged.begin(), judged.end(), std::pair(document->second, 1)) == judged.end())
+            judged.emplace_back(document->second, 1);
     }
     std::size_t judgements = 0;
     for (auto& judged : data.qrels) {
@@ -57,7 +60,8 @@ class SectionNegatives {
         for (int tries = 0; static_cast<int>(drawn.size()) < count_ && tries < 20 * count_; ++tries) {
             const DebianPackage* other = candidates[random_.below(candidates.size())];
             const std::string_view text = context.text(other->description);
-            const bool usable = other->source != package.source && other->synopsis != package.synopsis && other->description != package.description;
+            const bool usable =
+                other->source != package.source && other->synopsis != package.synopsis && other->description != package.description;
             if (usable && std::find(drawn.begin(), drawn.end(), text) == drawn.end()) drawn.push_back(text);
         }
         return drawn;
@@ -87,7 +91,8 @@ const bool registered = register_debian_view({.name = "synopsis_description",
                                               .training = training,
                                               .evaluation = evaluation,
                                               .evaluated_as = {"retrieval"}});
-const bool registered_texts = register_debian_view({.name = "descriptions", .task = "texts", .summary = "long descriptions as plain texts"});
+const bool registered_texts =
+    register_debian_view({.name = "descriptions", .task = "texts", .summary = "long descriptions as plain texts"});
 
 }  // namespace
 }  // namespace faceter

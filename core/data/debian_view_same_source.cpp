@@ -5,8 +5,9 @@
 #include "data/debian_views.h"
 #include "data/sampling.h"
 
-// same_source: do two packages come from one source package? Synopses are compared (the long descriptions of one source mostly share their first
-// paragraph word by word, which would make the task trivial); the other text is always from the same section, so that topic alone does not decide.
+// same_source: do two packages come from one source package? Synopses are compared (the long descriptions of one source mostly share their
+// first paragraph word by word, which would make the task trivial); the other text is always from the same section, so that topic alone
+// does not decide.
 
 namespace faceter {
 namespace {
@@ -110,7 +111,8 @@ TrainingSet training(DebianContext& context, const std::string& name, const std:
     std::vector<std::string_view> negatives;
     for (const SourceGroup& group : sources.groups()) {
         negatives.clear();
-        for (const DebianPackage* other : sources.others(context, *group.packages[0], static_cast<std::size_t>(std::max(context.entry.hard_negatives, 0))))
+        for (const DebianPackage* other :
+             sources.others(context, *group.packages[0], static_cast<std::size_t>(std::max(context.entry.hard_negatives, 0))))
             negatives.push_back(context.text(other->synopsis));
         builder.add(context.text(group.packages[0]->synopsis), context.text(group.packages[1]->synopsis), negatives);
     }

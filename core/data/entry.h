@@ -22,7 +22,7 @@ struct DataEntry {
     std::size_t count = 0;
     RecordErrors::Policy on_error = RecordErrors::Policy::fail;
     bool exclude_same_id = false;
-    int hard_negatives = -1;  ///< -1: not set
+    int hard_negatives = -1;     ///< -1: not set
     int examples_per_label = 0;  ///< 0: not set
     std::vector<std::string> labels;
     fs::path folder_or_file;  ///< `path`, resolved; empty where it is not set

@@ -14,9 +14,10 @@ namespace faceter {
 /// Queries of one split, with their judged documents. Queries without a judgement in the split are not here.
 struct RetrievalData {
     std::vector<std::string> document_ids, query_ids;
-    TextTable documents, queries;                                     ///< document i has document_ids[i]; text = title + " " + text
-    std::vector<std::vector<std::pair<std::uint32_t, int>>> qrels;    ///< by query: (document, grade), by document; grade 0 = judged, not relevant
-    bool exclude_same_id = false;                                     ///< leave out the document that has the query's id (ArguAna, Quora)
+    TextTable documents, queries;  ///< document i has document_ids[i]; text = title + " " + text
+    std::vector<std::vector<std::pair<std::uint32_t, int>>>
+        qrels;                     ///< by query: (document, grade), by document; grade 0 = judged, not relevant
+    bool exclude_same_id = false;  ///< leave out the document that has the query's id (ArguAna, Quora)
 };
 
 struct ClassificationData {

@@ -16,10 +16,8 @@ class Fingerprint {
         hashes_.append(reinterpret_cast<const char*>(&hash), sizeof hash);
     }
     template <typename T>
-        requires std::is_trivially_copyable_v<T>
-    void add_values(std::span<const T> values) {
-        add({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
-    }
+    requires std::is_trivially_copyable_v<T>
+    void add_values(std::span<const T> values) { add({reinterpret_cast<const char*>(values.data()), values.size_bytes()}); }
     void add_texts(const TextTable& texts) {
         std::string lengths;
         for (std::uint32_t id = 0; id < texts.size(); ++id) lengths.append(std::to_string(texts[id].size())).push_back(' ');

@@ -51,10 +51,11 @@ const FolderLayout* layout_by_files(const fs::path& folder) {
     for (const char* stem : {"test", "train", "texts", "dev", "val"}) {
         const auto file = find_file(folder, stem, false);
         const FolderLayout* found = nullptr;
-        if (file) peek_record(*file, [&](const Record& record) {
-            for (const FolderLayout& layout : folder_layouts())
-                if (!found && layout.matches && layout.matches(record)) found = &layout;
-        });
+        if (file)
+            peek_record(*file, [&](const Record& record) {
+                for (const FolderLayout& layout : folder_layouts())
+                    if (!found && layout.matches && layout.matches(record)) found = &layout;
+            });
         if (found) return found;
     }
     return nullptr;
@@ -84,7 +85,8 @@ const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
         if (const FolderLayout* layout = find_layout(wanted)) return *layout;
         std::vector<std::string> known;
         for (const FolderLayout& layout : folder_layouts()) known.push_back(layout.task);
-        throw data_error("{}: no layout of data is called {}{}", (task.empty() ? card : folder).string(), faceter::quoted(wanted), suggestion(wanted, known));
+        throw data_error("{}: no layout of data is called {}{}", (task.empty() ? card : folder).string(), faceter::quoted(wanted),
+                         suggestion(wanted, known));
     }
     if (const FolderLayout* layout = layout_by_files(folder)) return *layout;
     throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst):{}", folder.string(),

@@ -84,12 +84,14 @@ class CompressedStream : public InputStream {
     std::size_t produced(std::size_t bytes) {
         expanded_ += bytes;
         if (expanded_ > limit_.free_bytes && static_cast<double>(expanded_) > limit_.max_ratio * static_cast<double>(compressed_))
-            throw data_error("{}: expands to more than {} times its size ({} from {}); such a file is refused, since real text compresses far less",
-                             path_.string(), limit_.max_ratio, format_bytes(expanded_), format_bytes(compressed_));
+            throw data_error(
+                "{}: expands to more than {} times its size ({} from {}); such a file is refused, since real text compresses far less",
+                path_.string(), limit_.max_ratio, format_bytes(expanded_), format_bytes(compressed_));
         return bytes;
     }
     [[noreturn]] void damaged(std::string_view reason) const {
-        throw data_error("{}: the compressed data is damaged ({}, near byte {}); fetch the file again", path_.string(), reason, compressed_);
+        throw data_error("{}: the compressed data is damaged ({}, near byte {}); fetch the file again", path_.string(), reason,
+                         compressed_);
     }
     [[noreturn]] void cut_short() const {
         throw data_error("{}: ends in the middle of its compressed data; the file was cut short, fetch it again", path_.string());

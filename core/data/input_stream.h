@@ -6,8 +6,8 @@
 
 namespace faceter {
 
-/// How far compressed data may grow before it is taken for an attack: beyond `free_bytes`, at most `max_ratio` bytes for each compressed one.
-/// Real text stays under 30; zeros reach 220 to 1,030 in gzip and far more in zstd.
+/// How far compressed data may grow before it is taken for an attack: beyond `free_bytes`, at most `max_ratio` bytes for each compressed
+/// one. Real text stays under 30; zeros reach 220 to 1,030 in gzip and far more in zstd.
 struct ExpansionLimit {
     double max_ratio = 150;
     std::uint64_t free_bytes = std::uint64_t(64) << 20;

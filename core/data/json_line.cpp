@@ -24,13 +24,17 @@ Record::Element number_element(ondemand::value value) {
 
 Record::Element scalar_element(ondemand::value value) {
     switch (value.type()) {
-        case ondemand::json_type::string: return {Record::Kind::text, value.get_string(), 0};
-        case ondemand::json_type::number: return number_element(value);
-        case ondemand::json_type::boolean: return {Record::Kind::boolean, {}, value.get_bool() ? 1.0 : 0.0};
+        case ondemand::json_type::string:
+            return {Record::Kind::text, value.get_string(), 0};
+        case ondemand::json_type::number:
+            return number_element(value);
+        case ondemand::json_type::boolean:
+            return {Record::Kind::boolean, {}, value.get_bool() ? 1.0 : 0.0};
         case ondemand::json_type::null:
             if (!value.is_null()) throw BadRecord{"not valid JSON", "a value that is no value"};
             return {Record::Kind::null, {}, 0};
-        default: return {Record::Kind::other, {}, 0};  // the iteration passes over it
+        default:
+            return {Record::Kind::other, {}, 0};  // the iteration passes over it
     }
 }
 
@@ -77,7 +81,8 @@ void JsonLineParser::parse(std::string_view line, Record& record) {
             if (record.members().size() >= max_members) throw BadRecord{fmt::format("more than {} members in one record", max_members), ""};
             read_member(key, field.value(), record);
         }
-        if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) throw BadRecord{"not valid JSON", "something follows the object"};
+        if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+            throw BadRecord{"not valid JSON", "something follows the object"};
     } catch (const simdjson::simdjson_error& error) {
         throw describe(error);
     }

@@ -26,15 +26,18 @@ int examples_per_label(const FolderContext& context) {
 const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
 
 void read_labelled(FolderContext& context, const fs::path& file, TextTable& texts, std::vector<std::int32_t>& labels, LabelIndex& index) {
-    context.read(file, [&](const Record& record) {
-        const std::string_view text = record.text("text");
-        const Record::Member* label = record.find({"label", "label_text"});
-        if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
-        const std::string_view key = label_text(*label);
-        if (key.empty()) throw BadRecord{"member 'label' is empty", ""};
-        labels.push_back(index.add(key, record.text_or_empty("label_text")));
-        texts.add(text);
-    }, columns);
+    context.read(
+        file,
+        [&](const Record& record) {
+            const std::string_view text = record.text("text");
+            const Record::Member* label = record.find({"label", "label_text"});
+            if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
+            const std::string_view key = label_text(*label);
+            if (key.empty()) throw BadRecord{"member 'label' is empty", ""};
+            labels.push_back(index.add(key, record.text_or_empty("label_text")));
+            texts.add(text);
+        },
+        columns);
 }
 
 void renumber(std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& final_number) {

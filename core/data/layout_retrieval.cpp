@@ -70,28 +70,33 @@ using Judgements = std::vector<std::map<std::uint32_t, int>>;
 Judgements read_qrels(FolderContext& context, const IdIndex& documents, const Queries& queries) {
     Judgements judged(queries.ids.size());
     std::size_t rows = 0, unknown_documents = 0, unknown_queries = 0, repeated = 0;
-    const TableColumns columns{{"query-id", "corpus-id", "score"}, {{"query-id", "query_id", "qid"}, {"corpus-id", "corpus_id", "doc_id", "docid"}}};
-    context.read(qrels_file(context), [&](const Record& record) {
-        const Record::Member* query = record.find({"query-id", "query_id", "qid"});
-        const Record::Member* document = record.find({"corpus-id", "corpus_id", "doc_id", "docid"});
-        if (!query || !document) throw BadRecord{"a judgement needs query-id, corpus-id and score, separated by tabs", ""};
-        const int grade = grade_of(record);
-        ++rows;
-        const auto query_at = queries.index.find(std::string(query->text));
-        const auto document_at = documents.find(std::string(document->text));
-        unknown_queries += query_at == queries.index.end();
-        unknown_documents += document_at == documents.end();
-        if (query_at == queries.index.end() || document_at == documents.end()) return;
-        repeated += !judged[query_at->second].insert_or_assign(document_at->second, grade).second;
-    }, columns);
+    const TableColumns columns{{"query-id", "corpus-id", "score"},
+                               {{"query-id", "query_id", "qid"}, {"corpus-id", "corpus_id", "doc_id", "docid"}}};
+    context.read(
+        qrels_file(context),
+        [&](const Record& record) {
+            const Record::Member* query = record.find({"query-id", "query_id", "qid"});
+            const Record::Member* document = record.find({"corpus-id", "corpus_id", "doc_id", "docid"});
+            if (!query || !document) throw BadRecord{"a judgement needs query-id, corpus-id and score, separated by tabs", ""};
+            const int grade = grade_of(record);
+            ++rows;
+            const auto query_at = queries.index.find(std::string(query->text));
+            const auto document_at = documents.find(std::string(document->text));
+            unknown_queries += query_at == queries.index.end();
+            unknown_documents += document_at == documents.end();
+            if (query_at == queries.index.end() || document_at == documents.end()) return;
+            repeated += !judged[query_at->second].insert_or_assign(document_at->second, grade).second;
+        },
+        columns);
     DataReport& report = context.report;
     report.counts["judgements"] = rows;
     report.counts["judgements_of_unknown_documents"] = unknown_documents;
     report.counts["judgements_of_unknown_queries"] = unknown_queries;
     report.counts["repeated_judgements"] = repeated;
     if (unknown_documents + unknown_queries > 0)
-        report.warnings.push_back(fmt::format("{}: {} judgements name a document and {} a query that the data set lacks; they were left out",
-                                              qrels_file(context).string(), unknown_documents, unknown_queries));
+        report.warnings.push_back(
+            fmt::format("{}: {} judgements name a document and {} a query that the data set lacks; they were left out",
+                        qrels_file(context).string(), unknown_documents, unknown_queries));
     return judged;
 }
 
@@ -109,11 +114,14 @@ RetrievalData read_retrieval(FolderContext& context) {
         data.queries.add(queries.texts[query]);
         data.qrels.emplace_back(judged[query].begin(), judged[query].end());
     }
-    if (empty > 0) context.report.warnings.push_back(fmt::format("{}: {} queries are empty; they are scored as they are", context.folder.string(), empty));
+    if (empty > 0)
+        context.report.warnings.push_back(
+            fmt::format("{}: {} queries are empty; they are scored as they are", context.folder.string(), empty));
     context.report.counts["queries_in_file"] = queries.ids.size();
     context.report.counts["empty_queries"] = empty;
     if (data.queries.empty())
-        throw data_error("{}: no judgement of split '{}' belongs to a query and a document of the data set", context.folder.string(), context.split);
+        throw data_error("{}: no judgement of split '{}' belongs to a query and a document of the data set", context.folder.string(),
+                         context.split);
     return data;
 }
 
@@ -128,7 +136,8 @@ TrainingSet training(FolderContext& context, const std::string& name, const std:
     for (std::uint32_t query = 0; query < data.qrels.size(); ++query) {
         negatives.clear();
         for (const auto& [document, grade] : data.qrels[query])
-            if (grade <= 0 && static_cast<int>(negatives.size()) < context.entry.hard_negatives) negatives.push_back(data.documents[document]);
+            if (grade <= 0 && static_cast<int>(negatives.size()) < context.entry.hard_negatives)
+                negatives.push_back(data.documents[document]);
         for (const auto& [document, grade] : data.qrels[query]) {
             if (grade <= 0) continue;
             const bool usable = !trim(data.queries[query]).empty() && !data.documents[document].empty();
@@ -147,11 +156,12 @@ std::vector<std::string> texts(FolderContext& context) {
     return {views.begin(), views.end()};
 }
 
-const bool registered = register_layout({.task = "retrieval",
-                                         .files = "corpus.jsonl {_id, title, text}, queries.jsonl {_id, text}, qrels/SPLIT.tsv (query-id, corpus-id, score)",
-                                         .evaluation = evaluation,
-                                         .training = training,
-                                         .texts = texts});
+const bool registered =
+    register_layout({.task = "retrieval",
+                     .files = "corpus.jsonl {_id, title, text}, queries.jsonl {_id, text}, qrels/SPLIT.tsv (query-id, corpus-id, score)",
+                     .evaluation = evaluation,
+                     .training = training,
+                     .texts = texts});
 
 }  // namespace
 }  // namespace faceter

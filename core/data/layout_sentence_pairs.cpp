@@ -9,13 +9,16 @@ const TableColumns labelled_columns{{"sentence1", "sentence2", "label"}, {{"sent
 const TableColumns scored_columns{{"sentence1", "sentence2", "score"}, {{"sentence1"}, {"sentence2"}}};
 
 void read_pairs(FolderContext& context, PairData& data, const TableColumns& columns, double (*score_of)(const Record&)) {
-    context.read(context.need_split(context.split, true), [&](const Record& record) {
-        const std::string_view first = record.text("sentence1"), second = record.text("sentence2");
-        const double score = score_of(record);
-        data.first.push_back(data.texts.intern(first));
-        data.second.push_back(data.texts.intern(second));
-        data.scores.push_back(score);
-    }, columns);
+    context.read(
+        context.need_split(context.split, true),
+        [&](const Record& record) {
+            const std::string_view first = record.text("sentence1"), second = record.text("sentence2");
+            const double score = score_of(record);
+            data.first.push_back(data.texts.intern(first));
+            data.second.push_back(data.texts.intern(second));
+            data.scores.push_back(score);
+        },
+        columns);
     if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.folder.string(), context.split);
     context.report.counts["pairs"] = data.first.size();
 }
@@ -61,8 +64,8 @@ const bool registered_pairs = register_layout({.task = "pair_classification",
                                                .matches = labelled,
                                                .evaluation = classification,
                                                .training = training});
-const bool registered_sts = register_layout(
-    {.task = "sts", .files = "test.jsonl {sentence1, sentence2, score}", .matches = scored, .evaluation = similarity});
+const bool registered_sts =
+    register_layout({.task = "sts", .files = "test.jsonl {sentence1, sentence2, score}", .matches = scored, .evaluation = similarity});
 
 }  // namespace
 }  // namespace faceter

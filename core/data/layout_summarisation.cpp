@@ -12,7 +12,8 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
         SummarisationData::Item item;
         item.relevance = record.numbers("relevance");
         if (item.relevance.size() != machine.size())
-            throw BadRecord{"'machine_summaries' and 'relevance' differ in length", fmt::format("{} and {}", machine.size(), item.relevance.size())};
+            throw BadRecord{"'machine_summaries' and 'relevance' differ in length",
+                            fmt::format("{} and {}", machine.size(), item.relevance.size())};
         if (human.empty() || machine.empty()) throw BadRecord{"a text has no human or no machine summary", ""};
         for (const std::string_view summary : human) item.human.push_back(data.texts.intern(summary));
         for (const std::string_view summary : machine) item.machine.push_back(data.texts.intern(summary));

@@ -62,8 +62,8 @@ std::vector<Overlap> count_overlap(std::span<const TrainingSet> training, std::s
 }
 
 std::string describe_overlap(const Overlap& overlap) {
-    return fmt::format("{} of {} test texts of '{}' stand in the training set '{}' too, for example {}", overlap.shared_texts, overlap.evaluation_texts,
-                       overlap.evaluation, overlap.training, faceter::quoted(overlap.example, 60));
+    return fmt::format("{} of {} test texts of '{}' stand in the training set '{}' too, for example {}", overlap.shared_texts,
+                       overlap.evaluation_texts, overlap.evaluation, overlap.training, faceter::quoted(overlap.example, 60));
 }
 
 }  // namespace faceter

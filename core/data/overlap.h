@@ -22,8 +22,9 @@ struct Overlap {
 std::vector<Overlap> count_overlap(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation);
 /// "120 of 3,000 test texts of 'sts12' stand in the training set 'stsbenchmark' too, for example '...'".
 std::string describe_overlap(const Overlap& overlap);
-/// The form that texts are compared in: lowercase, and of ASCII only letters and digits. Benchmarks hold the same sentences once as written and
-/// once tokenised ("don't." and "do n't ."): with punctuation and blanks kept, most of stsbenchmark's copies in sts12 to sts16 go unseen.
+/// The form that texts are compared in: lowercase, and of ASCII only letters and digits. Benchmarks hold the same sentences once as written
+/// and once tokenised ("don't." and "do n't ."): with punctuation and blanks kept, most of stsbenchmark's copies in sts12 to sts16 go
+/// unseen.
 std::string overlap_form(std::string_view text);
 
 }  // namespace faceter

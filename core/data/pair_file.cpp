@@ -11,12 +11,13 @@ namespace faceter {
 namespace {
 
 constexpr std::array<std::string_view, 5> anchor_names{"query", "anchor", "question", "sentence1", "text1"};
-constexpr std::array<std::string_view, 8> positive_names{"document", "positive", "positives", "pos", "answer", "passage", "sentence2", "text2"};
+constexpr std::array<std::string_view, 8> positive_names{"document", "positive", "positives", "pos",
+                                                         "answer",   "passage",  "sentence2", "text2"};
 constexpr std::array<std::string_view, 4> negative_names{"negatives", "negative", "neg", "hard_negatives"};
 
-const TableColumns pair_columns{{"anchor", "positive", "negative_1", "negative_2", "negative_3", "negative_4", "negative_5", "negative_6",
-                                 "negative_7", "negative_8"},
-                                {{anchor_names.begin(), anchor_names.end()}, {positive_names.begin(), positive_names.end()}}};
+const TableColumns pair_columns{
+    {"anchor", "positive", "negative_1", "negative_2", "negative_3", "negative_4", "negative_5", "negative_6", "negative_7", "negative_8"},
+    {{anchor_names.begin(), anchor_names.end()}, {positive_names.begin(), positive_names.end()}}};
 
 std::string_view checked(std::string_view text, std::string_view key) {
     if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
@@ -38,7 +39,8 @@ const Record::Member& need(const Record& record, std::span<const std::string_vie
 }
 
 void append_negatives(const Record& record, std::vector<std::string_view>& negatives) {
-    if (const Record::Member* member = record.find(std::span<const std::string_view>(negative_names))) append_texts(record, *member, negatives);
+    if (const Record::Member* member = record.find(std::span<const std::string_view>(negative_names)))
+        append_texts(record, *member, negatives);
     for (const Record::Member& member : record.members())
         if (member.key.starts_with("negative_") && member.kind == Record::Kind::text) negatives.push_back(checked(member.text, member.key));
 }
@@ -59,8 +61,9 @@ class LabelFilter {
     void report(const std::string& file, DataReport& report) const {
         if (!wanted_.empty()) report.counts["left_out_by_label"] = left_out_;
         if (wanted_.empty() && (seen_.contains("contradiction") || seen_ == std::set<std::string>{"0", "1"}))
-            report.warnings.push_back(fmt::format("{}: its pairs carry labels ({}) and all of them are used as positives; set labels: [...] to choose", file,
-                                                  fmt::join(seen_, ", ")));
+            report.warnings.push_back(
+                fmt::format("{}: its pairs carry labels ({}) and all of them are used as positives; set labels: [...] to choose", file,
+                            fmt::join(seen_, ", ")));
     }
 
   private:

@@ -45,8 +45,8 @@ class Record {
     struct Member {
         std::string_view key;
         Kind kind = Kind::null;
-        std::string_view text;          ///< of a text; a number as written
-        double number = 0;              ///< of a number or boolean
+        std::string_view text;             ///< of a text; a number as written
+        double number = 0;                 ///< of a number or boolean
         std::size_t first = 0, count = 0;  ///< of a list: elements
     };
     struct Element {

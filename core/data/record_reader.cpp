@@ -57,8 +57,9 @@ class TableReader {
             if (quote == std::string_view::npos) {
                 const auto more = lines_.next();
                 if (!more || cell.size() > LineReader::max_line_bytes)
-                    throw data_error("{}: a quoted cell that begins in this record is never closed; close the quote or double it inside a cell",
-                                     start_.text());
+                    throw data_error(
+                        "{}: a quoted cell that begins in this record is never closed; close the quote or double it inside a cell",
+                        start_.text());
                 line = *more;
                 cell += '\n';
                 at = 0;

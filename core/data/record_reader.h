@@ -9,7 +9,8 @@
 
 namespace faceter {
 
-/// How a table without a header line is read: the names of its columns in order. A first line that holds all of the `required` names is a header.
+/// How a table without a header line is read: the names of its columns in order. A first line that holds all of the `required` names is a
+/// header.
 struct TableColumns {
     std::vector<std::string_view> names;
     /// Each group needs one of its names in a header line.

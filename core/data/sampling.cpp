@@ -84,8 +84,7 @@ void limit(RetrievalData& data, const DataLimits& limits, DataReport& report) {
     report.counts["documents_before_limit"] = data.documents.size();
     report.counts["queries_before_limit"] = data.queries.size();
     std::vector<char> needed(data.documents.size(), 0);
-    const auto queries =
-        queries_within(data, stable_sample(hashes_of(data.query_ids), limits.max_queries), limits.max_documents, needed);
+    const auto queries = queries_within(data, stable_sample(hashes_of(data.query_ids), limits.max_queries), limits.max_documents, needed);
     const auto documents = documents_within(data, needed, limits.max_documents);
     std::vector<std::int64_t> position(data.documents.size(), -1);
     for (std::size_t i = 0; i < documents.size(); ++i) position[documents[i]] = static_cast<std::int64_t>(i);

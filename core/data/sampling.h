@@ -8,8 +8,8 @@
 
 namespace faceter {
 
-/// The `keep` positions with the smallest hashes, ascending (all where keep is 0 or not smaller). What is chosen depends on the hashes alone, and
-/// a smaller sample is part of a larger one: raising a limit adds records and changes none.
+/// The `keep` positions with the smallest hashes, ascending (all where keep is 0 or not smaller). What is chosen depends on the hashes
+/// alone, and a smaller sample is part of a larger one: raising a limit adds records and changes none.
 std::vector<std::uint32_t> stable_sample(std::span<const std::uint64_t> hashes, std::size_t keep);
 std::uint64_t sample_hash(std::string_view key);
 

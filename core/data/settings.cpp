@@ -11,7 +11,9 @@ std::vector<std::string> source_names() {
     return names;
 }
 
-Field optional_count(std::string key, std::string description) { return integer(std::move(key), 0, std::move(description)).at_least(0).optional(); }
+Field optional_count(std::string key, std::string description) {
+    return integer(std::move(key), 0, std::move(description)).at_least(0).optional();
+}
 
 }  // namespace
 
@@ -20,29 +22,42 @@ Schema data_entry_schema() {
     auto& f = schema.fields;
     f.push_back(text("name", "", "What tables and messages call this data set; default: made of its source, view or folder.").optional());
     f.push_back(choice("source", source_names(), "folder",
-                       "debian: the package index of the Debian or Ubuntu machine; folder: a BEIR or MTEB folder; file: one file of pairs or labelled texts."));
-    f.push_back(path("path", "", "The folder or file; for debian: a folder with package lists that were fetched before (default: fetched once and kept).")
+                       "debian: the package index of the Debian or Ubuntu machine; folder: a BEIR or MTEB folder; file: one file of pairs "
+                       "or labelled texts."));
+    f.push_back(
+        path("path", "",
+             "The folder or file; for debian: a folder with package lists that were fetched before (default: fetched once and kept).")
+            .optional());
+    f.push_back(text("view", "",
+                     "The task that the debian source makes of its packages: synopsis_description (retrieval), section or implemented_in "
+                     "(classification), use (clustering), same_source (pair classification, reranking), descriptions (texts).")
                     .optional());
-    f.push_back(text("view", "", "The task that the debian source makes of its packages: synopsis_description (retrieval), section or implemented_in "
-                                 "(classification), use (clustering), same_source (pair classification, reranking), descriptions (texts).")
+    f.push_back(
+        text("split", "", "The part to use, such as train, dev or test; default: train for training, test for evaluation.").optional());
+    f.push_back(text("task", "",
+                     "Evaluation: how the data are scored (retrieval, classification, clustering, pair_classification, sts, reranking, "
+                     "summarisation); default: what the data say.")
                     .optional());
-    f.push_back(text("split", "", "The part to use, such as train, dev or test; default: train for training, test for evaluation.").optional());
-    f.push_back(text("task", "", "Evaluation: how the data are scored (retrieval, classification, clustering, pair_classification, sts, reranking, "
-                                 "summarisation); default: what the data say.")
-                    .optional());
-    f.push_back(optional_count("max_examples", "At most so many training examples, test texts, pairs or sentences a set, chosen by hash; default: all."));
-    f.push_back(optional_count("max_documents", "Retrieval: at most so many documents; the relevant ones of the queries that are kept are always among them."));
+    f.push_back(optional_count("max_examples",
+                               "At most so many training examples, test texts, pairs or sentences a set, chosen by hash; default: all."));
+    f.push_back(optional_count(
+        "max_documents", "Retrieval: at most so many documents; the relevant ones of the queries that are kept are always among them."));
     f.push_back(optional_count("max_queries", "Retrieval: at most so many queries, chosen by hash; default: all."));
     f.push_back(optional_count("count", "Texts of an analysis: so many, chosen by hash; default: all.").in("texts"));
-    f.push_back(choice("format", {"pairs", "triplets", "labelled"}, "pairs", "What a file holds; default: what its first record shows.").optional());
-    f.push_back(choice("on_error", {"fail", "skip"}, "fail", "A bad record ends the run with its file and line, or is left out and counted."));
-    f.push_back(boolean("exclude_same_id", false, "Retrieval: leave out the document that has the query's id, where queries stand in the corpus.")
-                    .from("MTEB: ArguAna, Quora"));
-    f.push_back(optional_count("hard_negatives", "Negatives for each example: at most so many of those that the data give, or drawn from other labels; "
-                                                 "default: those that the data give.")
+    f.push_back(choice("format", {"pairs", "triplets", "labelled"}, "pairs", "What a file holds; default: what its first record shows.")
+                    .optional());
+    f.push_back(
+        choice("on_error", {"fail", "skip"}, "fail", "A bad record ends the run with its file and line, or is left out and counted."));
+    f.push_back(
+        boolean("exclude_same_id", false, "Retrieval: leave out the document that has the query's id, where queries stand in the corpus.")
+            .from("MTEB: ArguAna, Quora"));
+    f.push_back(optional_count("hard_negatives",
+                               "Negatives for each example: at most so many of those that the data give, or drawn from other labels; "
+                               "default: those that the data give.")
                     .at_most(1000)
                     .optional());
-    f.push_back(optional_count("examples_per_label", "Classification: training examples a label in each draw; default: MTEB's number for the set, else 8.")
+    f.push_back(optional_count("examples_per_label",
+                               "Classification: training examples a label in each draw; default: MTEB's number for the set, else 8.")
                     .from("MTEB"));
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
     return schema;

@@ -42,9 +42,10 @@ DebianContext open_index(const DataRequest& request, const DebianView& view, Deb
     const auto policy = entry.on_error;
     DebianContext context{DebianPackages::open(entry.folder_or_file), std::move(entry), split, DataReport(policy)};
     if (view.needs_tags && !context.index->has_tags())
-        throw DataUnavailable(fmt::format("source debian: the view '{}' needs debtags, and this machine's package index has none (Ubuntu leaves them out); the "
-                                          "data set is left out",
-                                          view.name));
+        throw DataUnavailable(fmt::format(
+            "source debian: the view '{}' needs debtags, and this machine's package index has none (Ubuntu leaves them out); the "
+            "data set is left out",
+            view.name));
     return context;
 }
 

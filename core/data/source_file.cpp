@@ -14,7 +14,9 @@ std::string format_of(const DataEntry& entry, DataReport& report) {
     if (record_form(entry.need_path()) != RecordForm::json_lines)
         throw settings_error("data entry '{}': a table needs format: pairs, triplets or labelled", entry.path);
     std::string format;
-    peek_record(entry.need_path(), [&](const Record& record) { format = is_pair_record(record) ? "pairs" : record.find({"text"}) ? "labelled" : ""; });
+    peek_record(entry.need_path(), [&](const Record& record) {
+        format = is_pair_record(record) ? "pairs" : record.find({"text"}) ? "labelled" : "";
+    });
     if (format.empty())
         throw data_error("{}: its first record is neither a pair (query, document) nor a labelled text (text, label); set format",
                          entry.need_path().string());
@@ -80,9 +82,10 @@ EvaluationSet evaluation(const DataRequest& request) {
     } else if (set.task_type == "clustering" && format == "labelled") {
         set.data = clustering_from_labels(read_labelled_file(entry.need_path(), report));
     } else {
-        throw settings_error("data entry '{}': a file of the format {} cannot be scored as {}; pairs are scored as retrieval, labelled texts as "
-                             "clustering, other kinds come from a folder",
-                             entry.path, format, set.task_type);
+        throw settings_error(
+            "data entry '{}': a file of the format {} cannot be scored as {}; pairs are scored as retrieval, labelled texts as "
+            "clustering, other kinds come from a folder",
+            entry.path, format, set.task_type);
     }
     limit_evaluation(set, entry.limits, report);
     set.fingerprint = fingerprint_of(set);
@@ -96,7 +99,8 @@ std::vector<std::string> texts(const DataRequest& request) {
     return read_text_file(entry.need_path(), report);
 }
 
-const bool registered = register_source({"file", "one file of pairs, triplets or labelled texts (JSON lines, TSV, CSV)", training, evaluation, texts});
+const bool registered =
+    register_source({"file", "one file of pairs, triplets or labelled texts (JSON lines, TSV, CSV)", training, evaluation, texts});
 
 }  // namespace
 }  // namespace faceter

@@ -43,8 +43,8 @@ EvaluationSet evaluation(const DataRequest& request) {
     FolderContext context = open_folder(request, "test");
     const FolderLayout& layout = layout_for(context);
     if (!layout.evaluation)
-        throw settings_error("{}: a data set of the kind '{}' has no score; it can only be trained on or used as texts", context.folder.string(),
-                             layout.task);
+        throw settings_error("{}: a data set of the kind '{}' has no score; it can only be trained on or used as texts",
+                             context.folder.string(), layout.task);
     if (!context.entry.task.empty() && context.entry.task != layout.task)
         throw settings_error("{}: the data set is of the kind '{}', but the entry says task: {}", context.folder.string(), layout.task,
                              context.entry.task);

@@ -17,7 +17,8 @@ bool is_jsonl(const std::string& input) {
 
 }  // namespace
 
-TextChunks::TextChunks(const std::string& input, bool jsonl) : reader_(input == "-" ? "/dev/stdin" : input), jsonl_(jsonl || is_jsonl(input)) {}
+TextChunks::TextChunks(const std::string& input, bool jsonl)
+    : reader_(input == "-" ? "/dev/stdin" : input), jsonl_(jsonl || is_jsonl(input)) {}
 
 bool TextChunks::next() {
     bytes_.clear();

@@ -19,7 +19,8 @@ class TrainingBuilder {
     void add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives = {}, std::int32_t label = -1);
     void name_labels(std::vector<std::string> names) { set_.label_names = std::move(names); }
     std::size_t size() const { return set_.examples.size(); }
-    /// Samples down to max_examples (by hash of the example's texts, in the order of the file), counts, hashes. The card is made of `origin`.
+    /// Samples down to max_examples (by hash of the example's texts, in the order of the file), counts, hashes. The card is made of
+    /// `origin`.
     TrainingSet finish(const DataLimits& limits, DataReport& report, Json origin);
 
   private:
@@ -48,8 +49,8 @@ class LabelIndex {
     std::map<std::string, std::int32_t, std::less<>> by_key_;
 };
 
-/// Training examples from labelled texts: anchor, positive = another text of the same label, hard negatives from other labels, all drawn from
-/// the seed. A label with a single text gives no example; such labels are counted and left out.
+/// Training examples from labelled texts: anchor, positive = another text of the same label, hard negatives from other labels, all drawn
+/// from the seed. A label with a single text gives no example; such labels are counted and left out.
 TrainingSet train_from_labels(const LabelledTexts& labelled, const DataEntry& entry, const std::string& name, const std::string& task,
                               DataReport& report, Json origin);
 

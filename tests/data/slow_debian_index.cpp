@@ -37,15 +37,18 @@ class SlowDebianIndex : public QObject {
         for (const DebianPackage& package : index->packages())
             for (const std::uint32_t id : {package.synopsis, package.description}) {
                 const std::string_view text = index->text(id);
-                QVERIFY2(!text.empty() && text == trim(text) && is_valid_utf8(text) && text.find("\n.\n") == std::string_view::npos, std::string(text).c_str());
+                QVERIFY2(!text.empty() && text == trim(text) && is_valid_utf8(text) && text.find("\n.\n") == std::string_view::npos,
+                         std::string(text).c_str());
             }
     }
     void no_text_of_a_training_view_is_in_the_test_split() {
         if (!there_) QSKIP("no package index");
         std::vector<TrainingSet> training;
-        for (const char* view : {"synopsis_description", "section", "same_source"}) training.push_back(load_training_set(entry({{"view", view}}), "x"));
+        for (const char* view : {"synopsis_description", "section", "same_source"})
+            training.push_back(load_training_set(entry({{"view", view}}), "x"));
         std::vector<EvaluationSet> evaluation;
-        for (const char* view : {"synopsis_description", "section", "same_source"}) evaluation.push_back(load_evaluation_set(entry({{"view", view}})));
+        for (const char* view : {"synopsis_description", "section", "same_source"})
+            evaluation.push_back(load_evaluation_set(entry({{"view", view}})));
         for (const Overlap& overlap : count_overlap(training, evaluation)) QFAIL(describe_overlap(overlap).c_str());
         QVERIFY(std::get<RetrievalData>(evaluation[0].data).documents.size() >= 4000);
         QVERIFY(training[0].examples.size() >= 40000);
@@ -54,7 +57,8 @@ class SlowDebianIndex : public QObject {
         if (!there_) QSKIP("no package index");
         const auto again = DebianPackages::read(pinned_debian_lists());
         QCOMPARE(again->card().at("fingerprint"), DebianPackages::open()->card().at("fingerprint"));
-        QCOMPARE(load_evaluation_set(entry({{"view", "section"}})).fingerprint, load_evaluation_set(entry({{"view", "section"}})).fingerprint);
+        QCOMPARE(load_evaluation_set(entry({{"view", "section"}})).fingerprint,
+                 load_evaluation_set(entry({{"view", "section"}})).fingerprint);
     }
     /// 10 GiB of zeros in 10 MiB of gzip: an error, within bounded memory.
     void ten_gibibytes_of_zeros_are_refused() {

@@ -70,7 +70,8 @@ void put_index(const fs::path& folder, int count, bool tags) {
         packages += fmt::format("Package: p{0}\nSource: src{1}x\nDescription: synopsis number {0}\nDescription-md5: {0:032x}\n", i, i / 2);
         if (tags) packages += fmt::format("Tag: use::{}, implemented-in::{}\n", i % 3 ? "editing" : "viewing", i % 2 ? "c" : "perl");
         packages += fmt::format("Section: universe/{}\n\n", i % 4 == 0 ? "net" : "libs");
-        translations += fmt::format("Package: p{0}\nDescription-md5: {0:032x}\nDescription-en: synopsis number {0}\n The long text of package {0}.\n\n", i);
+        translations += fmt::format(
+            "Package: p{0}\nDescription-md5: {0:032x}\nDescription-en: synopsis number {0}\n The long text of package {0}.\n\n", i);
     }
     put(folder / "example_dists_x_main_binary-amd64_Packages", packages);
     put(folder / "example_dists_x_main_i18n_Translation-en.gz", faceter::testing::gzip(translations));
@@ -100,7 +101,8 @@ class TestDebian : public QObject {
         QCOMPARE(text(alpha.source), std::string("alpha"));
         QCOMPARE(text(alpha.section), std::string("editors"));
         QCOMPARE(text(alpha.synopsis), std::string("first letter"));
-        QCOMPARE(text(alpha.description), std::string("Alpha is the first letter of the alphabet.\nIt can:\n* begin words\n* end them and more."));
+        QCOMPARE(text(alpha.description),
+                 std::string("Alpha is the first letter of the alphabet.\nIt can:\n* begin words\n* end them and more."));
         QCOMPARE(alpha.num_tags, 3u);
         QCOMPARE(text(index->tags(alpha)[2]), std::string("use::editing"));
         const DebianPackage& doc = index->packages()[1];
@@ -142,7 +144,9 @@ class TestDebian : public QObject {
     void pockets_and_third_parties_are_left_aside_where_a_base_suite_is() {
         const fs::path folder = folder_.path() / "suites";
         const auto list = [&](const std::string& prefix, const char* origin, const char* suite) {
-            put(folder / (prefix + "_InRelease"), fmt::format("-----BEGIN PGP SIGNED MESSAGE-----\nOrigin: {}\nSuite: {}\nCodename: {}\nDate: today\n", origin, suite, suite));
+            put(folder / (prefix + "_InRelease"),
+                fmt::format("-----BEGIN PGP SIGNED MESSAGE-----\nOrigin: {}\nSuite: {}\nCodename: {}\nDate: today\n", origin, suite,
+                            suite));
             put(folder / (prefix + "_main_binary-amd64_Packages"), fmt::format("Package: {}\nDescription: x\n y {}\n", prefix, prefix));
         };
         list("deb_dists_bookworm", "Debian", "bookworm");
@@ -181,9 +185,13 @@ class TestDebian : public QObject {
     void equal_descriptions_are_one_document_and_equal_synopses_one_query() {
         const fs::path folder = folder_.path() / "merge";
         std::string list;
-        for (int i = 0; i < 3; ++i) list += fmt::format("Package: m{}\nSource: same\nDescription: {}\n {}\n\n", i, i < 2 ? "one synopsis" : "another", i == 0 ? "text a" : "text b");
+        for (int i = 0; i < 3; ++i)
+            list += fmt::format("Package: m{}\nSource: same\nDescription: {}\n {}\n\n", i, i < 2 ? "one synopsis" : "another",
+                                i == 0 ? "text a" : "text b");
         put(folder / "x_Packages", list);
-        const char* split = split_of_source("same") == DebianSplit::train ? "train" : split_of_source("same") == DebianSplit::test ? "test" : "validation";
+        const char* split = split_of_source("same") == DebianSplit::train  ? "train"
+                            : split_of_source("same") == DebianSplit::test ? "test"
+                                                                           : "validation";
         const auto set = load_evaluation_set(entry(folder, {{"view", "synopsis_description"}, {"split", split}}));
         const auto& data = std::get<RetrievalData>(set.data);
         QCOMPARE(data.documents.size(), std::size_t{2});
@@ -209,7 +217,8 @@ class TestDebian : public QObject {
         QCOMPARE(scored.scores[0] + scored.scores[1], 1.0);
         QCOMPARE(load_evaluation_set(entry(folder, {{"view", "same_source"}, {"task", "reranking"}})).task_type, std::string("reranking"));
         for (const char* view : {"section", "implemented_in", "use", "same_source", "synopsis_description"})
-            QVERIFY(load_training_set(entry(folder, {{"view", view}, {"max_examples", 30}, {"hard_negatives", 1}}), "x").examples.size() == 30);
+            QVERIFY(load_training_set(entry(folder, {{"view", view}, {"max_examples", 30}, {"hard_negatives", 1}}), "x").examples.size() ==
+                    30);
         QCOMPARE(load_texts(entry(folder, {{"view", "descriptions"}, {"count", 12}})).size(), std::size_t{12});
     }
     void views_made_of_tags_switch_off_where_there_are_none() {

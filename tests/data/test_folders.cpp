@@ -20,7 +20,10 @@ class TestFolders : public QObject {
 {"_id": 4, "title": "four", "text": ""}
 )"
                                                     : corpus);
-        put(folder / "queries.jsonl", queries.empty() ? "{\"_id\": \"q1\", \"text\": \"first\"}\n{\"_id\": \"q2\", \"text\": \"\"}\n{\"_id\": \"q3\", \"text\": \"third\"}\n" : queries);
+        put(folder / "queries.jsonl",
+            queries.empty()
+                ? "{\"_id\": \"q1\", \"text\": \"first\"}\n{\"_id\": \"q2\", \"text\": \"\"}\n{\"_id\": \"q3\", \"text\": \"third\"}\n"
+                : queries);
         put(folder / "qrels/test.tsv", qrels);
         return folder;
     }
@@ -60,13 +63,17 @@ class TestFolders : public QObject {
         EXPECT_ERROR(load_evaluation_folder(beir("grade", "q1\td1\tx\n")), "test.tsv:1:", "member 'score' is not a number");
         EXPECT_ERROR(load_evaluation_folder(beir("two", "q1\td1\n")), "test.tsv:1:", "score");
         EXPECT_ERROR(load_evaluation_folder(beir("blanks", "q1 d1 1\n")), "test.tsv:1:", "separated by tabs");
-        EXPECT_ERROR(load_evaluation_folder(beir("ids", "q1\ta\t1\n", "{\"_id\": \"a\", \"text\": \"x\"}\n{\"_id\": \"a\", \"text\": \"y\"}\n")), "corpus.jsonl:2:", "twice");
-        EXPECT_ERROR(load_evaluation_folder(beir("no_text", "q1\ta\t1\n", "{\"_id\": \"a\"}\n")), "corpus.jsonl:1:", "neither title nor text");
+        EXPECT_ERROR(
+            load_evaluation_folder(beir("ids", "q1\ta\t1\n", "{\"_id\": \"a\", \"text\": \"x\"}\n{\"_id\": \"a\", \"text\": \"y\"}\n")),
+            "corpus.jsonl:2:", "twice");
+        EXPECT_ERROR(load_evaluation_folder(beir("no_text", "q1\ta\t1\n", "{\"_id\": \"a\"}\n")),
+                     "corpus.jsonl:1:", "neither title nor text");
         EXPECT_ERROR(load_evaluation_folder(beir("id_type", "q1\ta\t1\n", "{\"_id\": [1], \"text\": \"x\"}\n")), "corpus.jsonl:1:", "_id");
         EXPECT_ERROR(load_evaluation_folder(beir("split", "q1\td1\t1\n"), "dev"), "qrels/dev.tsv", "no such file");
     }
     void on_error_skip_leaves_bad_documents_out_and_says_so() {
-        const auto folder = beir("skip", "q1\td1\t1\nq1\td2\t1\n", "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"te\n{\"_id\": \"d3\", \"text\": \"z\"}\n");
+        const auto folder = beir("skip", "q1\td1\t1\nq1\td2\t1\n",
+                                 "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"te\n{\"_id\": \"d3\", \"text\": \"z\"}\n");
         EXPECT_ERROR(load_evaluation_folder(folder), "corpus.jsonl:2: not valid JSON");
         const auto set = load_evaluation_set(request({{"source", "folder"}, {"path", folder.string()}, {"on_error", "skip"}}));
         QCOMPARE(std::get<RetrievalData>(set.data).documents.size(), std::size_t{2});
@@ -93,7 +100,8 @@ class TestFolders : public QObject {
         QCOMPARE(kind("c", R"({"sentence1": "a", "sentence2": "b", "label": 1})"), std::string("pair_classification"));
         QCOMPARE(kind("d", R"({"sentence1": "a", "sentence2": "b", "score": 3.2})"), std::string("sts"));
         QCOMPARE(kind("e", R"({"query": "a", "positive": ["b"], "negative": ["c"]})"), std::string("reranking"));
-        QCOMPARE(kind("f", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c", "d"], "relevance": [1, 2.5]})"), std::string("summarisation"));
+        QCOMPARE(kind("f", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c", "d"], "relevance": [1, 2.5]})"),
+                 std::string("summarisation"));
         put(folder_.path() / "kinds/none/readme", "x");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/none"), "none of the known layouts", "corpus.jsonl", "human_summaries");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "nowhere"), "nowhere", "no such folder");
@@ -114,10 +122,12 @@ class TestFolders : public QObject {
         EXPECT_ERROR(load("clustering", R"({"sentences": ["a", "b"], "labels": [0]})"), "test.jsonl:2:", "differ in length");
         EXPECT_ERROR(load("clustering", R"({"sentences": ["a", 2], "labels": [0, 1]})"), "test.jsonl:2:", "not a list of texts");
         EXPECT_ERROR(load("clustering", R"({"sentences": ["a", "b"], "labels": [0, null]})"), "test.jsonl:2:", "labels");
-        EXPECT_ERROR(load("pair_classification", R"({"sentence1": "a", "sentence2": "b", "label": 0.5})"), "test.jsonl:2:", "neither 0 nor 1");
+        EXPECT_ERROR(load("pair_classification", R"({"sentence1": "a", "sentence2": "b", "label": 0.5})"),
+                     "test.jsonl:2:", "neither 0 nor 1");
         EXPECT_ERROR(load("sts", R"({"sentence1": "a", "sentence2": "b", "score": "high"})"), "test.jsonl:2:", "'score' is not a number");
         EXPECT_ERROR(load("reranking", R"({"query": "a", "positive": 1, "negative": []})"), "test.jsonl:2:", "positive");
-        EXPECT_ERROR(load("summarisation", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c"], "relevance": [1, 2]})"), "test.jsonl:2:", "differ in length");
+        EXPECT_ERROR(load("summarisation", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c"], "relevance": [1, 2]})"),
+                     "test.jsonl:2:", "differ in length");
         EXPECT_ERROR(load("reranking", R"({"query": "a", "positive": ["b"], "negative": []})"), "no query with candidates");
     }
     void a_smaller_sample_is_part_of_a_larger_one_and_keeps_relevant_documents() {
@@ -133,7 +143,8 @@ class TestFolders : public QObject {
             const auto set = load_evaluation_set(request(limits));
             return std::get<RetrievalData>(set.data);
         };
-        const auto small = load({{"max_documents", 100}}), large = load({{"max_documents", 200}}), few = load({{"max_queries", 5}}), tiny = load({{"max_documents", 20}});
+        const auto small = load({{"max_documents", 100}}), large = load({{"max_documents", 200}}), few = load({{"max_queries", 5}}),
+                   tiny = load({{"max_documents", 20}});
         QCOMPARE(small.documents.size(), std::size_t{100});
         QCOMPARE(small.queries.size(), std::size_t{50});
         const std::set<std::string> larger(large.document_ids.begin(), large.document_ids.end());

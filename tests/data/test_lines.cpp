@@ -67,7 +67,9 @@ class TestLines : public QObject {
         QCOMPARE(lines_of(put(at("p.zst"), faceter::testing::zstd(content))), plain);
         const std::size_t half = content.find('\n', content.size() / 2) + 1;
         QCOMPARE(lines_of(put(at("two.gz"), gzip(content.substr(0, half)) + gzip(content.substr(half)))), plain);
-        QCOMPARE(lines_of(put(at("two.zst"), faceter::testing::zstd(content.substr(0, half)) + faceter::testing::zstd(content.substr(half)))), plain);
+        QCOMPARE(
+            lines_of(put(at("two.zst"), faceter::testing::zstd(content.substr(0, half)) + faceter::testing::zstd(content.substr(half)))),
+            plain);
     }
     void a_line_longer_than_the_buffer_is_read_whole() {
         const std::string longer(3 << 20, 'x');

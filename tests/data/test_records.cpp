@@ -72,7 +72,9 @@ class TestRecords : public QObject {
         expect_bad((line + "\"text\": \"a\"}").c_str(), "more than 256 members");
     }
     void members_that_nobody_asked_for_may_be_anything() {
-        const auto result = read(put(at("extra.jsonl"), R"({"meta": {"a": [1, {"b": null}]}, "list": [1, "x", [2], {"c": 3}], "text": "kept \u00e4 \ud83d\ude00"})" "\n"));
+        const auto result = read(put(
+            at("extra.jsonl"), R"({"meta": {"a": [1, {"b": null}]}, "list": [1, "x", [2], {"c": 3}], "text": "kept \u00e4 \ud83d\ude00"})"
+                               "\n"));
         QCOMPARE(result.texts, (std::vector<std::string>{"kept \xc3\xa4 \xf0\x9f\x98\x80"}));
         const std::string deep = "{\"n\": " + std::string(200000, '[') + std::string(200000, ']') + ", \"text\": \"a\"}";
         QCOMPARE(read(put(at("deep.jsonl"), deep)).texts, (std::vector<std::string>{"a"}));
@@ -93,8 +95,10 @@ class TestRecords : public QObject {
     }
     void broken_csv_is_named_by_the_line_where_its_record_begins() {
         EXPECT_ERROR(read(put(at("open.csv"), "text,label\na,b\n\"never closed,x\nmore\n")), "open.csv:3:", "never closed");
-        EXPECT_ERROR(read(put(at("behind.csv"), "text,label\n\"a\"b,x\n"), "text", RecordErrors::Policy::fail), "behind.csv:2:", "behind a closing quote");
-        EXPECT_ERROR(read(put(at("wide.csv"), "text,label\na,b,c\n"), "text", RecordErrors::Policy::fail), "wide.csv:2:", "3 cells, 2 columns");
+        EXPECT_ERROR(read(put(at("behind.csv"), "text,label\n\"a\"b,x\n"), "text", RecordErrors::Policy::fail),
+                     "behind.csv:2:", "behind a closing quote");
+        EXPECT_ERROR(read(put(at("wide.csv"), "text,label\na,b,c\n"), "text", RecordErrors::Policy::fail),
+                     "wide.csv:2:", "3 cells, 2 columns");
     }
     void tsv_knows_no_quotes() {
         QCOMPARE(read(put(at("t.tsv"), "\"a\tx\nb \"c\" d\ty\n")).texts, (std::vector<std::string>{"\"a", "b \"c\" d"}));

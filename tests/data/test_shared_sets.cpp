@@ -89,8 +89,9 @@ class TestSharedSets : public QObject {
         const EvaluationSet set = load_evaluation_folder(shared_folder() / "data/scifact");
         const auto& data = std::get<RetrievalData>(set.data);
         QCOMPARE(data.document_ids[0], std::string("4983"));
-        QVERIFY(data.documents[0].starts_with("Microstructural development of human newborn cerebral white matter assessed in vivo by diffusion "
-                                              "tensor magnetic resonance imaging. Alterations of the architecture"));
+        QVERIFY(data.documents[0].starts_with(
+            "Microstructural development of human newborn cerebral white matter assessed in vivo by diffusion "
+            "tensor magnetic resonance imaging. Alterations of the architecture"));
     }
     void labels_of_classification_keep_their_order_and_names() {
         NEED_SHARED();
@@ -107,14 +108,16 @@ class TestSharedSets : public QObject {
         const EvaluationSet dev = load_evaluation_folder(shared_folder() / "data/stsbenchmark", "validation");
         QCOMPARE(std::get<PairData>(dev.data).first.size(), std::size_t{1500});
         EXPECT_ERROR(load_evaluation_folder(shared_folder() / "data/stsbenchmark", "dusk"), "dusk.jsonl", "no such file");
-        QCOMPARE(std::get<RetrievalData>(load_evaluation_folder(shared_folder() / "data/nfcorpus", "dev").data).queries.size(), std::size_t{324});
+        QCOMPARE(std::get<RetrievalData>(load_evaluation_folder(shared_folder() / "data/nfcorpus", "dev").data).queries.size(),
+                 std::size_t{324});
     }
     /// dataset.json of stsbenchmark names how many of its training pairs are in sts12 to sts16: the two sets must be seen to overlap.
     void training_on_stsbenchmark_is_seen_to_contaminate_sts14() {
         NEED_SHARED();
         const auto folder = shared_folder() / "data";
         std::vector<TrainingSet> training;
-        training.push_back(load_training_set(faceter::testing::request({{"source", "file"}, {"path", (folder / "stsbenchmark/train.jsonl").string()}}), "sts"));
+        training.push_back(load_training_set(
+            faceter::testing::request({{"source", "file"}, {"path", (folder / "stsbenchmark/train.jsonl").string()}}), "sts"));
         std::vector<EvaluationSet> evaluation;
         evaluation.push_back(load_evaluation_folder(folder / "sts14"));
         evaluation.push_back(load_evaluation_folder(folder / "scifact"));
@@ -128,7 +131,8 @@ class TestSharedSets : public QObject {
         const auto folder = (shared_folder() / "data/mnli_sample").string();
         const auto all = load_training_set(faceter::testing::request({{"source", "folder"}, {"path", folder}}), "retrieval");
         QVERIFY(all.card.at("warnings").dump().find("labels: [...]") != std::string::npos);
-        const auto some = load_training_set(faceter::testing::request({{"source", "folder"}, {"path", folder}, {"labels", {"entailment"}}}), "retrieval");
+        const auto some =
+            load_training_set(faceter::testing::request({{"source", "folder"}, {"path", folder}, {"labels", {"entailment"}}}), "retrieval");
         QVERIFY(some.examples.size() < all.examples.size() && some.examples.size() > 1000);
         QCOMPARE(some.card.at("warnings").size(), std::size_t{0});
     }

@@ -59,8 +59,10 @@ class TestTraining : public QObject {
         QCOMPARE(std::string(set.texts[set.examples[4].positive]), std::string("d5"));
         QCOMPARE(set.examples[5].anchor, set.examples[0].anchor);
         QCOMPARE(set.card.at("counts").at("repeated_pairs").get<int>(), 1);
-        EXPECT_ERROR(load("wrong.jsonl", "{\"query\": \"q\", \"document\": \"d\"}\n{\"query\": \"q\", \"dokument\": \"d\"}\n"), "wrong.jsonl:2:", "no positive", "'dokument'");
-        EXPECT_ERROR(load("type.jsonl", "{\"query\": [\"q\"], \"document\": \"d\"}\n", {{"format", "pairs"}}), "type.jsonl:1:", "'query' is not a text");
+        EXPECT_ERROR(load("wrong.jsonl", "{\"query\": \"q\", \"document\": \"d\"}\n{\"query\": \"q\", \"dokument\": \"d\"}\n"),
+                     "wrong.jsonl:2:", "no positive", "'dokument'");
+        EXPECT_ERROR(load("type.jsonl", "{\"query\": [\"q\"], \"document\": \"d\"}\n", {{"format", "pairs"}}),
+                     "type.jsonl:1:", "'query' is not a text");
     }
     void tables_of_triplets_are_read_with_and_without_a_header() {
         const auto plain = load("t.tsv", "q1\td1\tn1\nq2\td2\tn2\n", {{"format", "triplets"}});
@@ -88,7 +90,8 @@ class TestTraining : public QObject {
             QVERIFY(example.anchor != example.positive);
             QCOMPARE(label_of(set.texts[example.anchor]), label_of(set.texts[example.positive]));
             QCOMPARE(negatives(set, i).size(), std::size_t{3});
-            for (const std::string& negative : negatives(set, i)) QVERIFY(negative.find(label_of(set.texts[example.anchor])) == std::string::npos);
+            for (const std::string& negative : negatives(set, i))
+                QVERIFY(negative.find(label_of(set.texts[example.anchor])) == std::string::npos);
         }
         QCOMPARE(set.card.at("counts").at("labels_with_one_text").get<int>(), 1);
         QVERIFY(set.card.at("warnings").dump().find("single") != std::string::npos);
@@ -108,7 +111,8 @@ class TestTraining : public QObject {
     void a_limit_chooses_by_hash_and_a_smoke_run_by_a_smaller_one() {
         std::string lines;
         for (int i = 0; i < 300; ++i) lines += fmt::format("{{\"query\": \"q{}\", \"document\": \"d{}\"}}\n", i, i);
-        const auto hundred = load("limit.jsonl", lines, {{"max_examples", 100}}), fifty = load("limit.jsonl", lines, {{"max_examples", 50}});
+        const auto hundred = load("limit.jsonl", lines, {{"max_examples", 100}}),
+                   fifty = load("limit.jsonl", lines, {{"max_examples", 50}});
         std::set<std::string> anchors;
         for (const Example& example : hundred.examples) anchors.emplace(hundred.texts[example.anchor]);
         QCOMPARE(anchors.size(), std::size_t{100});
@@ -138,10 +142,13 @@ class TestTraining : public QObject {
     }
     void texts_in_training_and_test_data_are_counted_for_each_pair_of_sets() {
         std::vector<TrainingSet> training;
-        training.push_back(load("train_a.jsonl", "{\"query\": \"The cat, sat.\", \"document\": \"x1\"}\n{\"query\": \"alone\", \"document\": \"x2\"}\n"));
+        training.push_back(
+            load("train_a.jsonl", "{\"query\": \"The cat, sat.\", \"document\": \"x1\"}\n{\"query\": \"alone\", \"document\": \"x2\"}\n"));
         training.push_back(load("train_b.jsonl", "{\"query\": \"nothing\", \"document\": \"shared\"}\n"));
         put(folder_.path() / "test/train.jsonl", R"({"text": "nothing", "label": 1})");
-        put(folder_.path() / "test/test.jsonl", "{\"text\": \"the cat sat .\", \"label\": 1}\n{\"text\": \"The  CAT sat\", \"label\": 0}\n{\"text\": \"other\", \"label\": 0}\n");
+        put(folder_.path() / "test/test.jsonl",
+            "{\"text\": \"the cat sat .\", \"label\": 1}\n{\"text\": \"The  CAT sat\", \"label\": 0}\n{\"text\": \"other\", \"label\": "
+            "0}\n");
         std::vector<EvaluationSet> evaluation;
         evaluation.push_back(load_evaluation_folder(folder_.path() / "test"));
         const auto found = count_overlap(training, evaluation);
@@ -153,7 +160,8 @@ class TestTraining : public QObject {
     }
     void every_key_of_an_entry_is_declared_with_a_sentence() {
         const Schema schema = data_entry_schema();
-        for (const char* key : {"name", "source", "path", "view", "split", "task", "max_examples", "max_documents", "format", "on_error", "exclude_same_id", "hard_negatives"})
+        for (const char* key : {"name", "source", "path", "view", "split", "task", "max_examples", "max_documents", "format", "on_error",
+                                "exclude_same_id", "hard_negatives"})
             QVERIFY2(schema.find(key), key);
         for (const Field& field : schema.fields) QVERIFY2(field.description.ends_with('.'), field.key.c_str());
         QCOMPARE(schema.find("source")->choices, (std::vector<std::string>{"debian", "file", "folder"}));
