@@ -38,7 +38,7 @@ at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::se
     if (gradients.empty()) return at::zeros({});
     const at::Tensor norm = at::stack(at::_foreach_norm(gradients, 2)).norm();
     // The fused step divides gradients by this: the norm is never read back on the way.
-    const at::Tensor divisor = max_grad_norm > 0 ? (norm / max_grad_norm).clamp_min(1) : at::Tensor();
+    const at::Tensor divisor = max_grad_norm > 0 ? (norm / max_grad_norm).clamp_min(1).to(at::kFloat) : at::Tensor();
     for (const bool decay : {false, true}) {
         Batch& batch = batches[decay];
         if (batch.values.empty()) continue;

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
     int failed = 0, ran = 0;
     for (const auto& [name, make] : faceter::testing::tests()) {
         if (!wanted.empty() && name != wanted) continue;
-        QStringList arguments{QString::fromUtf8(argv[0])};
+        // A crash ends at once: the handler would start a debugger, and again for what that throws.
+        QStringList arguments{QString::fromUtf8(argv[0]), QStringLiteral("-nocrashhandler")};
         for (int i = 2; i < argc; ++i) arguments << QString::fromUtf8(argv[i]);
         const auto test = make();
         failed += QTest::qExec(test.get(), arguments) != 0;

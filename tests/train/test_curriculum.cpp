@@ -1,0 +1,115 @@
+#include <map>
+#include <set>
+
+#include "support/test.h"
+#include "train/curriculum.h"
+
+using namespace faceter;
+
+namespace {
+
+TrainingSet set_of(const char* name, const char* task, std::size_t count) {
+    TrainingSet set;
+    set.name = name;
+    set.task = task;
+    for (std::size_t i = 0; i < count; ++i) {
+        Example example;
+        example.anchor = set.texts.add("a" + std::to_string(i));
+        example.positive = set.texts.add("p" + std::to_string(i));
+        set.examples.push_back(example);
+    }
+    return set;
+}
+
+}  // namespace
+
+class TestCurriculum : public QObject {
+    Q_OBJECT
+    std::vector<TrainingSet> sets_;
+    CurriculumContext context_;
+
+  private Q_SLOTS:
+    void init() {
+        sets_.clear();
+        sets_.push_back(set_of("r1", "retrieval", 100));
+        sets_.push_back(set_of("r2", "retrieval", 40));
+        sets_.push_back(set_of("c1", "classification", 60));
+        sets_.push_back(set_of("c2", "classification", 50));
+        context_ = {};
+        for (const TrainingSet& set : sets_) context_.sets.push_back(&set);
+        Task retrieval, classification;
+        retrieval.name = "retrieval";
+        retrieval.temperature = 0.03;
+        retrieval.weight = 3;
+        classification.name = "classification";
+        classification.temperature = 0.06;
+        classification.homogeneous = false;
+        context_.tasks = {retrieval, classification};
+        context_.batch_size = 10;
+        context_.seed = 4;
+    }
+
+    void a_batch_is_of_one_task_with_its_temperature_and_batching() {
+        const auto curriculum = make_task_aware_curriculum(context_);
+        std::map<std::string, int> tasks;
+        bool mixed = false;
+        for (int i = 0; i < 200; ++i) {
+            const BatchPlan plan = curriculum->next();
+            ++tasks[plan.task];
+            std::set<std::uint32_t> sets;
+            for (const auto& item : plan.items) {
+                sets.insert(item.set);
+                QCOMPARE(QString::fromStdString(sets_[item.set].task), QString::fromStdString(plan.task));
+            }
+            QCOMPARE(plan.temperature, plan.task == "retrieval" ? 0.03 : 0.06);
+            if (plan.task == "retrieval") QCOMPARE(sets.size(), std::size_t{1});
+            mixed |= sets.size() > 1;
+        }
+        QVERIFY(mixed);
+        QVERIFY(tasks["retrieval"] > 120 && tasks["retrieval"] < 180);  // weight 3 of 4
+    }
+
+    void an_epoch_has_every_example_once() {
+        context_.tasks.resize(1);
+        context_.sets.resize(1);
+        const auto curriculum = make_task_aware_curriculum(context_);
+        for (int epoch = 0; epoch < 3; ++epoch) {
+            std::set<std::uint32_t> seen;
+            for (int i = 0; i < 10; ++i)
+                for (const auto& item : curriculum->next().items) QVERIFY(seen.insert(item.example).second);
+            QCOMPARE(seen.size(), std::size_t{100});
+        }
+    }
+
+    void it_goes_on_from_its_state_with_the_same_batches() {
+        for (const auto make : {make_task_aware_curriculum, make_static_curriculum}) {
+            const auto first = make(context_), second = make(context_);
+            for (int i = 0; i < 57; ++i) first->next();
+            second->restore(parse_json(first->state().dump(), "state"));
+            for (int i = 0; i < 30; ++i) {
+                const BatchPlan a = first->next(), b = second->next();
+                QCOMPARE(a.items.size(), b.items.size());
+                for (std::size_t k = 0; k < a.items.size(); ++k) QVERIFY(a.items[k].set == b.items[k].set && a.items[k].example == b.items[k].example);
+            }
+        }
+    }
+
+    void static_training_mixes_all_tasks_at_one_temperature() {
+        const auto curriculum = make_static_curriculum(context_);
+        std::set<std::uint32_t> sets;
+        for (int i = 0; i < 5; ++i) {
+            const BatchPlan plan = curriculum->next();
+            QCOMPARE(plan.temperature, 0.03);
+            for (const auto& item : plan.items) sets.insert(item.set);
+        }
+        QCOMPARE(sets.size(), std::size_t{4});
+    }
+
+    void no_examples_is_an_error_that_says_where_to_add_some() {
+        context_.sets.clear();
+        EXPECT_ERROR(make_task_aware_curriculum(context_), "no task", "tasks.*.train");
+    }
+};
+
+FACETER_TEST(TestCurriculum)
+#include "test_curriculum.moc"

@@ -1,0 +1,188 @@
+#include <fstream>
+
+#include "common/file.h"
+#include "support/tensors.h"
+#include "support/test.h"
+#include "train/trainer.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+TrainingSet some_pairs() {
+    TrainingSet set;
+    set.name = "pairs";
+    set.task = "retrieval";
+    const char* words[] = {"red", "green", "blue", "house", "river", "stone", "quick", "brown", "fox", "jumps", "over", "lazy"};
+    for (std::uint32_t i = 0; i < 60; ++i) {
+        std::string query, document;
+        for (std::uint32_t k = 0; k < 3 + i % 4; ++k) query += std::string(words[(i * 7 + k * 5) % 12]) + " ";
+        for (std::uint32_t k = 0; k < 6 + i % 9; ++k) document += std::string(words[(i * 5 + k * 7 + 1) % 12]) + " ";
+        Example example;
+        example.anchor = set.texts.intern(query + std::to_string(i));
+        example.positive = set.texts.intern(document + std::to_string(i));
+        example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
+        example.num_negatives = i % 3;
+        for (std::uint32_t n = 0; n < example.num_negatives; ++n) set.negatives.push_back(set.texts.intern(document + "other " + std::to_string(n)));
+        set.examples.push_back(example);
+    }
+    return set;
+}
+
+/// A trainer on the tiny reference model with its data, ready to step.
+struct Bench {
+    TemporaryDirectory cache;
+    TrainingSet set = some_pairs();
+    std::unique_ptr<EmbeddingModel> model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+    PairBatcher batcher{*model, {&set}, cache.path(), 1};
+    std::unique_ptr<Curriculum> curriculum;
+    InfoNce objective{{}};
+    SingleProcess group;
+    std::unique_ptr<Trainer> trainer;
+
+    explicit Bench(TrainingSettings settings) {
+        CurriculumContext context;
+        Task task;
+        task.name = "retrieval";
+        context.tasks = {task};
+        context.sets = {&set};
+        context.batch_size = settings.batch_size;
+        curriculum = make_task_aware_curriculum(context);
+        trainer = std::make_unique<Trainer>(*model, Stage{}, 0, batcher, *curriculum, objective, settings, EarlyStopping{}, group);
+    }
+    std::vector<at::Tensor> weights() const {
+        std::vector<at::Tensor> all;
+        for (const NamedTensor& t : model->named_tensors()) all.push_back(t.tensor.clone());
+        return all;
+    }
+};
+
+TrainingSettings small() {
+    TrainingSettings settings;
+    settings.batch_size = 12;
+    settings.steps = 8;
+    settings.learning_rate = 1e-3;
+    return settings;
+}
+
+}  // namespace
+
+class TestTrainer : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void the_loss_falls() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.steps = 60;
+        settings.learning_rate = 3e-3;
+        settings.dropout = 0;
+        Bench bench(settings);
+        double first = 0, last = 0;  // means of five steps
+        for (int i = 0; i < 60; ++i) {
+            const double loss = bench.trainer->train_step().loss / 5;
+            if (i < 5) first += loss;
+            if (i >= 55) last += loss;
+        }
+        QVERIFY2(last < 0.8 * first, (std::to_string(first) + " " + std::to_string(last)).c_str());
+    }
+
+    void the_same_seed_gives_the_same_weights_bit_for_bit() {
+        NEED_SHARED();
+        Bench a(small()), b(small());
+        for (int i = 0; i < 4; ++i) {
+            a.trainer->train_step();
+            b.trainer->train_step();
+        }
+        const auto x = a.weights(), y = b.weights();
+        for (std::size_t i = 0; i < x.size(); ++i) QVERIFY(at::equal(x[i], y[i]));
+    }
+
+    void the_gradient_cache_gives_the_plain_step_with_dropout_on() {
+        NEED_SHARED();
+        TrainingSettings cached = small();
+        cached.gradient_cache_chunk = 5;
+        Bench a(small()), b(cached);
+        for (int i = 0; i < 3; ++i) {
+            const StepReport plain = a.trainer->train_step(), chunked = b.trainer->train_step();
+            QVERIFY(std::abs(plain.loss - chunked.loss) < 1e-5 * plain.loss);
+            QVERIFY(std::abs(plain.grad_norm - chunked.grad_norm) < 1e-4 * plain.grad_norm);
+        }
+    }
+
+    void bf16_trains_with_float32_masters() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.bf16 = true;
+        Bench half(settings), full(small());
+        const double a = half.trainer->train_step().loss, b = full.trainer->train_step().loss;
+        QVERIFY2(std::abs(a - b) < 0.05 * b, (std::to_string(a) + " " + std::to_string(b)).c_str());
+        QCOMPARE(half.model->encoders.front()->dtype(), at::kFloat);
+        // The second step starts from masters that moved alike: by far less than bf16 can hold, had they been kept in it.
+        const double c = half.trainer->train_step().loss, d = full.trainer->train_step().loss;
+        QVERIFY2(std::abs(c - d) < 0.05 * d, (std::to_string(c) + " " + std::to_string(d)).c_str());
+        const at::Tensor master = half.model->encoders.front()->blocks()[0].experts[0].up;
+        QVERIFY(max_difference(master, master.to(at::kBFloat16)) > 0);
+    }
+
+    void a_restored_trainer_goes_on_bit_for_bit() {
+        NEED_SHARED();
+        TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 2);
+        TrainingSettings settings = small();
+        settings.checkpoint_every_steps = 3;
+        Bench whole(settings), part(settings), resumed(settings);
+        whole.trainer->run({});
+        TrainerEvents events;
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) { store.save(state, part.model->named_tensors(), optimizer); };
+        events.should_stop = [&] { return part.trainer->step() == 5; };
+        QVERIFY(part.trainer->run(events) == TrainOutcome::stopped);
+        std::vector<std::string> warnings;
+        const auto checkpoint = store.newest(warnings);
+        QVERIFY(checkpoint && checkpoint->state.step == 5 && warnings.empty());
+        resumed.model->load_weights(Weights(std::vector<fs::path>{checkpoint->model()}));
+        resumed.trainer->restore(*checkpoint);
+        QVERIFY(resumed.trainer->run({}) == TrainOutcome::finished);
+        const auto x = whole.weights(), y = resumed.weights();
+        for (std::size_t i = 0; i < x.size(); ++i) QVERIFY(at::equal(x[i], y[i]));
+    }
+
+    void a_damaged_checkpoint_is_passed_over_and_named() {
+        NEED_SHARED();
+        TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 3);
+        Bench bench(small());
+        bench.trainer->train_step();
+        for (const std::int64_t step : {1, 2}) store.save({0, step, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state());
+        const fs::path newest = folder.path() / "stage-000-step-000000002";
+        {
+            std::fstream file(newest / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+            file.seekp(5000);
+            file.put('x');
+        }
+        std::vector<std::string> warnings;
+        const auto found = store.newest(warnings);
+        QVERIFY(found && found->state.step == 1);
+        QVERIFY(warnings.size() == 1 && warnings[0].find("model.safetensors has another content") != std::string::npos);
+    }
+
+    void a_full_disk_while_saving_names_the_path_and_leaves_the_older_checkpoint() {
+        NEED_SHARED();
+        TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 1);
+        Bench bench(small());
+        store.save({0, 1, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state());
+        for (int fail_at = 0; fail_at < 12; ++fail_at) {
+            int count = 0;
+            set_file_fault_hook([&](FileOperation, const fs::path&) { return count++ == fail_at ? ENOSPC : 0; });
+            EXPECT_ERROR(store.save({0, 2, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state()), std::string("No space left"), folder.path().string());
+            set_file_fault_hook({});
+            std::vector<std::string> warnings;
+            const auto found = store.newest(warnings);
+            QVERIFY(found && found->state.step == 1 && warnings.empty());
+        }
+    }
+};
+
+FACETER_TEST(TestTrainer)
+#include "test_trainer.moc"
