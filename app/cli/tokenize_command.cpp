@@ -37,7 +37,7 @@ fs::path model_folder(const std::string& model) {
 
 int tokenize(const TokenizeOptions& options) {
     const ModelFolder folder = ModelFolder::open(model_folder(options.model));
-    const auto tokenizer = load_tokenizer(folder.encoder_folder);
+    const auto tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
     TextChunks chunks(options.input, options.jsonl);
     std::string out;
     while (chunks.next()) {

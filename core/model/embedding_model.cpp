@@ -18,7 +18,7 @@ std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& fo
     model->folder = folder;
     const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string());
     model->encoders.push_back(std::make_unique<Encoder>(config, at::kFloat));
-    model->tokenizer = load_tokenizer(folder.encoder_folder);
+    model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
     model->max_length = folder.max_seq_length;
     return model;
 }

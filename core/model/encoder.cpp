@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/matrix.h"
+
 namespace faceter {
 namespace {
 
@@ -71,10 +73,10 @@ at::Tensor Encoder::block_forward(std::size_t index, const at::Tensor& x, const 
     }
     const double scale = 1.0 / std::sqrt(static_cast<double>(config_.hidden_dim) / static_cast<double>(config_.num_heads));
     // Attention(x) = softmax(q k^T / sqrt(d)) v, then y = norm(x + W_o attention), out = norm(y + FFN_e(y))    (Vaswani et al., 2017; post-norm)
-    const at::Tensor qkv = at::linear(x, block.qkv.weight, block.qkv.bias);  // [T, 3 D]
+    const at::Tensor qkv = linear_layer(x, block.qkv.weight, block.qkv.bias);  // [T, 3 D]
     const at::Tensor attended =
         packed_attention(qkv, batch.layout, config_.num_heads, scale, site_of(context, context.attention_dropout, index, attention_probabilities));
-    const at::Tensor y = add_norm(at::linear(attended, block.attention_output.weight), x, before, mixture, config_.norm_epsilon, batch.layout,
+    const at::Tensor y = add_norm(linear_layer(attended, block.attention_output.weight, {}), x, before, mixture, config_.norm_epsilon, batch.layout,
                                   site_of(context, context.hidden_dropout, index, attention_output));
     return add_norm(feed_forward(y, segments, mlp), y, behind, mixture, config_.norm_epsilon, batch.layout,
                     site_of(context, context.hidden_dropout, index, feed_forward_output));

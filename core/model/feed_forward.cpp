@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 
+#include "model/matrix.h"
 #include "model/ops_common.h"
 
 namespace faceter {
@@ -10,18 +11,15 @@ using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 /// Rows that go through both products at a time: the inner activations of a chunk stay in the cache.
-constexpr std::int64_t chunk_rows = 1024, kernel_rows = 32;
+constexpr std::int64_t chunk_rows = 2048, kernel_rows = 32;
 
 struct Chunk {
-    std::size_t segment;
     std::int64_t begin, rows;
 };
 
-std::vector<Chunk> chunks_of(const std::vector<Segment>& segments) {
+std::vector<Chunk> chunks_of(const Segment& segment) {
     std::vector<Chunk> chunks;
-    for (std::size_t s = 0; s < segments.size(); ++s)
-        for (std::int64_t row = segments[s].begin; row < segments[s].end; row += chunk_rows)
-            chunks.push_back({s, row, std::min(chunk_rows, segments[s].end - row)});
+    for (std::int64_t row = segment.begin; row < segment.end; row += chunk_rows) chunks.push_back({row, std::min(chunk_rows, segment.end - row)});
     return chunks;
 }
 
@@ -45,23 +43,33 @@ void bias_gelu_backward(const at::Tensor& u, const at::Tensor& bias, const at::T
     bias_gradient.add_(sums.sum(0));
 }
 
-/// weights: up, up_bias, down of each segment.
+/// x w^T. oneDNN sums in another order for few rows than for many, so a batch cut into segments would differ in the last bit from the same batch in one
+/// piece: few rows are filled up where that matters (an upcycled mixture equals its dense parent exactly, methods.md section 2).
+at::Tensor segment_product(const at::Tensor& x, const at::Tensor& w, bool same_bits) {
+    constexpr std::int64_t many_rows = 96;
+    if (!same_bits || x.size(0) >= many_rows) return product_transposed(x, w);
+    return product_transposed(at::constant_pad_nd(x, {0, 0, 0, many_rows - x.size(0)}), w).narrow(0, 0, x.size(0)).contiguous();
+}
+
+/// weights: up, up_bias, down of each segment. Saved: x, the weights, then u = x up^T (before the bias) of each segment.
 struct FeedForward : Function<FeedForward> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const std::vector<Segment>& segments, bool keep, at::TensorList weights) {
         const at::Tensor x = input.contiguous(), out = at::empty_like(x);
-        const std::int64_t inner = weights[0].size(0);
-        const at::Tensor u = at::empty({keep ? x.size(0) : std::min(chunk_rows, x.size(0)), inner}, x.options());  // before the bias
-        const at::Tensor g = keep ? at::empty({std::min(chunk_rows, x.size(0)), inner}, x.options()) : u;
-        for (const Chunk& c : chunks_of(segments)) {
-            const at::Tensor *up = &weights[3 * c.segment], *bias = up + 1, *down = up + 2;
-            at::Tensor u_rows = u.narrow(0, keep ? c.begin : 0, c.rows), g_rows = g.narrow(0, 0, c.rows), out_rows = out.narrow(0, c.begin, c.rows);
-            at::mm_out(u_rows, x.narrow(0, c.begin, c.rows), up->t());
-            bias_gelu(u_rows, *bias, g_rows);
-            at::mm_out(out_rows, g_rows, down->t());
+        const bool same_bits = keep || segments.size() > 1;
+        variable_list saved{x};
+        saved.insert(saved.end(), weights.begin(), weights.end());
+        for (std::size_t s = 0; s < segments.size(); ++s) {
+            const at::Tensor *up = &weights[3 * s], *bias = up + 1, *down = up + 2;
+            if (keep) saved.push_back(segment_product(x.narrow(0, segments[s].begin, segments[s].rows()), *up, same_bits));
+            for (const Chunk& c : chunks_of(segments[s])) {
+                const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segments[s].begin, c.rows)
+                                          : segment_product(x.narrow(0, c.begin, c.rows), *up, same_bits);
+                const at::Tensor g = keep ? at::empty_like(u) : u;
+                bias_gelu(u, *bias, g);
+                out.narrow(0, c.begin, c.rows).copy_(segment_product(g, *down, same_bits));
+            }
         }
         if (keep) {
-            variable_list saved{x, u};
-            saved.insert(saved.end(), weights.begin(), weights.end());
             context->save_for_backward(std::move(saved));
             context->saved_data["segments"] = Carried<std::vector<Segment>>::wrap(segments);
         }
@@ -70,26 +78,34 @@ struct FeedForward : Function<FeedForward> {
 
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
-        const at::TensorList weights(saved.data() + 2, saved.size() - 2);
         const auto& segments = Carried<std::vector<Segment>>::from(context->saved_data["segments"]);
-        const at::Tensor &x = saved[0], &u = saved[1], dout = gradients[0].contiguous(), dx = at::empty_like(x);
-        variable_list result(3 + weights.size());
+        const std::size_t num_weights = 3 * segments.size();
+        const at::Tensor &x = saved[0], dout = gradients[0].contiguous(), dx = at::empty_like(x);
+        variable_list result(3 + num_weights);
         result[0] = dx;
-        const std::int64_t most = std::min(chunk_rows, x.size(0));
-        const at::Tensor g_buffer = at::empty({most, u.size(1)}, u.options()), du_buffer = at::empty_like(g_buffer);
-        for (const Chunk& c : chunks_of(segments)) {
-            const std::size_t w = 3 * c.segment;
-            const bool first = !result[3 + w].defined();
-            for (std::size_t i = w; first && i < w + 3; ++i) result[3 + i] = at::zeros_like(weights[i]);
-            at::Tensor du = du_buffer.narrow(0, 0, c.rows), g = g_buffer.narrow(0, 0, c.rows), dx_rows = dx.narrow(0, c.begin, c.rows);
-            const at::Tensor dout_rows = dout.narrow(0, c.begin, c.rows), x_rows = x.narrow(0, c.begin, c.rows);
-            at::mm_out(du, dout_rows, weights[w + 2]);
-            bias_gelu_backward(u.narrow(0, c.begin, c.rows), weights[w + 1], g, du, result[3 + w + 1]);
-            result[3 + w + 2].addmm_(dout_rows.t(), g, first ? 0 : 1);
-            result[3 + w].addmm_(du.t(), x_rows, first ? 0 : 1);
-            at::mm_out(dx_rows, du, weights[w]);
+        for (std::size_t s = 0; s < segments.size(); ++s) {
+            const at::Tensor *up = &saved[1 + 3 * s], *bias = up + 1, *down = up + 2, *u_rows = &saved[1 + num_weights + s];
+            at::Tensor *dup = &result[3 + 3 * s], *dbias = dup + 1, *ddown = dup + 2;
+            *dbias = at::zeros_like(*bias);
+            for (const Chunk& c : chunks_of(segments[s])) {
+                const at::Tensor u = u_rows->narrow(0, c.begin - segments[s].begin, c.rows), g = at::empty_like(u);
+                const at::Tensor dout_rows = dout.narrow(0, c.begin, c.rows);
+                const at::Tensor du = product(dout_rows, *down);  // of g until the next line
+                bias_gelu_backward(u, *bias, g, du, *dbias);
+                add_to(*ddown, product(dout_rows.t(), g));
+                add_to(*dup, product(du.t(), x.narrow(0, c.begin, c.rows)));
+                dx.narrow(0, c.begin, c.rows).copy_(product(du, *up));
+            }
         }
         return result;
+    }
+
+  private:
+    static void add_to(at::Tensor& sum, const at::Tensor& part) {
+        if (sum.defined())
+            sum.add_(part);
+        else
+            sum = part;
     }
 };
 

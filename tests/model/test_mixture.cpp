@@ -94,8 +94,8 @@ class TestMixture : public QObject {
         for (const char* placement : {"every", "every_other"})
             for (const char* norms : {"own", "shared"}) {
                 const auto model = mote_model({{"method", "mote"}, {"placement", placement}, {"expert_norms", norms}});
-                const at::Tensor expected = dense.forward(some_batch({0, 0, 0, 0, 0, 0}), {});
-                const at::Tensor got = model->encoders.front()->forward(some_batch({0, 0, 1, 2, 2, 3}), {});
+                const at::Tensor expected = dense.forward(some_batch(std::vector<int>(14, 0)), {});
+                const at::Tensor got = model->encoders.front()->forward(some_batch({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 3}), {});
                 QCOMPARE(max_difference(got, expected), 0.0);
             }
     }

@@ -23,7 +23,7 @@ std::unique_ptr<Tokenizer> with_added(std::initializer_list<Json> tokens) {
 
 }  // namespace
 
-/// Every expectation was read off Hugging Face tokenizers 0.23.3.
+/// The expectations were read off Hugging Face tokenizers 0.23.3, but for the last test: there the peer chooses at random.
 class TestAddedTokens : public QObject {
     Q_OBJECT
   private Q_SLOTS:

@@ -44,6 +44,13 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(encode(*tokenizer, "a A", 1), (std::vector<std::int32_t>{8}));
         QCOMPARE(encode(*tokenizer, "a A"), (std::vector<std::int32_t>{8, 1}));
     }
+    void a_text_can_be_lower_cased_though_the_tokenizer_does_not() {
+        Json json = small_tokenizer_json();
+        json["normalizer"]["lowercase"] = false;
+        const TokenizerFolder folder(json);
+        QCOMPARE(encode(*load_tokenizer(folder.path()), "A a"), (std::vector<std::int32_t>{2, 1, 8, 3}));
+        QCOMPARE(encode(*load_tokenizer(folder.path(), true), "A a"), (std::vector<std::int32_t>{2, 8, 8, 3}));
+    }
     void bert_processing_is_read_too() {
         Json json = small_tokenizer_json();
         json["post_processor"] = Json::parse(R"({"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})");

@@ -1,0 +1,17 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+namespace faceter {
+
+/// The matrix products of the float32 CPU path. They go through oneDNN, whose kernels are made for the processor at hand whoever built it: where ATen's
+/// default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided operands (transposes) are taken as they are.
+
+/// x w^T (+ bias): x [M, K], w [N, K] -> [M, N].
+at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias = {});
+/// x w: x [M, K], w [K, N] -> [M, N].
+inline at::Tensor product(const at::Tensor& x, const at::Tensor& w) { return product_transposed(x, w.t()); }
+
+/// A linear layer with gradients: x [T, K], weight [N, K], bias [N] or undefined -> [T, N].
+at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+}  // namespace faceter
