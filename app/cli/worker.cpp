@@ -31,7 +31,7 @@ int run_worker_command(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) arguments.push_back(argv[i]);
     arguments.push_back(nullptr);
     ::execv(worker.c_str(), arguments.data());
-    throw failure("{}: cannot start: {}", worker, std::strerror(errno));
+    throw failure("{}: cannot start: {}", worker, errno_text(errno));
 }
 
 }  // namespace faceter::cli

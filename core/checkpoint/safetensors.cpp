@@ -156,7 +156,7 @@ void read_exactly(int descriptor, void* destination, std::uint64_t size, std::ui
     while (size > 0) {
         const ssize_t got = ::pread(descriptor, at, std::min<std::uint64_t>(size, 1u << 30), static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw data_error("{}: cannot read: {}", path.string(), std::strerror(errno));
+        if (got < 0) throw data_error("{}: cannot read: {}", path.string(), errno_text(errno));
         if (got == 0) throw data_error("{}: ended at byte {} while it was read; it was changed by another program", path.string(), offset);
         at += got;
         offset += static_cast<std::uint64_t>(got);
@@ -210,7 +210,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view header, std::uint64_
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) throw data_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+    if (descriptor_ < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
     try {
         std::uint64_t file_size = 0;
         const std::string header = read_header(descriptor_, path, file_size);

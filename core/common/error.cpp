@@ -1,9 +1,15 @@
 #include "common/error.h"
 
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 namespace faceter {
+
+const char* errno_text(int error) {
+    const char* text = ::strerrordesc_np(error);
+    return text ? text : "unknown error";
+}
 
 std::string SourcePosition::text() const {
     if (line == 0) return file;

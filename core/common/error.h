@@ -57,6 +57,9 @@ Error failure(fmt::format_string<Args...> format, Args&&... args) {
     return {ExitCode::failed, fmt::format(format, std::forward<Args>(args)...)};
 }
 
+/// What an errno means, in English whatever the locale: messages are searched for and compared.
+const char* errno_text(int error);
+
 /// Runs `body` and turns what it throws into the exit code and one line on standard error ("faceter: ...").
 /// std::bad_alloc becomes out_of_memory; any other exception `failed`.
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv);

@@ -31,7 +31,7 @@ int injected_fault(FileOperation operation, const fs::path& path) {
                        : error == EACCES ? "; check the folder's permissions"
                        : error == EROFS  ? "; choose a folder on a writable file system"
                                          : "";
-    throw failure("{}: cannot {}: {}{}", path.string(), what, std::strerror(error), hint);
+    throw failure("{}: cannot {}: {}{}", path.string(), what, errno_text(error), hint);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
     struct stat info {};
     if (::fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
         ::close(descriptor);
@@ -55,7 +55,7 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
         if (got <= 0) {
             const int error = errno;
             ::close(descriptor);
-            if (got < 0) throw data_error("{}: cannot read: {}", path.string(), std::strerror(error));
+            if (got < 0) throw data_error("{}: cannot read: {}", path.string(), errno_text(error));
             return content;
         }
         content.append(buffer, static_cast<std::size_t>(got));
@@ -146,14 +146,14 @@ fs::path absolute_path(const fs::path& path) { return fs::absolute(path).lexical
 
 MappedFile::MappedFile(const fs::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
     struct stat info {};
     ::fstat(descriptor, &info);
     size_ = static_cast<std::size_t>(info.st_size);
     void* address = size_ ? ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0) : nullptr;
     const int error = errno;
     ::close(descriptor);
-    if (address == MAP_FAILED) throw data_error("{}: cannot map: {}", path.string(), std::strerror(error));
+    if (address == MAP_FAILED) throw data_error("{}: cannot map: {}", path.string(), errno_text(error));
     data_ = static_cast<const std::byte*>(address);
 }
 

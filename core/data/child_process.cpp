@@ -20,7 +20,7 @@ namespace {
 
 struct Pipe {
     Pipe() {
-        if (::pipe2(ends, O_CLOEXEC) != 0) throw failure("cannot create a pipe: {}", std::strerror(errno));
+        if (::pipe2(ends, O_CLOEXEC) != 0) throw failure("cannot create a pipe: {}", errno_text(errno));
     }
     ~Pipe() {
         close_end(0);
@@ -70,7 +70,7 @@ pid_t spawn(std::vector<std::string> arguments, Pipe& out, Pipe& error) {
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (result == ENOENT || result == EACCES) return 0;
-    if (result != 0) throw failure("cannot start {}: {}", arguments[0], std::strerror(result));
+    if (result != 0) throw failure("cannot start {}: {}", arguments[0], errno_text(result));
     return child;
 }
 

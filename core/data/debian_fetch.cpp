@@ -38,7 +38,7 @@ Dir::Cache::srcpkgcache "";
 class FolderLock {
   public:
     explicit FolderLock(const fs::path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        if (descriptor_ < 0) throw failure("{}: cannot open: {}", file.string(), std::strerror(errno));
+        if (descriptor_ < 0) throw failure("{}: cannot open: {}", file.string(), errno_text(errno));
         while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
         }
     }

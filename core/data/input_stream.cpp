@@ -24,7 +24,7 @@ class PlainStream : public InputStream {
   public:
     explicit PlainStream(const fs::path& path) : path_(path) {
         descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (descriptor_ < 0) throw data_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+        if (descriptor_ < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
         struct stat info {};
         if (::fstat(descriptor_, &info) == 0 && S_ISDIR(info.st_mode)) {
             ::close(descriptor_);
@@ -43,7 +43,7 @@ class PlainStream : public InputStream {
         for (;;) {
             const ssize_t got = ::read(descriptor_, to, size);
             if (got >= 0) return static_cast<std::size_t>(got);
-            if (errno != EINTR) throw data_error("{}: cannot read: {}", path_.string(), std::strerror(errno));
+            if (errno != EINTR) throw data_error("{}: cannot read: {}", path_.string(), errno_text(errno));
         }
     }
 
@@ -54,7 +54,7 @@ class PlainStream : public InputStream {
         while (have < count) {
             const ssize_t got = ::read(descriptor_, peeked_.data() + have, count - have);
             if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw data_error("{}: cannot read: {}", path_.string(), std::strerror(errno));
+            if (got < 0) throw data_error("{}: cannot read: {}", path_.string(), errno_text(errno));
             if (got == 0) break;
             have += static_cast<std::size_t>(got);
         }

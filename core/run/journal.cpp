@@ -183,7 +183,7 @@ JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int
     JournalContent content;
     content.valid_bytes = offset;
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", file.string(), std::strerror(errno));
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", file.string(), errno_text(errno));
     std::string buffer;
     std::uint64_t position = offset;
     char chunk[1 << 16];

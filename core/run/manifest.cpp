@@ -47,7 +47,7 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
 /// Why code from this file or folder must not be trusted, or nothing. A plugin runs with the user's rights, so nobody else may write it.
 std::string writable_by_others(const fs::path& path) {
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return std::strerror(errno);
+    if (::stat(path.c_str(), &info) != 0) return errno_text(errno);
     if (info.st_mode & S_IWOTH) return path.string() + " may be written by everyone; remove that permission (chmod o-w)";
     if (info.st_uid != 0 && info.st_uid != ::geteuid()) return path.string() + " belongs to another user";
     if ((info.st_mode & S_IWGRP) && info.st_gid != ::getegid() && info.st_gid != 0)

@@ -45,7 +45,7 @@ Queue Queue::create(const Project& project, const std::vector<RunDirectory>& run
     const fs::path root = project.folder() / "queue";
     make_directories(root);
     std::string name = (root / "q-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, std::strerror(errno));
+    if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, errno_text(errno));
     Queue queue;
     queue.folder = name;
     queue.jobs = jobs;
@@ -88,9 +88,9 @@ bool Queue::supervised() const {
 
 void start_supervisor(const Queue& queue) {
     const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), std::strerror(errno));
+    if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));
     int report[2];
-    if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", std::strerror(errno));
+    if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
     const pid_t child = ::fork();
     if (child == 0) {
         // A second fork: the supervisor is nobody's child here, so that it is never a zombie of a program that follows it.
@@ -102,7 +102,7 @@ void start_supervisor(const Queue& queue) {
     int error = child < 0 ? errno : 0;
     [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
     ::close(report[0]);
-    if (error) throw failure("cannot start the supervisor: {}", std::strerror(error));
+    if (error) throw failure("cannot start the supervisor: {}", errno_text(error));
     for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 

@@ -199,7 +199,7 @@ std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path&
 void RunDirectory::append_user_event(const Json& event) const {
     const fs::path file = folder_ / "user.jsonl";
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor < 0) throw failure("{}: cannot open for writing: {}", file.string(), std::strerror(errno));
+    if (descriptor < 0) throw failure("{}: cannot open for writing: {}", file.string(), errno_text(errno));
     ::flock(descriptor, LOCK_EX);
     char last = '\n';
     const off_t size = ::lseek(descriptor, 0, SEEK_END);
@@ -208,7 +208,7 @@ void RunDirectory::append_user_event(const Json& event) const {
     const bool written = ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor) == 0;
     const int error = errno;
     ::close(descriptor);
-    if (!written) throw failure("{}: cannot write: {}", file.string(), std::strerror(error));
+    if (!written) throw failure("{}: cannot write: {}", file.string(), errno_text(error));
 }
 
 RunDirectory::UserState RunDirectory::user_state() const {

@@ -55,7 +55,7 @@ int take_log_folder(const RunDirectory& run) {
 int lock_run(const RunDirectory& run) {
     make_directories(run.control());
     const int lock = ::open((run.control() / "lock").c_str(), O_RDWR | O_CREAT, 0666);
-    if (lock < 0) throw failure("{}: cannot create: {}", (run.control() / "lock").string(), std::strerror(errno));
+    if (lock < 0) throw failure("{}: cannot create: {}", (run.control() / "lock").string(), errno_text(errno));
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return lock;   // a file system without locks has to do without
     ::close(lock);
     throw failure("{}: another worker is running it", run.info().id);
@@ -69,7 +69,7 @@ int lock_run(const RunDirectory& run) {
     const std::string path = run.string();
     const char* const arguments[] = {worker.c_str(), "run", path.c_str(), nullptr};
     ::execv(worker.c_str(), const_cast<char* const*>(arguments));
-    fmt::print(stderr, "{}: cannot start: {}\n", worker, std::strerror(errno));
+    fmt::print(stderr, "{}: cannot start: {}\n", worker, errno_text(errno));
     std::fflush(stderr);
     ::_exit(static_cast<int>(ExitCode::failed));
 }
@@ -123,12 +123,12 @@ class Supervisor {
         const int attempt = take_log_folder(run);
         const fs::path log_path = run.attempt_log(attempt);
         const int log = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (log < 0) throw failure("{}: cannot create: {}", log_path.string(), std::strerror(errno));
+        if (log < 0) throw failure("{}: cannot create: {}", log_path.string(), errno_text(errno));
         const pid_t child = ::fork();
         if (child == 0) exec_worker(queue_.worker, run.folder(), log, attempt);
         ::close(log);
         ::close(lock);
-        if (child < 0) throw failure("cannot start a process: {}", std::strerror(errno));
+        if (child < 0) throw failure("cannot start a process: {}", errno_text(errno));
         working_[child] = {run.folder(), attempt, false};
     }
 

@@ -110,7 +110,7 @@ class SlowKill : public QObject {
         write_pairs();
         const RunDirectory run = make_run();
         const pid_t pid = start(run);
-        while (run.attempts().empty() || read_journal(run.attempt_journal(1)).events.size() < 6) ::usleep(1000);
+        while (!fs::exists(run.attempt_journal(1)) || read_journal(run.attempt_journal(1)).events.size() < 6) ::usleep(1000);
         ::kill(pid, SIGTERM);
         const int code = finish_or_kill(pid, 60000);
         QVERIFY2(code == 6 || code == 0, std::to_string(code).c_str());
