@@ -15,7 +15,8 @@ Extension infonce() {
                  choice("mask_false_negatives", {"none", "same_text", "same_label"}, "same_text",
                         "In-batch examples with the same text (or also the same class label) are not taken as negatives; the papers mask nothing."),
                  choice("similarity", {"cosine", "dot"}, "cosine", "What the temperature divides."),
-                 boolean("use_hard_negatives", true, "Use the negatives that a data set gives."),
+                 choice("hard_negatives", {"all", "own", "none"}, "all",
+                        "Which queries a given hard negative counts for: all of the batch, the one it was given for, or none."),
                  integer("gradient_cache_chunk", 0,
                          "Compute a batch in chunks of this many pairs with the same gradients in less memory (GradCache); 0: off.")
                      .at_least(0)
