@@ -79,20 +79,18 @@ void RunSession::load_evaluation_data() {
     journal_->phase("read evaluation data");
     for (const Json& entry : settings_.at("evaluation").at("datasets")) {
         try {
-            evaluation_.push_back({load_evaluation_set(request(entry)), ""});
+            evaluation_.push_back(load_evaluation_set(request(entry)));
         } catch (const DataUnavailable& error) {
             warn(error.what());
             continue;
         }
-        for (const Json& warning : json_or<Json>(evaluation_.back().set.card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
-        journal_->event("data", {{"use", "evaluation"}, {"task", evaluation_.back().set.task_type}, {"card", evaluation_.back().set.card}});
+        for (const Json& warning : json_or<Json>(evaluation_.back().card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
+        journal_->event("data", {{"use", "evaluation"}, {"task", evaluation_.back().task_type}, {"card", evaluation_.back().card}});
     }
 }
 
 void RunSession::warn_of_overlap() {
-    std::vector<EvaluationSet> sets;
-    for (const Evaluation& evaluation : evaluation_) sets.push_back(evaluation.set);
-    for (const Overlap& overlap : count_overlap(training_, sets)) warn(describe_overlap(overlap));
+    for (const Overlap& overlap : count_overlap(training_, evaluation_)) warn(describe_overlap(overlap));
 }
 
 int RunSession::execute() {
@@ -196,13 +194,13 @@ double RunSession::evaluate_during_training(std::int64_t step) {
     CachedEmbedder embedder(*model_);
     Json scores = Json::object();
     double sum = 0, watched_score = 0;
-    for (const Evaluation& evaluation : evaluation_) {
-        if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), evaluation.set.name) == wanted.end()) continue;
-        journal_->phase("evaluate " + evaluation.set.name);
-        const double score = evaluate_set(embedder, evaluation.set, routes_for(*model_, evaluation.set, evaluation.task)).score;
-        scores[evaluation.set.name] = score;
+    for (const EvaluationSet& set : evaluation_) {
+        if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), set.name) == wanted.end()) continue;
+        journal_->phase("evaluate " + set.name);
+        const double score = evaluate_set(embedder, set, routes_for(*model_, set, "")).score;
+        scores[set.name] = score;
         sum += score;
-        if (evaluation.set.name == watched) watched_score = score;
+        if (set.name == watched) watched_score = score;
     }
     journal_->event("evaluation", {{"step", step}, {"scores", scores}});
     journal_->phase("train");
@@ -216,15 +214,13 @@ void RunSession::measure_model() {
 
 bool RunSession::evaluate_all() {
     CachedEmbedder embedder(*model_);
-    Json scores = Json::object();
-    for (const Evaluation& evaluation : evaluation_) {
+    for (const EvaluationSet& set : evaluation_) {
         if (stop_wanted()) return false;
-        const std::string file = safe_file_name(evaluation.set.name) + ".json";
+        const std::string file = safe_file_name(set.name) + ".json";
         if (fs::is_regular_file(run_.results() / file)) continue;  // scored by an earlier attempt
-        journal_->phase("evaluate " + evaluation.set.name);
-        const EvaluationResult result = evaluate_set(embedder, evaluation.set, routes_for(*model_, evaluation.set, evaluation.task));
-        run_.write_result(evaluation.set.name, result.to_json());
-        scores[evaluation.set.name] = result.score;
+        journal_->phase("evaluate " + set.name);
+        const EvaluationResult result = evaluate_set(embedder, set, routes_for(*model_, set, ""));
+        run_.write_result(set.name, result.to_json());
         journal_->event("result", {{"name", result.name}, {"task_type", result.task_type}, {"metric", result.metric}, {"score", result.score}, {"n", result.n}});
     }
     return true;

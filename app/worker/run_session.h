@@ -44,11 +44,7 @@ class RunSession {
     std::unique_ptr<Variant> variant_;
     std::unique_ptr<EmbeddingModel> model_;
     std::vector<TrainingSet> training_;
-    struct Evaluation {
-        EvaluationSet set;
-        std::string task;   ///< named by the entry, or empty
-    };
-    std::vector<Evaluation> evaluation_;
+    std::vector<EvaluationSet> evaluation_;
     SingleProcess group_;
     std::optional<Checkpoint> resume_;
     std::vector<std::string> resume_warnings_;

@@ -23,7 +23,6 @@ PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
 }
 
 PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads) {
-    std::uint64_t tokens = 0, texts = 0;
     for (const TrainingSet* set : sets) {
         std::vector<std::string_view> all;
         for (std::uint32_t i = 0; i < set->texts.size(); ++i) all.push_back(set->texts[i]);
@@ -40,13 +39,10 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
             return result;
         };
         sets_.push_back({set, side(Role::query), side(Role::document), hash64(set->name, hash64(set->task))});
-        for (std::size_t i = 0; i < sets_.back().query.tokens->size(); ++i) tokens += (*sets_.back().query.tokens)[i].size();
-        texts += all.size();
     }
-    mean_length_ = texts ? static_cast<double>(tokens) / static_cast<double>(texts) : 0;
 }
 
-SequenceInput PairBatcher::input(const Set&, const Side& side, std::uint32_t text, std::uint64_t key) const {
+SequenceInput PairBatcher::input(const Side& side, std::uint32_t text, std::uint64_t key) {
     const auto ids = (*side.tokens)[text];
     return {ids.data(), static_cast<std::int64_t>(ids.size()), key, side.route.expert, side.skip};
 }
@@ -60,13 +56,13 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
         const Set& set = sets_[items[i].set];
         const Example& example = set.data->examples[items[i].example];
         const std::uint64_t key = set.hash ^ (std::uint64_t{items[i].example} << 20);
-        queries.push_back(input(set, set.query, example.anchor, key));
-        documents.push_back(input(set, set.document, example.positive, key + 1));
+        queries.push_back(input(set.query, example.anchor, key));
+        documents.push_back(input(set.document, example.positive, key + 1));
         batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
         batch.pairs.labels.push_back(example.label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(example.label));
         for (std::uint32_t n = 0; n < example.num_negatives; ++n) {
             const std::uint32_t text = set.data->negatives[example.first_negative + n];
-            negatives.push_back(input(set, set.document, text, key + 2 + n));
+            negatives.push_back(input(set.document, text, key + 2 + n));
             batch.pairs.negative_owner.push_back(static_cast<std::int64_t>(i));
             batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
         }

@@ -32,8 +32,6 @@ class PairBatcher {
     /// Tokenises what is not in `cache_folder` yet.
     PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads);
     PairBatch build(std::span<const ExampleReference> items, double temperature) const;
-    /// Mean and longest length of the texts, in tokens.
-    double mean_length() const { return mean_length_; }
 
   private:
     struct Side {
@@ -46,9 +44,8 @@ class PairBatcher {
         Side query, document;
         std::uint64_t hash;   ///< of the name: part of dropout keys and labels
     };
-    SequenceInput input(const Set& set, const Side& side, std::uint32_t text, std::uint64_t key) const;
+    static SequenceInput input(const Side& side, std::uint32_t text, std::uint64_t key);
     std::vector<Set> sets_;
-    double mean_length_ = 0;
 };
 
 }  // namespace faceter

@@ -339,9 +339,6 @@ void attention_backward(const AttentionHead& head, const float* out, const float
 
 inline Vector gelu_vector(Vector x) { return 0.5f * x * (1.0f + erf_vector(x * 0.70710678f)); }
 
-/// d GELU / dx = Phi(x) + x phi(x).
-inline Vector gelu_slope(Vector x) { return 0.5f * (1.0f + erf_vector(x * 0.70710678f)) + x * 0.39894228f * exp_vector(x * x * -0.5f); }
-
 /// `body(at, count)` over a row: whole vectors, then the tail through a padded copy.
 template <typename Body>
 inline void over_row(std::size_t width, Body body) {
@@ -377,7 +374,8 @@ void bias_gelu_backward(const float* u, const float* bias, float* y, float* dy, 
             const Vector x = load_part(u + at, count) + (bias ? load_part(bias + j, count) : Vector{});
             const Vector cdf = 0.5f * (1.0f + erf_vector(x * 0.70710678f));
             store_part(y + at, x * cdf, count);
-            const Vector slope = cdf + x * 0.39894228f * exp_vector(x * x * -0.5f);
+            const Vector slope = cdf  // d GELU / dx = Phi(x) + x phi(x)
+                                  + x * 0.39894228f * exp_vector(x * x * -0.5f);
             const Vector du = load_part(dy + at, count) * slope;
             store_part(dy + at, du, count);
             if (dbias) store_part(dbias + j, load_part(dbias + j, count) + du, count);
