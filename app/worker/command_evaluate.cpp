@@ -53,7 +53,11 @@ int evaluate(const EvaluateCommand& options) {
     const OpenedModel opened = open_model(options.model, true);
     std::vector<EvaluationSet> sets;
     // Everything is read before anything is computed: a broken folder is found now, not after an hour.
-    for (const std::string& folder : options.data) sets.push_back(load_evaluation_folder(folder, options.split));
+    for (const std::string& folder : options.data) {
+        sets.push_back(load_evaluation_folder(folder, options.split));
+        for (const Json& warning : json_or<Json>(sets.back().card, "warnings", Json::array(), "card"))
+            fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
+    }
     CachedEmbedder embedder(*opened.model);
     std::vector<EvaluationResult> results;
     ProgressLine progress("evaluate", sets.size(), "data sets");

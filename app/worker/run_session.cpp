@@ -111,6 +111,7 @@ int RunSession::execute() {
             return static_cast<int>(ExitCode::stopped);
         }
         measure_model();
+        embedder_ = std::make_unique<CachedEmbedder>(*model_);
         if (!evaluate_all()) {
             journal_->event("stopped", {{"phase", "evaluate"}});
             return static_cast<int>(ExitCode::stopped);
@@ -213,13 +214,12 @@ void RunSession::measure_model() {
 }
 
 bool RunSession::evaluate_all() {
-    CachedEmbedder embedder(*model_);
     for (const EvaluationSet& set : evaluation_) {
         if (stop_wanted()) return false;
         const std::string file = safe_file_name(set.name) + ".json";
         if (fs::is_regular_file(run_.results() / file)) continue;  // scored by an earlier attempt
         journal_->phase("evaluate " + set.name);
-        const EvaluationResult result = evaluate_set(embedder, set, routes_for(*model_, set, ""));
+        const EvaluationResult result = evaluate_set(*embedder_, set, routes_for(*model_, set, ""));
         run_.write_result(set.name, result.to_json());
         journal_->event("result", {{"name", result.name}, {"task_type", result.task_type}, {"metric", result.metric}, {"score", result.score}, {"n", result.n}});
     }
@@ -228,11 +228,10 @@ bool RunSession::evaluate_all() {
 
 void RunSession::analyse() {
     const Json analyses = json_or<Json>(settings_, "analyses", Json::array(), "settings");
-    CachedEmbedder embedder(*model_);
     for (const Json& settings : analyses) {
         const auto method = json_at<std::string>(settings, "method", "analyses");
         journal_->phase("analyse " + method);
-        AnalysisContext context{embedder, model_->tasks, {}, run_.info().variant};
+        AnalysisContext context{*embedder_, model_->tasks, {}, run_.info().variant};
         try {
             if (settings.contains("texts") && !settings.at("texts").is_null()) context.texts = load_texts(request(settings.at("texts")));
         } catch (const DataUnavailable& error) {

@@ -43,6 +43,7 @@ class RunSession {
     std::unique_ptr<JournalWriter> journal_;
     std::unique_ptr<Variant> variant_;
     std::unique_ptr<EmbeddingModel> model_;
+    std::unique_ptr<CachedEmbedder> embedder_;  ///< of the final model: what an evaluation has embedded, an analysis need not
     std::vector<TrainingSet> training_;
     std::vector<EvaluationSet> evaluation_;
     SingleProcess group_;

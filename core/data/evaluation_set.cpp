@@ -28,6 +28,7 @@ void add(Fingerprint& fingerprint, const RetrievalData& data) {
     }
     fingerprint.add_values(view(judgements));
     fingerprint.add(data.exclude_same_id ? "exclude" : "keep");
+    for (const auto& grades : data.absent_grades) fingerprint.add_values(view(grades));
 }
 
 void add(Fingerprint& fingerprint, const ClassificationData& data) {
@@ -99,6 +100,14 @@ std::vector<std::string_view> texts_of(const std::vector<const TextTable*>& tabl
 }
 
 }  // namespace
+
+std::vector<std::pair<std::uint32_t, int>> all_judgements(const RetrievalData& data, std::size_t query) {
+    auto judged = data.qrels[query];
+    if (data.absent_grades.empty()) return judged;
+    auto number = static_cast<std::uint32_t>(data.documents.size());
+    for (const int grade : data.absent_grades[query]) judged.emplace_back(number++, grade);
+    return judged;
+}
 
 std::string fingerprint_of(const EvaluationSet& set) {
     Fingerprint fingerprint;

@@ -16,9 +16,15 @@ struct RetrievalData {
     std::vector<std::string> document_ids, query_ids;
     TextTable documents, queries;  ///< document i has document_ids[i]; text = title + " " + text
     std::vector<std::vector<std::pair<std::uint32_t, int>>>
-        qrels;                     ///< by query: (document, grade), by document; grade 0 = judged, not relevant
+        qrels;  ///< by query: (document, grade), by document; grade 0 = judged, not relevant
+    /// By query: grades of judged documents that the corpus lacks. No search can find them, but trec_eval counts them among the relevant
+    /// ones. Empty where no query has any.
+    std::vector<std::vector<int>> absent_grades;
     bool exclude_same_id = false;  ///< leave out the document that has the query's id (ArguAna, Quora)
 };
+
+/// All judgements of a query. Documents that the corpus lacks get numbers behind its own: a ranking that has them all would be the best.
+std::vector<std::pair<std::uint32_t, int>> all_judgements(const RetrievalData& data, std::size_t query);
 
 struct ClassificationData {
     TextTable train, test;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -64,11 +65,15 @@ int grade_of(const Record& record) {
     return static_cast<int>(score);
 }
 
-/// By query: judged documents, each once (the last judgement counts).
-using Judgements = std::vector<std::map<std::uint32_t, int>>;
+/// Of one query: judged documents, each once (the last judgement counts), and those that the corpus lacks, by id.
+struct Judgements {
+    std::map<std::uint32_t, int> known;
+    std::map<std::string, int, std::less<>> absent;
+    bool empty() const { return known.empty() && absent.empty(); }
+};
 
-Judgements read_qrels(FolderContext& context, const IdIndex& documents, const Queries& queries) {
-    Judgements judged(queries.ids.size());
+std::vector<Judgements> read_qrels(FolderContext& context, const IdIndex& documents, const Queries& queries) {
+    std::vector<Judgements> judged(queries.ids.size());
     std::size_t rows = 0, unknown_documents = 0, unknown_queries = 0, repeated = 0;
     const TableColumns columns{{"query-id", "corpus-id", "score"},
                                {{"query-id", "query_id", "qid"}, {"corpus-id", "corpus_id", "doc_id", "docid"}}};
@@ -84,8 +89,11 @@ Judgements read_qrels(FolderContext& context, const IdIndex& documents, const Qu
             const auto document_at = documents.find(std::string(document->text));
             unknown_queries += query_at == queries.index.end();
             unknown_documents += document_at == documents.end();
-            if (query_at == queries.index.end() || document_at == documents.end()) return;
-            repeated += !judged[query_at->second].insert_or_assign(document_at->second, grade).second;
+            if (query_at == queries.index.end()) return;
+            Judgements& of_query = judged[query_at->second];
+            const bool is_new = document_at == documents.end() ? of_query.absent.insert_or_assign(std::string(document->text), grade).second
+                                                               : of_query.known.insert_or_assign(document_at->second, grade).second;
+            repeated += !is_new;
         },
         columns);
     DataReport& report = context.report;
@@ -93,10 +101,13 @@ Judgements read_qrels(FolderContext& context, const IdIndex& documents, const Qu
     report.counts["judgements_of_unknown_documents"] = unknown_documents;
     report.counts["judgements_of_unknown_queries"] = unknown_queries;
     report.counts["repeated_judgements"] = repeated;
-    if (unknown_documents + unknown_queries > 0)
-        report.warnings.push_back(
-            fmt::format("{}: {} judgements name a document and {} a query that the data set lacks; they were left out",
-                        qrels_file(context).string(), unknown_documents, unknown_queries));
+    if (unknown_documents > 0)
+        report.warnings.push_back(fmt::format(
+            "{}: {} judgements name a document that the data set lacks; no search can find these, and as in trec_eval they count as missed",
+            qrels_file(context).string(), unknown_documents));
+    if (unknown_queries > 0)
+        report.warnings.push_back(fmt::format("{}: {} judgements name a query that the data set lacks; they were left out",
+                                              qrels_file(context).string(), unknown_queries));
     return judged;
 }
 
@@ -105,21 +116,25 @@ RetrievalData read_retrieval(FolderContext& context) {
     data.exclude_same_id = context.entry.exclude_same_id;
     const IdIndex documents = read_corpus(context, data);
     const Queries queries = read_queries(context);
-    const Judgements judged = read_qrels(context, documents, queries);
-    std::size_t empty = 0;
+    const auto judged = read_qrels(context, documents, queries);
+    std::size_t empty = 0, num_absent = 0;
     for (std::uint32_t query = 0; query < judged.size(); ++query) {
         if (judged[query].empty()) continue;
         empty += trim(queries.texts[query]).empty();
         data.query_ids.push_back(queries.ids[query]);
         data.queries.add(queries.texts[query]);
-        data.qrels.emplace_back(judged[query].begin(), judged[query].end());
+        data.qrels.emplace_back(judged[query].known.begin(), judged[query].known.end());
+        auto& absent = data.absent_grades.emplace_back();
+        for (const auto& [id, grade] : judged[query].absent) absent.push_back(grade);
+        num_absent += absent.size();
     }
+    if (num_absent == 0) data.absent_grades.clear();
     if (empty > 0)
         context.report.warnings.push_back(
             fmt::format("{}: {} queries are empty; they are scored as they are", context.folder.string(), empty));
     context.report.counts["queries_in_file"] = queries.ids.size();
     context.report.counts["empty_queries"] = empty;
-    if (data.queries.empty())
+    if (std::all_of(data.qrels.begin(), data.qrels.end(), [](const auto& known) { return known.empty(); }))
         throw data_error("{}: no judgement of split '{}' belongs to a query and a document of the data set", context.folder.string(),
                          context.split);
     return data;

@@ -93,6 +93,7 @@ void limit(RetrievalData& data, const DataLimits& limits, DataReport& report) {
     data.documents = select(data.documents, documents);
     data.document_ids = select(data.document_ids, documents);
     data.qrels = select(data.qrels, queries);
+    if (!data.absent_grades.empty()) data.absent_grades = select(data.absent_grades, queries);
     for (auto& judgements : data.qrels) {
         std::erase_if(judgements, [&](const auto& judgement) { return position[judgement.first] < 0; });
         for (auto& [document, grade] : judgements) document = static_cast<std::uint32_t>(position[document]);

@@ -11,7 +11,7 @@ struct KMeansOptions {
     int num_starts = 1;        ///< scikit-learn's "auto" for k-means++
     int max_iterations = 100;  ///< full Lloyd: iterations; mini batches: passes over the data
     double tolerance = 1e-4;   ///< Lloyd only: squared movement of the centres relative to the mean variance of a feature
-    std::uint64_t seed = 0;
+    std::uint32_t seed = 0;    ///< of numpy's RandomState
     // mini batches only
     std::int64_t batch_size = 500;
     int max_no_improvement = 10;       ///< batches without a lower smoothed inertia before it stops
@@ -28,8 +28,9 @@ struct KMeansResult {
 /// Lloyd's algorithm from k-means++ starts (Arthur and Vassilvitskii 2007). Distances are computed in chunks: memory is bounded by a chunk.
 /// A data error where there are fewer rows than clusters, or a number is not finite.
 KMeansResult kmeans(const FeatureMatrix& features, const KMeansOptions& options);
-/// Mini-batch k-means (Sculley 2010) as scikit-learn's MiniBatchKMeans has it: batches drawn with replacement, streaming means,
-/// reassignment of starved centres, stop on a smoothed inertia that no longer falls. MTEB's clustering uses it with batches of 500.
+/// Mini-batch k-means (Sculley 2010) as scikit-learn 1.9's MiniBatchKMeans(random_state=seed) has it, with the same draws: batches drawn
+/// with replacement, streaming means, reassignment of starved centres, stop on a smoothed inertia that no longer falls. MTEB's clustering
+/// uses it with batches of 500.
 KMeansResult mini_batch_kmeans(const FeatureMatrix& features, const KMeansOptions& options);
 
 }  // namespace faceter

@@ -1,10 +1,11 @@
 #include <ATen/ATen.h>
 
+#include <numeric>
 #include <set>
 
-#include "common/random.h"
 #include "eval/classification_metrics.h"
 #include "eval/logistic_regression.h"
+#include "eval/numpy_random.h"
 #include "eval/tasks.h"
 
 namespace faceter {
@@ -12,9 +13,9 @@ namespace {
 
 constexpr int num_draws = 10;
 
-/// MTEB's draws: the training texts are shuffled again and again, and of each shuffle the first k of every label are taken.
+/// MTEB's very draws: the training texts are shuffled again and again, and of each shuffle the first k of every label are taken.
 std::vector<std::vector<std::size_t>> draw_training(const ClassificationData& data) {
-    RandomStream random(42, "classification draws");
+    NumpyRandom random(42);
     std::vector<std::size_t> order(data.train_labels.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::vector<std::vector<std::size_t>> draws;
@@ -59,7 +60,8 @@ EvaluationResult evaluate_classification(CachedEmbedder& embedder, const Evaluat
         const auto predicted = fit.predict({test.data_ptr<float>(), test.size(0), test.size(1)});
         result.draws.push_back(100 * accuracy(data.test_labels, predicted));
         f1.push_back(macro_f1(data.test_labels, predicted));
-        for (std::size_t i = 0; i < predicted.size(); ++i) result.per_example[i] += 100.0 / num_draws * (predicted[i] == data.test_labels[i]);
+        for (std::size_t i = 0; i < predicted.size(); ++i)
+            result.per_example[i] += 100.0 / num_draws * (predicted[i] == data.test_labels[i]);
     }
     result.score = percent(result.draws) / 100;
     result.metrics = {{"macro_f1", percent(f1)}};

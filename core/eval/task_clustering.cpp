@@ -25,8 +25,9 @@ EvaluationResult evaluate_clustering(CachedEmbedder& embedder, const EvaluationS
         for (std::size_t s = 0; s < data.sets.size(); ++s) {
             KMeansOptions options;
             options.num_clusters = data.sets[s].num_labels;
-            options.seed = static_cast<std::uint64_t>(draw);
-            const auto clusters = mini_batch_kmeans({embeddings[s].data_ptr<float>(), embeddings[s].size(0), embeddings[s].size(1)}, options);
+            options.seed = static_cast<std::uint32_t>(draw);
+            const auto clusters =
+                mini_batch_kmeans({embeddings[s].data_ptr<float>(), embeddings[s].size(0), embeddings[s].size(1)}, options);
             scores.push_back(cluster_agreement(data.sets[s].labels, clusters.labels).v_measure);
             result.per_example[s] += 100 * scores.back() / num_draws;
         }

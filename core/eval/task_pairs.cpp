@@ -13,7 +13,8 @@ std::vector<double> pair_similarities(CachedEmbedder& embedder, const PairData& 
     const auto index = [](const std::vector<std::uint32_t>& ids) {
         return at::tensor(at::ArrayRef<std::int64_t>(std::vector<std::int64_t>(ids.begin(), ids.end())));
     };
-    const at::Tensor cosines = (rows.index_select(0, index(data.first)) * rows.index_select(0, index(data.second))).sum(1).to(at::kDouble).contiguous();
+    const at::Tensor cosines =
+        (rows.index_select(0, index(data.first)) * rows.index_select(0, index(data.second))).sum(1).to(at::kDouble).contiguous();
     return {cosines.data_ptr<double>(), cosines.data_ptr<double>() + cosines.numel()};
 }
 
@@ -26,7 +27,8 @@ EvaluationResult evaluate_pair_classification(CachedEmbedder& embedder, const Ev
     result.metric = "cosine_ap";
     result.n = cosines.size();
     result.score = 100 * average_precision(cosines, positive);
-    result.metrics = {{"cosine_accuracy", 100 * best_accuracy(cosines, positive).value}, {"cosine_f1", 100 * best_f1(cosines, positive).value}};
+    result.metrics = {{"cosine_accuracy", 100 * best_accuracy(cosines, positive).value},
+                      {"cosine_f1", 100 * best_f1(cosines, positive).value}};
     return result;
 }
 

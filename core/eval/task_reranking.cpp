@@ -17,7 +17,8 @@ double dot(const at::Tensor& rows, std::uint32_t a, const at::Tensor& others, st
     return total;
 }
 
-/// Mean over queries of the average precision of the candidates ranked by cosine similarity. Queries without positives or negatives have no say.
+/// Mean over queries of the average precision of the candidates ranked by cosine similarity. Queries without positives or negatives have no
+/// say.
 EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<RerankingData>(set.data);
     std::vector<std::string_view> queries, candidates;
@@ -42,7 +43,8 @@ EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSe
         std::vector<std::int32_t> relevant;
         for (const auto* side : {&query.positive, &query.negative})
             for (const std::uint32_t text : *side) {
-                scores.push_back(dot(q, static_cast<std::uint32_t>(query_place[query.query]), c, static_cast<std::uint32_t>(candidate_place[text])));
+                scores.push_back(
+                    dot(q, static_cast<std::uint32_t>(query_place[query.query]), c, static_cast<std::uint32_t>(candidate_place[text])));
                 relevant.push_back(side == &query.positive);
             }
         result.per_example.push_back(100 * average_precision(scores, relevant));
@@ -52,7 +54,8 @@ EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSe
     return result;
 }
 
-/// Per text, Spearman's correlation of each machine summary's best similarity to a human one with its relevance; the mean over texts (SummEval).
+/// Per text, Spearman's correlation of each machine summary's best similarity to a human one with its relevance; the mean over texts
+/// (SummEval).
 EvaluationResult evaluate_summarisation(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<SummarisationData>(set.data);
     const at::Tensor rows = normalize_rows(embedder.embed(data.texts.views(), routes.query)).contiguous();

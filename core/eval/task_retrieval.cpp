@@ -24,7 +24,8 @@ EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSe
     ExactSearch search(view(queries), depth + (data.exclude_same_id ? 1 : 0));
     const auto documents = data.documents.views();
     for (std::size_t start = 0; start < documents.size(); start += chunk_documents) {
-        const std::span<const std::string_view> part(documents.data() + start, std::min<std::size_t>(chunk_documents, documents.size() - start));
+        const std::span<const std::string_view> part(documents.data() + start,
+                                                     std::min<std::size_t>(chunk_documents, documents.size() - start));
         const at::Tensor rows = comparable(embedder.embed(part, routes.document), similarity);
         search.add_documents(view(rows));
     }
@@ -36,9 +37,11 @@ EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSe
     for (std::size_t q = 0; q < hits.size(); ++q) {
         std::vector<ScoredDocument> ranking;
         for (const SearchHit& hit : hits[q])
-            if (!(data.exclude_same_id && data.document_ids[hit.document] == data.query_ids[q])) ranking.push_back({hit.document, hit.score});
+            if (!(data.exclude_same_id && data.document_ids[hit.document] == data.query_ids[q]))
+                ranking.push_back({hit.document, hit.score});
         sort_for_trec_eval(ranking, data.document_ids);
-        const RankingScores at_10 = ranking_scores(ranking, data.qrels[q], 10), at_100 = ranking_scores(ranking, data.qrels[q], depth);
+        const auto judged = all_judgements(data, q);
+        const RankingScores at_10 = ranking_scores(ranking, judged, 10), at_100 = ranking_scores(ranking, judged, depth);
         result.per_example.push_back(100 * at_10.ndcg);
         recall_10.push_back(at_10.recall);
         recall_100.push_back(at_100.recall);
@@ -47,8 +50,11 @@ EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSe
         precision.push_back(at_10.precision);
     }
     result.score = percent(result.per_example) / 100;
-    result.metrics = {{"recall_at_10", percent(recall_10)}, {"recall_at_100", percent(recall_100)}, {"mrr_at_10", percent(mrr)},
-                      {"map_at_100", percent(map)},         {"precision_at_10", percent(precision)}};
+    result.metrics = {{"recall_at_10", percent(recall_10)},
+                      {"recall_at_100", percent(recall_100)},
+                      {"mrr_at_10", percent(mrr)},
+                      {"map_at_100", percent(map)},
+                      {"precision_at_10", percent(precision)}};
     result.settings = {{"gain", "linear"}, {"documents", documents.size()}, {"exclude_same_id", data.exclude_same_id}};
     return result;
 }

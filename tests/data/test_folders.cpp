@@ -46,8 +46,24 @@ class TestFolders : public QObject {
         const auto set = load_evaluation_folder(beir("unknown", "q1\td1\t1\nq1\tnope\t1\nq9\td1\t1\n"));
         QCOMPARE(set.card.at("counts").at("judgements_of_unknown_documents").get<int>(), 1);
         QCOMPARE(set.card.at("counts").at("judgements_of_unknown_queries").get<int>(), 1);
-        QVERIFY(warnings(set).find("1 judgements name a document and 1 a query") != std::string::npos);
-        EXPECT_ERROR(load_evaluation_folder(beir("nobody", "q9\td9\t1\n")), "no judgement of split 'test'");
+        QVERIFY(warnings(set).find("1 judgements name a document") != std::string::npos);
+        QVERIFY(warnings(set).find("1 judgements name a query") != std::string::npos);
+        for (const char* nothing : {"q9\td9\t1\n", "q1\td9\t1\n"})
+            EXPECT_ERROR(load_evaluation_folder(beir("nobody", nothing)), "no judgement of split 'test'");
+    }
+    /// As in trec_eval, a query is scored even where all of its documents are missing.
+    void judgements_of_unknown_documents_stay_among_those_of_their_query() {
+        const auto set = load_evaluation_folder(beir("absent", "q1\td2\t1\nq1\tnope\t2\nq3\tnope\t1\nq3\tnope\t3\nq2\td1\t1\n"));
+        const auto& data = std::get<RetrievalData>(set.data);
+        using Judged = std::vector<std::pair<std::uint32_t, int>>;
+        QCOMPARE(data.query_ids, (std::vector<std::string>{"q1", "q2", "q3"}));
+        QCOMPARE(data.qrels, (std::vector<Judged>{{{1, 1}}, {{0, 1}}, {}}));
+        QCOMPARE(all_judgements(data, 0), (Judged{{1, 1}, {4, 2}}));
+        QCOMPARE(all_judgements(data, 1), (Judged{{0, 1}}));
+        QCOMPARE(all_judgements(data, 2), (Judged{{4, 3}}));
+        const auto without = load_evaluation_folder(beir("present", "q1\td2\t1\nq3\td1\t1\nq2\td1\t1\n"));
+        QVERIFY(std::get<RetrievalData>(without.data).absent_grades.empty());
+        QVERIFY(set.fingerprint != without.fingerprint);
     }
     void an_empty_query_is_kept_and_warned_of() {
         const auto set = load_evaluation_folder(beir("empty_query", "q2\td1\t1\n"));

@@ -5,6 +5,7 @@
 
 #include "common/random.h"
 #include "eval/clustering_metrics.h"
+#include "eval/numpy_random.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -43,6 +44,23 @@ double inertia_of(const Clouds& data, const KMeansResult& result) {
     return sum;
 }
 
+/// Clouds of very different sizes that overlap, in numpy:
+///   r = RandomState(5); c = r.random_sample((30, 6))
+///   per row: k = int(30 * u * u * u) of u = r.random_sample(); row = c[k] + 0.4 * r.random_sample(6)
+/// The truth is not asked for.
+Clouds uneven_clouds(int num_rows) {
+    NumpyRandom random(5);
+    std::vector<double> centres(30 * 6);
+    for (double& c : centres) c = random.uniform();
+    Clouds data{{}, std::vector<std::int32_t>(static_cast<std::size_t>(num_rows)), 6};
+    for (int i = 0; i < num_rows; ++i) {
+        const double u = random.uniform();
+        const auto k = static_cast<std::size_t>(30 * u * u * u);
+        for (std::size_t d = 0; d < 6; ++d) data.x.push_back(static_cast<float>(centres[k * 6 + d] + 0.4 * random.uniform()));
+    }
+    return data;
+}
+
 }  // namespace
 
 class TestKMeans : public QObject {
@@ -56,6 +74,31 @@ class TestKMeans : public QObject {
         for (const Algorithm run : algorithms) {
             const auto result = run(data.view(), {.num_clusters = 12, .seed = 3});
             QVERIFY(cluster_agreement(data.truth, result.labels).v_measure > 0.97);
+        }
+    }
+    /// MiniBatchKMeans(clusters, batch_size=batch, n_init=starts, random_state=seed).fit(rows) of scikit-learn 1.9: n_steps_, inertia_,
+    /// labels_[:12]. Many clusters in small batches are reassigned again and again.
+    void mini_batches_equal_scikit_learn() {
+        struct Case {
+            int rows, clusters, batch, starts, seed, batches;
+            double inertia;
+            std::vector<std::int32_t> labels;
+        };
+        const std::vector<Case> cases{{900, 12, 60, 1, 0, 34, 136.002441, {9, 7, 10, 9, 6, 1, 10, 8, 7, 8, 10, 1}},
+                                      {900, 12, 60, 1, 7, 15, 128.372772, {10, 8, 4, 0, 11, 0, 4, 9, 8, 9, 4, 10}},
+                                      {900, 60, 100, 1, 0, 65, 50.880478, {25, 2, 56, 25, 9, 51, 21, 32, 43, 17, 21, 29}},
+                                      {900, 60, 100, 1, 7, 36, 54.028492, {29, 11, 47, 13, 8, 26, 23, 2, 53, 46, 12, 54}},
+                                      {400, 5, 500, 1, 0, 30, 99.717804, {0, 2, 1, 0, 0, 0, 1, 2, 2, 4, 1, 0}},
+                                      {900, 12, 60, 3, 7, 35, 122.340439, {1, 10, 4, 1, 3, 1, 4, 2, 10, 11, 4, 1}}};
+        for (const Case& c : cases) {
+            const Clouds data = uneven_clouds(c.rows);
+            const auto result = mini_batch_kmeans(data.view(), {.num_clusters = c.clusters,
+                                                                .num_starts = c.starts,
+                                                                .seed = static_cast<std::uint32_t>(c.seed),
+                                                                .batch_size = c.batch});
+            QCOMPARE(result.iterations, c.batches);
+            QVERIFY2(std::abs(result.inertia / c.inertia - 1) < 1e-5, std::to_string(result.inertia).c_str());
+            QCOMPARE(std::vector<std::int32_t>(result.labels.begin(), result.labels.begin() + 12), c.labels);
         }
     }
     void inertia_is_the_sum_of_squared_distances() {
