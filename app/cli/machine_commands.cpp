@@ -1,12 +1,10 @@
 #include <algorithm>
 
-#include "checkpoint/model_folder.h"
 #include "cli/commands.h"
-#include "cli/machine.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "run/experiment_schema.h"
-#include "run/supervisor.h"
+#include "run/machine.h"
 
 namespace faceter::cli {
 namespace {
@@ -22,42 +20,8 @@ Json rejected_json(const PluginList& plugins) {
     return list;
 }
 
-std::string reason_of(const std::function<void()>& body) {
-    try {
-        body();
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-}
-
-/// What this machine can do, as "thing: fact" pairs; an entry of "problems" stops something from working.
-Json examine(const Cli& cli) {
-    const Catalogue catalogue = load_catalogue(cli);
-    Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
-    for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
-    for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
-    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
-    if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) problems.push_back(reason);
-    if (const std::string reason = reason_of([] { resolve_model("minilm"); }); !reason.empty()) problems.push_back(reason);
-    const Machine machine = this_machine();
-    if (machine.torch.empty()) problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
-    return {{"version", FACETER_VERSION},
-            {"processor", machine.processor},
-            {"cores", machine.cores},
-            {"vector_instructions", machine.vector_instructions},
-            {"memory_bytes", machine.memory_bytes},
-            {"memory_available_bytes", machine.memory_available_bytes},
-            {"gpus", machine.gpus},
-            {"libtorch", machine.torch},
-            {"cache", cache_directory().string()},
-            {"plugin_folders", folders},
-            {"plugins", plugins},
-            {"problems", problems}};
-}
-
 int doctor(const Cli& cli, const MachineOptions& options) {
-    const Json facts = examine(cli);
+    const Json facts = examine_installation(load_catalogue(cli));
     if (options.json) {
         print_json(facts);
         return 0;

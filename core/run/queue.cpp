@@ -18,7 +18,7 @@ namespace {
 fs::path done_file(const Queue& queue, const fs::path& run) { return queue.folder / "done" / run.filename(); }
 
 /// Reports the errno of a child that could not exec through a pipe that exec itself closes.
-void exec_supervisor(const fs::path& folder, int log, int report) {
+void exec_supervisor(const std::string& program, const fs::path& folder, int log, int report) {
     ::setsid();
     const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::dup2(null, STDIN_FILENO);
@@ -26,7 +26,7 @@ void exec_supervisor(const fs::path& folder, int log, int report) {
     ::dup2(log, STDERR_FILENO);
     const std::string path = folder.string();
     const char* const arguments[] = {"faceter", "supervise", path.c_str(), nullptr};
-    ::execv("/proc/self/exe", const_cast<char* const*>(arguments));
+    ::execv(program.c_str(), const_cast<char* const*>(arguments));
     const int error = errno;
     [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
     ::_exit(127);
@@ -89,12 +89,13 @@ bool Queue::supervised() const {
 void start_supervisor(const Queue& queue) {
     const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));
+    const std::string program = (program_folder() / "faceter").string();   // this program, or the command line beside the desktop
     int report[2];
     if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
     const pid_t child = ::fork();
     if (child == 0) {
         // A second fork: the supervisor is nobody's child here, so that it is never a zombie of a program that follows it.
-        if (::fork() == 0) exec_supervisor(queue.folder, log, report[1]);
+        if (::fork() == 0) exec_supervisor(program, queue.folder, log, report[1]);
         ::_exit(0);
     }
     ::close(log);

@@ -25,7 +25,7 @@ struct Queue {
 /// FACETER_WORKER, else faceter-worker in the folder of this program. A failure where there is none.
 fs::path worker_program();
 
-/// Starts `<this program> supervise <queue>` in a session of its own, with its output in the queue's log, so that closing the terminal, an
+/// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so that closing the terminal, an
 /// SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
 void start_supervisor(const Queue& queue);
 

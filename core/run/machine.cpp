@@ -1,14 +1,19 @@
-#include "cli/machine.h"
+#include "run/machine.h"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include <functional>
+
+#include "checkpoint/model_folder.h"
+#include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
+#include "run/supervisor.h"
 
-namespace faceter::cli {
+namespace faceter {
 namespace {
 
 std::string small_file(const fs::path& path) {
@@ -57,6 +62,15 @@ std::string find_torch() {
     return fs::exists(library) ? library.string() : "";
 }
 
+std::string reason_of(const std::function<void()>& body) {
+    try {
+        body();
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
 }  // namespace
 
 Machine this_machine() {
@@ -74,4 +88,41 @@ Machine this_machine() {
     return machine;
 }
 
-}  // namespace faceter::cli
+Json examine_installation(const Catalogue& catalogue) {
+    Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
+    for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
+    for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
+    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
+    if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) problems.push_back(reason);
+    if (const std::string reason = reason_of([] { resolve_model("minilm"); }); !reason.empty()) problems.push_back(reason);
+    const Machine machine = this_machine();
+    if (machine.torch.empty()) problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
+    return {{"version", FACETER_VERSION},
+            {"processor", machine.processor},
+            {"cores", machine.cores},
+            {"vector_instructions", machine.vector_instructions},
+            {"memory_bytes", machine.memory_bytes},
+            {"memory_available_bytes", machine.memory_available_bytes},
+            {"gpus", machine.gpus},
+            {"libtorch", machine.torch},
+            {"cache", cache_directory().string()},
+            {"plugin_folders", folders},
+            {"plugins", plugins},
+            {"problems", problems}};
+}
+
+fs::path shared_resource(std::string_view relative) {
+    std::vector<fs::path> places;
+    if (const char* named = std::getenv("FACETER_DATA_DIR"); named && *named) places.emplace_back(named);
+    places.push_back(program_folder() / ".." / "share" / "faceter");
+    places.push_back(program_folder() / ".." / ".." / "..");
+    std::string tried;
+    for (const fs::path& place : places) {
+        const fs::path file = (place / relative).lexically_normal();
+        if (fs::exists(file)) return file;
+        tried += (tried.empty() ? "" : ", ") + file.string();
+    }
+    throw failure("{} is missing from this installation (looked for {}; FACETER_DATA_DIR names another place)", relative, tried);
+}
+
+}  // namespace faceter

@@ -1,0 +1,157 @@
+#include "actions/run_actions.h"
+
+#include "common/error.h"
+#include "run/state.h"
+#include "run/supervisor.h"
+#include "workspace/workspace.h"
+
+namespace faceter::desktop {
+namespace {
+
+std::vector<RunDirectory> open(const Project& project, const QStringList& runs) {
+    std::vector<RunDirectory> opened;
+    for (const QString& run : runs) opened.emplace_back(project.runs_folder() / run.toStdString());
+    return opened;
+}
+
+void append(const std::filesystem::path& folder, const QStringList& runs, const Json& event) {
+    for (const RunDirectory& run : open(Project(folder, false), runs)) run.append_user_event(event);
+}
+
+QString countOf(const QStringList& runs) { return runs.size() == 1 ? runs.first() : QStringLiteral("%1 runs").arg(runs.size()); }
+
+void checkResumable(const RunDirectory& run) {
+    const RunState state = read_state(run);
+    if (state.phase == RunPhase::running || state.phase == RunPhase::silent) throw usage_error("{} is running; stop it first", run.info().id);
+    if (state.phase == RunPhase::done) throw usage_error("{} is done; Rerun runs it anew", run.info().id);
+}
+
+}  // namespace
+
+RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {}
+
+/// `body(folder)` runs beside the interface and may return the ids of runs that it made.
+template <typename Work>
+void RunActions::work(const QString& done, Work body) {
+    ProjectSession* session = m_workspace.session();
+    if (!session) return;
+    ProjectSession::background([folder = session->folder(), body = std::move(body)] { return body(folder); })
+        .then(this,
+              [this, done](const QStringList& made) {
+                  if (ProjectSession* open = m_workspace.session()) open->refresh();
+                  m_workspace.say(done);
+                  if (!made.isEmpty()) Q_EMIT launched(made);
+              })
+        .onFailed(this, [this](const std::exception& error) { m_workspace.complain(QString::fromUtf8(error.what())); });
+}
+
+void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, int jobs) {
+    work(QStringLiteral("%1: %2 runs started").arg(qs(experiment->name())).arg(experiment->runs().size()),
+         [experiment, smoke, jobs](const std::filesystem::path& folder) {
+             experiment->check_files();
+             worker_program();
+             const Project project(folder, true);
+             std::vector<RunDirectory> runs;
+             for (const ResolvedRun& run : experiment->runs()) runs.push_back(RunDirectory::create(folder, *experiment, run, smoke));
+             start_supervisor(Queue::create(project, runs, jobs));
+             QStringList ids;
+             for (const RunDirectory& run : runs) ids << qs(run.info().id);
+             return ids;
+         });
+}
+
+void RunActions::stop(const QStringList& runs) {
+    work(QStringLiteral("%1 will stop with a checkpoint").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+        for (const RunDirectory& run : open(Project(folder, false), runs))
+            if (!is_over(read_state(run).phase)) run.request("stop");
+        return QStringList();
+    });
+}
+
+void RunActions::resume(const QStringList& runs) {
+    work(QStringLiteral("%1 resumed").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+        const Project project(folder, false);
+        const std::vector<RunDirectory> opened = open(project, runs);
+        for (const RunDirectory& run : opened) checkResumable(run);
+        for (const RunDirectory& run : opened) run.clear_request("stop");
+        start_supervisor(Queue::create(project, opened, 1));
+        return QStringList();
+    });
+}
+
+void RunActions::rerun(const QStringList& runs) {
+    work(QStringLiteral("%1 started anew").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+        const Project project(folder, false);
+        std::vector<RunDirectory> made;
+        QStringList ids;
+        for (const RunDirectory& run : open(project, runs)) ids << qs(made.emplace_back(RunDirectory::create_like(folder, run)).info().id);
+        start_supervisor(Queue::create(project, made, 1));
+        return ids;
+    });
+}
+
+void RunActions::setArchived(const QStringList& runs, bool archived) {
+    work(QStringLiteral("%1 %2").arg(countOf(runs), archived ? QStringLiteral("archived") : QStringLiteral("back from the archive")),
+         [runs, archived](const std::filesystem::path& folder) {
+             append(folder, runs, {{"archived", archived}});
+             return QStringList();
+         });
+}
+
+void RunActions::setPinned(const QStringList& runs, bool pinned) {
+    work(QStringLiteral("%1 %2").arg(countOf(runs), pinned ? QStringLiteral("pinned") : QStringLiteral("no longer pinned")),
+         [runs, pinned](const std::filesystem::path& folder) {
+             append(folder, runs, {{"pinned", pinned}});
+             return QStringList();
+         });
+}
+
+void RunActions::addTag(const QStringList& runs, const QString& tag) {
+    work(QStringLiteral("%1 tagged %2").arg(countOf(runs), tag), [runs, tag](const std::filesystem::path& folder) {
+        append(folder, runs, {{"tag", tag.toStdString()}});
+        return QStringList();
+    });
+}
+
+void RunActions::removeTag(const QStringList& runs, const QString& tag) {
+    work(QStringLiteral("tag %2 taken from %1").arg(countOf(runs), tag), [runs, tag](const std::filesystem::path& folder) {
+        append(folder, runs, {{"untag", tag.toStdString()}});
+        return QStringList();
+    });
+}
+
+void RunActions::setNote(const QString& run, const QString& note) {
+    work(QStringLiteral("note of %1 kept").arg(run), [run, note](const std::filesystem::path& folder) {
+        append(folder, {run}, {{"note", note.toStdString()}});
+        return QStringList();
+    });
+}
+
+void RunActions::trash(const QStringList& runs) {
+    work(tr("%1 deleted; Undo delete brings it back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+        const Project project(folder, false);
+        for (const RunDirectory& run : open(project, runs)) {
+            if (read_state(run).phase == RunPhase::running) throw usage_error("{} is running; stop it first", run.info().id);
+            make_directories(folder / "deleted");
+            rename_synced(run.folder(), folder / "deleted" / run.info().id);
+        }
+        return QStringList();
+    });
+    m_trashed.append(runs);
+    Q_EMIT undoChanged();
+}
+
+void RunActions::undo() {
+    if (m_trashed.isEmpty()) return;
+    const QStringList runs = m_trashed.takeLast();
+    Q_EMIT undoChanged();
+    work(tr("%1 brought back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+        for (const QString& run : runs) {
+            const fs::path deleted = folder / "deleted" / run.toStdString();
+            if (fs::exists(deleted)) rename_synced(deleted, folder / "runs" / run.toStdString());
+        }
+        return QStringList();
+    });
+}
+
+}  // namespace faceter::desktop

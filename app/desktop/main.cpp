@@ -1,0 +1,97 @@
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QSettings>
+#include <cstdio>
+
+#include "common/error.h"
+#include "theme/theme.h"
+#include "window/main_window.h"
+#include "window/screenshot.h"
+#include "workspace/workspace.h"
+
+namespace faceter::desktop {
+namespace {
+
+int fail(ExitCode code, const QString& message) {
+    std::fprintf(stderr, "faceter-desktop: %s\n", message.toUtf8().constData());
+    return static_cast<int>(code);
+}
+
+/// "1280x800".
+QSize sizeFrom(const QString& text) {
+    const QStringList parts = text.split(QLatin1Char('x'));
+    if (parts.size() != 2) return {};
+    const QSize size(parts[0].toInt(), parts[1].toInt());
+    return size.width() >= 320 && size.height() >= 240 && size.width() <= 10000 && size.height() <= 10000 ? size : QSize();
+}
+
+void describe(QCommandLineParser& parser) {
+    parser.setApplicationDescription(QStringLiteral("Faceter's workbench: compose, run and compare experiments with task-specialised text embeddings.\n\n"
+                                                    "Example:\n  faceter-desktop --project ~/quickstart\n"
+                                                    "  faceter-desktop --project ~/quickstart --screenshot compare compare.png --size 1280x800 --dark"));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addOptions({{QStringLiteral("project"), QStringLiteral("Open this project folder."), QStringLiteral("DIR")},
+                       {QStringLiteral("screenshot"), QStringLiteral("Render PAGE (start, compose, runs, curves, compare, facets, results) into the PNG file given as "
+                                                                     "argument, off screen, and exit."), QStringLiteral("PAGE")},
+                       {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
+                       {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
+                       {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
+    parser.addPositionalArgument(QStringLiteral("PATH"), QStringLiteral("A project, run folder or experiment file to open; with --screenshot the PNG file."), QStringLiteral("[PATH]"));
+}
+
+int shoot(MainWindow& window, const QCommandLineParser& parser) {
+    if (parser.positionalArguments().isEmpty()) return fail(ExitCode::usage, QStringLiteral("--screenshot PAGE FILE.png: the file is missing"));
+    QString error;
+    if (!takeScreenshot(window, parser.value(QStringLiteral("screenshot")), parser.positionalArguments().first(), error)) return fail(ExitCode::failed, error);
+    return 0;
+}
+
+int start(QApplication& application) {
+    QCommandLineParser parser;
+    describe(parser);
+    if (!parser.parse(application.arguments())) return fail(ExitCode::usage, parser.errorText() + QStringLiteral("; --help lists the options"));
+    if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
+    if (parser.isSet(QStringLiteral("version"))) parser.showVersion();
+    const bool screenshot = parser.isSet(QStringLiteral("screenshot"));
+    Theme& theme = Theme::instance();
+    const QSettings settings;
+    theme.setMode(parser.isSet(QStringLiteral("dark"))    ? Theme::Mode::dark
+                  : parser.isSet(QStringLiteral("light")) || screenshot ? Theme::Mode::light
+                                                          : static_cast<Theme::Mode>(settings.value(QStringLiteral("theme"), 0).toInt()));
+    theme.apply();
+
+    Workspace workspace;
+    MainWindow window(workspace);
+    if (parser.isSet(QStringLiteral("size"))) {
+        const QSize size = sizeFrom(parser.value(QStringLiteral("size")));
+        if (!size.isValid()) return fail(ExitCode::usage, QStringLiteral("--size %1: expected WIDTHxHEIGHT, as in 1280x800").arg(parser.value(QStringLiteral("size"))));
+        window.resize(size);
+    }
+    window.show();
+    QString path = parser.value(QStringLiteral("project"));
+    if (path.isEmpty() && !screenshot) path = parser.positionalArguments().value(0, settings.value(QStringLiteral("project")).toString());
+    if (!path.isEmpty() && !window.openPath(path) && screenshot) return fail(ExitCode::data, path + QStringLiteral(": not a project folder"));
+    return screenshot ? shoot(window, parser) : application.exec();
+}
+
+/// A screenshot needs no display, and must not change what the user's next start restores.
+void prepare(int argc, char** argv) {
+    bool screenshot = false;
+    for (int i = 1; i < argc; ++i) screenshot = screenshot || QByteArray(argv[i]).startsWith("--screenshot");
+    if (!screenshot) return;
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    QCoreApplication::setOrganizationName(QStringLiteral("faceter-screenshot"));
+}
+
+}  // namespace
+}  // namespace faceter::desktop
+
+int main(int argc, char** argv) {
+    QCoreApplication::setOrganizationName(QStringLiteral("faceter"));
+    QCoreApplication::setApplicationName(QStringLiteral("faceter-desktop"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(FACETER_VERSION));
+    faceter::desktop::prepare(argc, argv);
+    QApplication application(argc, argv);
+    return faceter::desktop::start(application);
+}

@@ -1,0 +1,43 @@
+#pragma once
+#include <QMutex>
+#include <QThread>
+#include <QWaitCondition>
+#include <filesystem>
+
+#include "project/runs_snapshot.h"
+
+namespace faceter::desktop {
+
+/// Takes what grows in the run directories into the store, once a second and when it is woken, and hands on a snapshot where something changed.
+/// Polling is what works on every file system; changes of the runs folder wake it earlier (ProjectSession).
+class IngestThread : public QThread {
+    Q_OBJECT
+  public:
+    explicit IngestThread(std::filesystem::path folder);
+    ~IngestThread() override;
+    void wake();
+    void rebuild();
+
+  Q_SIGNALS:
+    void snapshot(faceter::desktop::RunsSnapshotPtr runs);
+    void problem(const QString& message);
+    void warned(const QStringList& warnings);
+
+  protected:
+    void run() override;
+
+  private:
+    bool sleepUntilWoken();
+    void lookOnce(std::unique_ptr<Store>& store);
+    void publish(Store& store);
+
+    std::filesystem::path m_folder;
+    QMutex m_mutex;
+    QWaitCondition m_wake;
+    bool m_ending = false, m_woken = false, m_rebuild = false;
+    QString m_lastProblem;
+    QStringList m_lastWarnings;
+    std::string m_lastSeen;   // what the last snapshot was made from
+};
+
+}  // namespace faceter::desktop

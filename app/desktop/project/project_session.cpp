@@ -1,0 +1,50 @@
+#include "project/project_session.h"
+
+#include <QFileSystemWatcher>
+
+#include "project/ingest_thread.h"
+
+namespace faceter::desktop {
+
+ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* parent)
+    : QObject(parent), m_folder(absolute_path(folder)), m_runs(std::make_shared<RunsSnapshot>()), m_ingest(std::make_unique<IngestThread>(m_folder)) {
+    m_pool.setMaxThreadCount(1);
+    m_pool.setExpiryTimeout(-1);
+    connect(m_ingest.get(), &IngestThread::snapshot, this, &ProjectSession::take);
+    connect(m_ingest.get(), &IngestThread::warned, this, &ProjectSession::warned);
+    connect(m_ingest.get(), &IngestThread::problem, this, [this](const QString& message) {
+        if (!message.isEmpty()) m_loaded = true;
+        Q_EMIT problem(message);
+    });
+    auto* watcher = new QFileSystemWatcher(this);
+    watcher->addPath(QString::fromStdString((m_folder / "runs").string()));
+    connect(watcher, &QFileSystemWatcher::directoryChanged, this, &ProjectSession::refresh);
+    m_ingest->start(QThread::LowPriority);
+}
+
+ProjectSession::~ProjectSession() {
+    m_ingest.reset();
+    m_pool.clear();
+    m_pool.waitForDone();
+}
+
+Store& ProjectSession::store() {
+    if (!m_store) m_store = std::make_unique<Store>(m_folder);
+    return *m_store;
+}
+
+void ProjectSession::take(RunsSnapshotPtr runs) {
+    m_runs = std::move(runs);
+    m_loaded = true;
+    Q_EMIT runsChanged();
+}
+
+void ProjectSession::refresh() { m_ingest->wake(); }
+
+void ProjectSession::rebuild() {
+    // The store thread lets go of the file first: a damaged one is replaced.
+    m_pool.start([this] { m_store.reset(); });
+    m_ingest->rebuild();
+}
+
+}  // namespace faceter::desktop

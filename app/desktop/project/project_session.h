@@ -1,0 +1,78 @@
+#pragma once
+#include <QFuture>
+#include <QObject>
+#include <QThread>
+#include <QThreadPool>
+#include <QtConcurrent/QtConcurrentRun>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <type_traits>
+
+#include "project/runs_snapshot.h"
+
+namespace faceter::desktop {
+
+class IngestThread;
+
+/// An open project. Pages ask its store through query(), which runs on the one store thread; a second thread takes in what grows in the run
+/// directories. Nothing here blocks the thread of the interface, and no page touches SQLite or a process itself.
+class ProjectSession : public QObject {
+    Q_OBJECT
+  public:
+    explicit ProjectSession(const std::filesystem::path& folder, QObject* parent = nullptr);
+    ~ProjectSession() override;
+
+    const std::filesystem::path& folder() const { return m_folder; }
+    /// The runs as last read; never null.
+    RunsSnapshotPtr runs() const { return m_runs; }
+    /// False until the first snapshot (or problem) has come.
+    bool isLoaded() const { return m_loaded; }
+
+    /// Runs `ask(Store&)` on the store thread. Use .then(this, ...) to take the answer and .onFailed(this, [](const std::exception&) {...}): the
+    /// callbacks come in the thread of `this` and not at all when `this` is gone.
+    template <typename Ask>
+    auto query(Ask ask) -> QFuture<std::invoke_result_t<Ask, Store&>> {
+        ++m_outstanding;
+        return QtConcurrent::run(&m_pool, [this, ask = std::move(ask)]() mutable {
+            const Outstanding guard{m_outstanding};
+            return ask(store());
+        });
+    }
+    /// Runs `work()` beside the interface (for what needs no store: files, checks). Same rules as query().
+    template <typename Work>
+    static auto background(Work work) -> QFuture<std::invoke_result_t<Work>> {
+        return QtConcurrent::run(std::move(work));
+    }
+    /// Nothing is asked that has not been answered.
+    bool isIdle() const { return m_outstanding == 0; }
+    /// Looks at the run directories now instead of at the next turn.
+    void refresh();
+    /// Makes the store anew from the run directories, after it was damaged.
+    void rebuild();
+
+  Q_SIGNALS:
+    void runsChanged();
+    /// The store cannot be read (locked, moved, damaged, made by a newer version); empty: it can again.
+    void problem(const QString& message);
+    /// Run folders that could not be taken in whole.
+    void warned(const QStringList& warnings);
+
+  private:
+    struct Outstanding {
+        std::atomic<int>& count;
+        ~Outstanding() { --count; }
+    };
+    Store& store();
+    void take(RunsSnapshotPtr runs);
+
+    std::filesystem::path m_folder;
+    RunsSnapshotPtr m_runs;
+    bool m_loaded = false;
+    std::atomic<int> m_outstanding = 0;
+    std::unique_ptr<Store> m_store;   // of the store thread
+    QThreadPool m_pool;
+    std::unique_ptr<IngestThread> m_ingest;
+};
+
+}  // namespace faceter::desktop

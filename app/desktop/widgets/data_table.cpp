@@ -1,0 +1,117 @@
+#include "widgets/data_table.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QScrollBar>
+#include <set>
+
+#include "theme/theme.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int row_height = 24;
+constexpr int measured_rows = 200;
+constexpr int cell_padding = 20;
+
+}  // namespace
+
+DataTable::DataTable(QWidget* parent) : QTableView(parent) {
+    setFont(Theme::tableFont());
+    setShowGrid(false);
+    setFrameShape(QFrame::NoFrame);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    setWordWrap(false);
+    setTabKeyNavigation(false);
+    verticalHeader()->hide();
+    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    verticalHeader()->setDefaultSectionSize(row_height);
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    horizontalHeader()->setMinimumSectionSize(32);
+}
+
+void DataTable::fitColumns(int most, bool stretchLast) {
+    if (!model()) return;
+    const QFontMetrics body(font());
+    const QFontMetrics head(horizontalHeader()->font());
+    const int rows = std::min(model()->rowCount(), measured_rows);
+    for (int column = 0; column < model()->columnCount(); ++column) {
+        int wide = head.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString()) + cell_padding + (isSortingEnabled() ? 12 : 0);
+        for (int row = 0; row < rows; ++row) {
+            const QModelIndex index = model()->index(row, column);
+            const QVariant font = index.data(Qt::FontRole);
+            const QFontMetrics metrics = font.isValid() ? QFontMetrics(font.value<QFont>()) : body;
+            const int decoration = index.data(Qt::DecorationRole).isValid() ? 20 : 0;
+            wide = std::max(wide, metrics.horizontalAdvance(index.data(Qt::DisplayRole).toString()) + cell_padding + decoration);
+        }
+        setColumnWidth(column, std::min(wide, most));
+    }
+    horizontalHeader()->setStretchLastSection(stretchLast);
+}
+
+void DataTable::setHeightToRows(int mostRows) {
+    const int rows = model() ? std::min(model()->rowCount(), mostRows) : 0;
+    setFixedHeight(rows * row_height + horizontalHeader()->sizeHint().height() + horizontalScrollBar()->sizeHint().height() / 2 + 4);
+}
+
+QList<QStringList> DataTable::selectedTexts() const {
+    QList<QStringList> lines;
+    if (!model() || !selectionModel()) return lines;
+    std::set<int> rows, columns;
+    for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
+        rows.insert(index.row());
+        if (!isColumnHidden(index.column())) columns.insert(horizontalHeader()->visualIndex(index.column()));
+    }
+    QStringList header;
+    for (const int visual : columns) header << model()->headerData(horizontalHeader()->logicalIndex(visual), Qt::Horizontal).toString();
+    lines << header;
+    for (const int row : rows) {
+        QStringList line;
+        for (const int visual : columns) line << model()->index(row, horizontalHeader()->logicalIndex(visual)).data(Qt::DisplayRole).toString().simplified();
+        lines << line;
+    }
+    return lines;
+}
+
+QString DataTable::selectionAsTsv() const {
+    QStringList text;
+    for (const QStringList& line : selectedTexts()) text << line.join(QLatin1Char('\t'));
+    return text.join(QLatin1Char('\n'));
+}
+
+QString DataTable::selectionAsMarkdown() const {
+    QStringList text;
+    for (QStringList line : selectedTexts()) {
+        for (QString& cell : line) cell.replace(QLatin1Char('|'), QStringLiteral("\\|"));
+        text << QStringLiteral("| ") + line.join(QStringLiteral(" | ")) + QStringLiteral(" |");
+        if (text.size() == 1) text << QStringLiteral("|") + QStringLiteral(" --- |").repeated(line.size());
+    }
+    return text.join(QLatin1Char('\n'));
+}
+
+void DataTable::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_C && event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier))
+        QApplication::clipboard()->setText(selectionAsMarkdown());
+    else if (event->matches(QKeySequence::Copy))
+        QApplication::clipboard()->setText(selectionAsTsv());
+    else
+        QTableView::keyPressEvent(event);
+}
+
+void DataTable::contextMenuEvent(QContextMenuEvent* event) {
+    if (contextMenuPolicy() != Qt::DefaultContextMenu) return QTableView::contextMenuEvent(event);
+    QMenu menu(this);
+    menu.addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });
+    menu.addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this, [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
+    menu.addAction(tr("Select all"), QKeySequence::SelectAll, this, &QTableView::selectAll);
+    menu.exec(event->globalPos());
+}
+
+}  // namespace faceter::desktop

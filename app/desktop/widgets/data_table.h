@@ -1,0 +1,29 @@
+#pragma once
+#include <QTableView>
+
+class QStyledItemDelegate;
+
+namespace faceter::desktop {
+
+/// A table as the workbench shows all of them: 24 px a row, hairlines between rows only, no vertical lines, Ctrl+C copies the selection as TSV,
+/// Ctrl+Shift+C as Markdown. What a model answers for Qt::DisplayRole is what is copied.
+class DataTable : public QTableView {
+    Q_OBJECT
+  public:
+    explicit DataTable(QWidget* parent = nullptr);
+    /// Columns as wide as their content, up to `most` pixels, within the first rows; the last one takes what is left when `stretchLast`.
+    void fitColumns(int most = 320, bool stretchLast = false);
+    /// As high as its rows, for tables within a scrolling page.
+    void setHeightToRows(int mostRows = 1000);
+    QString selectionAsTsv() const;
+    QString selectionAsMarkdown() const;
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+  private:
+    QList<QStringList> selectedTexts() const;   // the header first
+};
+
+}  // namespace faceter::desktop

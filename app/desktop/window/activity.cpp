@@ -1,0 +1,115 @@
+#include "window/activity.h"
+
+#include <QHBoxLayout>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "actions/run_actions.h"
+#include "widgets/labels.h"
+#include "widgets/texts.h"
+#include "window/log_view.h"
+#include "workspace/workspace.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int most_lines = 40;
+
+}  // namespace
+
+/// One run that goes on or waits.
+class Activity::Line : public QWidget {
+  public:
+    Line(Workspace& workspace, QWidget* parent) : QWidget(parent), m_bar(new QProgressBar), m_stop(new QPushButton(Activity::tr("Stop"))) {
+        auto* layout = new QHBoxLayout(this);
+        layout->setContentsMargins(0, 0, 0, 0);
+        layout->setSpacing(12);
+        m_name.setMinimumWidth(160);
+        m_name.setMaximumWidth(220);
+        m_bar->setTextVisible(false);
+        m_bar->setFixedSize(220, 4);
+        layout->addWidget(&m_name, 1);
+        layout->addWidget(m_bar);
+        layout->addWidget(&m_where, 3);
+        layout->addWidget(m_stop);
+        QObject::connect(m_stop, &QPushButton::clicked, this, [this, &workspace] {
+            workspace.actions().stop({m_run});
+            m_stop->setEnabled(false);
+        });
+    }
+
+    void show(const RunRow& run) {
+        const QString id = qs(run.info.id);
+        if (id != m_run) m_stop->setEnabled(true);
+        m_run = id;
+        m_name.setFullText(QStringLiteral("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed) + (run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point)));
+        const double done = run.state.total_steps > 0 ? 1000.0 * static_cast<double>(run.state.step) / static_cast<double>(run.state.total_steps) : 0;
+        m_bar->setRange(0, 1000);
+        m_bar->setValue(static_cast<int>(done));
+        m_bar->setAccessibleName(Activity::tr("Progress of %1").arg(m_name.fullText()));
+        m_where.setFullText(run.state.phase == RunPhase::queued ? Activity::tr("queued") : progressText(run.state));
+        QWidget::show();
+    }
+
+  private:
+    QString m_run;
+    ElidedLabel m_name, m_where;
+    QProgressBar* m_bar;
+    QPushButton* m_stop;
+};
+
+Activity::Activity(Workspace& workspace, QWidget* parent)
+    : QWidget(parent), m_workspace(workspace), m_summary(secondaryLabel()), m_tabs(new QTabWidget), m_lines(new QWidget), m_linesLayout(new QVBoxLayout(m_lines)),
+      m_quiet(secondaryLabel(tr("Nothing runs. Compose launches an experiment; runs go on when this window is closed."))), m_log(new LogView(workspace)) {
+    setObjectName(QStringLiteral("activity"));
+    setAttribute(Qt::WA_StyledBackground);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    m_linesLayout->setContentsMargins(12, 8, 12, 8);
+    m_linesLayout->setSpacing(4);
+    m_linesLayout->addWidget(m_quiet);
+    m_linesLayout->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(m_lines);
+    m_tabs->setObjectName(QStringLiteral("activityTabs"));
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(scroll, tr("Activity"));
+    m_tabs->addTab(m_log, tr("Log"));
+    m_summary->setContentsMargins(0, 0, 12, 0);
+    m_tabs->setCornerWidget(m_summary);
+    layout->addWidget(m_tabs);
+    connect(&m_workspace, &Workspace::runsChanged, this, &Activity::showRuns);
+    connect(&m_workspace, &Workspace::projectChanged, this, &Activity::showRuns);
+    showRuns();
+}
+
+void Activity::showRuns() {
+    const RunsSnapshotPtr snapshot = m_workspace.runs();
+    std::vector<const RunRow*> going;
+    int running = 0, queued = 0;
+    for (const RunRow& run : snapshot->runs) {
+        const bool runs = run.state.phase == RunPhase::running || run.state.phase == RunPhase::silent;
+        if (!runs && run.state.phase != RunPhase::queued) continue;
+        ++(runs ? running : queued);
+        going.push_back(&run);
+    }
+    std::stable_partition(going.begin(), going.end(), [](const RunRow* run) { return run->state.phase != RunPhase::queued; });
+    while (m_pool.size() < static_cast<qsizetype>(std::min<std::size_t>(going.size(), most_lines))) {
+        m_pool.append(new Line(m_workspace, m_lines));
+        m_linesLayout->insertWidget(m_linesLayout->count() - 1, m_pool.last());
+    }
+    for (qsizetype i = 0; i < m_pool.size(); ++i)
+        if (i < static_cast<qsizetype>(going.size()))
+            m_pool[i]->show(*going[static_cast<std::size_t>(i)]);
+        else
+            m_pool[i]->hide();
+    m_quiet->setVisible(going.empty());
+    m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));
+}
+
+}  // namespace faceter::desktop

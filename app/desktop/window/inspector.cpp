@@ -1,0 +1,284 @@
+#include "window/inspector.h"
+
+#include <QCompleter>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "actions/run_actions.h"
+#include "theme/theme.h"
+#include "widgets/labels.h"
+#include "widgets/texts.h"
+#include "window/run_details.h"
+#include "workspace/workspace.h"
+
+namespace faceter::desktop {
+namespace {
+
+QString valueText(const Json& value) { return value.is_string() ? qs(value.get<std::string>()) : qs(value.dump()); }
+
+void fillTree(QTreeWidgetItem* parent, const Json& value) {
+    const auto add = [&](const QString& key, const Json& child) {
+        const bool nested = child.is_structured() && !child.empty();
+        auto* item = new QTreeWidgetItem(parent, {key, nested ? QString() : valueText(child)});
+        item->setToolTip(1, item->text(1).toHtmlEscaped());
+        if (nested) fillTree(item, child);
+    };
+    if (value.is_object())
+        for (const auto& [key, child] : value.items()) add(qs(key), child);
+    else if (value.is_array())
+        for (std::size_t i = 0; i < value.size(); ++i) add(QString::number(i + 1), value[i]);
+}
+
+/// Shows an item where it or anything under it holds the text.
+bool filterItem(QTreeWidgetItem* item, const QString& wanted, bool parentMatches) {
+    const bool matches = parentMatches || item->text(0).contains(wanted, Qt::CaseInsensitive) || item->text(1).contains(wanted, Qt::CaseInsensitive);
+    bool any = matches;
+    for (int i = 0; i < item->childCount(); ++i) any = filterItem(item->child(i), wanted, matches) || any;
+    item->setHidden(!any);
+    if (!wanted.isEmpty()) item->setExpanded(true);
+    return any;
+}
+
+void clearLayout(QLayout* layout) {
+    while (QLayoutItem* item = layout->takeAt(0)) {
+        if (item->widget()) item->widget()->deleteLater();
+        delete item;
+    }
+}
+
+}  // namespace
+
+Inspector::Inspector(Workspace& workspace, QWidget* parent)
+    : QWidget(parent),
+      m_workspace(workspace),
+      m_run(new QWidget),
+      m_title(headingLabel(QString())),
+      m_facts(new QFormLayout),
+      m_tags(makeTagRow()),
+      m_newTag(new QLineEdit),
+      m_note(new QPlainTextEdit),
+      m_search(new QLineEdit),
+      m_settings(new QTreeWidget) {
+    setObjectName(QStringLiteral("inspector"));
+    setAttribute(Qt::WA_StyledBackground);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    outer->addWidget(scroll);
+    auto* body = new QWidget;
+    m_layout = new QVBoxLayout(body);
+    m_layout->setContentsMargins(12, 12, 12, 12);
+    m_layout->setSpacing(8);
+    scroll->setWidget(body);
+
+    auto* run = new QVBoxLayout(m_run);
+    run->setContentsMargins(0, 0, 0, 0);
+    run->setSpacing(8);
+    m_title->setWordWrap(true);
+    m_facts->setHorizontalSpacing(12);
+    m_facts->setVerticalSpacing(6);
+    m_facts->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    run->addWidget(m_title);
+    run->addLayout(m_facts);
+    run->addWidget(makeButtons());
+    run->addWidget(secondaryLabel(tr("Tags")));
+    run->addWidget(m_tags);
+    m_newTag->setPlaceholderText(tr("add a tag, Enter"));
+    m_newTag->setAccessibleName(tr("New tag"));
+    m_newTag->setObjectName(QStringLiteral("inspectorNewTag"));
+    run->addWidget(m_newTag);
+    run->addWidget(secondaryLabel(tr("Note")));
+    m_note->setPlaceholderText(tr("what you want to remember of this run"));
+    m_note->setAccessibleName(tr("Note of the run"));
+    m_note->setObjectName(QStringLiteral("inspectorNote"));
+    m_note->setFixedHeight(64);
+    m_note->setTabChangesFocus(true);
+    run->addWidget(m_note);
+    run->addWidget(secondaryLabel(tr("Settings")));
+    m_search->setPlaceholderText(tr("find a setting"));
+    m_search->setAccessibleName(tr("Find a setting"));
+    m_search->setClearButtonEnabled(true);
+    run->addWidget(m_search);
+    m_settings->setHeaderHidden(true);
+    m_settings->setColumnCount(2);
+    m_settings->setIndentation(12);
+    m_settings->setFrameShape(QFrame::NoFrame);
+    m_settings->setMinimumHeight(260);
+    m_settings->setAccessibleName(tr("Settings of the run"));
+    m_settings->setObjectName(QStringLiteral("inspectorSettings"));
+    run->addWidget(m_settings, 1);
+    m_layout->addWidget(m_run, 1);
+    m_layout->addStretch(0);
+
+    connect(m_newTag, &QLineEdit::returnPressed, this, &Inspector::addTagClicked);
+    connect(m_search, &QLineEdit::textChanged, this, &Inspector::filterSettings);
+    connect(m_note, &QPlainTextEdit::textChanged, this, [this] { m_note->setProperty("edited", true); });
+    auto* keep = new QPushButton(tr("Keep note"));
+    keep->setObjectName(QStringLiteral("inspectorKeepNote"));
+    run->insertWidget(run->indexOf(m_note) + 1, keep, 0, Qt::AlignRight);
+    connect(keep, &QPushButton::clicked, this, &Inspector::keepNote);
+    connect(&m_workspace, &Workspace::currentRunChanged, this, &Inspector::showCurrent);
+    connect(&m_workspace, &Workspace::projectChanged, this, &Inspector::showCurrent);
+    showCurrent();
+}
+
+void Inspector::setPagePart(QWidget* part) {
+    if (part == m_pagePart) return;
+    if (m_pagePart) {
+        m_layout->removeWidget(m_pagePart);
+        m_pagePart->hide();
+        m_pagePart->setParent(nullptr);
+    }
+    m_pagePart = part;
+    if (!part) return;
+    m_layout->insertWidget(0, part);
+    part->show();
+}
+
+QWidget* Inspector::makeTagRow() {
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(4);
+    return row;
+}
+
+QWidget* Inspector::makeButtons() {
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 4, 0, 4);
+    layout->setSpacing(8);
+    const auto add = [&](const QString& text, const QString& name, auto action) {
+        auto* button = new QPushButton(text);
+        button->setObjectName(name);
+        connect(button, &QPushButton::clicked, this, [this, action] {
+            if (!m_shownRun.isEmpty()) action(QStringList{m_shownRun});
+        });
+        layout->addWidget(button);
+    };
+    add(tr("Stop"), QStringLiteral("inspectorStop"), [this](const QStringList& run) { m_workspace.actions().stop(run); });
+    add(tr("Resume"), QStringLiteral("inspectorResume"), [this](const QStringList& run) { m_workspace.actions().resume(run); });
+    add(tr("Rerun"), QStringLiteral("inspectorRerun"), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    layout->addStretch(1);
+    return row;
+}
+
+void Inspector::addFact(const QString& name, const QString& value) {
+    if (value.isEmpty()) return;
+    auto* label = new ElidedLabel(value, Qt::ElideMiddle);
+    label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_facts->addRow(secondaryLabel(name), label);
+}
+
+void Inspector::showCurrent() {
+    const RunRow* run = m_workspace.current();
+    m_run->setVisible(run != nullptr);
+    if (!run) {
+        m_shownRun.clear();
+        m_shownDetailsKey.clear();
+        return;
+    }
+    const QString id = qs(run->info.id);
+    if (id != m_shownRun) {
+        m_shownRun = id;
+        m_details.clear();
+        m_settings->clear();
+        m_note->setProperty("edited", false);
+    }
+    showState();
+    const QString key = id + QString::number(run->num_scores) + QString::number(run->state.attempt) + QString::number(is_over(run->state.phase));
+    if (key != m_shownDetailsKey) {
+        m_shownDetailsKey = key;
+        fetchDetails();
+    }
+}
+
+void Inspector::showState() {
+    const RunRow& run = *m_workspace.current();
+    m_title->setText(QStringLiteral("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed));
+    while (m_facts->rowCount() > 0) m_facts->removeRow(0);
+    addFact(tr("run"), qs(run.info.id));
+    addFact(tr("state"), qs(run_phase_name(run.state.phase)));
+    addFact(tr("where it is"), progressText(run.state));
+    addFact(tr("made"), momentText(run.info.created));
+    if (run.state.attempts > 1) addFact(tr("attempts"), QString::number(run.state.attempts));
+    addFact(tr("sweep point"), qs(run.info.point));
+    for (const auto& [name, value] : m_details) addFact(name, value);
+
+    clearLayout(m_tags->layout());
+    for (const std::string& tag : run.tags) {
+        auto* button = new QPushButton(qs(tag) + QStringLiteral(" ×"));
+        button->setProperty("tag", true);
+        button->setToolTip(tr("Take this tag away"));
+        connect(button, &QPushButton::clicked, this, [this, tag = qs(tag)] { m_workspace.actions().removeTag({m_shownRun}, tag); });
+        m_tags->layout()->addWidget(button);
+    }
+    static_cast<QHBoxLayout*>(m_tags->layout())->addStretch(1);
+    m_tags->setVisible(!run.tags.empty());
+    if (!m_note->property("edited").toBool() && m_note->toPlainText() != qs(run.note)) {
+        m_note->setPlainText(qs(run.note));
+        m_note->setProperty("edited", false);
+    }
+}
+
+void Inspector::fetchDetails() {
+    ProjectSession* session = m_workspace.session();
+    if (!session) return;
+    const std::string run = m_shownRun.toStdString();
+    session->query([run, folder = session->folder()](Store& store) { return readRunDetails(store, folder, run); })
+        .then(this,
+              [this, run](const RunDetails& details) {
+                  if (m_shownRun.toStdString() == run) showDetails(details);
+              })
+        .onFailed(this, [](const std::exception&) {});
+}
+
+void Inspector::showDetails(const RunDetails& details) {
+    m_details.clear();
+    const auto fact = [&](const QString& name, const QString& value) { m_details.append({name, value}); };
+    fact(tr("scores"), qs(details.best));
+    if (details.cost.total_parameters) fact(tr("parameters"), countText(*details.cost.total_parameters));
+    if (details.cost.active_parameters) fact(tr("active"), countText(*details.cost.active_parameters));
+    if (details.cost.encode_latency_ms) fact(tr("encode"), QStringLiteral("%1 ms a text").arg(*details.cost.encode_latency_ms, 0, 'f', 1));
+    if (details.cost.peak_memory_bytes) fact(tr("peak memory"), bytesText(*details.cost.peak_memory_bytes));
+    if (details.settings.contains("model") && details.settings["model"].is_string()) fact(tr("checkpoint"), qs(details.settings["model"].get<std::string>()));
+    if (details.machine.is_object())
+        for (const char* key : {"host", "processor", "torch"})
+            if (details.machine.contains(key)) fact(QString::fromLatin1(key), valueText(details.machine[key]));
+    for (const std::string& warning : details.warnings) fact(tr("warning"), qs(warning));
+    m_settings->clear();
+    fillTree(m_settings->invisibleRootItem(), details.settings);
+    m_settings->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+    filterSettings(m_search->text());
+    if (m_workspace.current()) showState();
+}
+
+void Inspector::filterSettings(const QString& wanted) {
+    for (int i = 0; i < m_settings->topLevelItemCount(); ++i) filterItem(m_settings->topLevelItem(i), wanted, false);
+}
+
+void Inspector::addTagClicked() {
+    const QString tag = m_newTag->text().trimmed();
+    if (tag.isEmpty() || m_shownRun.isEmpty()) return;
+    m_workspace.actions().addTag({m_shownRun}, tag);
+    m_newTag->clear();
+}
+
+void Inspector::keepNote() {
+    if (m_shownRun.isEmpty()) return;
+    m_note->setProperty("edited", false);
+    m_workspace.actions().setNote(m_shownRun, m_note->toPlainText());
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,41 @@
+#pragma once
+#include <QTimer>
+#include <QWidget>
+#include <filesystem>
+
+class QComboBox;
+class QLineEdit;
+class QPlainTextEdit;
+
+namespace faceter::desktop {
+
+class Workspace;
+
+/// The worker's log of the current run, followed while it grows: newest attempt and rank 0 unless chosen otherwise; lines filtered by level and text.
+class LogView : public QWidget {
+    Q_OBJECT
+  public:
+    explicit LogView(Workspace& workspace, QWidget* parent = nullptr);
+
+  private:
+    void start();
+    void follow();
+    void show(const QStringList& lines);
+    bool passes(const QString& line) const;
+    void refilter();
+
+    Workspace& m_workspace;
+    QComboBox* m_attempt;
+    QComboBox* m_rank;
+    QComboBox* m_level;
+    QLineEdit* m_search;
+    QPlainTextEdit* m_text;
+    QTimer m_timer;
+    QString m_run;
+    qint64 m_offset = 0;
+    bool m_reading = false;
+    int m_generation = 0;
+    QStringList m_lines;
+};
+
+}  // namespace faceter::desktop

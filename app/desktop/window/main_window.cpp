@@ -1,0 +1,347 @@
+#include "window/main_window.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QJsonDocument>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+#include "actions/run_actions.h"
+#include "pages/page.h"
+#include "run/machine.h"
+#include "theme/theme.h"
+#include "widgets/labels.h"
+#include "window/activity.h"
+#include "window/inspector.h"
+#include "window/navigator.h"
+#include "window/start_page.h"
+#include "window/store_problem_page.h"
+#include "workspace/workspace.h"
+
+namespace faceter::desktop {
+
+MainWindow::MainWindow(Workspace& workspace)
+    : m_workspace(workspace),
+      m_navigator(new Navigator(workspace)),
+      m_inspector(new Inspector(workspace)),
+      m_activity(new Activity(workspace)),
+      m_horizontal(new QSplitter(Qt::Horizontal)),
+      m_vertical(new QSplitter(Qt::Vertical)),
+      m_complaint(new ErrorBar),
+      m_tabs(new QTabBar),
+      m_stack(new QStackedWidget),
+      m_start(new StartPage) {
+    setWindowTitle(QStringLiteral("Faceter"));
+    setAcceptDrops(true);
+    buildPanels();
+    buildMenus();
+    connect(m_navigator, &Navigator::projectChosen, this, &MainWindow::openPath);
+    connect(m_start, &StartPage::projectChosen, this, &MainWindow::openPath);
+    connect(m_start, &StartPage::openChosen, this, &MainWindow::chooseProject);
+    connect(m_start, &StartPage::quickStartChosen, this, &MainWindow::quickStart);
+    connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::showProject);
+    connect(&m_workspace, &Workspace::storeProblem, this, &MainWindow::showStoreProblem);
+    connect(&m_workspace, &Workspace::pageRequested, this, &MainWindow::goTo);
+    connect(&m_workspace, &Workspace::composeRequested, this, [this] { goTo(QStringLiteral("compose")); });
+    connect(&m_workspace, &Workspace::complained, m_complaint, &ErrorBar::setMessage);
+    connect(&m_workspace, &Workspace::said, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
+    connect(&m_workspace.actions(), &RunActions::launched, this, [this](const QStringList& runs) {
+        m_workspace.setCurrentRun(runs.first());
+        goTo(QStringLiteral("runs"));
+    });
+    showProject();
+    restoreLayout();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildPanels() {
+    auto* centre = new QWidget;
+    auto* layout = new QVBoxLayout(centre);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    m_tabs->setObjectName(QStringLiteral("pageTabs"));
+    m_tabs->setExpanding(false);
+    m_tabs->setDrawBase(true);
+    m_tabs->setAccessibleName(tr("Pages"));
+    for (const PageEntry& entry : pageEntries()) m_tabs->setTabData(m_tabs->addTab(entry.title), entry.id);
+    layout->addWidget(m_tabs);
+    layout->addWidget(m_complaint);
+    layout->addWidget(m_stack, 1);
+    m_stack->addWidget(m_start);
+    m_horizontal->addWidget(m_navigator);
+    m_horizontal->addWidget(centre);
+    m_horizontal->addWidget(m_inspector);
+    m_horizontal->setStretchFactor(1, 1);
+    m_horizontal->setSizes({208, 824, 248});
+    m_horizontal->setChildrenCollapsible(false);
+    m_vertical->addWidget(m_horizontal);
+    m_vertical->addWidget(m_activity);
+    m_vertical->setStretchFactor(0, 1);
+    m_vertical->setSizes({652, 120});
+    m_vertical->setChildrenCollapsible(false);
+    for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
+    m_navigator->setMinimumWidth(140);
+    m_inspector->setMinimumWidth(200);
+    centre->setMinimumWidth(420);
+    m_activity->setMinimumHeight(72);
+    setCentralWidget(m_vertical);
+    statusBar()->setSizeGripEnabled(false);
+    connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::tabChosen);
+}
+
+void MainWindow::buildMenus() {
+    buildFileMenu();
+    buildViewMenu();
+    buildRunMenu();
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(tr("What this machine can do"), this, [this] {
+        m_workspace.closeProject();
+        m_start->refresh();
+    });
+    help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::Key_F1), this, &MainWindow::showShortcuts);
+    help->addAction(tr("About Faceter"), this, [this] {
+        QMessageBox::about(this, tr("Faceter"), tr("Faceter %1: a workbench for task-specialised text embeddings.").arg(QStringLiteral(FACETER_VERSION)));
+    });
+}
+
+void MainWindow::buildFileMenu() {
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addAction(tr("New experiment"), QKeySequence::New, this, [this] { m_workspace.requestCompose({}); });
+    file->addAction(tr("Open experiment…"), QKeySequence::Open, this, [this] {
+        const QString name = QFileDialog::getOpenFileName(this, tr("Open an experiment"), {}, tr("Experiments (*.yaml *.yml)"));
+        if (!name.isEmpty()) openPath(name);
+    });
+    file->addAction(tr("Open project…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this, &MainWindow::chooseProject);
+    file->addAction(tr("Quick start"), this, &MainWindow::quickStart);
+    QMenu* recent = file->addMenu(tr("Open recent"));
+    connect(recent, &QMenu::aboutToShow, this, [this, recent] {
+        recent->clear();
+        for (const QString& folder : recentProjects()) recent->addAction(folder, this, [this, folder] { openPath(folder); });
+    });
+    file->addAction(tr("Close project"), this, [this] { m_workspace.closeProject(); });
+    file->addSeparator();
+    file->addAction(tr("Quit"), QKeySequence::Quit, this, &QWidget::close);
+}
+
+void MainWindow::buildViewMenu() {
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    int number = 1;
+    for (const PageEntry& entry : pageEntries()) {
+        const QKeySequence key = number <= 9 ? QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)) : QKeySequence(Qt::CTRL | Qt::Key_0);
+        view->addAction(entry.title, key, this, [this, id = entry.id] { goTo(id); });
+        ++number;
+    }
+    view->addSeparator();
+    const auto panel = [&](const QString& name, QWidget* widget, int key) {
+        QAction* action = view->addAction(name, QKeySequence(key), this, [widget](bool on) { widget->setVisible(on); });
+        action->setCheckable(true);
+        action->setChecked(true);
+    };
+    panel(tr("Navigator"), m_navigator, Qt::Key_F7);
+    panel(tr("Inspector"), m_inspector, Qt::Key_F8);
+    panel(tr("Activity"), m_activity, Qt::Key_F9);
+    view->addSeparator();
+    auto* modes = new QActionGroup(this);
+    const auto mode = [&](const QString& name, Theme::Mode value) {
+        QAction* action = view->addAction(name, this, [value] {
+            Theme::instance().setMode(value);
+            QSettings().setValue(QStringLiteral("theme"), static_cast<int>(value));
+        });
+        action->setCheckable(true);
+        action->setChecked(Theme::instance().mode() == value);
+        modes->addAction(action);
+    };
+    mode(tr("As the system"), Theme::Mode::system);
+    mode(tr("Light"), Theme::Mode::light);
+    mode(tr("Dark"), Theme::Mode::dark);
+}
+
+void MainWindow::buildRunMenu() {
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    const auto add = [&](const QString& name, QKeySequence key, auto action) {
+        run->addAction(name, key, this, [this, action] {
+            if (!m_workspace.currentRun().isEmpty()) action(QStringList{m_workspace.currentRun()});
+        });
+    };
+    add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this](const QStringList& run) { m_workspace.actions().stop(run); });
+    add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this](const QStringList& run) { m_workspace.actions().resume(run); });
+    add(tr("Rerun"), QKeySequence(), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    run->addSeparator();
+    QAction* undo = run->addAction(tr("Undo delete"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_Z), this, [this] { m_workspace.actions().undo(); });
+    undo->setEnabled(false);
+    connect(&m_workspace.actions(), &RunActions::undoChanged, undo, [this, undo] { undo->setEnabled(m_workspace.actions().canUndo()); });
+    run->addAction(tr("Look for new runs"), QKeySequence::Refresh, this, [this] {
+        if (m_workspace.session()) m_workspace.session()->refresh();
+    });
+}
+
+void MainWindow::chooseProject() {
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a project folder"));
+    if (!folder.isEmpty()) openPath(folder);
+}
+
+bool MainWindow::openPath(const QString& path) {
+    const QFileInfo info(path);
+    const QDir folder(info.absoluteFilePath());
+    if (info.isFile() && (path.endsWith(QStringLiteral(".yaml")) || path.endsWith(QStringLiteral(".yml")))) {
+        goTo(QStringLiteral("compose"));
+        m_workspace.requestCompose(info.absoluteFilePath());
+        return true;
+    }
+    if (!info.isDir()) {
+        m_complaint->setMessage(tr("%1: no such project folder, run folder or experiment file (*.yaml)").arg(path));
+        return false;
+    }
+    if (folder.exists(QStringLiteral("run.json"))) {
+        if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../..")))) ) return false;
+        m_workspace.setCurrentRun(folder.dirName());
+        return true;
+    }
+    if (!folder.exists(QStringLiteral("runs"))) {
+        m_complaint->setMessage(tr("%1: this folder is no project: it holds no folder 'runs'. faceter run FILE.yaml --project makes one, and so does Compose.").arg(path));
+        return false;
+    }
+    rememberProject(folder.absolutePath());
+    m_workspace.openProject(folder.absolutePath().toStdString());
+    return true;
+}
+
+void MainWindow::quickStart() {
+    try {
+        goTo(QStringLiteral("compose"));
+        m_workspace.requestCompose(QString::fromStdString(shared_resource("experiments/quickstart.yaml").string()));
+    } catch (const std::exception& error) {
+        m_complaint->setMessage(QString::fromUtf8(error.what()));
+    }
+}
+
+QString MainWindow::currentPage() const { return m_tabs->tabData(m_tabs->currentIndex()).toString(); }
+Page* MainWindow::frontPage() const { return qobject_cast<Page*>(m_stack->currentWidget()); }
+
+bool MainWindow::goTo(const QString& page) {
+    for (int i = 0; i < m_tabs->count(); ++i)
+        if (m_tabs->tabData(i).toString() == page) {
+            if (m_tabs->currentIndex() != i)
+                m_tabs->setCurrentIndex(i);
+            else
+                tabChosen(i);
+            return true;
+        }
+    return false;
+}
+
+Page* MainWindow::makePage(int index) {
+    const PageEntry entry = pageEntries()[static_cast<std::size_t>(index)];
+    if (entry.needsProject && !m_workspace.session()) return nullptr;
+    Page*& page = m_pages[entry.id];
+    if (!page) {
+        page = entry.make(m_workspace);
+        page->setObjectName(entry.id + QStringLiteral("Page"));
+        page->restore(QJsonDocument::fromJson(QSettings().value(QStringLiteral("pages/") + entry.id).toByteArray()).object());
+        m_stack->addWidget(page);
+    }
+    return page;
+}
+
+void MainWindow::tabChosen(int index) {
+    if (index < 0) return;
+    Page* page = makePage(index);
+    const bool problem = page && !m_problem.isEmpty();
+    m_stack->setCurrentWidget(problem ? m_problemPage : page ? static_cast<QWidget*>(page) : m_start);
+    m_inspector->setPagePart(page ? page->inspector() : nullptr);
+    if (page && !problem) page->shown();
+}
+
+void MainWindow::showProject() {
+    const bool open = m_workspace.session() != nullptr;
+    m_problem.clear();
+    for (int i = 0; i < m_tabs->count(); ++i) m_tabs->setTabEnabled(i, open || !pageEntries()[static_cast<std::size_t>(i)].needsProject);
+    setWindowTitle(open ? QDir(QString::fromStdString(m_workspace.session()->folder().string())).dirName() + QStringLiteral(" — Faceter") : QStringLiteral("Faceter"));
+    if (!open) {
+        m_start->refresh();
+        m_stack->setCurrentWidget(m_start);
+        m_inspector->setPagePart(nullptr);
+        return;
+    }
+    if (currentPage() == QStringLiteral("compose"))
+        tabChosen(m_tabs->currentIndex());
+    else if (!goTo(QSettings().value(QStringLiteral("page"), QStringLiteral("runs")).toString()))
+        goTo(QStringLiteral("runs"));
+}
+
+void MainWindow::showStoreProblem(const QString& message) {
+    m_problem = message;
+    if (m_problemPage) m_problemPage->deleteLater();
+    m_problemPage = nullptr;
+    if (!message.isEmpty()) {
+        m_problemPage = new StoreProblemPage(m_workspace, message);
+        m_stack->addWidget(m_problemPage);
+    }
+    tabChosen(m_tabs->currentIndex());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    saveLayout();
+    event->accept();
+}
+
+void MainWindow::saveLayout() const {
+    QSettings settings;
+    settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("window/horizontal"), m_horizontal->saveState());
+    settings.setValue(QStringLiteral("window/vertical"), m_vertical->saveState());
+    settings.setValue(QStringLiteral("page"), currentPage());
+    if (m_workspace.session()) settings.setValue(QStringLiteral("project"), QString::fromStdString(m_workspace.session()->folder().string()));
+    for (auto page = m_pages.cbegin(); page != m_pages.cend(); ++page)
+        settings.setValue(QStringLiteral("pages/") + page.key(), QJsonDocument(page.value()->state()).toJson(QJsonDocument::Compact));
+}
+
+void MainWindow::restoreLayout() {
+    const QSettings settings;
+    resize(1280, 800);
+    restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+    m_horizontal->restoreState(settings.value(QStringLiteral("window/horizontal")).toByteArray());
+    m_vertical->restoreState(settings.value(QStringLiteral("window/vertical")).toByteArray());
+    for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) openPath(url.toLocalFile());
+}
+
+void MainWindow::showShortcuts() {
+    QStringList lines;
+    for (const QAction* menu : menuBar()->actions())
+        for (const QAction* action : menu->menu()->actions())
+            if (!action->shortcut().isEmpty()) lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->text());
+    QMessageBox box(this);
+    box.setWindowTitle(tr("Keyboard shortcuts"));
+    box.setTextFormat(Qt::PlainText);
+    box.setText(lines.join(QLatin1Char('\n')));
+    box.exec();
+}
+
+}  // namespace faceter::desktop

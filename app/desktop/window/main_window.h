@@ -1,0 +1,72 @@
+#pragma once
+#include <QHash>
+#include <QMainWindow>
+
+class QStackedWidget;
+class QSplitter;
+class QTabBar;
+
+namespace faceter::desktop {
+
+class Activity;
+class EmptyState;
+class ErrorBar;
+class Inspector;
+class Navigator;
+class Page;
+class StartPage;
+class Workspace;
+
+/// Wiring only: the panels around the pages, menus, what is restored at the next start.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+  public:
+    explicit MainWindow(Workspace& workspace);
+    ~MainWindow() override;
+
+    /// Opens a project folder, a run folder of one, or an experiment file. False (with a complaint shown) where it is none of these.
+    bool openPath(const QString& path);
+    void quickStart();
+    /// By PageEntry::id; false where there is no such page.
+    bool goTo(const QString& page);
+    Page* page(const QString& id) const { return m_pages.value(id); }
+    QString currentPage() const;
+    /// The page in front, or null on the start page.
+    Page* frontPage() const;
+
+  protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+  private:
+    void buildPanels();
+    void buildMenus();
+    void buildFileMenu();
+    void buildViewMenu();
+    void buildRunMenu();
+    void showProject();
+    void showStoreProblem(const QString& message);
+    void tabChosen(int index);
+    Page* makePage(int index);
+    void chooseProject();
+    void saveLayout() const;
+    void restoreLayout();
+    void showShortcuts();
+
+    Workspace& m_workspace;
+    Navigator* m_navigator;
+    Inspector* m_inspector;
+    Activity* m_activity;
+    QSplitter* m_horizontal;
+    QSplitter* m_vertical;
+    ErrorBar* m_complaint;
+    QTabBar* m_tabs;
+    QStackedWidget* m_stack;
+    StartPage* m_start;
+    QWidget* m_problemPage = nullptr;
+    QString m_problem;
+    QHash<QString, Page*> m_pages;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,59 @@
+#include "window/screenshot.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QPixmap>
+#include <QStringList>
+#include <QTimer>
+
+#include "pages/page.h"
+#include "window/main_window.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int patience_ms = 30000;
+constexpr int quiet_ms = 400;   // nothing asked and nothing open for so long: drawn
+
+void processFor(int ms) {
+    QEventLoop loop;
+    QTimer::singleShot(ms, &loop, &QEventLoop::quit);
+    loop.exec();
+}
+
+bool isSettled(const MainWindow& window) {
+    const Page* page = window.frontPage();
+    if (!page) return true;
+    const ProjectSession* session = page->workspace().session();
+    return page->isReady() && (!session || (session->isLoaded() && session->isIdle()));
+}
+
+}  // namespace
+
+bool takeScreenshot(MainWindow& window, const QString& page, const QString& file, QString& error) {
+    if (page != QStringLiteral("start") && !window.goTo(page)) {
+        QStringList known{QStringLiteral("start")};
+        for (const PageEntry& entry : pageEntries()) known << entry.id;
+        error = QStringLiteral("no page '%1' (known: %2)").arg(page, known.join(QStringLiteral(", ")));
+        return false;
+    }
+    QElapsedTimer patience, quiet;
+    patience.start();
+    quiet.start();
+    while (patience.elapsed() < patience_ms && quiet.elapsed() < quiet_ms) {
+        processFor(40);
+        if (!isSettled(window)) quiet.restart();
+    }
+    if (!isSettled(window)) {
+        error = QStringLiteral("page '%1' was not ready after %2 s").arg(page).arg(patience_ms / 1000);
+        return false;
+    }
+    if (!window.grab().save(file, "PNG")) {
+        error = QStringLiteral("%1: cannot write").arg(file);
+        return false;
+    }
+    return true;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,143 @@
+#include "window/start_page.h"
+
+#include <QDir>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "project/project_session.h"
+#include "run/machine.h"
+#include "theme/theme.h"
+#include "widgets/labels.h"
+#include "widgets/texts.h"
+#include "window/navigator.h"
+
+namespace faceter::desktop {
+namespace {
+
+struct Report {
+    QList<QPair<QString, QString>> facts;
+    QStringList problems;
+};
+
+QString listText(const Json& list) {
+    QStringList texts;
+    for (const Json& item : list)
+        if (item.is_string()) texts << qs(item.get<std::string>());
+    return texts.isEmpty() ? QStringLiteral("none") : texts.join(QStringLiteral(", "));
+}
+
+Report examineMachine() {
+    const Json facts = examine_installation(Catalogue::load(plugin_folders()));
+    Report report;
+    report.facts = {{StartPage::tr("processor"), qs(facts["processor"].get<std::string>()) + StartPage::tr(", %1 cores").arg(facts["cores"].get<int>())},
+                    {StartPage::tr("memory"), StartPage::tr("%1, %2 free").arg(bytesText(facts["memory_bytes"]), bytesText(facts["memory_available_bytes"]))},
+                    {StartPage::tr("GPUs"), listText(facts["gpus"])},
+                    {StartPage::tr("vector instructions"), listText(facts["vector_instructions"])},
+                    {StartPage::tr("plugins"), listText(facts["plugins"])},
+                    {StartPage::tr("version"), qs(facts["version"].get<std::string>())}};
+    for (const Json& problem : facts["problems"]) report.problems << qs(problem.get<std::string>());
+    return report;
+}
+
+QWidget* card(QWidget* parent, QVBoxLayout*& layout) {
+    auto* frame = new QFrame(parent);
+    frame->setProperty("card", true);
+    layout = new QVBoxLayout(frame);
+    layout->setContentsMargins(16, 16, 16, 16);
+    layout->setSpacing(8);
+    return frame;
+}
+
+}  // namespace
+
+StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayout), m_facts(new QFormLayout), m_problems(new QVBoxLayout) {
+    setObjectName(QStringLiteral("startPage"));
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(24, 24, 24, 24);
+    outer->setSpacing(16);
+    outer->addWidget(titleLabel(tr("Faceter")));
+    outer->addWidget(secondaryLabel(tr("Compose, run and compare experiments with task-specialised text embeddings.")));
+
+    auto* columns = new QHBoxLayout;
+    columns->setSpacing(16);
+    outer->addLayout(columns);
+    QVBoxLayout* begin = nullptr;
+    columns->addWidget(card(this, begin), 1);
+    begin->addWidget(headingLabel(tr("Begin")));
+    auto* text = secondaryLabel(tr("The quick start trains a plain, an instruction-conditioned and a mixture-of-task-experts encoder on this machine's own "
+                                   "package descriptions, in about ten minutes on two cores, and compares them."));
+    text->setWordWrap(true);
+    begin->addWidget(text);
+    auto* quick = new QPushButton(tr("Quick start"));
+    quick->setObjectName(QStringLiteral("quickStartButton"));
+    quick->setProperty("primary", true);
+    quick->setDefault(true);
+    auto* open = new QPushButton(tr("Open a project folder…"));
+    open->setObjectName(QStringLiteral("openProjectButton"));
+    begin->addWidget(quick, 0, Qt::AlignLeft);
+    begin->addWidget(open, 0, Qt::AlignLeft);
+    auto* drop = secondaryLabel(tr("Or drop a project, a run folder or an experiment file anywhere in this window."));
+    drop->setWordWrap(true);
+    begin->addWidget(drop);
+    begin->addSpacing(8);
+    begin->addWidget(headingLabel(tr("Opened before")));
+    m_recent->setSpacing(4);
+    begin->addLayout(m_recent);
+    begin->addStretch(1);
+
+    QVBoxLayout* machine = nullptr;
+    columns->addWidget(card(this, machine), 1);
+    machine->addWidget(headingLabel(tr("What this machine can do")));
+    m_facts->setHorizontalSpacing(16);
+    m_facts->setVerticalSpacing(6);
+    machine->addLayout(m_facts);
+    machine->addLayout(m_problems);
+    machine->addStretch(1);
+    outer->addStretch(1);
+
+    connect(quick, &QPushButton::clicked, this, &StartPage::quickStartChosen);
+    connect(open, &QPushButton::clicked, this, &StartPage::openChosen);
+    refresh();
+    examine();
+}
+
+void StartPage::refresh() {
+    while (QLayoutItem* item = m_recent->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    const QStringList folders = recentProjects();
+    for (const QString& folder : folders) {
+        auto* button = new QPushButton(QDir(folder).dirName() + QStringLiteral("   ") + folder);
+        button->setFlat(true);
+        button->setProperty("link", true);
+        connect(button, &QPushButton::clicked, this, [this, folder] { Q_EMIT projectChosen(folder); });
+        m_recent->addWidget(button, 0, Qt::AlignLeft);
+    }
+    if (folders.isEmpty()) m_recent->addWidget(secondaryLabel(tr("no project yet")));
+}
+
+void StartPage::examine() {
+    ProjectSession::background(examineMachine)
+        .then(this, [this](const Report& report) { showReport(report.facts, report.problems); })
+        .onFailed(this, [this](const std::exception& error) { showReport({}, {QString::fromUtf8(error.what())}); });
+}
+
+void StartPage::showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems) {
+    for (const auto& [name, value] : facts) {
+        auto* label = plainLabel(value);
+        label->setWordWrap(true);
+        m_facts->addRow(secondaryLabel(name), label);
+    }
+    for (const QString& problem : problems) {
+        auto* bar = new ErrorBar;
+        bar->setMessage(problem);
+        m_problems->addWidget(bar);
+    }
+    if (problems.isEmpty()) m_problems->addWidget(secondaryLabel(tr("Nothing is missing.")));
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,30 @@
+#pragma once
+#include <QWidget>
+
+class QFormLayout;
+class QVBoxLayout;
+
+namespace faceter::desktop {
+
+/// What a first start shows: the quick start, a folder to open, projects opened before, and what this machine can do.
+class StartPage : public QWidget {
+    Q_OBJECT
+  public:
+    explicit StartPage(QWidget* parent = nullptr);
+    void refresh();
+
+  Q_SIGNALS:
+    void quickStartChosen();
+    void openChosen();
+    void projectChosen(const QString& folder);
+
+  private:
+    void examine();
+    void showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems);
+
+    QVBoxLayout* m_recent;
+    QFormLayout* m_facts;
+    QVBoxLayout* m_problems;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,155 @@
+#include "workspace/workspace.h"
+
+#include <algorithm>
+
+#include "actions/run_actions.h"
+
+namespace faceter::desktop {
+
+QString groupKey(const RunInfo& run) { return qs(run.group()); }
+
+Workspace::Workspace(QObject* parent) : QObject(parent), m_actions(std::make_unique<RunActions>(*this)) {}
+Workspace::~Workspace() = default;
+
+void Workspace::openProject(const std::filesystem::path& folder) {
+    closeProject();
+    m_session = std::make_unique<ProjectSession>(folder);
+    connect(m_session.get(), &ProjectSession::runsChanged, this, &Workspace::takeRuns);
+    connect(m_session.get(), &ProjectSession::problem, this, &Workspace::storeProblem);
+    Q_EMIT projectChanged();
+}
+
+void Workspace::closeProject() {
+    if (!m_session) return;
+    m_session.reset();
+    m_experiment.clear();
+    m_experimentChosen = false;
+    m_currentRun.clear();
+    m_baseline.clear();
+    m_hidden.clear();
+    m_colours.clear();
+    m_nextColour.clear();
+    m_shownRuns.clear();
+    Q_EMIT projectChanged();
+}
+
+RunsSnapshotPtr Workspace::runs() const {
+    static const RunsSnapshotPtr none = std::make_shared<RunsSnapshot>();
+    return m_session ? m_session->runs() : none;
+}
+
+QStringList Workspace::experiments() const {
+    QStringList names;
+    const RunsSnapshotPtr snapshot = runs();
+    for (auto run = snapshot->runs.rbegin(); run != snapshot->runs.rend(); ++run)
+        if (const QString name = qs(run->info.experiment); !names.contains(name)) names << name;
+    return names;
+}
+
+void Workspace::setExperiment(const QString& name) {
+    m_experimentChosen = true;
+    if (name == m_experiment) return;
+    m_experiment = name;
+    m_baseline.clear();
+    Q_EMIT experimentChanged();
+    Q_EMIT baselineChanged();
+    Q_EMIT shownChanged();
+}
+
+void Workspace::takeRuns() {
+    learnGroups();
+    const bool moved = !m_experimentChosen && !experiments().isEmpty() && m_experiment != experiments().first();
+    if (moved) m_experiment = experiments().first();
+    if (moved) Q_EMIT experimentChanged();
+    Q_EMIT runsChanged();
+    QStringList shown;
+    for (const RunGroupRef& group : shownGroups())
+        for (const RunRow* run : group.runs) shown << qs(run->info.id) + (is_over(run->state.phase) ? QStringLiteral("!") : QString()) + QString::number(run->num_scores);
+    if (moved || shown != m_shownRuns) Q_EMIT shownChanged();
+    m_shownRuns = shown;
+    if (!m_currentRun.isEmpty()) Q_EMIT currentRunChanged();
+}
+
+/// Colours are given out in the order in which groups appear and are kept: a new group never repaints the others.
+void Workspace::learnGroups() {
+    const RunsSnapshotPtr snapshot = runs();
+    for (const RunRow& run : snapshot->runs) {
+        const QString key = groupKey(run.info);
+        if (m_colours.contains(key)) continue;
+        // The untrained start model is grey: the place of grey in the palette.
+        m_colours[key] = run.info.is_baseline() ? 7 : m_nextColour[qs(run.info.experiment)]++;
+        int& next = m_nextColour[qs(run.info.experiment)];
+        if (next % 8 == 7) ++next;
+    }
+}
+
+std::vector<RunGroupRef> Workspace::groups() const {
+    const RunsSnapshotPtr snapshot = runs();
+    bool anyFull = false;
+    for (const RunRow& run : snapshot->runs)
+        anyFull = anyFull || (!run.info.smoke && !run.archived && (m_experiment.isEmpty() || qs(run.info.experiment) == m_experiment));
+    std::vector<RunGroupRef> groups;
+    QHash<QString, std::size_t> places;
+    for (const RunRow& run : snapshot->runs) {
+        if (run.archived || (run.info.smoke && anyFull)) continue;
+        if (!m_experiment.isEmpty() && qs(run.info.experiment) != m_experiment) continue;
+        const QString key = groupKey(run.info);
+        const auto place = places.constFind(key);
+        if (place == places.cend()) {
+            places.insert(key, groups.size());
+            QString label = qs(run.info.variant);
+            if (!run.info.point.empty()) label += QStringLiteral(" · ") + qs(run.info.point);
+            if (m_experiment.isEmpty()) label = qs(run.info.experiment) + QStringLiteral(" · ") + label;
+            groups.push_back({key, label, m_colours.value(key), {&run}});
+        } else {
+            groups[*place].runs.push_back(&run);
+        }
+    }
+    return groups;
+}
+
+std::vector<RunGroupRef> Workspace::shownGroups() const {
+    std::vector<RunGroupRef> shown = groups();
+    std::erase_if(shown, [&](const RunGroupRef& group) { return !isShown(group.key); });
+    return shown;
+}
+
+void Workspace::setShown(const QString& group, bool shown) {
+    if (isShown(group) == shown) return;
+    if (shown)
+        m_hidden.remove(group);
+    else
+        m_hidden.insert(group);
+    Q_EMIT shownChanged();
+}
+
+void Workspace::showOnly(const QStringList& wanted) {
+    QSet<QString> hidden;
+    for (const RunGroupRef& group : groups())
+        if (!wanted.contains(group.key)) hidden.insert(group.key);
+    if (hidden == m_hidden) return;
+    m_hidden = hidden;
+    Q_EMIT shownChanged();
+}
+
+int Workspace::colourOf(const RunInfo& run) const { return m_colours.value(groupKey(run)); }
+
+void Workspace::setCurrentRun(const QString& id) {
+    if (id == m_currentRun) return;
+    m_currentRun = id;
+    Q_EMIT currentRunChanged();
+}
+
+const RunRow* Workspace::current() const {
+    const RunsSnapshotPtr snapshot = runs();
+    const int place = snapshot->find(m_currentRun.toStdString());
+    return place < 0 ? nullptr : &snapshot->runs[static_cast<std::size_t>(place)];
+}
+
+void Workspace::setBaseline(const QString& group) {
+    if (group == m_baseline) return;
+    m_baseline = group;
+    Q_EMIT baselineChanged();
+}
+
+}  // namespace faceter::desktop
