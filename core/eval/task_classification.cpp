@@ -1,5 +1,7 @@
-#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -30,10 +32,14 @@ std::vector<std::vector<std::size_t>> draw_training(const ClassificationData& da
     return draws;
 }
 
-/// Mean accuracy of logistic regression over the draws (MTEB).
-EvaluationResult evaluate_classification(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
-    const auto& data = std::get<ClassificationData>(set.data);
-    const auto draws = draw_training(data);
+/// Rows of the training texts that any draw takes, in one tensor, and the place of each text in it.
+struct TrainingRows {
+    at::Tensor rows;
+    std::vector<std::int64_t> place;
+};
+
+TrainingRows embed_training(CachedEmbedder& embedder, const ClassificationData& data, const std::vector<std::vector<std::size_t>>& draws,
+                            const Route& route) {
     std::set<std::size_t> used;
     for (const auto& draw : draws) used.insert(draw.begin(), draw.end());
     std::vector<std::string_view> texts;
@@ -42,26 +48,46 @@ EvaluationResult evaluate_classification(CachedEmbedder& embedder, const Evaluat
         place[i] = static_cast<std::int64_t>(texts.size());
         texts.push_back(data.train[static_cast<std::uint32_t>(i)]);
     }
-    const at::Tensor train = embedder.embed(texts, routes.query), test = embedder.embed(data.test.views(), routes.query);
+    return {embedder.embed(texts, route), std::move(place)};
+}
+
+/// Labels of the test texts by a classifier of one draw.
+std::vector<std::int32_t> predict_from(const std::vector<std::size_t>& draw, const ClassificationData& data, const TrainingRows& train,
+                                       const FeatureMatrix& test) {
+    std::vector<float> features(draw.size() * static_cast<std::size_t>(test.dim));
+    std::vector<std::int32_t> labels;
+    for (const std::size_t i : draw) {
+        std::copy_n(train.rows.const_data_ptr<float>() + train.place[i] * test.dim, test.dim,
+                    features.data() + labels.size() * static_cast<std::size_t>(test.dim));
+        labels.push_back(data.train_labels[i]);
+    }
+    return LogisticRegression::fit({features.data(), static_cast<std::int64_t>(draw.size()), test.dim}, labels).predict(test);
+}
+
+/// Mean accuracy of logistic regression over the draws (MTEB). A draw is too small to share out among threads, so each thread takes whole
+/// draws; the score does not depend on their number.
+EvaluationResult evaluate_classification(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    const auto& data = std::get<ClassificationData>(set.data);
+    const auto draws = draw_training(data);
+    const TrainingRows train = embed_training(embedder, data, draws, routes.query);
+    const at::Tensor test = embedder.embed(data.test.views(), routes.query);
+    const FeatureMatrix test_rows{test.const_data_ptr<float>(), test.size(0), test.size(1)};
+    std::vector<std::vector<std::int32_t>> predicted(num_draws);
+    at::parallel_for(0, num_draws, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t d = begin; d < end; ++d) {
+            const auto at = static_cast<std::size_t>(d);
+            predicted[at] = predict_from(draws[at], data, train, test_rows);
+        }
+    });
     EvaluationResult result;
     result.metric = "accuracy";
     result.n = data.test_labels.size();
     result.per_example.assign(data.test_labels.size(), 0);
     std::vector<double> f1;
-    for (const auto& draw : draws) {
-        std::vector<std::int64_t> rows;
-        std::vector<std::int32_t> labels;
-        for (const std::size_t i : draw) {
-            rows.push_back(place[i]);
-            labels.push_back(data.train_labels[i]);
-        }
-        const at::Tensor features = train.index_select(0, at::tensor(at::ArrayRef<std::int64_t>(rows))).contiguous();
-        const auto fit = LogisticRegression::fit({features.data_ptr<float>(), features.size(0), features.size(1)}, labels);
-        const auto predicted = fit.predict({test.data_ptr<float>(), test.size(0), test.size(1)});
-        result.draws.push_back(100 * accuracy(data.test_labels, predicted));
-        f1.push_back(macro_f1(data.test_labels, predicted));
-        for (std::size_t i = 0; i < predicted.size(); ++i)
-            result.per_example[i] += 100.0 / num_draws * (predicted[i] == data.test_labels[i]);
+    for (const auto& labels : predicted) {
+        result.draws.push_back(100 * accuracy(data.test_labels, labels));
+        f1.push_back(macro_f1(data.test_labels, labels));
+        for (std::size_t i = 0; i < labels.size(); ++i) result.per_example[i] += 100.0 / num_draws * (labels[i] == data.test_labels[i]);
     }
     result.score = percent(result.draws) / 100;
     result.metrics = {{"macro_f1", percent(f1)}};

@@ -1,8 +1,10 @@
 // MTEB's classification protocol (quality.md): 10 draws of 77 labels x 8 examples x 384 features, each predicting 3,080 texts.
 // Peer: tests/bench/peer_classifier.py (scikit-learn's lbfgs on the same kind of data).
+#include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "common/random.h"
 #include "eval/classification_metrics.h"
@@ -51,12 +53,19 @@ void ten_draws_of_a_classifier(benchmark::State& state) {
     double score = 0;
     int iterations = 0;
     for (auto _ : state) {
-        score = 0;
-        for (const Data& draw : draws) {
-            const auto model = LogisticRegression::fit(view(draw), draw.y);
-            score += accuracy(test.y, model.predict(view(test))) / num_draws;
-            iterations = model.iterations();
-        }
+        double scores[num_draws];
+        int steps[num_draws];
+        // whole draws a thread, as the evaluation does
+        at::parallel_for(0, num_draws, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t d = begin; d < end; ++d) {
+                const Data& draw = draws[static_cast<std::size_t>(d)];
+                const auto model = LogisticRegression::fit(view(draw), draw.y);
+                scores[d] = accuracy(test.y, model.predict(view(test)));
+                steps[d] = model.iterations();
+            }
+        });
+        score = std::accumulate(scores, scores + num_draws, 0.0) / num_draws;
+        iterations = steps[num_draws - 1];
     }
     state.counters["accuracy"] = score;
     state.counters["iterations"] = iterations;

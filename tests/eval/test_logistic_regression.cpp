@@ -75,7 +75,7 @@ class TestLogisticRegression : public QObject {
         NEED_SHARED();
         for (const Json& c : stats_fixture()["logistic_regression"]["cases"]) {
             const Data data{matrix_of(c["x"]), c["y"].get<std::vector<std::int32_t>>(), static_cast<std::int64_t>(c["x"][0].size())};
-            const auto model = LogisticRegression::fit(data.view(), data.y, {.max_iterations = 1000, .tolerance = 1e-9});
+            const auto model = LogisticRegression::fit(data.view(), data.y, {.max_iterations = 200, .tolerance = 1e-9});
             std::vector<double> expected;
             for (const Json& row : c["coef"]) {
                 const auto numbers_of_row = numbers(row);
