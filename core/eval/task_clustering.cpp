@@ -1,4 +1,5 @@
-#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 
 #include "eval/clustering_metrics.h"
 #include "eval/kmeans.h"
@@ -9,9 +10,19 @@ namespace {
 
 constexpr int num_draws = 5;
 
+double v_measure(const at::Tensor& rows, const ClusteringData::Set& part, std::int64_t seed) {
+    KMeansOptions options;
+    options.num_clusters = part.num_labels;
+    options.seed = static_cast<std::uint32_t>(seed);
+    const auto clusters = mini_batch_kmeans({rows.const_data_ptr<float>(), rows.size(0), rows.size(1)}, options);
+    return cluster_agreement(part.labels, clusters.labels).v_measure;
+}
+
 /// V-measure of mini-batch k-means with k = number of labels, mean over sets (MTEB); the mean of several seeds, since one moves by points.
+/// A batch is too small to share out among threads, so each thread takes whole clusterings; the score does not depend on their number.
 EvaluationResult evaluate_clustering(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<ClusteringData>(set.data);
+    const auto num_sets = static_cast<std::int64_t>(data.sets.size());
     EvaluationResult result;
     result.metric = "v_measure";
     std::vector<at::Tensor> embeddings;
@@ -19,19 +30,17 @@ EvaluationResult evaluate_clustering(CachedEmbedder& embedder, const EvaluationS
         embeddings.push_back(embedder.embed(part.texts.views(), routes.query));
         result.n += part.labels.size();
     }
-    result.per_example.assign(data.sets.size(), 0);
-    for (int draw = 0; draw < num_draws; ++draw) {
-        std::vector<double> scores;
-        for (std::size_t s = 0; s < data.sets.size(); ++s) {
-            KMeansOptions options;
-            options.num_clusters = data.sets[s].num_labels;
-            options.seed = static_cast<std::uint32_t>(draw);
-            const auto clusters =
-                mini_batch_kmeans({embeddings[s].data_ptr<float>(), embeddings[s].size(0), embeddings[s].size(1)}, options);
-            scores.push_back(cluster_agreement(data.sets[s].labels, clusters.labels).v_measure);
-            result.per_example[s] += 100 * scores.back() / num_draws;
+    std::vector<double> scores(num_draws * data.sets.size());  // [draws, sets]
+    at::parallel_for(0, num_draws * num_sets, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const auto part = static_cast<std::size_t>(i % num_sets);
+            scores[static_cast<std::size_t>(i)] = v_measure(embeddings[part], data.sets[part], i / num_sets);
         }
-        result.draws.push_back(percent(scores));
+    });
+    result.per_example.assign(data.sets.size(), 0);
+    for (auto draw = scores.begin(); draw != scores.end(); draw += num_sets) {
+        result.draws.push_back(percent({draw, draw + num_sets}));
+        for (std::size_t s = 0; s < data.sets.size(); ++s) result.per_example[s] += 100 * draw[static_cast<std::ptrdiff_t>(s)] / num_draws;
     }
     result.score = percent(result.draws) / 100;
     result.settings = {{"sets", data.sets.size()}, {"draws", num_draws}, {"batch_size", 500}};
