@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "commands.h"
+#include "common/atomic_file.h"
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/progress.h"
@@ -17,7 +18,7 @@ namespace {
 /// A NumPy file (format 1.0) of float32 [rows, dim]. The number of rows is known at the end: the header has room for it.
 class NpyWriter {
   public:
-    NpyWriter(fs::path path, std::int64_t dim) : path_(std::move(path)), dim_(dim) {}
+    NpyWriter(const fs::path& path, std::int64_t dim) : file_(path), dim_(dim) {}
 
     void append(const at::Tensor& rows) {
         const auto* first = rows.data_ptr<float>();
@@ -25,19 +26,21 @@ class NpyWriter {
         rows_ += rows.size(0);
     }
 
-    void write() const {
+    void write() {
         std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows_, dim_);
         header.resize(117, ' ');
         header += '\n';
         std::string content("\x93NUMPY\x01\x00", 8);
         content += static_cast<char>(header.size());
         content += '\0';
-        write_file_atomic(path_, content + header + values_);
+        file_.write(content + header);
+        file_.write(values_);
+        file_.commit();
     }
     std::int64_t rows() const { return rows_; }
 
   private:
-    fs::path path_;
+    AtomicFile file_;  // opened before anything is embedded: a path that cannot be written is said at once
     std::int64_t dim_, rows_ = 0;
     std::string values_;
 };
@@ -49,8 +52,8 @@ struct EmbedCommand {
 };
 
 int embed(const EmbedCommand& options) {
-    const OpenedModel opened = open_model(options.model, true);
     TextChunks chunks(options.input, options.jsonl);
+    const OpenedModel opened = open_model(options.model, true);
     NpyWriter out(options.output, opened.model->dim());
     ProgressLine progress("embed", 0, "texts");
     while (chunks.next()) {

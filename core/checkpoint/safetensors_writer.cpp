@@ -1,9 +1,8 @@
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "checkpoint/safetensors.h"
+#include "common/atomic_file.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
 #include "common/strings.h"
 
@@ -47,27 +46,22 @@ std::uint64_t SafetensorsWriter::stream(OutputFile& file) const {
     file.write(head);
     for (const Entry& entry : entries_)
         if (entry.info.bytes > 0) file.write(entry.fetch(), entry.info.bytes);
-    file.sync();
-    file.close();
     return head.size() + data_bytes_;
 }
 
 std::uint64_t SafetensorsWriter::write(const std::filesystem::path& path) const {
-    const fs::path temporary = path.string() + fmt::format(".tmp-{}", ::getpid());
-    try {
-        OutputFile file(temporary, OutputFile::Mode::truncate);
-        const std::uint64_t bytes = stream(file);
-        rename_synced(temporary, path);
-        return bytes;
-    } catch (...) {
-        ::unlink(temporary.c_str());
-        throw;
-    }
+    AtomicFile file(path);
+    const std::uint64_t bytes = stream(file.file());
+    file.commit();
+    return bytes;
 }
 
 std::uint64_t SafetensorsWriter::write_new(const std::filesystem::path& path) const {
     OutputFile file(path, OutputFile::Mode::exclusive);
-    return stream(file);
+    const std::uint64_t bytes = stream(file);
+    file.sync();
+    file.close();
+    return bytes;
 }
 
 }  // namespace faceter

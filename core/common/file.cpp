@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +28,7 @@ int injected_fault(FileOperation operation, const fs::path& path) {
 [[noreturn]] void throw_io(std::string_view what, const fs::path& path, int error) {
     const char* hint = error == ENOSPC   ? "; free some space and try again"
                        : error == EACCES ? "; check the folder's permissions"
+                       : error == ENOENT ? "; make its folder first"
                        : error == EROFS  ? "; choose a folder on a writable file system"
                                          : "";
     throw failure("{}: cannot {}: {}{}", path.string(), what, errno_text(error), hint);
@@ -118,21 +118,6 @@ void OutputFile::close() {
     const int result = ::close(descriptor_);
     descriptor_ = -1;
     if (result != 0 && errno != EINTR) throw_io("close", path_, errno);
-}
-
-void write_file_atomic(const fs::path& path, std::string_view content) {
-    static std::atomic<unsigned> counter{0};
-    const fs::path temporary = path.string() + fmt::format(".tmp-{}-{}", ::getpid(), counter++);
-    try {
-        OutputFile file(temporary, OutputFile::Mode::truncate);
-        file.write(content);
-        file.sync();
-        file.close();
-        rename_synced(temporary, path);
-    } catch (...) {
-        ::unlink(temporary.c_str());
-        throw;
-    }
 }
 
 fs::path cache_directory() {

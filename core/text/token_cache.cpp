@@ -1,12 +1,10 @@
 #include "text/token_cache.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstring>
 
+#include "common/atomic_file.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/hash.h"
 
 namespace faceter {
@@ -39,19 +37,11 @@ void write_cache(const fs::path& path, std::string_view key, const TokenBatch& b
     Header header{magic, batch.size(), batch.ids.size(), {}, hash64(bytes_of(batch.offsets)), hash64(bytes_of(batch.ids)), 0};
     std::memcpy(header.key.data(), key.data(), header.key.size());
     header.header_hash = hash_header(header);
-    const fs::path temporary = path.string() + fmt::format(".tmp-{}", ::getpid());
-    try {
-        OutputFile file(temporary, OutputFile::Mode::truncate);
-        file.write(&header, sizeof header);
-        file.write(bytes_of(batch.offsets));
-        file.write(bytes_of(batch.ids));
-        file.sync();
-        file.close();
-        rename_synced(temporary, path);
-    } catch (...) {
-        ::unlink(temporary.c_str());
-        throw;
-    }
+    AtomicFile file(path);
+    file.write(&header, sizeof header);
+    file.write(bytes_of(batch.offsets));
+    file.write(bytes_of(batch.ids));
+    file.commit();
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+
+#include "common/file.h"
+
+namespace faceter {
+
+/// A file written piece by piece that appears whole or not at all: until commit() the path holds what it held before. The pieces go into a temporary
+/// file in the same folder, which is removed where commit() was not reached. Errors as those of OutputFile.
+class AtomicFile {
+  public:
+    explicit AtomicFile(fs::path path);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(std::string_view bytes) { file_->write(bytes); }
+    void write(const void* data, std::size_t size) { file_->write(data, size); }
+    /// For code that writes to any file; it must not close it.
+    OutputFile& file() { return *file_; }
+    /// fsync, rename to the path, fsync of the folder.
+    void commit();
+
+  private:
+    fs::path path_, temporary_;
+    std::optional<OutputFile> file_;
+};
+
+}  // namespace faceter

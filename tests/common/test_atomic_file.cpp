@@ -1,0 +1,65 @@
+#include "common/atomic_file.h"
+
+#include <cerrno>
+
+#include "common/error.h"
+#include "support/test.h"
+
+using namespace faceter;
+
+namespace {
+
+std::size_t files_in(const fs::path& folder) { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())); }
+
+}  // namespace
+
+class TestAtomicFile : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void nothing_is_seen_before_the_commit() {
+        const TemporaryDirectory folder;
+        const fs::path path = folder.path() / "a.bin";
+        write_file_atomic(path, "old");
+        AtomicFile file(path);
+        file.write("new ");
+        file.write("content", 7);
+        QCOMPARE(read_file(path), std::string("old"));
+        file.commit();
+        QCOMPARE(read_file(path), std::string("new content"));
+        QCOMPARE(files_in(folder.path()), std::size_t{1});
+    }
+    void without_a_commit_nothing_is_left() {
+        const TemporaryDirectory folder;
+        { AtomicFile(folder.path() / "a.bin").write("lost"); }
+        QCOMPARE(files_in(folder.path()), std::size_t{0});
+    }
+    void two_at_once_do_not_meet() {
+        const TemporaryDirectory folder;
+        const fs::path path = folder.path() / "a.bin";
+        AtomicFile first(path), second(path);
+        first.write("first");
+        second.write("second");
+        second.commit();
+        first.commit();
+        QCOMPARE(read_file(path), std::string("first"));
+    }
+    void a_failure_at_any_step_leaves_the_old_content_alone() {
+        for (const FileOperation failing : {FileOperation::open, FileOperation::write, FileOperation::sync, FileOperation::rename}) {
+            const TemporaryDirectory folder;
+            const fs::path path = folder.path() / "a.bin";
+            write_file_atomic(path, "old");
+            set_file_fault_hook([=](FileOperation operation, const fs::path&) { return operation == failing ? ENOSPC : 0; });
+            EXPECT_ERROR(write_file_atomic(path, "new"), "a.bin", "free some space");
+            set_file_fault_hook(nullptr);
+            QCOMPARE(read_file(path), std::string("old"));
+            QCOMPARE(files_in(folder.path()), std::size_t{1});
+        }
+    }
+    void a_missing_folder_is_named_as_the_reason() {
+        const TemporaryDirectory folder;
+        EXPECT_ERROR(AtomicFile(folder.path() / "missing" / "a.bin"), "a.bin", "make its folder first");
+    }
+};
+
+FACETER_TEST(TestAtomicFile)
+#include "test_atomic_file.moc"
