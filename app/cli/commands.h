@@ -29,8 +29,10 @@ void add_plugin_option(Cli& cli, CLI::App& command);
 Catalogue load_catalogue(const Cli& cli);
 
 void print_json(const Json& json);
+/// What becomes of a text table that is wider than the terminal: it goes on in further blocks, or its rows become columns.
+enum class WideTable { blocks, turn };
 /// In the format asked for, at the width of the terminal.
-void print_table(const Table& table, const std::string& format);
+void print_table(const Table& table, const std::string& format, WideTable wide = WideTable::blocks);
 /// --format text|csv|tsv|md|latex|json, and --json for the last.
 void add_format_option(CLI::App& command, std::string& format);
 

@@ -53,7 +53,7 @@ void print_all(const Project& project, const Comparison& comparison, const std::
         for (const SimilarityComparison& test : tests) json["inter_task_similarity"].push_back(similarity_json(test));
         return print_json(json);
     }
-    print_table(comparison_table(comparison), format);
+    print_table(comparison_table(comparison), format, WideTable::turn);
     for (const SimilarityComparison& test : tests) {
         fmt::print("\n");
         print_table(similarity_table(test), format);

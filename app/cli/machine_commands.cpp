@@ -2,7 +2,9 @@
 
 #include "cli/commands.h"
 #include "common/error.h"
+#include "common/progress.h"
 #include "common/strings.h"
+#include "figure/text_width.h"
 #include "run/experiment_schema.h"
 #include "run/machine.h"
 
@@ -49,8 +51,13 @@ std::string range_of(const Field& field) {
     return field.unit.empty() ? range : range + (range.empty() ? "" : " ") + field.unit;
 }
 
+void print_wrapped(const std::string& text) {
+    for (const std::string& line : wrap(printable(text), terminal_columns(stdout))) fmt::print("{}\n", line);
+}
+
 void print_extension(std::string_view kind, const Extension& extension) {
-    fmt::print("\n{} {}: {}\n", kind, extension.name, extension.summary);
+    fmt::print("\n");
+    print_wrapped(fmt::format("{} {}: {}", kind, extension.name, extension.summary));
     Table table;
     for (const char* name : {"setting", "default", "range", "what it is", "source"}) table.add_column(name, ColumnKind::text);
     for (const Field& field : extension.schema.fields) {
@@ -75,7 +82,9 @@ int show_plugin(const Catalogue& catalogue, const MachineOptions& options) {
         print_json(manifest_to_json(*plugin));
         return 0;
     }
-    fmt::print("{} {}: {}\n{}\n{}\n", plugin->id, plugin->version, plugin->summary, plugin->citation, plugin->file.string());
+    print_wrapped(fmt::format("{} {}: {}", plugin->id, plugin->version, plugin->summary));
+    if (!plugin->citation.empty()) print_wrapped(plugin->citation);
+    fmt::print("{}\n", plugin->file.string());
     const std::pair<const char*, const std::vector<Extension>*> offers[] = {
         {"variant", &plugin->variants}, {"curriculum", &plugin->curricula}, {"objective", &plugin->objectives}, {"analysis", &plugin->analyses}};
     for (const auto& [kind, extensions] : offers)

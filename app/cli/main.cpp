@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "../help_formatter.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/progress.h"
@@ -16,8 +17,9 @@ Examples:
   faceter compare --project ~/quickstart --format latex
   faceter embed --model minilm --output texts.npy texts.txt
 
-Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data or checkpoint, 5 failed while running,
-6 stopped with a checkpoint (faceter resume), 7 out of memory, 8 a peer was lost.
+Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data or checkpoint,
+5 failed while running, 6 stopped with a checkpoint (faceter resume), 7 out of memory, 8 a peer was
+lost.
 Help of a command: faceter COMMAND --help)";
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -34,6 +36,18 @@ const CLI::App& chosen(const CLI::App& app) {
     return parsed.empty() ? app : chosen(*parsed.front());
 }
 
+/// As it is typed: "stats welch".
+std::string full_name(const CLI::App& command) {
+    const CLI::App* parent = command.get_parent();
+    return parent && parent->get_parent() ? full_name(*parent) + " " + command.get_name() : command.get_name();
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
+    return names;
+}
+
 std::vector<std::string> flag_names(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command.get_options())
@@ -46,12 +60,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = chosen(app);
     for (const std::string& argument : command.remaining(true)) {
         const std::string flag = argument.substr(0, argument.find('='));
-        if (flag.starts_with("-")) return fmt::format("unknown flag '{}' of {}{}", flag, command.get_name(), suggestion(flag, flag_names(command)));
-        if (command.get_subcommands({}).empty()) return fmt::format("unexpected argument {} of {}", faceter::quoted(argument), command.get_name());
-        std::vector<std::string> known;
-        for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
-        return fmt::format("unknown command {}{}", faceter::quoted(argument), suggestion(argument, &command == &app ? command_names(app) : known));
+        if (flag.starts_with("-")) return fmt::format("unknown flag '{}' of {}{}", flag, full_name(command), suggestion(flag, flag_names(command)));
+        if (command.get_subcommands({}).empty()) return fmt::format("unexpected argument {} of {}", faceter::quoted(argument), full_name(command));
+        const bool top = &command == &app;
+        return fmt::format("unknown command {}{}", faceter::quoted(argument), suggestion(argument, top ? command_names(app) : subcommand_names(command)));
     }
+    if (error.get_name() == "RequiredError" && !command.get_subcommands({}).empty() && command.get_subcommands().empty())
+        return fmt::format("{} is followed by one of {}", full_name(command), join(subcommand_names(command), ", "));
     return error.what();
 }
 
@@ -62,7 +77,7 @@ int parse_and_run(int argc, char** argv) {
     app.require_subcommand(1);
     app.set_version_flag("--version", FACETER_VERSION);
     app.footer(footer);
-    app.get_formatter()->column_width(34);
+    app.formatter(std::make_shared<HelpFormatter>());
     add_run_commands(cli);
     add_list_commands(cli);
     add_compare_commands(cli);
@@ -86,7 +101,7 @@ int parse_and_run(int argc, char** argv) {
             fmt::print(stderr, "{}", app.help());
             return static_cast<int>(ExitCode::usage);
         }
-        throw usage_error("{}; see faceter {}--help", explain(app, error), &chosen(app) == &app ? "" : chosen(app).get_name() + " ");
+        throw usage_error("{}; see faceter {}--help", explain(app, error), &chosen(app) == &app ? "" : full_name(chosen(app)) + " ");
     }
     return cli.action ? cli.action() : 0;
 }
@@ -128,9 +143,10 @@ Catalogue load_catalogue(const Cli& cli) {
 
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace)); }
 
-void print_table(const Table& table, const std::string& format) {
+void print_table(const Table& table, const std::string& format, WideTable wide) {
     const TableFormat wanted = parse_table_format(format);
-    const std::string text = export_table(table, wanted, {is_terminal(stdout) ? terminal_columns() : 160, wanted == TableFormat::text && use_colour(stdout)});
+    const TextTableOptions options{terminal_columns(stdout), wanted == TableFormat::text && use_colour(stdout), wide == WideTable::turn};
+    const std::string text = export_table(table, wanted, options);
     fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
 }
 

@@ -67,9 +67,16 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
         print_json({{"name", experiment.name()}, {"runs", runs}});
         return 0;
     }
-    fmt::print("{}: {} makes {} runs\n", options.file, experiment.name(), experiment.runs().size());
+    fmt::print("{}: {} makes {} runs\n\n", options.file, experiment.name(), experiment.runs().size());
+    Table table;
+    for (const char* name : {"variant", "method", "plugin", "seed", "point"}) table.add_column(name, ColumnKind::text);
     for (const ResolvedRun& run : experiment.runs())
-        fmt::print("  {:<16} {:<20} seed {:<4} {}\n", run.variant, run.method + (run.plugin == "core" ? "" : " (" + run.plugin + ")"), run.seed, run.point);
+        table.add_row({Cell::of(run.variant), Cell::of(run.method), Cell::of(run.plugin), Cell::of(std::to_string(run.seed)), Cell::of(run.point)});
+    if (std::all_of(experiment.runs().begin(), experiment.runs().end(), [](const ResolvedRun& run) { return run.point.empty(); })) {
+        table.columns.pop_back();
+        for (Row& row : table.rows) row.cells.pop_back();
+    }
+    print_table(table, "text");
     return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -18,9 +20,15 @@ bool is_terminal(std::FILE* stream) {
 
 bool use_colour(std::FILE* stream) { return is_terminal(stream) && !std::getenv("NO_COLOR"); }
 
-int terminal_columns(int fallback) {
+int terminal_columns(std::FILE* stream, int fallback) {
+    constexpr int least = 20, most = 10'000;
+    if (const char* set = std::getenv("COLUMNS")) {
+        int columns = 0;
+        const auto [end, error] = std::from_chars(set, set + std::strlen(set), columns);
+        if (error == std::errc() && *end == '\0' && columns >= least && columns <= most) return columns;
+    }
     winsize size{};
-    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : fallback;
+    return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? std::max<int>(least, size.ws_col) : fallback;
 }
 
 ProgressLine::ProgressLine(std::string what, std::uint64_t total, std::string_view unit)
@@ -60,7 +68,7 @@ void ProgressLine::draw(bool last, std::string_view note) {
         line += "  " + format_duration(static_cast<double>(total_ - done_) / rate) + " left";
     if (!note.empty()) line += fmt::format("  {}", note);
     if (terminal_) {
-        const auto columns = static_cast<std::size_t>(terminal_columns());
+        const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
         if (line.size() >= columns) line.resize(columns - 1);
         fmt::print(stderr, "\r\033[K{}{}", line, last ? "\n" : "");
     } else if (last) {

@@ -32,7 +32,7 @@ class ProgressLine {
 /// True where standard error (or the given stream) is a terminal and NO_COLOR / TERM=dumb do not speak against it.
 bool is_terminal(std::FILE* stream);
 bool use_colour(std::FILE* stream);
-/// Columns of the terminal, else the fallback.
-int terminal_columns(int fallback = 100);
+/// Columns of the stream's terminal: COLUMNS where it is set, else what the terminal says, else (a file, a pipe) the fallback.
+int terminal_columns(std::FILE* stream, int fallback = 100);
 
 }  // namespace faceter

@@ -15,8 +15,9 @@ std::span<const std::string_view> table_format_names();
 TableFormat parse_table_format(std::string_view name);
 
 struct TextTableOptions {
-    int width = 100;      ///< columns of the terminal; a wider table wraps its headers, cuts its texts, then goes on in further blocks
-    bool styled = false;  ///< bold and dim escape sequences; only for a terminal
+    int width = 100;        ///< columns of the terminal; a wider table wraps its headers and texts, then goes on in further blocks
+    bool styled = false;    ///< bold and dim escape sequences; only for a terminal
+    bool may_turn = false;  ///< a table that would need several blocks is written with rows as columns
 };
 
 /// For a terminal: columns on their decimal point, width counted in terminal cells, control characters of cells made visible.

@@ -10,7 +10,7 @@ namespace faceter {
 namespace {
 
 constexpr int gap = 2;              // blanks between columns
-constexpr int narrowest_text = 20;  // a text column is cut below this only where nothing else helps
+constexpr int narrowest_text = 20;  // a text column gets narrower only where nothing else helps
 constexpr int narrowest = 8;
 constexpr std::string_view best_mark = "▸";
 
@@ -22,7 +22,7 @@ struct Pieces {
 
 /// A column laid out: what stands in it and how wide each side of the decimal point is.
 struct Layout {
-    std::string heading;
+    std::string heading, group;
     std::vector<Pieces> cells;
     Alignment alignment = Alignment::left;  // automatic: on the decimal point
     int head = 0, tail = 0;                 // widest pieces, only for decimal alignment
@@ -48,13 +48,18 @@ std::string after_value(const Column& column, const Cell& cell, bool with_n) {
     return text + std::string(static_cast<std::size_t>(cell.stars), '*');
 }
 
-Pieces cell_pieces(const Column& column, const Cell& cell, bool with_n, bool mark) {
+/// How the cells of a table are written.
+struct CellStyle {
+    bool with_n, mark;  // n behind every mean; a sign at the best values
+};
+
+Pieces cell_pieces(const Column& column, const Cell& cell, CellStyle style) {
     if (cell.kind == Cell::Kind::text) return {printable(cell.text), "", cell.best};
     if (cell.kind == Cell::Kind::empty) return {column.kind == ColumnKind::text ? "" : "–", "", false};
     std::string value = format_value(column, cell.value);
-    if (mark && cell.best) value = std::string(best_mark) + value;
+    if (style.mark && cell.best) value = std::string(best_mark) + value;
     const std::size_t point = is_decimal(column) ? std::min(value.find('.'), value.size()) : value.size();
-    return {value.substr(0, point), value.substr(point) + after_value(column, cell, with_n), cell.best};
+    return {value.substr(0, point), value.substr(point) + after_value(column, cell, style.with_n), cell.best};
 }
 
 int longest_word(const std::string& text) {
@@ -67,13 +72,8 @@ int longest_word(const std::string& text) {
     return longest;
 }
 
-Layout lay_out(const Table& table, std::size_t c, bool mark) {
-    const Column& column = table.columns[c];
-    Layout layout;
-    layout.heading = printable(column_heading(column));
-    layout.alignment = resolved_alignment(column);
-    const bool with_n = table.common_n() == 0;
-    for (const Row& row : table.rows) layout.cells.push_back(cell_pieces(column, row.cells[c], with_n, mark));
+/// Widths from the cells and the heading.
+void measure(Layout& layout) {
     for (const Pieces& cell : layout.cells) {
         layout.head = std::max(layout.head, display_width(cell.head));
         layout.tail = std::max(layout.tail, display_width(cell.tail));
@@ -82,7 +82,62 @@ Layout lay_out(const Table& table, std::size_t c, bool mark) {
     if (layout.alignment == Alignment::automatic) layout.body = layout.head + layout.tail;
     layout.width = std::max(layout.body, display_width(layout.heading));
     layout.smallest = std::max(layout.body, longest_word(layout.heading));
-    return layout;
+}
+
+/// A table ready for blocks: what is written from left to right and from top to bottom, whichever way round the data is.
+struct Page {
+    std::vector<Layout> columns;
+    std::vector<bool> rule_above;  // of each row
+    bool turned = false;
+};
+
+Page upright_page(const Table& table, CellStyle style) {
+    Page page;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const Column& column = table.columns[c];
+        Layout layout;
+        layout.heading = printable(column_heading(column));
+        layout.group = column.group;
+        layout.alignment = resolved_alignment(column);
+        for (const Row& row : table.rows) layout.cells.push_back(cell_pieces(column, row.cells[c], style));
+        measure(layout);
+        page.columns.push_back(std::move(layout));
+    }
+    for (const Row& row : table.rows) page.rule_above.push_back(row.rule_above);
+    return page;
+}
+
+/// Rows become columns, headed by their first cell; a row is named by the heading and the group of its column. A line stands where columns of
+/// a group, of a direction (higher is better) or neither meet.
+Page turned_page(const Table& table, CellStyle style) {
+    Page page;
+    page.turned = true;
+    Layout names;
+    names.heading = printable(column_heading(table.columns.front()));
+    for (std::size_t c = 1; c < table.columns.size(); ++c) {
+        const Column &column = table.columns[c], &above = table.columns[c - 1];
+        names.cells.push_back({printable(column.group.empty() ? column_heading(column) : column.group + ": " + column_heading(column)), "", false});
+        page.rule_above.push_back(column.better != above.better || column.group.empty() != above.group.empty());
+    }
+    measure(names);
+    page.columns.push_back(std::move(names));
+    for (const Row& row : table.rows) {
+        Layout layout;
+        layout.heading = cell_pieces(table.columns.front(), row.cells.front(), style).head;
+        layout.alignment = Alignment::automatic;
+        for (std::size_t c = 1; c < table.columns.size(); ++c) {
+            Pieces cell = cell_pieces(table.columns[c], row.cells[c], style);
+            // 1.40 GiB meets the other numbers at its point, 921 MiB in front of its unit.
+            if (const auto point = cell.head.find_first_of(". "); table.columns[c].kind == ColumnKind::bytes && point != std::string::npos) {
+                cell.tail = cell.head.substr(point) + cell.tail;
+                cell.head.resize(point);
+            }
+            layout.cells.push_back(std::move(cell));
+        }
+        measure(layout);
+        page.columns.push_back(std::move(layout));
+    }
+    return page;
 }
 
 int total_width(const std::vector<Layout>& columns) {
@@ -101,7 +156,7 @@ void narrow(std::vector<Layout>& columns, int width) {
     }
 }
 
-/// First headings are wrapped, then texts cut.
+/// First headings are wrapped, then texts.
 void fit(std::vector<Layout>& columns, int width) {
     narrow(columns, width);
     for (Layout& column : columns)
@@ -110,7 +165,7 @@ void fit(std::vector<Layout>& columns, int width) {
     narrow(columns, width);
 }
 
-/// Where even two columns are too wide: texts and headings are cut as far as they can be read.
+/// Where even two columns are too wide: texts and headings are wrapped as far as they can be read.
 void squeeze(std::vector<Layout>& columns, int width) {
     for (Layout& column : columns) {
         const bool can_be_cut = column.alignment == Alignment::left;
@@ -129,40 +184,48 @@ std::string aligned(const std::string& text, int width, Alignment alignment) {
 /// Writes a block of columns; the first column of the table stands in front of every block.
 class Writer {
   public:
-    Writer(const Table& table, const TextTableOptions& options) : table_(table), options_(options) {}
+    Writer(const Table& table, const TextTableOptions& options) : table_(table), options_(options) {
+        const CellStyle style{table.common_n() == 0, !options.styled};
+        page_ = upright_page(table, style);
+        blocks_ = blocks();
+        if (!options.may_turn || blocks_.size() == 1 || table.columns.empty()) return;
+        page_ = turned_page(table, style);
+        blocks_ = blocks();
+    }
 
     std::string run() {
         for (const std::string& line : wrap(printable(table_.caption), options_.width))
             if (!line.empty()) out_ += styled(line, "1") + "\n";
-        for (const auto& block : blocks()) {
+        for (const auto& block : blocks_) {
             if (&block != &blocks_.front()) out_ += "\n";
             write_block(block);
         }
-        if (!options_.styled && table_.has_best()) write_note(std::string(best_mark) + " best of the column");
+        if (!options_.styled && table_.has_best()) write_note(std::string(best_mark) + (page_.turned ? " best of the row" : " best of the column"));
         for (const std::string& note : table_notes(table_)) write_note(note);
         return std::move(out_);
     }
 
   private:
     /// Indices of the columns of each block: as many as fit.
-    const std::vector<std::vector<std::size_t>>& blocks() {
-        for (std::size_t c = 0; c < table_.columns.size(); ++c) {
-            if (!blocks_.empty()) {
-                auto candidate = blocks_.back();
+    std::vector<std::vector<std::size_t>> blocks() const {
+        std::vector<std::vector<std::size_t>> blocks;
+        for (std::size_t c = 0; c < page_.columns.size(); ++c) {
+            if (!blocks.empty()) {
+                auto candidate = blocks.back();
                 candidate.push_back(c);
                 if (total_width(laid_out(candidate)) <= options_.width) {
-                    blocks_.back() = std::move(candidate);
+                    blocks.back() = std::move(candidate);
                     continue;
                 }
             }
-            blocks_.push_back(c == 0 || blocks_.back().size() == 1 ? std::vector{c} : std::vector{std::size_t{0}, c});
+            blocks.push_back(c == 0 || blocks.back().size() == 1 ? std::vector{c} : std::vector{std::size_t{0}, c});
         }
-        return blocks_;
+        return blocks;
     }
 
     std::vector<Layout> laid_out(const std::vector<std::size_t>& block) const {
         std::vector<Layout> columns;
-        for (const std::size_t c : block) columns.push_back(lay_out(table_, c, !options_.styled));
+        for (const std::size_t c : block) columns.push_back(page_.columns[c]);
         fit(columns, options_.width);
         return columns;
     }
@@ -170,24 +233,24 @@ class Writer {
     void write_block(const std::vector<std::size_t>& block) {
         auto columns = laid_out(block);
         squeeze(columns, options_.width);
-        write_groups(block, columns);
+        write_groups(columns);
         write_headings(columns);
         write_rule(columns);
-        for (std::size_t r = 0; r < table_.rows.size(); ++r) {
-            if (table_.rows[r].rule_above && r > 0) write_rule(columns);
+        for (std::size_t r = 0; r < page_.rule_above.size(); ++r) {
+            if (page_.rule_above[r] && r > 0) write_rule(columns);
             write_row(columns, r);
         }
     }
 
     /// A line with the name of each group over its columns, and a line below it.
-    void write_groups(const std::vector<std::size_t>& block, const std::vector<Layout>& columns) {
+    void write_groups(const std::vector<Layout>& columns) {
         std::string names, rules;
         bool any = false;
-        for (std::size_t i = 0; i < block.size();) {
-            const std::string& group = table_.columns[block[i]].group;
+        for (std::size_t i = 0; i < columns.size();) {
+            const std::string& group = columns[i].group;
             int width = columns[i].width;
             std::size_t end = i + 1;
-            while (!group.empty() && end < block.size() && table_.columns[block[end]].group == group) width += gap + columns[end++].width;
+            while (!group.empty() && end < columns.size() && columns[end].group == group) width += gap + columns[end++].width;
             any |= !group.empty();
             names += aligned(shorten(printable(group), width), width, Alignment::centre) + blanks(gap);
             rules += (group.empty() ? blanks(width) : rule(width)) + blanks(gap);
@@ -216,18 +279,30 @@ class Writer {
         }
     }
 
+    /// Texts that are longer than their column go on below.
     void write_row(const std::vector<Layout>& columns, std::size_t r) {
-        std::string line;
-        for (const Layout& column : columns) line += cell_text(column, column.cells[r]) + blanks(gap);
-        write_line(line, "");
+        std::vector<std::vector<std::string>> lines;
+        std::size_t height = 1;
+        for (const Layout& column : columns) {
+            lines.push_back(cell_lines(column, column.cells[r]));
+            height = std::max(height, lines.back().size());
+        }
+        for (std::size_t h = 0; h < height; ++h) {
+            std::string line;
+            for (std::size_t i = 0; i < columns.size(); ++i) line += (h < lines[i].size() ? lines[i][h] : blanks(columns[i].width)) + blanks(gap);
+            write_line(line, "");
+        }
     }
 
-    std::string cell_text(const Layout& column, const Pieces& cell) const {
-        if (column.alignment != Alignment::automatic)
-            return styled_cell(aligned(shorten(cell.head + cell.tail, column.width), column.width, column.alignment), cell.best);
-        const std::string left = blanks(column.width - column.tail - display_width(cell.head));
-        const std::string right = blanks(column.tail - display_width(cell.tail));
-        return left + styled_cell(cell.head + cell.tail, cell.best) + right;
+    std::vector<std::string> cell_lines(const Layout& column, const Pieces& cell) const {
+        std::vector<std::string> lines;
+        if (column.alignment == Alignment::automatic) {
+            const std::string left = blanks(column.width - column.tail - display_width(cell.head));
+            return {left + styled_cell(cell.head + cell.tail, cell.best) + blanks(column.tail - display_width(cell.tail))};
+        }
+        for (const std::string& line : wrap(cell.head + cell.tail, column.width))
+            lines.push_back(styled_cell(aligned(line, column.width, column.alignment), cell.best));
+        return lines;
     }
 
     void write_rule(const std::vector<Layout>& columns) { write_line(rule(total_width(columns)), "2"); }
@@ -254,6 +329,7 @@ class Writer {
 
     const Table& table_;
     const TextTableOptions& options_;
+    Page page_;
     std::vector<std::vector<std::size_t>> blocks_;
     std::string out_;
 };

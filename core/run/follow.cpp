@@ -52,7 +52,7 @@ class Display {
     /// Redrawn in place; only on a terminal.
     void progress(std::string text) {
         if (!terminal_) return;
-        const auto columns = static_cast<std::size_t>(std::max(20, terminal_columns()));
+        const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
         if (text.size() >= columns) text.resize(columns - 1);
         fmt::print(stderr, "\r\033[K{}", text);
         std::fflush(stderr);

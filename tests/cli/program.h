@@ -1,10 +1,12 @@
 #pragma once
 #include <QProcess>
 #include <QString>
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "common/json.h"
+#include "figure/text_width.h"
 
 namespace faceter::testing {
 
@@ -30,6 +32,16 @@ inline Outcome faceter(const std::vector<std::string>& arguments, const std::vec
     process.waitForFinished(120'000);
     return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput().toStdString(),
             process.readAllStandardError().toStdString()};
+}
+
+/// Terminal cells of the longest line.
+inline int widest_line(const std::string& text) {
+    int widest = 0;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+        widest = std::max(widest, display_width(std::string_view(text).substr(at, text.find('\n', at) - at)));
+        if (text.find('\n', at) == std::string::npos) break;
+    }
+    return widest;
 }
 
 inline Json json_of(const Outcome& outcome) { return parse_json(outcome.out, "output"); }

@@ -26,7 +26,9 @@ void write_sample_plugin(const fs::path& folder) {
     manifest.abi = 1;
     manifest.fingerprint = "none";
     manifest.variants.push_back({"dense", "Dense.", {}});
-    manifest.variants.push_back({"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}});
+    manifest.variants.push_back({"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every",
+                                                               "Which blocks are upcycled to a mixture: every one, or every other one, beginning with the second; the paper "
+                                                               "finds that the second, fourth and sixth are enough.")}}});
     write_manifest(manifest, folder / "demo.json");
 }
 
@@ -63,7 +65,9 @@ class TestCli : public QObject {
             const Outcome one = faceter::testing::faceter({command, "--help"});
             QCOMPARE(one.code, 0);
             HAS(one.out, std::string("faceter ") + command);
+            QVERIFY2(widest_line(one.out) <= 100, one.out.c_str());
         }
+        QVERIFY2(widest_line(help.out) <= 100, help.out.c_str());
         QCOMPARE(faceter::testing::faceter({"--version"}).code, 0);
     }
     void unknown_commands_and_flags_name_the_nearest() {
@@ -76,6 +80,8 @@ class TestCli : public QObject {
         const Outcome nested = faceter::testing::faceter({"stats", "welsh"});
         QCOMPARE(nested.code, 2);
         HAS(nested.err, "did you mean 'welch'?");
+        HAS(faceter::testing::faceter({"stats", "welch", "a.txt"}).err, "unexpected argument 'a.txt' of stats welch; see faceter stats welch --help");
+        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of overlap, show");
         QCOMPARE(faceter::testing::faceter({}).code, 2);
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
     }
@@ -120,6 +126,13 @@ class TestCli : public QObject {
         write_file_atomic(in("two.txt"), "0.5\n0.25\n1\n");
         const std::vector<std::string> arguments = {"stats", "welch", "--a", in("one.txt"), "--b", in("two.txt"), "--json"};
         QCOMPARE(faceter::testing::faceter(arguments, {"LC_ALL=de_DE.UTF-8"}).out, faceter::testing::faceter(arguments, {"LC_ALL=C"}).out);
+    }
+    void settings_of_a_plugin_are_wrapped_not_cut() {
+        const Outcome narrow = faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")}, {"COLUMNS=80"});
+        QCOMPARE(narrow.code, 0);
+        QVERIFY2(widest_line(narrow.out) <= 80, narrow.out.c_str());
+        QVERIFY(narrow.out.find("…") == std::string::npos);
+        for (const char* word : {"blocks", "are", "upcycled", "mixture", "the", "sixth"}) HAS(narrow.out, word);
     }
     void check_lists_the_runs_that_a_file_makes() {
         const Outcome outcome = check(sample_experiment(), {"--json"});

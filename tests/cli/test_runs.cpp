@@ -48,9 +48,10 @@ class TestRuns : public QObject {
     std::string in(const std::string& name) const { return (folder_->path() / name).string(); }
     void mode(const std::string& name) const { write_file_atomic(in("worker/mode"), "MODE=" + name + "\n"); }
 
-    Outcome call(std::vector<std::string> arguments) const {
+    Outcome call(std::vector<std::string> arguments, std::vector<std::string> environment = {}) const {
         arguments.insert(arguments.end(), {"--project", in("project")});
-        return faceter::testing::faceter(arguments, {"FACETER_WORKER=" + in("worker/worker"), "FACETER_PLUGIN_DIR=" + in("plugins")});
+        environment.insert(environment.end(), {"FACETER_WORKER=" + in("worker/worker"), "FACETER_PLUGIN_DIR=" + in("plugins")});
+        return faceter::testing::faceter(arguments, environment);
     }
     Outcome run(std::vector<std::string> more = {}) const {
         std::vector<std::string> arguments = {"run", in("e.yaml"), "--set", "model=" + in("model")};
@@ -214,6 +215,22 @@ class TestRuns : public QObject {
         QCOMPARE(outcome.code, 0);
         QVERIFY(json_of(outcome)["pairs"][0]["welch"]["p"].get<double>() < 1e-6);
         HAS(call({"compare"}).out, "paired over texts");
+    }
+    void tables_fit_the_terminal() {
+        mode("done");
+        QCOMPARE(run().code, 0);
+        for (const int width : {80, 100, 160}) {
+            const std::vector<std::string> terminal{fmt::format("COLUMNS={}", width)};
+            for (const char* command : {"compare", "list"}) {
+                const Outcome outcome = call({command}, terminal);
+                QVERIFY2(widest_line(outcome.out) <= width, outcome.out.c_str());
+                HAS(outcome.out, "Mix");
+            }
+        }
+        QCOMPARE(call({"compare"}).out, call({"compare"}, {"COLUMNS=100"}).out);
+        HAS(call({"compare"}, {"COLUMNS=80"}).out, "best of the row");
+        HAS(call({"compare"}, {"COLUMNS=400"}).out, "best of the column");
+        QCOMPARE(call({"compare", "--format", "csv"}, {"COLUMNS=80"}).out, call({"compare", "--format", "csv"}, {"COLUMNS=400"}).out);
     }
     void unknown_runs_are_named() {
         mode("done");

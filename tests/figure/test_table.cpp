@@ -1,5 +1,7 @@
 #include "figure/table.h"
 
+#include <fmt/format.h>
+
 #include "figure/escape.h"
 #include "figure/format.h"
 #include "figure/table_export.h"
@@ -63,6 +65,18 @@ std::size_t count(std::string_view text, std::string_view piece) {
     std::size_t found = 0;
     for (std::size_t at = text.find(piece); at != std::string_view::npos; at = text.find(piece, at + piece.size())) ++found;
     return found;
+}
+
+int widest_line(const std::string& text) {
+    int widest = 0;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+        widest = std::max(widest, display_width(std::string_view(text).substr(at, text.find('\n', at) - at)));
+    return widest;
+}
+
+std::string line_with(const std::string& text, std::string_view piece) {
+    const std::size_t at = text.find(piece), begin = at == std::string::npos ? at : text.rfind('\n', at) + 1;
+    return at == std::string::npos ? "" : text.substr(begin, text.find('\n', at) - begin);
 }
 
 /// Fields of one CSV document, quotes resolved.
@@ -198,6 +212,56 @@ class TestTable : public QObject {
                 QVERIFY2(display_width(text.substr(at, text.find('\n', at) - at)) <= width, text.c_str());
             QCOMPARE(count(text, "heading"), std::size_t{12});
         }
+    }
+    void a_long_text_goes_on_below_and_none_of_it_is_lost() {
+        Table table;
+        for (const char* name : {"setting", "what it is"}) table.add_column(name, ColumnKind::text);
+        std::string description;
+        for (int i = 0; i < 40; ++i) description += fmt::format("word{:02d} ", i);
+        table.add_row({Cell::of("temperature"), Cell::of(description)});
+        const std::string text = table_to_text(table, {.width = 60});
+        QCOMPARE(count(text, "word"), std::size_t{40});
+        QCOMPARE(count(text, "temperature"), std::size_t{1});
+        QCOMPARE(count(text, "…"), std::size_t{0});
+        QCOMPARE(widest_line(text), 60);
+    }
+    void a_table_that_is_too_wide_may_turn_its_rows_into_columns() {
+        Table table;
+        table.add_column("run", ColumnKind::text);
+        for (int i = 0; i < 9; ++i) {
+            Column& column = table.add_column("data set " + std::to_string(i), ColumnKind::number, 2, Better::higher);
+            column.group = "retrieval";
+            column.unit = "nDCG@10";
+        }
+        table.add_column("peak memory", ColumnKind::bytes);
+        for (const char* name : {"start", "EM"}) {
+            table.add_row({Cell::of(name)});
+            for (int i = 0; i < 9; ++i) table.rows.back().cells.push_back(Cell::of(60 + i + 0.25 * static_cast<double>(table.rows.size())));
+            table.rows.back().cells.push_back(Cell::of(1'288'490'189.0));
+        }
+        table.mark_best();
+        const std::string turned = table_to_text(table, {.width = 80, .may_turn = true});
+        QVERIFY(widest_line(turned) <= 80);
+        QCOMPARE(count(turned, "EM"), std::size_t{1});
+        const std::string scores = line_with(turned, "retrieval: data set 8 (nDCG@10)"), memory = line_with(turned, "peak memory");
+        QVERIFY2(scores.find("68.25 ") < scores.find("▸68.50"), turned.c_str());
+        QCOMPARE(scores.find(".25"), memory.find(".20 GiB"));
+        QVERIFY(turned.find("best of the row") != std::string::npos);
+        QVERIFY(table_to_text(table, {.width = 80}).find("best of the column") != std::string::npos);
+        QCOMPARE(table_to_text(table, {.width = 300, .may_turn = true}), table_to_text(table, {.width = 300}));
+    }
+    void a_turned_table_of_many_rows_goes_on_in_blocks() {
+        Table table;
+        table.add_column("run", ColumnKind::text);
+        for (int i = 0; i < 9; ++i) table.add_column("data set " + std::to_string(i), ColumnKind::number);
+        for (int r = 0; r < 30; ++r) {
+            table.add_row({Cell::of(fmt::format("variant {:02d}", r))});
+            for (int i = 0; i < 9; ++i) table.rows.back().cells.push_back(Cell::of(1000.0 * r + i));
+        }
+        const std::string text = table_to_text(table, {.width = 60, .may_turn = true});
+        QVERIFY(widest_line(text) <= 60);
+        QVERIFY(count(text, "data set 8") > 1);
+        for (int r = 0; r < 30; ++r) QVERIFY(text.find(fmt::format(" {}.00", 1000 * r + 8)) != std::string::npos);
     }
     void styled_text_differs_in_escape_sequences_only() {
         std::string styled = table_to_text(small_table(), {.styled = true});
