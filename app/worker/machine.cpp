@@ -26,18 +26,32 @@ std::string processor_name() {
     return "unknown";
 }
 
-/// Median seconds to embed one short text, as a server would.
+/// Texts as they come to a server, of some lengths; the same for every model.
+constexpr std::string_view latency_texts[] = {"How do I reset my password?", "lightweight web browser", "The train to the airport leaves every twenty minutes from platform two.",
+                                              "Which medicines must not be taken together with grapefruit juice, and why?"};
+
+double median(std::vector<double>& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Seconds to embed one short text on its own, as a server would: the mean over the texts of each one's median over many rounds. A round takes each text
+/// once, so that a moment in which the machine is busy with something else falls on all of them and on few rounds.
 double single_text_latency(const EmbeddingModel& model) {
-    const std::string_view text = "How do I reset my password?";
+    constexpr int warm_up = 10, rounds = 101;
+    constexpr std::size_t num_texts = std::size(latency_texts);
     const Route route = model.routes.empty() ? Route{} : model.routes.begin()->second;
-    std::vector<double> seconds;
-    for (int i = 0; i < 25; ++i) {
-        const auto start = std::chrono::steady_clock::now();
-        embed_texts(model, {&text, 1}, route);
-        if (i >= 5) seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-    return seconds[seconds.size() / 2];
+    std::vector<double> seconds[num_texts];
+    for (int round = 0; round < warm_up + rounds; ++round)
+        for (std::size_t t = 0; t < num_texts; ++t) {
+            const auto start = std::chrono::steady_clock::now();
+            embed_texts(model, {&latency_texts[t], 1}, route);
+            if (round >= warm_up) seconds[t].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
+    double sum = 0;
+    for (std::vector<double>& of_text : seconds) sum += median(of_text);
+    return sum / static_cast<double>(num_texts);
 }
 
 }  // namespace
