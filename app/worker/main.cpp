@@ -1,25 +1,17 @@
-#include <malloc.h>
-
-#include <ATen/Parallel.h>
-
+#include "../help_formatter.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "model/tensor_memory.h"
 
 namespace faceter::worker {
 namespace {
 
-/// Activations come and go every step: keep their memory in the heap instead of handing it back to the system and faulting it in again.
-void keep_freed_memory() {
-    ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    ::mallopt(M_TOP_PAD, 64 << 20);
-}
-
 int run(int argc, char** argv) {
-    keep_freed_memory();
+    use_frugal_memory();
     install_stop_handlers();
     CLI::App app{"faceter-worker: trains, evaluates and embeds. Usually started by faceter."};
+    app.formatter(std::make_shared<HelpFormatter>());
     app.require_subcommand(1);
     int exit_code = 0;
     add_run(app, exit_code);
@@ -29,9 +21,11 @@ int run(int argc, char** argv) {
     add_describe(app, exit_code);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::Success& asked_for_help) {
+        return app.exit(asked_for_help);
     } catch (const CLI::ParseError& error) {
-        const int code = app.exit(error);
-        return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
+        const auto chosen = app.get_subcommands();
+        throw usage_error("{}; see faceter {}--help", error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
     }
     return exit_code;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
 #include "common/error.h"
+#include "common/file_hash.h"
 
 namespace faceter {
 namespace {
@@ -23,6 +25,36 @@ T load(const char* at) {
 
 std::uint64_t xxh_round(std::uint64_t accumulator, std::uint64_t input) {
     return std::rotl(accumulator + input * prime2, 31) * prime1;
+}
+
+/// The four accumulators of XXH64, fed with multiples of 32 bytes.
+struct XxhLanes {
+    explicit XxhLanes(std::uint64_t seed) : lanes{seed + prime1 + prime2, seed + prime2, seed, seed - prime1} {}
+    void consume(std::string_view blocks) {
+        for (std::size_t at = 0; at < blocks.size(); at += 32)
+            for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] = xxh_round(lanes[lane], load<std::uint64_t>(blocks.data() + at + 8 * lane));
+    }
+    std::uint64_t merged() const {
+        std::uint64_t hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
+        for (const std::uint64_t lane : lanes) hash = (hash ^ xxh_round(0, lane)) * prime1 + prime4;
+        return hash;
+    }
+    std::uint64_t lanes[4];
+};
+
+/// `hash` already holds the length; `rest` are the last bytes, fewer than 32.
+std::uint64_t xxh_finish(std::uint64_t hash, std::string_view rest) {
+    const char* at = rest.data();
+    const char* const end = at + rest.size();
+    for (; end - at >= 8; at += 8) hash = std::rotl(hash ^ xxh_round(0, load<std::uint64_t>(at)), 27) * prime1 + prime4;
+    if (end - at >= 4) {
+        hash = std::rotl(hash ^ (load<std::uint32_t>(at) * prime1), 23) * prime2 + prime3;
+        at += 4;
+    }
+    for (; at < end; ++at) hash = std::rotl(hash ^ (static_cast<unsigned char>(*at) * prime5), 11) * prime1;
+    hash = (hash ^ (hash >> 33)) * prime2;
+    hash = (hash ^ (hash >> 29)) * prime3;
+    return hash ^ (hash >> 32);
 }
 
 constexpr std::array<std::uint32_t, 256> crc_table = [] {
@@ -46,26 +78,27 @@ constexpr std::array<std::uint32_t, 64> sha_constants = {
 }  // namespace
 
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
-    const char* at = bytes.data();
-    const char* const end = at + bytes.size();
-    std::uint64_t hash = seed + prime5;
-    if (bytes.size() >= 32) {
-        std::uint64_t lanes[4] = {seed + prime1 + prime2, seed + prime2, seed, seed - prime1};
-        for (; end - at >= 32; at += 32)
-            for (int lane = 0; lane < 4; ++lane) lanes[lane] = xxh_round(lanes[lane], load<std::uint64_t>(at + 8 * lane));
-        hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
-        for (const std::uint64_t lane : lanes) hash = (hash ^ xxh_round(0, lane)) * prime1 + prime4;
+    XxhLanes lanes(seed);
+    const std::size_t whole = bytes.size() / 32 * 32;
+    lanes.consume(bytes.substr(0, whole));
+    return xxh_finish((whole > 0 ? lanes.merged() : seed + prime5) + bytes.size(), bytes.substr(whole));
+}
+
+std::uint64_t hash64_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
+    std::string buffer(std::size_t{1} << 20, '\0');  // a multiple of 32: only the last piece has a rest
+    XxhLanes lanes(0);
+    std::uint64_t total = 0;
+    for (;;) {
+        file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        if (file.bad()) throw data_error("{}: cannot read: {}", path.string(), errno_text(errno));
+        const std::string_view piece(buffer.data(), static_cast<std::size_t>(file.gcount()));
+        const std::size_t whole = piece.size() / 32 * 32;
+        lanes.consume(piece.substr(0, whole));
+        total += piece.size();
+        if (piece.size() < buffer.size()) return xxh_finish((total >= 32 ? lanes.merged() : prime5) + total, piece.substr(whole));
     }
-    hash += bytes.size();
-    for (; end - at >= 8; at += 8) hash = std::rotl(hash ^ xxh_round(0, load<std::uint64_t>(at)), 27) * prime1 + prime4;
-    if (end - at >= 4) {
-        hash = std::rotl(hash ^ (load<std::uint32_t>(at) * prime1), 23) * prime2 + prime3;
-        at += 4;
-    }
-    for (; at < end; ++at) hash = std::rotl(hash ^ (static_cast<unsigned char>(*at) * prime5), 11) * prime1;
-    hash = (hash ^ (hash >> 33)) * prime2;
-    hash = (hash ^ (hash >> 29)) * prime3;
-    return hash ^ (hash >> 32);
 }
 
 Hash128 hash128(std::string_view bytes) { return {hash64(bytes, 0), hash64(bytes, 0x5bd1e995a5a5a5a5)}; }

@@ -141,9 +141,10 @@ void Encoder::read_tensor(const Weights& weights, const std::string& name, const
     if (!std::equal(info.shape.begin(), info.shape.end(), destination.sizes().begin(), destination.sizes().end()))
         throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), name, fmt::join(info.shape, ", "),
                          fmt::join(destination.sizes(), ", "));
-    const at::Tensor values = at::empty(destination.sizes(), at::kFloat);
+    const bool in_place = destination.scalar_type() == at::kFloat && destination.device().is_cpu() && destination.is_contiguous();
+    const at::Tensor values = in_place ? destination : at::empty(destination.sizes(), at::kFloat);
     weights.read_float(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
-    destination.copy_(values);
+    if (!in_place) destination.copy_(values);
 }
 
 void Encoder::load_weights(const Weights& weights, const std::string& own_prefix) {

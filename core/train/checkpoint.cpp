@@ -8,7 +8,7 @@
 
 #include "checkpoint/safetensors.h"
 #include "common/error.h"
-#include "common/hash.h"
+#include "common/file_hash.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -16,10 +16,7 @@ namespace {
 
 constexpr std::string_view temporary_prefix = ".writing-";
 
-std::string file_hash(const fs::path& path) {
-    const MappedFile file(path);  // our own file, just written or named by our own manifest
-    return fmt::format("{:016x}", hash64({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}));
-}
+std::string file_hash(const fs::path& path) { return fmt::format("{:016x}", hash64_file(path)); }
 
 std::string manifest_of(const fs::path& folder, const std::vector<std::string>& names) {
     Json files = Json::object();

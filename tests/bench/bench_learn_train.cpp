@@ -8,6 +8,7 @@
 
 #include "bench_texts.h"
 #include "common/file.h"
+#include "model/tensor_memory.h"
 #include "plugin/loader.h"
 #include "train/trainer.h"
 
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "usage: bench_learn_train MODEL TEXTS.jsonl [STEPS] [dense|mote|both]\n");
         return 2;
     }
+    use_frugal_memory();
     const int steps = argc > 3 ? std::atoi(argv[3]) : 20;
     const std::string what = argc > 4 ? argv[4] : "dense";
     TrainingSet set;

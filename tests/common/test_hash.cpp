@@ -1,0 +1,33 @@
+#include "common/hash.h"
+
+#include "common/file.h"
+#include "common/file_hash.h"
+#include "common/random.h"
+#include "support/test.h"
+
+using namespace faceter;
+
+class TestHash : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void hash64_is_xxh64() {  // values of the reference implementation
+        QCOMPARE(hash64(""), std::uint64_t{0xEF46DB3751D8E999});
+        QCOMPARE(hash64("a"), std::uint64_t{0xD24EC4F1A98C6E5B});
+        QCOMPARE(hash64("abc"), std::uint64_t{0x44BC2CF5AD770999});
+        QCOMPARE(hash64("Nobody inspects the spammish repetition"), std::uint64_t{0xFBCEA83C8A378BF1});
+    }
+    void a_file_hashes_as_its_content() {
+        const TemporaryDirectory folder;
+        RandomStream random(1, "hash");
+        for (const std::size_t size : {0, 1, 31, 32, 33, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + 32, (3 << 20) + 77}) {
+            std::string content(size, '\0');
+            for (char& c : content) c = static_cast<char>(random.below(256));
+            write_file_atomic(folder.path() / "f", content);
+            QCOMPARE(hash64_file(folder.path() / "f"), hash64(content));
+        }
+        EXPECT_ERROR(hash64_file(folder.path() / "missing"), "missing", "cannot open");
+    }
+};
+
+FACETER_TEST(TestHash)
+#include "test_hash.moc"
