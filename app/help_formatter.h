@@ -15,7 +15,8 @@ class HelpFormatter : public CLI::Formatter {
     std::string make_option_desc(const CLI::Option* option) const override {
         constexpr int narrowest = 40;
         std::string text;
-        for (const std::string& line : wrap(option->get_description(), std::max(narrowest, terminal_columns(stdout) - names_width))) text += (text.empty() ? "" : "\n") + line;
+        for (const std::string& line : wrap(option->get_description(), std::max(narrowest, terminal_columns(stdout) - names_width)))
+            text += (text.empty() ? "" : "\n") + line;
         return text;
     }
 

@@ -16,7 +16,9 @@ fs::path temporary_name(const fs::path& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) { file_.emplace(temporary_, OutputFile::Mode::truncate); }
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+    file_.emplace(temporary_, OutputFile::Mode::truncate);
+}
 
 AtomicFile::~AtomicFile() {
     if (file_) ::unlink(temporary_.c_str());

@@ -5,8 +5,8 @@
 
 namespace faceter {
 
-/// A file written piece by piece that appears whole or not at all: until commit() the path holds what it held before. The pieces go into a temporary
-/// file in the same folder, which is removed where commit() was not reached. Errors as those of OutputFile.
+/// A file written piece by piece that appears whole or not at all: until commit() the path holds what it held before. The pieces go into a
+/// temporary file in the same folder, which is removed where commit() was not reached. Errors as those of OutputFile.
 class AtomicFile {
   public:
     explicit AtomicFile(fs::path path);

@@ -27,6 +27,7 @@ struct Layout {
     Alignment alignment = Alignment::left;  // automatic: on the decimal point
     int head = 0, tail = 0;                 // widest pieces, only for decimal alignment
     int body = 0;                           // widest cell
+    int word = 0;                           // longest word of a cell, only for texts
     int smallest = 0;                       // as narrow as it may become
     int width = 0;
 };
@@ -78,6 +79,7 @@ void measure(Layout& layout) {
         layout.head = std::max(layout.head, display_width(cell.head));
         layout.tail = std::max(layout.tail, display_width(cell.tail));
         layout.body = std::max(layout.body, display_width(cell.head) + display_width(cell.tail));
+        if (layout.alignment == Alignment::left) layout.word = std::max(layout.word, longest_word(cell.head));
     }
     if (layout.alignment == Alignment::automatic) layout.body = layout.head + layout.tail;
     layout.width = std::max(layout.body, display_width(layout.heading));
@@ -107,8 +109,8 @@ Page upright_page(const Table& table, CellStyle style) {
     return page;
 }
 
-/// Rows become columns, headed by their first cell; a row is named by the heading and the group of its column. A line stands where columns of
-/// a group, of a direction (higher is better) or neither meet.
+/// Rows become columns, headed by their first cell; a row is named by the heading and the group of its column. A line stands where columns
+/// of a group, of a direction (higher is better) or neither meet.
 Page turned_page(const Table& table, CellStyle style) {
     Page page;
     page.turned = true;
@@ -116,7 +118,8 @@ Page turned_page(const Table& table, CellStyle style) {
     names.heading = printable(column_heading(table.columns.front()));
     for (std::size_t c = 1; c < table.columns.size(); ++c) {
         const Column &column = table.columns[c], &above = table.columns[c - 1];
-        names.cells.push_back({printable(column.group.empty() ? column_heading(column) : column.group + ": " + column_heading(column)), "", false});
+        names.cells.push_back(
+            {printable(column.group.empty() ? column_heading(column) : column.group + ": " + column_heading(column)), "", false});
         page.rule_above.push_back(column.better != above.better || column.group.empty() != above.group.empty());
     }
     measure(names);
@@ -128,7 +131,8 @@ Page turned_page(const Table& table, CellStyle style) {
         for (std::size_t c = 1; c < table.columns.size(); ++c) {
             Pieces cell = cell_pieces(table.columns[c], row.cells[c], style);
             // 1.40 GiB meets the other numbers at its point, 921 MiB in front of its unit.
-            if (const auto point = cell.head.find_first_of(". "); table.columns[c].kind == ColumnKind::bytes && point != std::string::npos) {
+            if (const auto point = cell.head.find_first_of(". ");
+                table.columns[c].kind == ColumnKind::bytes && point != std::string::npos) {
                 cell.tail = cell.head.substr(point) + cell.tail;
                 cell.head.resize(point);
             }
@@ -156,12 +160,13 @@ void narrow(std::vector<Layout>& columns, int width) {
     }
 }
 
-/// First headings are wrapped, then texts.
+/// First headings are wrapped, then texts, but no word (a run's name, say) that half a line has room for.
 void fit(std::vector<Layout>& columns, int width) {
     narrow(columns, width);
     for (Layout& column : columns)
         if (column.alignment == Alignment::left)
-            column.smallest = std::min(column.smallest, std::max(narrowest_text, longest_word(column.heading)));
+            column.smallest =
+                std::min(column.smallest, std::max({narrowest_text, longest_word(column.heading), std::min(column.word, width / 2)}));
     narrow(columns, width);
 }
 
@@ -200,7 +205,8 @@ class Writer {
             if (&block != &blocks_.front()) out_ += "\n";
             write_block(block);
         }
-        if (!options_.styled && table_.has_best()) write_note(std::string(best_mark) + (page_.turned ? " best of the row" : " best of the column"));
+        if (!options_.styled && table_.has_best())
+            write_note(std::string(best_mark) + (page_.turned ? " best of the row" : " best of the column"));
         for (const std::string& note : table_notes(table_)) write_note(note);
         return std::move(out_);
     }
@@ -289,7 +295,8 @@ class Writer {
         }
         for (std::size_t h = 0; h < height; ++h) {
             std::string line;
-            for (std::size_t i = 0; i < columns.size(); ++i) line += (h < lines[i].size() ? lines[i][h] : blanks(columns[i].width)) + blanks(gap);
+            for (std::size_t i = 0; i < columns.size(); ++i)
+                line += (h < lines[i].size() ? lines[i][h] : blanks(columns[i].width)) + blanks(gap);
             write_line(line, "");
         }
     }
