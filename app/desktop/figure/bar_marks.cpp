@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <cmath>
+
+#include "figure/cover_grid.h"
+#include "figure/marks.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr double widestBar = 48, shareOfSlot = 0.8, cap = 3;
+
+/// A vertical interval with caps.
+void drawErrorBar(QCPPainter* painter, double x, double low, double high) {
+    painter->drawLine(QLineF(x, low, x, high));
+    for (const double end : {low, high}) painter->drawLine(QLineF(x - cap, end, x + cap, end));
+}
+
+}  // namespace
+
+BarMarks::BarMarks(QCPAxis* x, QCPAxis* y, int series, int place, int count, const Series& values, const PlotStyle& style)
+    : Marks(x, y, series), m_place(place), m_count(count), m_values(values), m_style(style) {}
+
+QVector<QPointF> BarMarks::points() const {
+    QVector<QPointF> all;
+    for (std::size_t i = 0; i < m_values.y.size(); ++i) all.append({static_cast<double>(i), m_values.y[i]});
+    return all;
+}
+
+double BarMarks::width() const {
+    const double slot = std::abs(mKeyAxis->coordToPixel(1) - mKeyAxis->coordToPixel(0));
+    return std::min(widestBar, slot * shareOfSlot / std::max(1, m_count));
+}
+
+QRectF BarMarks::bar(std::size_t i) const {
+    const QCPRange shown = mValueAxis->range();
+    const bool logarithmic = mValueAxis->scaleType() == QCPAxis::stLogarithmic;
+    const double ground = mValueAxis->coordToPixel(logarithmic ? shown.lower : std::clamp(0.0, shown.lower, shown.upper));
+    const double top = std::clamp(mValueAxis->coordToPixel(m_values.y[i]), -1e6, 1e6);
+    const double left = mKeyAxis->coordToPixel(static_cast<double>(i)) + (m_place - m_count / 2.0) * width();
+    const double gap = width() > 4 ? 0.5 : 0;
+    return QRectF(QPointF(left + gap, top), QPointF(left + width() - gap, ground)).normalized();
+}
+
+void BarMarks::cover(CoverGrid& grid) const {
+    for (std::size_t i = 0; i < m_values.y.size(); ++i)
+        if (fits(mValueAxis, m_values.y[i])) grid.addRect(bar(i).adjusted(0, -16, 0, 0));
+}
+
+void BarMarks::drawInterval(QCPPainter* painter, std::size_t i) const {
+    if (m_values.low.empty() || !fits(mValueAxis, m_values.low[i]) || !fits(mValueAxis, m_values.high[i])) return;
+    const double x = bar(i).center().x();
+    painter->setPen(QPen(m_style.colours.text, 1));
+    drawErrorBar(painter, x, mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]));
+}
+
+void BarMarks::drawValue(QCPPainter* painter, std::size_t i) const {
+    const QString text = QString::number(m_values.y[i], 'g', 3);
+    const QFontMetricsF metrics(m_style.smallFont());
+    if (metrics.horizontalAdvance(text) > width() + 2) return;
+    const bool below = m_values.y[i] < 0;
+    double y = mValueAxis->coordToPixel(m_values.y[i]);
+    const auto& end = below ? m_values.low : m_values.high;
+    if (!end.empty() && fits(mValueAxis, end[i])) y = mValueAxis->coordToPixel(end[i]);
+    const QRectF box(bar(i).center().x() - 40, below ? y + 2 : y - metrics.height() - 2, 80, metrics.height());
+    painter->setPen(m_style.colours.secondary);
+    painter->setFont(m_style.smallFont());
+    painter->drawText(box, Qt::AlignCenter | Qt::TextDontClip | Qt::TextSingleLine, text);
+}
+
+void BarMarks::draw(QCPPainter* painter) {
+    applyFillAntialiasingHint(painter);
+    const QCPRange shown = mKeyAxis->range();
+    for (std::size_t i = 0; i < m_values.y.size(); ++i) {
+        const auto x = static_cast<double>(i);
+        if (x < shown.lower - 1 || x > shown.upper + 1 || !fits(mValueAxis, m_values.y[i])) continue;
+        QRectF rect = bar(i);
+        if (rect.height() < 0.5) rect.setHeight(0.5);  // a zero is still seen
+        painter->fillRect(rect, mBrush);
+        drawInterval(painter, i);
+        drawValue(painter, i);
+    }
+}
+
+ScatterMarks::ScatterMarks(QCPAxis* x, QCPAxis* y, int series, const Series& values, const QColor& colour)
+    : Marks(x, y, series), m_values(values) {
+    setPen(QPen(colour, 1));
+    setBrush(withOpacity(colour, values.y.size() > 2000 ? 0.4 : 0.75));
+}
+
+QVector<QPointF> ScatterMarks::points() const {
+    QVector<QPointF> all;
+    for (std::size_t i = 0; i < m_values.y.size(); ++i) all.append({m_values.x[i], m_values.y[i]});
+    return all;
+}
+
+double ScatterMarks::radius() const { return m_values.y.size() > 2000 ? 1.5 : m_values.y.size() > 200 ? 2 : 3.5; }
+
+void ScatterMarks::draw(QCPPainter* painter) {
+    applyScattersAntialiasingHint(painter);
+    const QRectF near = area().adjusted(-20, -20, 20, 20);
+    for (std::size_t i = 0; i < m_values.y.size(); ++i) {
+        if (!fits(m_values.x[i], m_values.y[i])) continue;
+        const QPointF at = pixel(m_values.x[i], m_values.y[i]);
+        if (!near.contains(at)) continue;
+        if (!m_values.low.empty() && fits(mValueAxis, m_values.low[i]) && fits(mValueAxis, m_values.high[i])) {
+            painter->setPen(mPen);
+            drawErrorBar(painter, at.x(), mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]));
+        }
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(mBrush);
+        painter->drawEllipse(at, radius(), radius());
+    }
+}
+
+BoxMarks::BoxMarks(QCPAxis* x, QCPAxis* y, int series, const std::vector<double>& values, const QColor& colour) : Marks(x, y, series) {
+    m_any = std::any_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    if (m_any) m_shape = box_shape(values);
+    setPen(QPen(colour, lineWidth));
+    setBrush(withOpacity(colour, fillOpacity));
+}
+
+QVector<QPointF> BoxMarks::points() const {
+    QVector<QPointF> all;
+    if (!m_any) return all;
+    const double x = series();
+    for (const double v : {m_shape.low, m_shape.q1, m_shape.median, m_shape.q3, m_shape.high}) all.append({x, v});
+    for (const double v : m_shape.outliers) all.append({x, v});
+    return all;
+}
+
+double BoxMarks::width() const { return std::min(widestBar, std::abs(mKeyAxis->coordToPixel(1) - mKeyAxis->coordToPixel(0)) * 0.5); }
+
+void BoxMarks::cover(CoverGrid& grid) const {
+    const double x = mKeyAxis->coordToPixel(series());
+    if (m_any)
+        grid.addRect(QRectF(QPointF(x - width() / 2, mValueAxis->coordToPixel(m_shape.high)),
+                            QPointF(x + width() / 2, mValueAxis->coordToPixel(m_shape.low)))
+                         .normalized());
+}
+
+void BoxMarks::draw(QCPPainter* painter) {
+    if (!m_any || !fits(mValueAxis, m_shape.low)) return;
+    applyDefaultAntialiasingHint(painter);
+    const auto y = [this](double v) { return std::clamp(mValueAxis->coordToPixel(v), -1e6, 1e6); };
+    const double x = mKeyAxis->coordToPixel(series()), half = width() / 2;
+    painter->setPen(mPen);
+    painter->setBrush(mBrush);
+    painter->drawRect(QRectF(QPointF(x - half, y(m_shape.q3)), QPointF(x + half, y(m_shape.q1))));
+    for (const auto& [from, to] : {std::pair{m_shape.q3, m_shape.high}, std::pair{m_shape.q1, m_shape.low}}) {
+        painter->drawLine(QLineF(x, y(from), x, y(to)));
+        painter->drawLine(QLineF(x - half / 2, y(to), x + half / 2, y(to)));
+    }
+    QPen thick = mPen;
+    thick.setWidthF(2.5);
+    thick.setCapStyle(Qt::FlatCap);
+    painter->setPen(thick);
+    painter->drawLine(QLineF(x - half, y(m_shape.median), x + half, y(m_shape.median)));
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(withOpacity(mPen.color(), 0.6));
+    for (const double v : m_shape.outliers) painter->drawEllipse(QPointF(x, y(v)), 2.5, 2.5);
+}
+
+}  // namespace faceter::desktop

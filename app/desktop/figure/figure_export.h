@@ -1,0 +1,30 @@
+#pragma once
+#include <QImage>
+#include <QSize>
+#include <QString>
+
+namespace faceter::desktop {
+
+class FigurePlot;
+
+/// How a figure leaves the program: light, with its title, at a size that suits a column or a page.
+struct ExportOptions {
+    QSize size{640, 400};  ///< px of the layout; in PDF 640 px are 160 mm
+    bool dark = false;
+    bool title = true, notes = true;
+};
+
+enum class ExportFormat { pdf, svg, png, csv };
+
+/// The suffix without a dot.
+QString exportSuffix(ExportFormat format);
+/// Writes the plot as it is shown (range, visible series) to `path`, whole or not at all. Throws faceter::Error naming the path.
+void exportFigure(const FigurePlot& plot, const QString& path, ExportFormat format, const ExportOptions& options = {});
+/// At 2x.
+QImage figureImage(const FigurePlot& plot, const ExportOptions& options = {});
+/// The numbers behind what is shown: visible series, points in the visible range. Columns by kind; RFC 4180, full precision.
+QString figureCsv(const FigurePlot& plot);
+/// The same between tabs, for the clipboard.
+QString figureTsv(const FigurePlot& plot);
+
+}  // namespace faceter::desktop

@@ -1,0 +1,98 @@
+#pragma once
+#include "figure/qcustomplot_header.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "figure/figure.h"
+#include "figure/plot_style.h"
+#include "figure/series_source.h"
+
+namespace faceter::desktop {
+
+class Caption;
+class Marks;
+class Overlay;
+class SeriesLabels;
+
+/// A line across the plot with a label, for a published figure or a baseline.
+struct ReferenceMark {
+    Qt::Orientation orientation = Qt::Horizontal;  ///< horizontal: at a value of y
+    double value = 0;
+    QString label{};
+};
+
+/// What was handed to the plot, for tests and for export.
+struct PlottedSeries {
+    QString name{};
+    QVector<QPointF> points{};  ///< for a heat map (column, value), row by row
+    bool visible = true;
+    QColor colour{};
+};
+
+/// Draws one Figure, at any size and in any colours; no interaction (FigureView has that), so that an export can draw a second one off screen.
+class FigurePlot : public QCustomPlot {
+    Q_OBJECT
+  public:
+    explicit FigurePlot(QWidget* parent = nullptr);
+
+    /// A figure that does not validate is shown as its error message. Keeps the zoom where `keepView` and the kind of axes stays.
+    void setFigure(const Figure& figure, bool keepView = false);
+    const Figure& figure() const { return m_figure; }
+    const std::map<int, std::shared_ptr<const SeriesSource>>& sources() const { return m_sources; }
+    /// The points of a series of kind `lines` come from `source` instead of the figure.
+    void setSource(int series, std::shared_ptr<const SeriesSource> source);
+    void setColours(const ThemeColours& colours);
+    const PlotStyle& plotStyle() const { return m_style; }
+    void setReferenceMarks(const QVector<ReferenceMark>& marks);
+    const QVector<ReferenceMark>& referenceMarks() const { return m_referenceMarks; }
+    void setTitleShown(bool shown);
+    void setNotesShown(bool shown);
+    bool isTitleShown() const { return m_titleShown; }
+    bool areNotesShown() const { return m_notesShown; }
+
+    void setSeriesVisible(int series, bool visible);
+    bool isSeriesVisible(int series) const;
+    int seriesCount() const;
+    QString seriesName(int series) const;
+    /// The series whose name (in the legend or at its line) is at `position`; -1: none.
+    int seriesLabelAt(const QPointF& position) const;
+
+    bool hasValues() const { return m_hasValues; }
+    /// What stands in the plot instead of values; empty where there are some.
+    const QString& emptyText() const { return m_emptyText; }
+    QCPRange homeX() const { return m_home[0]; }
+    QCPRange homeY() const { return m_home[1]; }
+    void resetRanges();
+
+    void showCursor(std::optional<double> x);
+    std::optional<double> cursor() const;
+    const QVector<Marks*>& marks() const { return m_marks; }
+    QVector<PlottedSeries> grabData() const;
+
+  private:
+    void rebuild();
+    void takeHome();
+    void addMarks();
+    void addLines(int series);
+    void addDensity(int series);
+    void add(Marks* marks);
+    void applyVisibility();
+    void plan();
+
+    Figure m_figure;
+    std::map<int, std::shared_ptr<const SeriesSource>> m_sources;
+    PlotStyle m_style;
+    QVector<ReferenceMark> m_referenceMarks;
+    QVector<Marks*> m_marks;
+    QVector<bool> m_hidden;
+    QCPRange m_home[2];
+    QString m_emptyText;
+    bool m_hasValues = false, m_titleShown = true, m_notesShown = true, m_planning = false;
+    Caption* m_caption;
+    SeriesLabels* m_labels;
+    Overlay* m_overlay;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,44 @@
+#pragma once
+#include "figure/marks.h"
+
+namespace faceter::desktop {
+
+/// Values to colours: diverging round the centre, or sequential.
+class HeatColours {
+  public:
+    explicit HeatColours(const HeatMap& map);
+    QColor of(double value) const;
+    double low() const { return m_low; }
+    double high() const { return m_high; }
+
+  private:
+    bool m_diverging;
+    double m_low = 0, m_high = 1;
+};
+
+/// Cells with their values where they fit, and the colour bar beside them. Row r lies at y = r, the first on top.
+class HeatMapMarks : public Marks {
+  public:
+    HeatMapMarks(QCPAxis* x, QCPAxis* y, const HeatMap& map, const PlotStyle& style);
+    QVector<QPointF> points() const override;  ///< (column, value), row by row
+    /// Room that the colour bar with its numbers and label needs right of the cells.
+    int barRoom() const;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+    QRect clipRect() const override;
+
+  private:
+    QRectF cell(int row, int column) const;
+    bool valuesFit() const;
+    void drawCells(QCPPainter* painter) const;
+    void drawFine(QCPPainter* painter) const;
+    void drawBar(QCPPainter* painter) const;
+    std::vector<Tick> barTicks() const;
+
+    HeatMap m_map;
+    PlotStyle m_style;
+    HeatColours m_colours;
+};
+
+}  // namespace faceter::desktop

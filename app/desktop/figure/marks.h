@@ -1,0 +1,170 @@
+#pragma once
+#include "figure/qcustomplot_header.h"
+
+#include <memory>
+#include <vector>
+
+#include "figure/figure.h"
+#include "figure/plot_style.h"
+#include "figure/series_source.h"
+#include "figure/svg_plot.h"
+
+namespace faceter::desktop {
+
+class CoverGrid;
+
+/// What is drawn of one series (or of the heat map). Marks hold their data and draw it; picking is FigureHover's, ranges are FigurePlot's.
+class Marks : public QCPAbstractPlottable {
+  public:
+    Marks(QCPAxis* x, QCPAxis* y, int series) : QCPAbstractPlottable(x, y), m_series(series) { setSelectable(QCP::stNone); }
+    int series() const { return m_series; }
+    /// The points handed over, in data coordinates.
+    virtual QVector<QPointF> points() const = 0;
+    /// Marks in `grid` what this draws on.
+    virtual void cover(CoverGrid& grid) const;
+
+    double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
+    QCPRange getKeyRange(bool& found, QCP::SignDomain = QCP::sdBoth) const override { return none(found); }
+    QCPRange getValueRange(bool& found, QCP::SignDomain = QCP::sdBoth, const QCPRange& = QCPRange()) const override { return none(found); }
+
+  protected:
+    void drawLegendIcon(QCPPainter*, const QRectF&) const override {}
+    /// Can this value be shown on the axis (finite, positive on a logarithmic one)?
+    static bool fits(const QCPAxis* axis, double value);
+    bool fits(double x, double y) const { return fits(mKeyAxis, x) && fits(mValueAxis, y); }
+    QPointF pixel(double x, double y) const { return {mKeyAxis->coordToPixel(x), mValueAxis->coordToPixel(y)}; }
+    QRectF area() const { return mKeyAxis->axisRect()->rect(); }
+
+  private:
+    static QCPRange none(bool& found) {
+        found = false;
+        return {};
+    }
+    int m_series;
+};
+
+/// Polylines of the finite points, a gap where a value is not drawable; only those that [x range] shows where x ascends.
+class LineMarks : public Marks {
+  public:
+    LineMarks(QCPAxis* x, QCPAxis* y, int series, std::vector<double> xs, std::vector<double> ys, const QPen& pen);
+    QVector<QPointF> points() const override;
+    void cover(CoverGrid& grid) const override;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    std::vector<QPolygonF> runs() const;
+    std::vector<double> m_xs, m_ys;
+    bool m_ascending;
+};
+
+/// A line whose points stay in a SeriesSource; shows the last sample that came, stretched until the next one is there.
+class SampledMarks : public Marks {
+  public:
+    SampledMarks(QCPAxis* x, QCPAxis* y, int series, std::shared_ptr<const SeriesSource> source, const QPen& pen);
+    const std::shared_ptr<const SeriesSource>& source() const { return m_source; }
+    const SeriesSample& sample() const { return m_sample; }
+    /// Asks for what the axis shows now, if the last answer does not do.
+    void request();
+    QVector<QPointF> points() const override;
+    void cover(CoverGrid& grid) const override;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    bool sampleServes() const;
+    void take(SeriesSample sample);
+    std::vector<QPolygonF> runs() const;
+
+    std::shared_ptr<const SeriesSource> m_source;
+    SeriesSample m_sample;
+    int m_sampleColumns = 0;
+    bool m_waiting = false, m_asking = false;
+};
+
+/// The area between low and high: a band round a line, or a density over its ground.
+class AreaMarks : public Marks {
+  public:
+    AreaMarks(QCPAxis* x, QCPAxis* y, int series, std::vector<double> xs, std::vector<double> low, std::vector<double> high,
+              const QColor& fill);
+    QVector<QPointF> points() const override;
+    void cover(CoverGrid& grid) const override;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    std::vector<QPolygonF> areas() const;
+    std::vector<double> m_xs, m_low, m_high;
+};
+
+/// The dashed line at a density's mean.
+class MeanMarks : public Marks {
+  public:
+    MeanMarks(QCPAxis* x, QCPAxis* y, int series, double mean, const QPen& pen) : Marks(x, y, series), m_mean(mean) { setPen(pen); }
+    QVector<QPointF> points() const override { return {{m_mean, 0}}; }
+    void cover(CoverGrid& grid) const override;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    double m_mean;
+};
+
+/// One series' bars, beside those of the others in each category.
+class BarMarks : public Marks {
+  public:
+    BarMarks(QCPAxis* x, QCPAxis* y, int series, int place, int count, const Series& values, const PlotStyle& style);
+    QVector<QPointF> points() const override;
+    void cover(CoverGrid& grid) const override;
+    QRectF bar(std::size_t i) const;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    double width() const;
+    void drawInterval(QCPPainter* painter, std::size_t i) const;
+    void drawValue(QCPPainter* painter, std::size_t i) const;
+    int m_place, m_count;
+    Series m_values;
+    PlotStyle m_style;
+};
+
+class ScatterMarks : public Marks {
+  public:
+    ScatterMarks(QCPAxis* x, QCPAxis* y, int series, const Series& values, const QColor& colour);
+    QVector<QPointF> points() const override;
+    double radius() const;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    Series m_values;
+};
+
+/// Quartiles, whiskers to 1.5 interquartile ranges, outliers.
+class BoxMarks : public Marks {
+  public:
+    BoxMarks(QCPAxis* x, QCPAxis* y, int series, const std::vector<double>& values, const QColor& colour);
+    QVector<QPointF> points() const override;
+    void cover(CoverGrid& grid) const override;
+    const BoxShape& shape() const { return m_shape; }
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    double width() const;
+    BoxShape m_shape;
+    bool m_any;
+};
+
+/// Draws a polyline whose ends may lie far outside of `area` (deep zoom): QPainter's coordinates are short of that.
+void drawClipped(QCPPainter* painter, const QPolygonF& line, const QRectF& area);
+
+}  // namespace faceter::desktop

@@ -1,0 +1,213 @@
+#include "figure/plot_axes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "figure/ticks.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr double turnedBy = -35, longestTurned = 130, closestTurned = 15;
+
+/// "1e-05" as 10⁻⁵, "-3" with a minus sign.
+QString tickText(const std::string& label) {
+    static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
+    QString text = QString::fromStdString(label);
+    const auto e = text.indexOf(QLatin1Char('e'));
+    QString power;
+    if (e > 0) {
+        for (const QChar c : QString::number(text.mid(e + 1).toInt())) power += c == QLatin1Char('-') ? QChar(0x207B) : digits[c.digitValue()];
+        const QString factor = text.left(e);
+        text = factor == QLatin1String("1") ? QStringLiteral("10") : factor + QStringLiteral("·10");
+    }
+    if (text.startsWith(QLatin1Char('-'))) text[0] = QChar(0x2212);
+    return text + power;
+}
+
+std::vector<Tick> placesOf(const QCPRange& range, bool logarithmic, int count) {
+    if (!logarithmic) return linear_ticks(range.lower, range.upper, count);
+    const auto ticks = log_ticks(range.lower, range.upper, count);
+    return ticks.size() < 3 ? linear_ticks(range.lower, range.upper, count) : ticks;  // less than a decade: round places do better
+}
+
+QStringList namesOf(const std::vector<std::string>& names) {
+    QStringList all;
+    for (const std::string& name : names) all << plainText(name);
+    return all;
+}
+
+void dressAxis(QCPAxis* axis, const PlotStyle& style) {
+    const ThemeColours& c = style.colours;
+    axis->setTickLabelFont(style.font);
+    axis->setLabelFont(style.font);
+    axis->setTickLabelColor(c.secondary);
+    axis->setLabelColor(c.text);
+    axis->setTickLength(0, 4);
+    axis->setSubTickLength(0, 2);
+    axis->setTickLabelPadding(3);
+    axis->setLabelPadding(4);
+    axis->setNumberFormat(QStringLiteral("g"));  // no beautified powers: they would rewrite names such as "run 1e5"
+    axis->setSelectableParts(QCPAxis::spNone);
+}
+
+void setNames(QCPAxis* axis, const QStringList& names) {
+    axis->setScaleType(QCPAxis::stLinear);
+    axis->setTicker(QSharedPointer<NameTicker>::create(names));
+}
+
+void setNumbers(QCPAxis* axis, bool logarithmic) {
+    axis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    axis->setTicker(QSharedPointer<RoundTicker>::create(logarithmic));
+    axis->setTickLabelRotation(0);
+}
+
+/// Two lines of at most `width`, or nothing where the text does not fit so.
+QString wrapped(const QString& text, double width, const QFontMetricsF& metrics) {
+    if (metrics.horizontalAdvance(text) <= width) return text;
+    for (qsizetype i = text.size() / 2, step = 0; step < text.size(); ++step) {
+        i += step % 2 == 0 ? -step : step;  // from the middle outwards
+        if (i <= 0 || i >= text.size() || text[i] != QLatin1Char(' ')) continue;
+        const QString upper = text.left(i), lower = text.mid(i + 1);
+        if (metrics.horizontalAdvance(upper) <= width && metrics.horizontalAdvance(lower) <= width) return upper + QLatin1Char('\n') + lower;
+    }
+    return {};
+}
+
+void fitHorizontalNames(QCPAxis* axis, NameTicker& ticker, const QFontMetricsF& metrics) {
+    const double slot = std::abs(axis->coordToPixel(1) - axis->coordToPixel(0));
+    const QStringList& names = ticker.names();
+    const qsizetype looked = std::min<qsizetype>(names.size(), 400);  // thousands cannot fit anyway
+    QStringList lines;
+    bool fit = names.size() == looked;
+    for (qsizetype i = 0; i < looked && fit; ++i) {
+        lines << wrapped(names[i], slot - 8, metrics);
+        fit = !lines.last().isEmpty() || names[i].isEmpty();
+    }
+    if (fit) {
+        axis->setTickLabelRotation(0);
+        return ticker.setShown(lines, 1);
+    }
+    QStringList cut;
+    for (const QString& name : names) cut << metrics.elidedText(name.left(200), Qt::ElideRight, longestTurned);
+    axis->setTickLabelRotation(turnedBy);
+    ticker.setShown(cut, std::max(1, static_cast<int>(std::ceil(closestTurned / std::max(slot, 1e-3)))));
+}
+
+void fitVerticalNames(QCPAxis* axis, NameTicker& ticker, const QFontMetricsF& metrics) {
+    const double slot = std::abs(axis->coordToPixel(1) - axis->coordToPixel(0));
+    QStringList cut;
+    const double room = std::min(200.0, axis->parentPlot()->viewport().width() * 0.3);
+    for (const QString& name : ticker.names()) cut << metrics.elidedText(name.left(300), Qt::ElideRight, room);
+    ticker.setShown(cut, std::max(1, static_cast<int>(std::ceil(metrics.height() / std::max(slot, 1e-3)))));
+}
+
+void fitNumbers(QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
+    const bool horizontal = axis->orientation() == Qt::Horizontal;
+    const QCPAxisRect* rect = axis->axisRect();
+    const double room = horizontal ? rect->width() : rect->height();
+    for (int count = std::clamp(static_cast<int>(room / (horizontal ? 70 : 34)), 2, 12); count >= 1; --count) {
+        ticker.setCount(count);
+        if (!horizontal) return;
+        QVector<double> ticks;
+        QVector<QString> labels;
+        ticker.generate(axis->range(), {}, {}, 0, ticks, nullptr, &labels);
+        bool overlap = false;
+        for (qsizetype i = 1; i < ticks.size(); ++i) {
+            const double between = axis->coordToPixel(ticks[i]) - axis->coordToPixel(ticks[i - 1]);
+            overlap |= between < (metrics.horizontalAdvance(labels[i]) + metrics.horizontalAdvance(labels[i - 1])) / 2 + 10;
+        }
+        if (!overlap) return;
+    }
+}
+
+}  // namespace
+
+void RoundTicker::generate(const QCPRange& range, const QLocale&, QChar, int, QVector<double>& ticks, QVector<double>* subTicks,
+                           QVector<QString>* labels) {
+    ticks.clear();
+    if (subTicks) subTicks->clear();
+    if (labels) labels->clear();
+    for (const Tick& tick : placesOf(range, m_logarithmic, m_count)) {
+        ticks.append(tick.value);
+        if (labels) labels->append(tickText(tick.label));
+    }
+    if (!subTicks || !m_logarithmic || range.lower <= 0 || range.upper / range.lower > 1e6) return;
+    for (double decade = std::pow(10.0, std::floor(std::log10(range.lower))); decade < range.upper; decade *= 10)
+        for (int factor = 2; factor < 10; ++factor)
+            if (factor * decade > range.lower && factor * decade < range.upper) subTicks->append(factor * decade);
+}
+
+void NameTicker::generate(const QCPRange& range, const QLocale&, QChar, int, QVector<double>& ticks, QVector<double>* subTicks,
+                          QVector<QString>* labels) {
+    ticks.clear();
+    if (subTicks) subTicks->clear();
+    if (labels) labels->clear();
+    const double last = static_cast<double>(m_shown.size()) - 1;
+    const auto from = static_cast<qsizetype>(std::clamp(std::ceil(range.lower), 0.0, last + 1));
+    const auto to = static_cast<qsizetype>(std::clamp(std::floor(range.upper), -1.0, last));
+    for (qsizetype i = (from + m_every - 1) / m_every * m_every; i <= to; i += m_every) {
+        ticks.append(static_cast<double>(i));
+        if (labels) labels->append(m_shown[i]);
+    }
+}
+
+void dressAxes(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& style) {
+    const ThemeColours& c = style.colours;
+    const bool heatMap = figure.kind == FigureKind::heat_map;
+    dressAxis(x, style);
+    dressAxis(y, style);
+    const QPen base(c.secondary, 1);
+    x->setBasePen(heatMap ? QPen(Qt::NoPen) : base);
+    y->setBasePen(Qt::NoPen);
+    x->setTickPen(heatMap ? QPen(Qt::NoPen) : base);
+    y->setTickPen(heatMap ? QPen(Qt::NoPen) : QPen(c.line, 1));
+    x->setSubTickPen(base);
+    y->setSubTickPen(QPen(c.line, 1));
+    x->setLabel(axisTitle(figure.x));
+    y->setLabel(axisTitle(figure.y));
+    x->grid()->setVisible(false);
+    y->grid()->setVisible(!heatMap);
+    y->grid()->setPen(QPen(c.line, 1));
+    y->grid()->setZeroLinePen(figure.kind == FigureKind::bars ? base : QPen(c.line, 1));
+    const QStringList names = heatMap ? namesOf(figure.heat_map.columns) : namesOf(category_names(figure));
+    if (names.isEmpty())
+        setNumbers(x, figure.x.log);
+    else
+        setNames(x, names);
+    if (heatMap)
+        setNames(y, namesOf(figure.heat_map.rows));
+    else
+        setNumbers(y, figure.y.log);
+    x->setTickLabelColor(names.isEmpty() ? c.secondary : c.text);
+    y->setTickLabelColor(heatMap ? c.text : c.secondary);
+    y->setRangeReversed(heatMap);
+}
+
+void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style) {
+    const QFontMetricsF metrics(style.font);
+    for (QCPAxis* axis : {x, y}) {
+        if (auto* names = dynamic_cast<NameTicker*>(axis->ticker().data()))
+            axis->orientation() == Qt::Horizontal ? fitHorizontalNames(axis, *names, metrics) : fitVerticalNames(axis, *names, metrics);
+        if (auto* numbers = dynamic_cast<RoundTicker*>(axis->ticker().data())) fitNumbers(axis, *numbers, metrics);
+    }
+}
+
+QCPRange homeRange(const Figure& figure, Qt::Orientation orientation) {
+    const bool horizontal = orientation == Qt::Horizontal;
+    if (figure.kind == FigureKind::heat_map) {
+        const std::size_t count = horizontal ? figure.heat_map.columns.size() : figure.heat_map.rows.size();
+        return {-0.5, std::max<double>(1, static_cast<double>(count)) - 0.5};
+    }
+    const Range range = horizontal ? data_range_x(figure) : data_range_y(figure);
+    constexpr double largest = 1e200, smallest = 1e-200;  // beyond that QCustomPlot's ranges fail
+    const bool logarithmic = horizontal ? figure.x.log && category_names(figure).empty() : figure.y.log;
+    QCPRange home(std::clamp(range.low, logarithmic ? smallest : -largest, largest),
+                  std::clamp(range.high, logarithmic ? smallest : -largest, largest));
+    if (!(home.lower < home.upper)) home = logarithmic ? QCPRange(1, 10) : QCPRange(0, 1);
+    const double magnitude = std::max(std::abs(home.lower), std::abs(home.upper));
+    if (!logarithmic && home.size() < 1e-12 * magnitude) home = {home.lower - 1e-9 * magnitude, home.upper + 1e-9 * magnitude};
+    return home;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,47 @@
+#pragma once
+#include "figure/qcustomplot_header.h"
+
+#include "figure/plot_style.h"
+#include "figure/svg_plot.h"
+
+namespace faceter::desktop {
+
+/// Round places with the labels of core/figure/ticks.h, so that screen and report agree; powers of ten as 10⁻⁵.
+class RoundTicker : public QCPAxisTicker {
+  public:
+    explicit RoundTicker(bool logarithmic) : m_logarithmic(logarithmic) {}
+    void setCount(int count) { m_count = count; }
+    void generate(const QCPRange& range, const QLocale&, QChar, int, QVector<double>& ticks, QVector<double>* subTicks,
+                  QVector<QString>* labels) override;
+
+  private:
+    bool m_logarithmic;
+    int m_count = 5;
+};
+
+/// Names at the places 0, 1, 2 ...; where there is no room every so many-th.
+class NameTicker : public QCPAxisTicker {
+  public:
+    explicit NameTicker(QStringList names) : m_names(std::move(names)), m_shown(m_names) {}
+    const QStringList& names() const { return m_names; }
+    /// What is written instead of the names (wrapped, cut); as many.
+    void setShown(QStringList shown, int every) {
+        m_shown = std::move(shown);
+        m_every = every;
+    }
+    void generate(const QCPRange& range, const QLocale&, QChar, int, QVector<double>& ticks, QVector<double>* subTicks,
+                  QVector<QString>* labels) override;
+
+  private:
+    QStringList m_names, m_shown;
+    int m_every = 1;
+};
+
+/// Lines, colours, fonts and tickers of both axes for `figure`; a grid on the value axis only.
+void dressAxes(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& style);
+/// Fits numbers of ticks and the writing of categories to the room there is: wrapped, turned, cut, or every n-th. Call after a layout.
+void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style);
+/// The ranges of the data, as core/figure/svg_plot.h takes them, bounded to what an axis can show.
+QCPRange homeRange(const Figure& figure, Qt::Orientation orientation);
+
+}  // namespace faceter::desktop

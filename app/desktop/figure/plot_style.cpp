@@ -1,0 +1,67 @@
+#include "figure/plot_style.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/strings.h"
+#include "figure/text_width.h"
+
+namespace faceter::desktop {
+
+QString plainText(const std::string& text) { return QString::fromStdString(printable(text)); }
+
+QString axisTitle(const Axis& axis) {
+    return plainText(axis.unit.empty() ? axis.label : axis.label.empty() ? axis.unit : axis.label + " (" + axis.unit + ")");
+}
+
+static QString withThinSpaces(QString digits) {
+    const int start = digits.startsWith(QLatin1Char('-')) ? 1 : 0;
+    if (digits.size() - start > 4)
+        for (auto i = digits.size() - 3; i > start; i -= 3) digits.insert(i, QChar(0x2009));
+    return digits;
+}
+
+QString exactNumber(double value) {
+    if (std::isnan(value)) return QStringLiteral("no value");
+    if (std::isinf(value)) return value > 0 ? QStringLiteral("inf") : QStringLiteral("-inf");
+    if (value == std::floor(value) && std::abs(value) < 1e15) return withThinSpaces(QString::number(value, 'f', 0));
+    const std::string shortest = format_double(value);
+    if (shortest.size() <= 9) return QString::fromStdString(shortest);
+    return QString::number(value, 'g', 6);
+}
+
+QFont PlotStyle::titleFont() const {
+    QFont title = font;
+    title.setPixelSize(13);
+    title.setWeight(QFont::DemiBold);
+    return title;
+}
+
+QFont PlotStyle::smallFont() const {
+    QFont small = font;
+    small.setPixelSize(10);
+    return small;
+}
+
+int PlotStyle::place(const Figure& figure, int series) const {
+    return figure.series[static_cast<std::size_t>(series)].colour.value_or(series);
+}
+
+QColor PlotStyle::series(const Figure& figure, int series) const { return colours.series(place(figure, series)); }
+
+QColor PlotStyle::seriesText(const Figure& figure, int series) const { return colours.seriesText(place(figure, series)); }
+
+QPen PlotStyle::seriesPen(const Figure& figure, int series) const {
+    QPen pen(this->series(figure, series), lineWidth, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+    const QVector<qreal> dash = figure.series[static_cast<std::size_t>(series)].dashed ? QVector<qreal>{4, 2.7}
+                                                                                       : ThemeColours::seriesDash(place(figure, series));
+    if (!dash.isEmpty()) pen.setDashPattern(dash);
+    return pen;
+}
+
+QColor withOpacity(QColor colour, double opacity) {
+    colour.setAlphaF(static_cast<float>(opacity));
+    return colour;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,61 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace faceter::desktop {
+
+/// What a column of pixels shows of a series: its first and last value and the extremes between them.
+struct SeriesColumn {
+    double xFirst = 0, xLast = 0;
+    double first = 0, last = 0, min = 0, max = 0;
+};
+
+/// The columns of [xMin, xMax] from left to right; columns without a point are left out. Where points are few a column is one point.
+struct SeriesSample {
+    double xMin = 0, xMax = 0;
+    std::vector<SeriesColumn> columns{};
+};
+
+struct SeriesExtent {
+    double xMin = 0, xMax = 0, yMin = 0, yMax = 0;
+};
+
+/// Where a line of millions of points comes from: the view asks for what it can show and no more.
+class SeriesSource {
+  public:
+    using Deliver = std::function<void(SeriesSample)>;
+    virtual ~SeriesSource() = default;
+    /// Ends of all finite points; nothing where there are none (yet).
+    virtual std::optional<SeriesExtent> range() const = 0;
+    /// Asks for about `pixelColumns` columns of [xMin, xMax] and the points next to its ends; `logX`: columns of equal width in log x.
+    /// `deliver` is called once, in the thread that asked: at once or later. An asker that has gone makes it a no-op, not an error.
+    virtual void sample(double xMin, double xMax, int pixelColumns, bool logX, Deliver deliver) const = 0;
+};
+
+/// Points in memory under a pyramid of minima and maxima: a sample costs a few comparisons a column however many points there are.
+/// Points that are not finite are left out; x is sorted where it is not ascending.
+class MemorySeriesSource : public SeriesSource {
+  public:
+    MemorySeriesSource(std::vector<double> x, std::vector<double> y);
+    std::optional<SeriesExtent> range() const override;
+    void sample(double xMin, double xMax, int pixelColumns, bool logX, Deliver deliver) const override;
+    std::size_t size() const { return m_x.size(); }
+
+  private:
+    struct Extremes {
+        double min, max;
+    };
+    void keepFinite();
+    void sortByX();
+    void buildPyramid();
+    Extremes extremes(std::size_t from, std::size_t to) const;
+    SeriesColumn column(std::size_t from, std::size_t to) const;
+
+    std::vector<double> m_x, m_y;
+    std::vector<std::vector<Extremes>> m_levels;  ///< level k: blocks of 8^(k+1) points
+};
+
+}  // namespace faceter::desktop
