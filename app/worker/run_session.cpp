@@ -40,6 +40,9 @@ Json step_event(const StepReport& report) {
     return event;
 }
 
+/// "method", "method-2" ...
+std::string numbered(const std::string& method, int time) { return time == 1 ? method : fmt::format("{}-{}", method, time); }
+
 }  // namespace
 
 RunSession::RunSession(const fs::path& folder) : run_(folder), settings_(run_.settings()) {
@@ -228,9 +231,11 @@ bool RunSession::evaluate_all() {
 
 void RunSession::analyse() {
     const Json analyses = json_or<Json>(settings_, "analyses", Json::array(), "settings");
+    std::map<std::string, int> times;
     for (const Json& settings : analyses) {
         const auto method = json_at<std::string>(settings, "method", "analyses");
-        journal_->phase("analyse " + method);
+        const std::string name = numbered(method, ++times[method]);
+        journal_->phase("analyse " + name);
         AnalysisContext context{*embedder_, model_->tasks, {}, run_.info().variant};
         try {
             if (settings.contains("texts") && !settings.at("texts").is_null()) context.texts = load_texts(request(settings.at("texts")));
@@ -238,10 +243,27 @@ void RunSession::analyse() {
             warn(error.what());
             continue;
         }
-        const AnalysisResult result = registry().make_analysis(method, settings)->run(context);
-        run_.write_result(method, result.result);
-        for (const auto& [name, figure] : result.figures) run_.write_figure(name, figure.to_json());
-        for (const auto& [name, table] : result.tables) run_.write_table(name, table.to_json());
+        store(settings, name, registry().make_analysis(method, settings)->run(context));
+    }
+}
+
+/// `name` is the method's, or with a number where the experiment asks for the method again (with other texts): each keeps its files.
+void RunSession::store(const Json& settings, const std::string& name, const AnalysisResult& analysed) const {
+    const auto method = json_at<std::string>(settings, "method", "analyses");
+    const std::string ending = name.substr(method.size());
+    const Json source = {{"analysis", method}, {"name", name}};
+    Json result = analysed.result;
+    if (result.is_object()) result["settings"] = settings;
+    run_.write_result(name, result);
+    for (const auto& [figure, value] : analysed.figures) {
+        Json json = value.to_json();
+        json["source"] = source;
+        run_.write_figure(figure + ending, json);
+    }
+    for (const auto& [table, value] : analysed.tables) {
+        Json json = value.to_json();
+        json["source"] = source;
+        run_.write_table(table + ending, json);
     }
 }
 

@@ -33,6 +33,7 @@ class RunSession {
     /// False where it was stopped.
     bool evaluate_all();
     void analyse();
+    void store(const Json& settings, const std::string& name, const AnalysisResult& analysed) const;
     double evaluate_during_training(std::int64_t step);
     bool stop_wanted() const;
     void warn(const std::string& message);

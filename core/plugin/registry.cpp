@@ -33,7 +33,7 @@ class SimilarityAnalysis final : public Analysis {
     AnalysisResult run(const AnalysisContext& context) const override {
         const auto similarity = inter_task_similarity(context.embedder, context.tasks, context.texts);
         return {similarity.to_json(),
-                {{"inter_task_similarity", similarity.densities(context.run_name)}},
+                {{"inter_task_similarity", similarity.densities(context.run_name)}, {"inter_task_projection", similarity.plane(context.run_name)}},
                 {{"inter_task_similarity", similarity.table(context.run_name)}}};
     }
 };

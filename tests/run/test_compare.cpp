@@ -4,7 +4,6 @@
 #include "figure/table_export.h"
 #include "run/compare_tests.h"
 #include "run/sample_runs.h"
-#include "run/similarity.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -111,30 +110,6 @@ class TestCompare : public QObject {
         QCOMPARE(json["runs"].size(), std::size_t{2});
         QCOMPARE(json["tests"][0]["run"].get<std::string>(), std::string("EM"));
         QCOMPARE(json["runs"][1]["costs"]["total_parameters"].get<double>(), 22713216.0);
-    }
-    void similarities_are_tested_pair_by_pair_the_paired_test_first() {
-        const TemporaryDirectory project;
-        const RunDirectory a = sample_run(project.path(), 1), b = sample_run(project.path(), 3);
-        write_similarity(a, 0.9);
-        write_similarity(b, 0.5);
-        const SimilarityComparison comparison = compare_similarity("Mix", read_similarity(b), "EM", read_similarity(a), Alternative::less);
-        QCOMPARE(comparison.tests.size(), std::size_t{1});
-        QVERIFY(comparison.tests[0].one_sided.p < 1e-6);
-        QVERIFY(comparison.tests[0].one_sided.t < 0);
-        QVERIFY(comparison.tests[0].paired.p < 1e-6);
-        const Table table = similarity_table(comparison);
-        table.validate();
-        QVERIFY(table.columns[3].group.find("paired") != std::string::npos);
-        QVERIFY(similarity_json(comparison)["pairs"][0]["welch"].contains("df"));
-    }
-    void missing_and_broken_similarities_are_named() {
-        const TemporaryDirectory project;
-        const RunDirectory run = sample_run(project.path());
-        EXPECT_ERROR(read_similarity(run), run.info().id.c_str(), "inter_task_similarity");
-        EXPECT_ERROR(similarity_from_json(parse_json(R"({"pairs": 3})", "s"), "s"), "pairs");
-        EXPECT_ERROR(similarity_from_json(parse_json(R"({"pairs": [{"a": "x", "b": "y", "values": ["z"]}]})", "s"), "s"), "values");
-        EXPECT_ERROR(similarity_from_json(parse_json(R"({"pairs": [{"a": "x", "b": "y", "values": []}]})", "s"), "s"), "no values");
-        EXPECT_ERROR(compare_similarity("a", {{"x", "y", {1, 2}, 1.5}}, "b", {{"x", "z", {1, 2}, 1.5}}, Alternative::less), "no pair of tasks in common");
     }
 };
 
