@@ -35,6 +35,8 @@ enum class WideTable { blocks, turn };
 void print_table(const Table& table, const std::string& format, WideTable wide = WideTable::blocks);
 /// --format text|csv|tsv|md|latex|json, and --json for the last.
 void add_format_option(CLI::App& command, std::string& format);
+/// --where EXPR (core/run/filter.h).
+void add_where_option(CLI::App& command, std::string& where);
 
 void add_run_commands(Cli& cli);      // run check resume rerun stop supervise
 void add_list_commands(Cli& cli);     // list show
@@ -42,7 +44,7 @@ void add_compare_commands(Cli& cli);  // compare similarity
 void add_stats_commands(Cli& cli);    // stats welch
 void add_tokenize_command(Cli& cli);
 void add_data_commands(Cli& cli);     // data overlap, data show
-void add_record_commands(Cli& cli);   // ingest tag note archive delete
+void add_record_commands(Cli& cli);   // ingest tag note archive pin delete restore trash
 void add_machine_commands(Cli& cli);  // doctor plugins schema
 
 /// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it is one.

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "common/error.h"
 #include "run/compare.h"
+#include "run/filter.h"
 #include "run/similarity.h"
 
 namespace faceter::cli {
@@ -9,7 +10,7 @@ namespace {
 constexpr std::size_t most_pairwise = 4;
 
 struct CompareOptions {
-    std::string project, format, baseline, alternative = "less", run_a, run_b, file;
+    std::string project, format, baseline, alternative = "less", run_a, run_b, file, where;
     std::vector<std::string> run_names;
 };
 
@@ -64,7 +65,8 @@ int compare(const CompareOptions& options) {
     const Project project = open_project(options.project);
     Store store(project.folder());
     for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
-    const std::vector<RunRow> rows = chosen_rows(store, project, options.run_names);
+    std::vector<RunRow> rows = chosen_rows(store, project, options.run_names);
+    if (!options.where.empty()) filter_rows(store, options.where, rows);
     const std::string baseline = options.baseline.empty() ? "" : project.find_run(options.baseline).info().id;
     const Comparison comparison = compare_runs(store, rows, baseline);
     if (comparison.groups.empty()) {
@@ -102,11 +104,13 @@ void print_comparison(const Project& project, const std::vector<std::string>& ru
 void add_compare_commands(Cli& cli) {
     auto options = std::make_shared<CompareOptions>();
     CLI::App* command = add_command(cli, cli.app, "compare", "Compare runs: scores, means over seeds, tests, costs",
-                                    "  faceter compare --project ~/quickstart\n  faceter compare start IC MoTE --baseline IC --format latex > table.tex",
+                                    "  faceter compare --project ~/quickstart\n  faceter compare start IC MoTE --baseline IC --format latex > table.tex\n"
+                                    "  faceter compare --where 'seed <= 3 and training.learning_rate = 1e-5'",
                                     [options] { return compare(*options); });
     command->add_option("RUN", options->run_names, "runs to compare; default: all of the project");
     add_project_option(*command, options->project);
     add_format_option(*command, options->format);
+    add_where_option(*command, options->where);
     command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
 
     CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether one run's inter-task similarities are smaller than another's",

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "run/filter.h"
 #include "run/store.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
@@ -12,7 +13,7 @@ namespace faceter::cli {
 namespace {
 
 struct ListOptions {
-    std::string project, format, state, tag, run;
+    std::string project, format, state, tag, run, where;
     bool all = false, json = false, settings = false, log = false;
 };
 
@@ -38,6 +39,7 @@ Json row_json(const RunRow& row) {
     json["tags"] = row.tags;
     json["note"] = row.note;
     json["archived"] = row.archived;
+    json["pinned"] = row.pinned;
     return json;
 }
 
@@ -76,12 +78,13 @@ int list_runs(const ListOptions& options) {
         return (row.archived && !options.all) || (!options.state.empty() && run_phase_name(row.state.phase) != options.state) ||
                (!options.tag.empty() && std::find(row.tags.begin(), row.tags.end(), options.tag) == row.tags.end());
     });
+    if (!options.where.empty()) filter_rows(store, options.where, rows);
     if (options.format == "json") {
         Json runs = Json::array();
         for (const RunRow& row : rows) runs.push_back(row_json(row));
         print_json({{"project", project.folder().string()}, {"runs", runs}});
     } else if (rows.empty()) {
-        fmt::print(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() ? "" : " of that kind");
+        fmt::print(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() && options.where.empty() ? "" : " of that kind");
     } else {
         print_table(list_table(rows), options.format);
     }
@@ -163,7 +166,9 @@ int show_run(const ListOptions& options) {
 
 void add_list_commands(Cli& cli) {
     auto options = std::make_shared<ListOptions>();
-    CLI::App* list = add_command(cli, cli.app, "list", "List the runs of a project", "  faceter list --project ~/quickstart\n  faceter list --state failed --json",
+    CLI::App* list = add_command(cli, cli.app, "list", "List the runs of a project", "  faceter list --project ~/quickstart\n  faceter list --state failed --json\n"
+                                 "  faceter list --where 'variant in (mote, ic) and retrieval > 0.4'\n"
+                                 "  faceter list --where 'training.learning_rate < 1e-4 and not tag = paper'",
                                  [options] { return list_runs(*options); });
     add_project_option(*list, options->project);
     add_format_option(*list, options->format);
@@ -172,6 +177,7 @@ void add_list_commands(Cli& cli) {
         ->check(CLI::IsMember({"queued", "running", "silent", "stopped", "failed", "dead", "done"}))
         ->type_name("STATE");
     list->add_option("--tag", options->tag, "only runs with this tag");
+    add_where_option(*list, options->where);
 
     CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
                                  "  faceter show MoTE --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings", [options] { return show_run(*options); });

@@ -158,6 +158,14 @@ void add_format_option(CLI::App& command, std::string& format) {
     command.add_flag_callback("--json", [&format] { format = "json"; }, "the same as --format json");
 }
 
+void add_where_option(CLI::App& command, std::string& where) {
+    command
+        .add_option("--where", where,
+                    "only runs for which this is true: comparisons (= != < <= > >= ~ in) of columns (variant, seed, state, tag, created, ...), data sets, task "
+                    "types and dotted settings, joined by and, or, not. Scores are percent; up to 1 a fraction")
+        ->type_name("EXPR");
+}
+
 }  // namespace faceter::cli
 
 int main(int argc, char** argv) { return faceter::run_guarded("faceter", faceter::cli::parse_and_run, argc, argv); }

@@ -1,5 +1,8 @@
+#include <chrono>
+
 #include "cli/commands.h"
 #include "common/error.h"
+#include "common/strings.h"
 #include "run/store.h"
 
 namespace faceter::cli {
@@ -9,6 +12,7 @@ struct RecordOptions {
     std::string project, run, text;
     std::vector<std::string> runs, tags;
     bool rebuild = false, remove = false, yes = false, json = false;
+    double days = 0;
 };
 
 int ingest(const RecordOptions& options) {
@@ -40,25 +44,48 @@ int archive(const RecordOptions& options) {
     return 0;
 }
 
-/// Runs go to PROJECT/deleted/, so that a wrong word costs nothing; --now removes them for good.
+int pin(const RecordOptions& options) {
+    const Project project = open_project(options.project);
+    for (const std::string& name : options.runs) project.find_run(name).append_user_event({{"pinned", !options.remove}});
+    return 0;
+}
+
+/// Runs go to PROJECT/trash/, so that a wrong word costs nothing; --now removes them for good.
 int remove_runs(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    std::vector<RunDirectory> runs;
-    for (const std::string& name : options.runs) {
-        runs.push_back(project.find_run(name));
-        if (read_state(runs.back()).phase == RunPhase::running) throw usage_error("{} is running; stop it first", runs.back().info().id);
-    }
-    for (const RunDirectory& run : runs) {
-        if (options.yes) {
-            fs::remove_all(run.folder());
-            continue;
-        }
-        const fs::path place = project.folder() / "deleted" / run.info().id;
-        make_directories(place.parent_path());
-        rename_synced(run.folder(), place);
-        fmt::print(stderr, "moved to {}\n", place.string());
+    std::vector<std::string> ids;
+    for (const std::string& name : options.runs) ids.push_back(project.find_run(name).info().id);
+    for (const std::string& id : ids) {
+        project.trash(id);
+        if (options.yes)
+            fs::remove_all(project.trash_folder() / id);
+        else
+            fmt::print(stderr, "moved to {}; undo with: faceter restore {}\n", (project.trash_folder() / id).string(), id);
     }
     Store(project.folder()).ingest_all();
+    return 0;
+}
+
+int restore(const RecordOptions& options) {
+    const Project project = open_project(options.project);
+    for (const std::string& name : options.runs) fmt::print(stderr, "restored {}\n", project.restore(name));
+    Store(project.folder()).ingest_all();
+    return 0;
+}
+
+int show_trash(const RecordOptions& options) {
+    const Project project = open_project(options.project);
+    if (options.yes) {
+        fmt::print(stderr, "{} runs removed for good\n", project.empty_trash(options.days * 24 * 3600));
+        return 0;
+    }
+    Json list = Json::array();
+    for (const TrashedRun& run : project.trashed()) {
+        const double age = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - run.when;
+        list.push_back({{"id", run.info.id}, {"variant", run.info.variant}, {"seed", run.info.seed}, {"trashed_s_ago", age}});
+        if (!options.json) fmt::print("{}  {} ago\n", run.info.id, format_duration(age));
+    }
+    if (options.json) print_json(list);
     return 0;
 }
 
@@ -89,14 +116,26 @@ void add_record_commands(Cli& cli) {
 
     CLI::App* archived = add_command(cli, cli.app, "archive", "Leave runs out of lists and comparisons", "  faceter archive quickstart-mote-s1",
                                      [options] { return archive(*options); });
-    CLI::App* deleted = add_command(cli, cli.app, "delete", "Move runs to PROJECT/deleted", "  faceter delete quickstart-mote-s1 --project ~/quickstart",
+    CLI::App* pinned = add_command(cli, cli.app, "pin", "Pin runs: they stand first in the desktop's list", "  faceter pin quickstart-mote-s1",
+                                   [options] { return pin(*options); });
+    CLI::App* deleted = add_command(cli, cli.app, "delete", "Move runs to the project's trash", "  faceter delete quickstart-mote-s1 --project ~/quickstart",
                                     [options] { return remove_runs(*options); });
-    for (CLI::App* command : {archived, deleted}) {
+    CLI::App* restored = add_command(cli, cli.app, "restore", "Take runs back from the trash", "  faceter restore quickstart-mote-s1 --project ~/quickstart",
+                                     [options] { return restore(*options); });
+    for (CLI::App* command : {archived, pinned, deleted, restored}) {
         command->add_option("RUN", options->runs, "names of runs, or the beginnings of some")->required();
         add_project_option(*command, options->project);
     }
     archived->add_flag("--undo", options->remove, "show them again");
+    pinned->add_flag("--undo", options->remove, "take the pins away");
     deleted->add_flag("--now", options->yes, "remove them from the disk for good");
+
+    CLI::App* trash = add_command(cli, cli.app, "trash", "List the project's trash, or empty it",
+                                  "  faceter trash --project ~/quickstart\n  faceter trash --empty --older-than 30", [options] { return show_trash(*options); });
+    add_project_option(*trash, options->project);
+    CLI::Option* empty = trash->add_flag("--empty", options->yes, "remove for good what is there");
+    trash->add_option("--older-than", options->days, "only what was deleted that many days ago")->check(CLI::NonNegativeNumber)->type_name("DAYS")->needs(empty);
+    trash->add_flag("--json", options->json, "print as JSON");
 }
 
 }  // namespace faceter::cli

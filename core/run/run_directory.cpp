@@ -225,7 +225,9 @@ RunDirectory::UserState RunDirectory::user_state() const {
         if (!tag.empty() && std::find(state.tags.begin(), state.tags.end(), tag) == state.tags.end()) state.tags.push_back(tag);
         if (!untag.empty()) std::erase(state.tags, untag);
         if (event.contains("note") && event["note"].is_string()) state.note = event["note"];
-        if (event.contains("archived") && event["archived"].is_boolean()) state.archived = event["archived"];
+        for (const auto& [key, flag] : {std::pair<const char*, bool*>{"archived", &state.archived}, {"pinned", &state.pinned}})
+            if (event.contains(key) && event[key].is_boolean()) *flag = event[key];
+        if (event.contains("trashed") && event["trashed"].is_number()) state.trashed = event["trashed"];
     }
     return state;
 }

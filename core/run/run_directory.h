@@ -70,7 +70,8 @@ class RunDirectory {
     struct UserState {
         std::vector<std::string> tags;
         std::string note;
-        bool archived = false;
+        bool archived = false, pinned = false;
+        double trashed = 0;   ///< when it went to the trash last, seconds since 1970
     };
     UserState user_state() const;
 
@@ -82,7 +83,12 @@ class RunDirectory {
 /// Letters, digits, '.', '_' and '-' as they are, everything else '-'; never empty, never starting with '.', at most 100 bytes.
 std::string safe_file_name(std::string_view name);
 
-/// A project folder: runs/, faceter.sqlite, queue/.
+struct TrashedRun {
+    RunInfo info;
+    double when = 0;   ///< seconds since 1970
+};
+
+/// A project folder: runs/, faceter.sqlite, queue/, trash/.
 class Project {
   public:
     /// Makes it when `create`; else a data error where there is none.
@@ -93,6 +99,17 @@ class Project {
     std::vector<std::string> run_ids() const;
     /// By id, unique prefix, or "variant" / "variant-sSEED" where only one run (the newest where several) has it. Usage error listing candidates otherwise.
     RunDirectory find_run(std::string_view name) const;
+
+    /// Deleting with undo: PROJECT/trash/<run id>. Stores find out at their next ingest.
+    fs::path trash_folder() const { return folder_ / "trash"; }
+    /// Usage error where the run is running, or waits for a supervisor that lives.
+    void trash(const std::string& run) const;
+    /// By id or unique prefix; returns the id. Never overwrites a run.
+    std::string restore(std::string_view name) const;
+    /// The newest first.
+    std::vector<TrashedRun> trashed() const;
+    /// Removes for good what has lain there that long; returns how many runs.
+    int empty_trash(double older_than_s) const;
 
   private:
     fs::path folder_;

@@ -60,8 +60,11 @@ std::int64_t Database::scalar(const std::string& sql) {
     return statement.next() ? statement.integer(0) : 0;
 }
 
-void Database::transaction(const std::function<void()>& body) {
-    execute("BEGIN IMMEDIATE");
+std::int64_t Database::total_changes() const { return sqlite3_total_changes64(handle_); }
+int Database::changes() const { return sqlite3_changes(handle_); }
+
+void Database::enclose(const char* begin, const std::function<void()>& body) {
+    execute(begin);
     try {
         body();
         execute("COMMIT");
@@ -70,6 +73,9 @@ void Database::transaction(const std::function<void()>& body) {
         throw;
     }
 }
+
+void Database::transaction(const std::function<void()>& body) { enclose("BEGIN IMMEDIATE", body); }
+void Database::snapshot(const std::function<void()>& body) { enclose("BEGIN", body); }
 
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
     if (sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr) != SQLITE_OK) database.fail("read the store");
@@ -129,6 +135,8 @@ std::string_view Statement::blob(int column) const {
     const void* bytes = sqlite3_column_blob(statement_, column);
     return bytes ? std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : std::string_view();
 }
+
+int Statement::columns() const { return sqlite3_column_count(statement_); }
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 

@@ -31,15 +31,18 @@ class Statement {
     /// Executes a statement without rows (or ignores them).
     void run();
     bool next();
+    /// Ends reading early: a statement that is still open keeps the store from being written past its rows.
+    void reset();
 
     std::string text(int column) const;
     std::int64_t integer(int column) const;
     double real(int column) const;   ///< NaN for NULL
     std::string_view blob(int column) const;
     bool is_null(int column) const;
+    int columns() const;
 
   private:
-    void reset();
+
     void bind_next(std::int64_t value);
     void bind_next(std::uint64_t value) { bind_next(static_cast<std::int64_t>(value)); }
     void bind_next(int value) { bind_next(static_cast<std::int64_t>(value)); }
@@ -65,6 +68,8 @@ class Database {
 
     void execute(const std::string& sql);
     std::int64_t scalar(const std::string& sql);
+    std::int64_t total_changes() const;   ///< by this connection
+    int changes() const;   ///< rows that the last INSERT, UPDATE or DELETE changed
     const fs::path& file() const { return file_; }
     sqlite3* handle() const { return handle_; }
     [[noreturn]] void fail(std::string_view doing) const;
@@ -72,8 +77,11 @@ class Database {
 
     /// BEGIN IMMEDIATE ... COMMIT; rolled back when the body throws.
     void transaction(const std::function<void()>& body);
+    /// Several reads of one state of the store, whatever others write meanwhile.
+    void snapshot(const std::function<void()>& body);
 
   private:
+    void enclose(const char* begin, const std::function<void()>& body);
     fs::path file_;
     sqlite3* handle_ = nullptr;
 };

@@ -3,42 +3,22 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
+#include <limits>
 #include <map>
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "run/store_columns.h"
 #include "run/store_points.h"
+#include "run/store_poll.h"
+#include "run/store_series.h"
 
 namespace faceter {
 namespace {
 
-/// Each entry lifts the store from its index to the next version (PRAGMA user_version). Never change one that was released: append.
-constexpr std::array migrations = {
-    R"(CREATE TABLE runs (id TEXT PRIMARY KEY, experiment TEXT NOT NULL, variant TEXT NOT NULL, method TEXT NOT NULL, plugin TEXT NOT NULL,
-  point TEXT NOT NULL, seed INTEGER NOT NULL, created TEXT NOT NULL, parent TEXT NOT NULL, version TEXT NOT NULL, smoke INTEGER NOT NULL,
-  phase INTEGER NOT NULL, cause TEXT NOT NULL, exit_code INTEGER NOT NULL, attempt INTEGER NOT NULL, attempts INTEGER NOT NULL, doing TEXT NOT NULL,
-  step INTEGER NOT NULL, total_steps INTEGER NOT NULL, loss REAL, started REAL, last_sign REAL, steps_per_s REAL, active_s REAL,
-  note TEXT NOT NULL, archived INTEGER NOT NULL, signature TEXT NOT NULL);
-CREATE TABLE settings (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, json TEXT NOT NULL);
-CREATE TABLE tags (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tag TEXT NOT NULL, PRIMARY KEY (run, tag));
-CREATE TABLE journals (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, attempt INTEGER NOT NULL, rank INTEGER NOT NULL,
-  next_seq INTEGER NOT NULL, offset INTEGER NOT NULL, PRIMARY KEY (run, attempt, rank));
-CREATE TABLE events (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, attempt INTEGER NOT NULL, rank INTEGER NOT NULL, seq INTEGER NOT NULL,
-  time REAL NOT NULL, type TEXT NOT NULL, fields TEXT NOT NULL, PRIMARY KEY (run, attempt, rank, seq));
-CREATE TABLE series (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, attempt INTEGER NOT NULL, rank INTEGER NOT NULL, name TEXT NOT NULL,
-  chunk INTEGER NOT NULL, points BLOB NOT NULL, PRIMARY KEY (run, attempt, rank, name, chunk));
-CREATE TABLE results (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, name TEXT NOT NULL, task TEXT NOT NULL, task_type TEXT NOT NULL,
-  metric TEXT NOT NULL, score REAL, n INTEGER NOT NULL, metrics TEXT NOT NULL, settings TEXT NOT NULL, per_example BLOB NOT NULL, PRIMARY KEY (run, name));
-CREATE TABLE costs (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, total_parameters INTEGER, active_parameters INTEGER,
-  multiply_adds_per_token INTEGER, encode_latency_ms REAL, peak_memory_bytes INTEGER);
-CREATE TABLE documents (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, kind TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,
-  PRIMARY KEY (run, kind, name));)"};
-
 const char* const run_columns =
     "id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, attempt, attempts, doing, "
-    "step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived";
+    "step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, pinned";
 
 RunRow read_row(const Statement& row) {
     RunRow run;
@@ -56,7 +36,12 @@ RunRow read_row(const Statement& row) {
     for (double* number : {&run.state.loss, &run.state.started, &run.state.last_sign, &run.state.steps_per_s, &run.state.active_s})
         *number = row.real(column++);
     run.note = row.text(column++);
-    run.archived = row.integer(column) != 0;
+    run.archived = row.integer(column++) != 0;
+    run.pinned = row.integer(column++) != 0;
+    run.revision = row.integer(column++);
+    double sum = 0;
+    for (const StoredScore& score : unpack_scores(row.blob(column))) sum += score.score, ++run.num_scores;
+    run.mean_score = run.num_scores ? sum / run.num_scores : std::numeric_limits<double>::quiet_NaN();
     return run;
 }
 
@@ -87,37 +72,42 @@ fs::path Store::location(const fs::path& project) {
 
 Store::Store(const fs::path& project) : project_(absolute_path(project)), database_(std::make_unique<Database>(location(project))) { migrate(); }
 
-void Store::migrate() {
-    constexpr auto newest = static_cast<std::int64_t>(migrations.size());
-    if (database_->scalar("PRAGMA user_version") == newest) return;
-    database_->transaction([&] {
-        const std::int64_t version = database_->scalar("PRAGMA user_version");
-        if (version > newest)
-            throw data_error("{}: written by a newer Faceter (version {} of the store, {} is known here); use that one, or move the file away and run "
-                             "faceter ingest", database_->file().string(), version, newest);
-        for (std::int64_t step = version; step < newest; ++step) database_->execute(migrations[static_cast<std::size_t>(step)]);
-        database_->execute(fmt::format("PRAGMA user_version = {}", newest));
-    });
+Store::~Store() = default;
+
+std::vector<RunRow> Store::rows_after(std::int64_t revision) {
+    std::unordered_map<std::string, std::size_t> places;
+    std::vector<RunRow> rows;
+    Statement statement(*database_, fmt::format("SELECT {}, revision, scores FROM runs WHERE revision > ? ORDER BY created, id", run_columns));
+    statement.bind(revision);
+    while (statement.next()) {
+        rows.push_back(read_row(statement));
+        places.emplace(rows.back().info.id, rows.size() - 1);
+    }
+    Statement tagged(*database_, "SELECT run, tag FROM tags ORDER BY run, tag");
+    while (tagged.next())
+        if (const auto place = places.find(tagged.text(0)); place != places.end()) rows[place->second].tags.push_back(tagged.text(1));
+    return rows;
 }
 
-std::vector<RunRow> Store::runs() {
-    std::map<std::string, std::pair<double, int>> scores;
-    Statement means(*database_, "SELECT run, avg(score), count(score) FROM results GROUP BY run");
-    while (means.next()) scores[means.text(0)] = {means.real(1), static_cast<int>(means.integer(2))};
-    std::map<std::string, std::vector<std::string>> tags;
-    Statement tagged(*database_, "SELECT run, tag FROM tags ORDER BY run, tag");
-    while (tagged.next()) tags[tagged.text(0)].push_back(tagged.text(1));
-    std::vector<RunRow> rows;
-    Statement statement(*database_, fmt::format("SELECT {} FROM runs ORDER BY created, id", run_columns));
-    while (statement.next()) {
-        RunRow row = read_row(statement);
-        const auto score = scores.find(row.info.id);
-        row.mean_score = score == scores.end() ? std::numeric_limits<double>::quiet_NaN() : score->second.first;
-        row.num_scores = score == scores.end() ? 0 : score->second.second;
-        if (const auto found = tags.find(row.info.id); found != tags.end()) row.tags = found->second;
-        rows.push_back(std::move(row));
-    }
-    return rows;
+std::vector<RunRow> Store::runs() { return changes_since(0).changed; }
+
+RunChanges Store::changes_since(std::int64_t revision) {
+    RunChanges changes;
+    database_->snapshot([&] {
+        changes.revision = database_->scalar("SELECT newest FROM revisions");
+        if (revision > changes.revision) revision = 0;   // asked with the number of another store
+        if (revision == changes.revision) return;
+        changes.changed = rows_after(revision);
+        Statement removed(*database_, "SELECT run FROM removed WHERE revision > ? ORDER BY run");
+        removed.bind(revision);
+        while (removed.next()) changes.removed.push_back(removed.text(0));
+    });
+    return changes;
+}
+
+std::uint64_t Store::change_counter() {
+    const std::int64_t others = database_->scalar("PRAGMA data_version");
+    return (static_cast<std::uint64_t>(others) << 40) + static_cast<std::uint64_t>(database_->total_changes());
 }
 
 Json Store::settings(const std::string& run) {
@@ -155,22 +145,28 @@ ModelCost Store::cost(const std::string& run) {
 
 std::vector<std::string> Store::series_names(const std::string& run) {
     std::vector<std::string> names;
-    Statement statement(*database_, "SELECT DISTINCT name FROM series WHERE run = ? ORDER BY name");
+    Statement statement(*database_, "SELECT DISTINCT name FROM series_nodes WHERE run = ? ORDER BY name");
     statement.bind(run);
     while (statement.next()) names.push_back(statement.text(0));
     return names;
 }
 
 std::vector<SeriesPoint> Store::series(const std::string& run, const std::string& name) {
-    Statement statement(*database_, "SELECT points FROM series WHERE run = ? AND name = ? AND rank = 0 ORDER BY attempt, chunk");
-    statement.bind(run, name);
-    std::map<std::int64_t, SeriesPoint> by_step;
-    while (statement.next())
-        for (const SeriesPoint& point : unpack_points(statement.blob(0))) by_step.insert_or_assign(point.step, point);
     std::vector<SeriesPoint> points;
-    points.reserve(by_step.size());
-    for (const auto& [step, point] : by_step) points.push_back(point);
+    database_->snapshot([&] { points = SeriesReader(*database_, run, name).points(); });
     return points;
+}
+
+std::vector<SeriesBucket> Store::series_sample(const std::string& run, const std::string& name, SeriesX x, double from, double to, int columns) {
+    std::vector<SeriesBucket> buckets;
+    database_->snapshot([&] { buckets = faceter::series_sample(*database_, run, name, x, from, to, columns); });
+    return buckets;
+}
+
+SeriesRange Store::series_range(const std::string& run, const std::string& name, SeriesX x) {
+    SeriesRange range;
+    database_->snapshot([&] { range = faceter::series_range(*database_, run, name, x); });
+    return range;
 }
 
 std::vector<std::pair<std::string, Json>> Store::documents(const std::string& run, const std::string& kind) {
@@ -191,21 +187,22 @@ std::string Store::integrity() {
 std::string Store::dump() {
     std::string out;
     const std::pair<const char*, std::string> queries[] = {
-        {"runs", fmt::format("SELECT {} FROM runs ORDER BY id", run_columns)},
-        {"settings", "SELECT * FROM settings ORDER BY 1"},
-        {"tags", "SELECT * FROM tags ORDER BY 1, 2"},
-        {"journals", "SELECT * FROM journals ORDER BY 1, 2, 3"},
-        {"events", "SELECT * FROM events ORDER BY 1, 2, 3, 4"},
+        {"runs", fmt::format("SELECT {}, hex(scores) FROM runs ORDER BY id", run_columns)},
+        {"settings", "SELECT run, json FROM settings ORDER BY 1"},
+        {"setting_lists", "SELECT run, hex(hashes) FROM setting_lists ORDER BY 1"},
+        {"tags", "SELECT run, tag FROM tags ORDER BY 1, 2"},
+        {"journals", "SELECT run, attempt, rank, next_seq, offset FROM journals ORDER BY 1, 2, 3"},
+        {"events", "SELECT run, attempt, rank, seq, time, type, fields FROM events ORDER BY 1, 2, 3, 4"},
         {"series", "SELECT run, attempt, rank, name, chunk, hex(points) FROM series ORDER BY 1, 2, 3, 4, 5"},
+        {"series_nodes", "SELECT run, name, rank, level, attempt, block, hex(nodes) FROM series_nodes ORDER BY 1, 2, 3, 4, 5, 6"},
         {"results", "SELECT run, name, task, task_type, metric, score, n, metrics, settings, hex(per_example) FROM results ORDER BY 1, 2"},
         {"costs", "SELECT * FROM costs ORDER BY 1"},
-        {"documents", "SELECT * FROM documents ORDER BY 1, 2, 3"}};
+        {"documents", "SELECT run, kind, name, json FROM documents ORDER BY 1, 2, 3"}};
     for (const auto& [table, query] : queries) {
-        const auto columns = database_->scalar(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", table)) - (std::string_view(table) == "runs");
         Statement rows(*database_, query);
         while (rows.next()) {
             out += table;
-            for (int column = 0; column < columns; ++column) out += "|" + rows.text(column);
+            for (int column = 0; column < rows.columns(); ++column) out += "|" + rows.text(column);
             out += '\n';
         }
     }

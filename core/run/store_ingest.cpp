@@ -1,45 +1,21 @@
-#include <sys/stat.h>
+#include <fcntl.h>
 
 #include <algorithm>
-#include <chrono>
+#include <limits>
 #include <map>
-#include <set>
 
 #include "common/error.h"
 #include "common/strings.h"
 #include "run/store.h"
-#include "run/store_points.h"
+#include "run/store_columns.h"
+#include "run/store_poll.h"
+#include "run/store_series.h"
+#include "run/store_stamps.h"
 
 namespace faceter {
 namespace {
 
-constexpr std::int64_t settle_ns = 2'000'000'000;   // a file changed within this time may change again without another time stamp
 constexpr int max_ranks = 4096;
-
-struct Stamp {
-    std::int64_t mtime_ns = 0, size = -1;
-};
-
-Stamp stamp_of(const fs::path& path) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return {};
-    return {static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec, static_cast<std::int64_t>(info.st_size)};
-}
-
-/// What would change with anything that is new in a run that is over. Empty where a change was so recent that a further one could hide.
-std::string signature_of(const fs::path& folder, int attempt) {
-    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-    const std::string journal = (folder / "journal").string();
-    const std::string newest = fmt::format("{}/{}", journal, attempt);
-    std::string signature;
-    for (const std::string& path : {journal, newest, newest + "/rank-0.jsonl", (folder / "results").string(), (folder / "tables").string(),
-                                    (folder / "figures").string(), (folder / "user.jsonl").string()}) {
-        const Stamp stamp = stamp_of(path);
-        if (stamp.mtime_ns > now - settle_ns) return "";
-        signature += fmt::format("{}/{};", stamp.mtime_ns, stamp.size);
-    }
-    return signature;
-}
 
 double number_or_nan(const Json& json, const char* key) {
     return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::numeric_limits<double>::quiet_NaN();
@@ -63,36 +39,79 @@ std::vector<double> numbers_of(const Json& list) {
 /// One run's way into the store, inside a transaction.
 class Ingest {
   public:
-    Ingest(Store& store, const RunDirectory& run) : database_(*store.database_), run_(run), id_(run.info().id) {}
+    Ingest(Store& store, const RunDirectory& run, RunState state)
+        : database_(*store.database_), run_(run), id_(run.info().id), state_(std::move(state)),
+          stamps_(stamps_of(AT_FDCWD, run.folder().string(), state_.attempt)) {}
 
     std::vector<std::string> take() {
         run_row();
+        user_state();
         for (const int attempt : run_.attempts())
             for (const int rank : ranks(attempt)) journal(attempt, rank);
-        results();
-        documents();
+        if (is_new("results_stamp", stamps_.results)) results();
+        if (is_new("documents_stamp", stamps_.documents)) documents();
+        sign();
         return std::move(warnings_);
     }
 
   private:
     void run_row() {
         const RunInfo& info = run_.info();
-        const RunState state = read_state(run_);
-        const RunDirectory::UserState user = run_.user_state();
-        const std::string signature = is_over(state.phase) ? signature_of(run_.folder(), state.attempt) : "";
         Statement insert(database_,
-                         "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
+                         "INSERT INTO runs (id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, "
+                         "attempt, attempts, doing, step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, signature) "
+                         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'',0,'') ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
                          "cause=excluded.cause, exit_code=excluded.exit_code, attempt=excluded.attempt, attempts=excluded.attempts, doing=excluded.doing, "
                          "step=excluded.step, total_steps=excluded.total_steps, loss=excluded.loss, started=excluded.started, last_sign=excluded.last_sign, "
-                         "steps_per_s=excluded.steps_per_s, active_s=excluded.active_s, note=excluded.note, archived=excluded.archived, "
-                         "signature=excluded.signature");
+                         "steps_per_s=excluded.steps_per_s, active_s=excluded.active_s WHERE (phase, cause, exit_code, attempt, attempts, doing, step, "
+                         "total_steps, loss, started, last_sign, steps_per_s, active_s) IS NOT (excluded.phase, excluded.cause, excluded.exit_code, "
+                         "excluded.attempt, excluded.attempts, excluded.doing, excluded.step, excluded.total_steps, excluded.loss, excluded.started, "
+                         "excluded.last_sign, excluded.steps_per_s, excluded.active_s)");
         insert.bind(id_, info.experiment, info.variant, info.method, info.plugin, info.point, info.seed, info.created, info.parent, info.version, info.smoke,
-                    static_cast<int>(state.phase), state.cause, state.exit_code, state.attempt, state.attempts, state.doing, state.step, state.total_steps,
-                    state.loss, state.started, state.last_sign, state.steps_per_s, state.active_s, user.note, user.archived, signature);
+                    static_cast<int>(state_.phase), state_.cause, state_.exit_code, state_.attempt, state_.attempts, state_.doing, state_.step,
+                    state_.total_steps, state_.loss, state_.started, state_.last_sign, state_.steps_per_s, state_.active_s);
         insert.run();
-        Statement(database_, "INSERT OR REPLACE INTO settings VALUES (?, ?)").bind(id_, dumped(info.settings)).run();
+        changed_ = changed_ || database_.changes() > 0;
+        Statement known(database_, "SELECT 1 FROM settings WHERE run = ?");
+        if (known.bind(id_).next()) return;   // settings never change
+        Statement(database_, "INSERT INTO settings VALUES (?, ?)").bind(id_, dumped(info.settings)).run();
+        put_settings(database_, id_, info.settings);
+        Statement(database_, "DELETE FROM removed WHERE run = ?").bind(id_).run();
+        changed_ = true;
+    }
+
+    void user_state() {
+        const RunDirectory::UserState user = run_.user_state();
+        Statement(database_, "UPDATE runs SET note = ?1, archived = ?2, pinned = ?3 WHERE id = ?4 AND (note, archived, pinned) IS NOT (?1, ?2, ?3)")
+            .bind(user.note, user.archived, user.pinned, id_)
+            .run();
+        changed_ = changed_ || database_.changes() > 0;
+        std::vector<std::string> wanted = user.tags, stored;
+        std::sort(wanted.begin(), wanted.end());
+        Statement tags(database_, "SELECT tag FROM tags WHERE run = ? ORDER BY tag");
+        tags.bind(id_);
+        while (tags.next()) stored.push_back(tags.text(0));
+        if (stored == wanted) return;
         Statement(database_, "DELETE FROM tags WHERE run = ?").bind(id_).run();
-        for (const std::string& tag : user.tags) Statement(database_, "INSERT INTO tags VALUES (?, ?)").bind(id_, tag).run();
+        for (const std::string& tag : wanted) Statement(database_, "INSERT INTO tags VALUES (?, ?)").bind(id_, tag).run();
+        changed_ = true;
+    }
+
+    /// Whether a part is to be read again; an empty stamp in the store says that it may have changed since without a sign.
+    bool is_new(const char* column, const std::string& stamp) {
+        Statement stored(database_, fmt::format("SELECT {} FROM runs WHERE id = ?", column));
+        if (stored.bind(id_).next() && stored.text(0) == stamp) return false;
+        Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamps_.settled ? stamp : std::string(), id_).run();
+        changed_ = true;
+        return true;
+    }
+
+    void sign() {
+        const std::string signature = is_over(state_.phase) && stamps_.settled ? stamps_.all : std::string();
+        Statement(database_, "UPDATE runs SET signature = ?1 WHERE id = ?2 AND signature IS NOT ?1").bind(signature, id_).run();
+        if (!changed_) return;
+        database_.execute("UPDATE revisions SET newest = newest + 1");
+        Statement(database_, "UPDATE runs SET revision = (SELECT newest FROM revisions) WHERE id = ?").bind(id_).run();
     }
 
     std::vector<int> ranks(int attempt) const {
@@ -126,7 +145,9 @@ class Ingest {
             else if (event.type != "heartbeat")
                 insert.bind(id_, attempt, rank, event.seq, event.time, event.type, dumped(event.fields)).run();
         }
-        for (const auto& [name, added] : points) append_points(attempt, rank, name, added);
+        changed_ = true;
+        if (!points.empty() && !series_) series_.emplace(database_);
+        for (const auto& [name, added] : points) series_->append(id_, attempt, rank, name, added);
         Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
             .bind(id_, attempt, rank, content.events.back().seq + 1, content.valid_bytes)
             .run();
@@ -135,31 +156,11 @@ class Ingest {
     static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
         if (!event.fields.contains("step") || !event.fields["step"].is_number_integer()) return;
         const std::int64_t step = event.fields["step"];
+        const double stage = number_or_nan(event.fields, "stage");
+        const std::string suffix = stage > 0 && stage < 1e6 ? fmt::format("@{}", static_cast<int>(stage)) : "";
         for (const auto& [key, value] : event.fields.items())
-            if (value.is_number() && key != "seq" && key != "t" && key != "step" && key != "total_steps")
-                points[key].push_back({step, event.time, value.get<double>()});
-    }
-
-    /// Chunks are filled to the brim one after the other, so that they do not depend on how often a journal was looked at.
-    void append_points(int attempt, int rank, const std::string& name, std::span<const SeriesPoint> added) {
-        Statement last(database_, "SELECT chunk, points FROM series WHERE run = ? AND attempt = ? AND rank = ? AND name = ? ORDER BY chunk DESC LIMIT 1");
-        last.bind(id_, attempt, rank, name);
-        std::int64_t chunk = 0;
-        std::vector<SeriesPoint> points;
-        if (last.next()) {
-            chunk = last.integer(0);
-            points = unpack_points(last.blob(1));
-            if (points.size() >= points_per_chunk) ++chunk, points.clear();
-        }
-        Statement insert(database_, "INSERT OR REPLACE INTO series VALUES (?, ?, ?, ?, ?, ?)");
-        while (!added.empty()) {
-            const std::size_t take = std::min(added.size(), points_per_chunk - points.size());
-            points.insert(points.end(), added.begin(), added.begin() + static_cast<std::ptrdiff_t>(take));
-            added = added.subspan(take);
-            insert.bind(id_, attempt, rank, name, chunk, std::as_bytes(std::span<const SeriesPoint>(points))).run();
-            ++chunk;
-            points.clear();
-        }
+            if (value.is_number() && key != "seq" && key != "t" && key != "step" && key != "total_steps" && key != "stage")
+                points[key + suffix].push_back({step, event.time, value.get<double>()});
     }
 
     /// A file that cannot be read costs itself only.
@@ -184,6 +185,7 @@ class Ingest {
             else
                 document("analysis", name, json);
         }
+        put_scores(database_, id_);
     }
 
     void result(const std::string& stem, const Json& json) {
@@ -217,39 +219,48 @@ class Ingest {
     Database& database_;
     const RunDirectory& run_;
     std::string id_;
+    RunState state_;
+    RunStamps stamps_;   ///< made before anything was read
+    std::optional<SeriesWriter> series_;
     std::vector<std::string> warnings_;
+    bool changed_ = false;
 };
 
+RunState Store::take(RunFollower& follower, std::vector<std::string>& warnings) {
+    follower.update();
+    const RunState state = follower.state();
+    database_->transaction([&] {
+        for (std::string& warning : Ingest(*this, follower.run(), state).take()) warnings.push_back(std::move(warning));
+    });
+    return state;
+}
+
 void Store::ingest(const RunDirectory& run) {
-    database_->transaction([&] { Ingest(*this, run).take(); });
+    RunFollower follower(run);
+    std::vector<std::string> warnings;
+    take(follower, warnings);
+}
+
+void Store::remove(const std::string& run) {
+    database_->transaction([&] {
+        Statement(*database_, "DELETE FROM runs WHERE id = ?").bind(run).run();
+        if (database_->changes() == 0) return;
+        database_->execute("UPDATE revisions SET newest = newest + 1");
+        Statement(*database_, "INSERT OR REPLACE INTO removed SELECT ?, newest FROM revisions").bind(run).run();
+    });
 }
 
 std::vector<std::string> Store::ingest_all() {
-    std::map<std::string, std::pair<std::string, int>> known;
-    Statement rows(*database_, "SELECT id, signature, attempt FROM runs");
-    while (rows.next()) known[rows.text(0)] = {rows.text(1), static_cast<int>(rows.integer(2))};
-    std::vector<std::string> warnings;
-    const Project project(project_, false);
-    const std::vector<std::string> ids = project.run_ids();
-    for (const std::string& id : ids) {
-        const fs::path folder = project.runs_folder() / id;
-        const auto row = known.find(id);
-        if (row != known.end() && !row->second.first.empty() && row->second.first == signature_of(folder, row->second.second)) continue;
-        try {
-            const RunDirectory run(folder);
-            if (run.info().id != id) throw data_error("{}: its run.json says that it is run {}; rename the folder to that", folder.string(), run.info().id);
-            database_->transaction([&] {
-                for (std::string& warning : Ingest(*this, run).take()) warnings.push_back(std::move(warning));
-            });
-        } catch (const Error& error) {
-            if (error.code() != ExitCode::data || database_->is_damaged()) throw;
-            warnings.emplace_back(error.what());
-        }
+    if (!poll_) poll_ = std::make_unique<Poll>(*this);
+    return poll_->look(true);
+}
+
+std::vector<std::string> Store::ingest_changed() {
+    if (!poll_) {
+        poll_ = std::make_unique<Poll>(*this);
+        return poll_->look(true);
     }
-    const std::set<std::string> there(ids.begin(), ids.end());
-    for (const auto& [id, row] : known)
-        if (!there.contains(id)) Statement(*database_, "DELETE FROM runs WHERE id = ?").bind(id).run();
-    return warnings;
+    return poll_->look(false);
 }
 
 std::vector<std::string> Store::rebuild(const fs::path& project) {
@@ -257,7 +268,12 @@ std::vector<std::string> Store::rebuild(const fs::path& project) {
     try {
         Store store(project);
         if (store.integrity() == "ok") {
-            store.database_->transaction([&] { store.database_->execute("DELETE FROM runs"); });
+            store.database_->transaction([&] {
+                store.database_->execute("UPDATE revisions SET newest = newest + 1");
+                store.database_->execute("INSERT OR REPLACE INTO removed SELECT id, newest FROM runs, revisions");
+                store.database_->execute("DELETE FROM runs");
+                store.database_->execute("DELETE FROM setting_texts");
+            });
             return store.ingest_all();
         }
     } catch (const Error& error) {

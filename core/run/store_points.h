@@ -5,13 +5,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "run/store.h"
+#include "run/series.h"
 
 namespace faceter {
 
 // Blobs of the store: values end to end as this machine holds them (little-endian on every machine that Faceter runs on).
-
-inline constexpr std::size_t points_per_chunk = 4096;
 
 template <typename T>
 std::vector<T> unpack_blob(std::string_view blob) {

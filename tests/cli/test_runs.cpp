@@ -190,8 +190,31 @@ class TestRuns : public QObject {
         QCOMPARE(json_of(call({"list", "--json", "--tag", "paper"}))["runs"][0]["note"].get<std::string>(), std::string("best so far"));
         const std::string id = Project(in("project"), false).find_run("Mix").info().id;
         QCOMPARE(call({"delete", "Mix"}).code, 0);
-        QVERIFY(fs::exists(in("project/deleted/" + id + "/run.json")));
+        QVERIFY(fs::exists(in("project/trash/" + id + "/run.json")));
         QCOMPARE(json_of(call({"list", "--json", "--all"}))["runs"].size(), std::size_t{2});
+        QCOMPARE(json_of(call({"trash", "--json"}))[0]["id"].get<std::string>(), id);
+        QCOMPARE(call({"restore", id.substr(0, id.size() - 2)}).code, 0);
+        QCOMPARE(call({"pin", id}).code, 0);
+        QCOMPARE(json_of(call({"list", "--json", "--where", "pinned and tag = paper"}))["runs"][0]["id"].get<std::string>(), id);
+        QCOMPARE(call({"delete", id}).code, 0);
+        QCOMPARE(call({"trash", "--empty", "--older-than", "1"}).code, 0);
+        QVERIFY(fs::exists(in("project/trash/" + id)));
+        QCOMPARE(call({"trash", "--empty"}).code, 0);
+        QVERIFY(!fs::exists(in("project/trash/" + id)));
+    }
+    void runs_are_chosen_by_an_expression() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1,2"}).code, 0);
+        const Json list = json_of(call({"list", "--json", "--where", "variant = mix and set0 > 0.4 and seed >= 2"}));
+        QCOMPARE(list["runs"].size(), std::size_t{1});
+        QCOMPARE(list["runs"][0]["variant"].get<std::string>(), std::string("Mix"));
+        const Outcome wrong = call({"list", "--where", "varient = mix"});
+        QCOMPARE(wrong.code, 3);
+        HAS(wrong.err, "did you mean 'variant'?");
+        HAS(wrong.err, "\n  ^");
+        const Outcome compared = call({"compare", "--json", "--where", "not variant = em"});
+        QCOMPARE(compared.code, 0);
+        QVERIFY(compared.out.find("\"EM\"") == std::string::npos);
     }
     void the_store_is_made_anew() {
         mode("done");

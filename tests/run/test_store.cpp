@@ -187,6 +187,28 @@ class TestStore : public QObject {
         { Database(Store::location(project.path())).execute("PRAGMA user_version = 99"); }
         EXPECT_ERROR(Store(project.path()), "newer Faceter");
     }
+    void a_store_of_version_1_is_lifted_with_all_that_it_holds() {
+        const TemporaryDirectory project;
+        Project(project.path(), true);
+        Database(Store::location(project.path())).execute(read_file(fs::path(FACETER_SOURCE_DIR) / "tests/run/fixtures/store_version_1.sql"));
+        Store store(project.path());
+        const std::vector<RunRow> runs = store.runs();
+        QCOMPARE(runs.size(), std::size_t{2});
+        QCOMPARE(runs[0].info.id, std::string("old-em-s1"));
+        QCOMPARE(runs[0].mean_score, 66.5);
+        QCOMPARE(runs[0].num_scores, 2);
+        QCOMPARE(runs[0].tags, std::vector<std::string>{"paper"});
+        QCOMPARE(runs[0].note, std::string("kept"));
+        QVERIFY(!runs[0].pinned);
+        QCOMPARE(store.series("old-em-s1", "loss").size(), std::size_t{200});
+        QCOMPARE(store.series_range("old-em-s1", "loss", SeriesX::step).count, std::int64_t{200});
+        QCOMPARE(store.series_range("old-em-s1", "loss", SeriesX::tokens).to, 20'000.0);
+        QCOMPARE(store.series_sample("old-em-s1", "loss", SeriesX::step, 101, 110, 1).at(0).max, 2.0 / 101);   // the second attempt's
+        QCOMPARE(store.key_settings().values.at("old-em-s2").at("training.learning_rate"), std::string("1e-05"));
+        QCOMPARE(store.integrity(), std::string("ok"));
+        store.ingest_all();
+        QCOMPARE(store.changes_since(1).removed.size(), std::size_t{2});   // their folders are not here
+    }
     void runs_whose_folders_are_gone_leave_the_store() {
         const TemporaryDirectory project;
         fill(project.path());

@@ -1,0 +1,51 @@
+#include "run/flat_settings.h"
+
+#include <algorithm>
+
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t max_keys = 2000, max_value = 300, max_key = 300;
+
+using Flat = std::vector<std::pair<std::string, std::string>>;
+
+std::string cut(std::string text, std::size_t longest) {
+    if (text.size() <= longest) return text;
+    std::size_t end = longest;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    return text.substr(0, end) + "...";
+}
+
+std::string value_text(const Json& value) {
+    if (value.is_string()) return cut(value.get<std::string>(), max_value);
+    if (value.is_number_float()) return format_double(value.get<double>());
+    return cut(value.dump(-1, ' ', false, Json::error_handler_t::replace), max_value);
+}
+
+void flatten(const Json& value, const std::string& key, Flat& flat) {
+    if (flat.size() >= max_keys || key.size() > max_key) return;
+    const bool nested = std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
+    if (value.empty() || !value.is_structured() || (value.is_array() && !nested)) {
+        flat.emplace_back(key, value_text(value));
+        return;
+    }
+    const std::string before = key.empty() ? "" : key + ".";
+    if (value.is_array()) {
+        for (std::size_t i = 0; i < value.size(); ++i) flatten(value[i], before + std::to_string(i), flat);
+    } else {
+        for (const auto& [name, item] : value.items()) flatten(item, before + name, flat);
+    }
+}
+
+}  // namespace
+
+Flat flat_settings(const Json& settings) {
+    Flat flat;
+    flatten(settings, "", flat);
+    std::sort(flat.begin(), flat.end());
+    return flat;
+}
+
+}  // namespace faceter

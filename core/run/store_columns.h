@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/json.h"
+#include "run/sqlite.h"
+
+namespace faceter {
+
+// What a list of all runs needs of each, kept so that one pass over small rows reads it: the main scores, and the settings as hashes of "key = value".
+
+struct StoredScore {
+    std::string_view name, task_type;   ///< into the blob
+    double score = 0;                   ///< percent
+};
+std::vector<StoredScore> unpack_scores(std::string_view blob);
+
+/// From the rows of `results`. True where that changed the run's row.
+bool put_scores(Database& database, const std::string& run);
+void put_settings(Database& database, const std::string& run, const Json& settings);
+
+}  // namespace faceter

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+namespace faceter {
+
+/// What would differ with anything that is new in a run's folder: times and sizes of the places where something can be added.
+struct RunStamps {
+    std::string results, documents;   ///< of results/, of tables/ and figures/
+    std::string all;
+    bool settled = false;             ///< false: something changed so recently that a further change could hide behind the same time
+};
+
+/// `folder` relative to the open folder `directory` (or AT_FDCWD). Seven stat calls.
+RunStamps stamps_of(int directory, const std::string& folder, int attempt);
+/// The same for one folder.
+std::string folder_stamp(const std::string& folder, bool& settled);
+
+}  // namespace faceter
