@@ -97,12 +97,13 @@ class Ingest {
         changed_ = true;
     }
 
-    /// Whether a part is to be read again; an empty stamp in the store says that it may have changed since without a sign.
+    /// Whether a part is to be read again. A stamp that ends in '?' was taken right after a change: a further one could hide behind it.
     bool is_new(const char* column, const std::string& stamp) {
         Statement stored(database_, fmt::format("SELECT {} FROM runs WHERE id = ?", column));
-        if (stored.bind(id_).next() && stored.text(0) == stamp) return false;
-        Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamps_.settled ? stamp : std::string(), id_).run();
-        changed_ = true;
+        const std::string before = stored.bind(id_).next() ? stored.text(0) : "";
+        if (before == stamp) return false;
+        Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamps_.settled ? stamp : stamp + "?", id_).run();
+        changed_ = changed_ || before != stamp + "?";
         return true;
     }
 
@@ -185,7 +186,7 @@ class Ingest {
             else
                 document("analysis", name, json);
         }
-        put_scores(database_, id_);
+        changed_ = put_scores(database_, id_) || changed_;
     }
 
     void result(const std::string& stem, const Json& json) {
