@@ -159,11 +159,12 @@ void add_format_option(CLI::App& command, std::string& format) {
 }
 
 void add_where_option(CLI::App& command, std::string& where) {
-    command
-        .add_option("--where", where,
-                    "only runs for which this is true: comparisons (= != < <= > >= ~ in) of columns (variant, seed, state, tag, created, ...), data sets, task "
-                    "types and dotted settings, joined by and, or, not. Scores are percent; up to 1 a fraction")
-        ->type_name("EXPR");
+    command.add_option("--where", where, "only runs that an expression is true of")->type_name("EXPR");
+    command.footer(command.get_footer() + R"(
+
+EXPR compares (= != < <= > >=, ~ contains, in) and joins by and, or, not. Names: variant, seed,
+state, tag, note, created, score, loss, pinned ...; data sets and task types (percent; up to 1 a
+fraction); dotted settings.)");
 }
 
 }  // namespace faceter::cli
