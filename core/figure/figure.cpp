@@ -62,6 +62,8 @@ class Validator {
             fail("series {} has {} x and {} y; expected as many", faceter::quoted(series.name), series.x.size(), n);
         if (figure_.kind == FigureKind::bars && n != figure_.x.categories.size())
             fail("series {} has {} bars; expected {}, one for each category", faceter::quoted(series.name), n, figure_.x.categories.size());
+        if (!series.raw.empty() && series.raw.size() != n)
+            fail("series {} has {} raw values; expected none or {}", faceter::quoted(series.name), series.raw.size(), n);
         if (series.low.size() != series.high.size() || (!series.low.empty() && series.low.size() != n))
             fail("series {} has {} low and {} high ends; expected none or {} each", faceter::quoted(series.name), series.low.size(),
                  series.high.size(), n);
@@ -145,6 +147,7 @@ Json series_to_json(const Series& series) {
     json["y"] = numbers_to_json(series.y);
     if (!series.low.empty()) json["low"] = numbers_to_json(series.low);
     if (!series.high.empty()) json["high"] = numbers_to_json(series.high);
+    if (!series.raw.empty()) json["raw"] = numbers_to_json(series.raw);
     if (!series.labels.empty()) json["labels"] = series.labels;
     if (series.mean) json["mean"] = number_to_json(*series.mean);
     if (series.dashed) json["dashed"] = true;
@@ -160,6 +163,7 @@ Series series_from_json(const Json& json, std::string_view name) {
     series.y = numbers_from_json(json, "y", name);
     series.low = numbers_from_json(json, "low", name);
     series.high = numbers_from_json(json, "high", name);
+    series.raw = numbers_from_json(json, "raw", name);
     series.labels = json_or<std::vector<std::string>>(json, "labels", {}, name);
     series.mean = optional_number(json, "mean", name);
     series.dashed = json_or<bool>(json, "dashed", false, name);

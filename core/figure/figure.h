@@ -9,7 +9,7 @@
 namespace faceter {
 
 /// What is drawn, and which members of a Series it reads:
-///   lines      x, y; low and high (a band round the line), dashed
+///   lines      x, y; low and high (a band round the line), raw (values before smoothing, faint behind the line), dashed
 ///   bars       y per category of the x axis; low and high (the interval's ends)
 ///   densities  x, y (a density over x), mean (a dashed line with its value)
 ///   scatter    x, y; low and high (vertical error bars); labels
@@ -29,6 +29,7 @@ struct Series {
     std::string name{};
     std::vector<double> x{}, y{};
     std::vector<double> low{}, high{};  ///< empty, or one each for every y
+    std::vector<double> raw{};          ///< empty, or one for every y
     std::vector<std::string> labels{};  ///< empty, or one for every point
     std::optional<double> mean{};
     bool dashed = false;

@@ -9,7 +9,7 @@
 namespace faceter {
 namespace {
 
-constexpr double line_width = 1.5, band_opacity = 0.2, fill_opacity = 0.25;
+constexpr double line_width = 1.5, band_opacity = 0.2, raw_opacity = 0.35, fill_opacity = 0.25;
 
 /// Runs of finite points: a value that is not a number leaves a gap.
 std::vector<Points> finite_runs(const Plot& plot, const std::vector<double>& x, const std::vector<double>& y) {
@@ -33,6 +33,9 @@ void draw_lines(const Plot& plot) {
             std::erase_if(band, [](const auto& p) { return !std::isfinite(p.first) || !std::isfinite(p.second); });
             plot.canvas.polygon(band, plot.colour(s), band_opacity);
         }
+        if (!series.raw.empty())
+            for (const Points& run : finite_runs(plot, series.x, series.raw))
+                if (run.size() > 1) plot.canvas.polyline(run, {plot.colour(s), 1, "", raw_opacity});
         for (const Points& run : finite_runs(plot, series.x, series.y)) {
             if (run.size() == 1) plot.canvas.circle(run[0].first, run[0].second, 2, plot.colour(s));
             if (run.size() > 1) plot.canvas.polyline(run, {plot.colour(s), line_width, plot.dash(s)});

@@ -86,6 +86,7 @@ Range data_range_y(const Figure& figure) {
     for (const Series& series : figure.series) {
         extent.add(series.y);
         extent.add(series.low);
+        extent.add(series.raw);
         extent.add(series.high);
     }
     const bool from_zero = (figure.kind == FigureKind::bars || figure.kind == FigureKind::densities) && !figure.y.log;

@@ -141,6 +141,7 @@ class Ingest {
         std::map<std::string, std::vector<SeriesPoint>> points;
         Statement insert(database_, "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
         for (const JournalEvent& event : content.events) {
+            if (event.type == "evaluation") take_scores(event, points);
             if (event.type == "step")
                 take_step(event, points);
             else if (event.type != "heartbeat")
@@ -152,6 +153,13 @@ class Ingest {
         Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
             .bind(id_, attempt, rank, content.events.back().seq + 1, content.valid_bytes)
             .run();
+    }
+
+    /// Scores during training (evaluate_every_steps) as curves: "score/<data set>".
+    static void take_scores(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
+        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer() || !event.fields.contains("scores") || !event.fields["scores"].is_object()) return;
+        for (const auto& [name, score] : event.fields["scores"].items())
+            if (score.is_number()) points["score/" + name].push_back({event.fields["step"], event.time, score.get<double>()});
     }
 
     static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {

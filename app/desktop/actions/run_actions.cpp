@@ -128,13 +128,9 @@ void RunActions::setNote(const QString& run, const QString& note) {
 }
 
 void RunActions::trash(const QStringList& runs) {
-    work(tr("%1 deleted; Undo delete brings it back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+    work(tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
         const Project project(folder, false);
-        for (const RunDirectory& run : open(project, runs)) {
-            if (read_state(run).phase == RunPhase::running) throw usage_error("{} is running; stop it first", run.info().id);
-            make_directories(folder / "deleted");
-            rename_synced(run.folder(), folder / "deleted" / run.info().id);
-        }
+        for (const QString& run : runs) project.trash(run.toStdString());
         return QStringList();
     });
     m_trashed.append(runs);
@@ -146,10 +142,8 @@ void RunActions::undo() {
     const QStringList runs = m_trashed.takeLast();
     Q_EMIT undoChanged();
     work(tr("%1 brought back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
-        for (const QString& run : runs) {
-            const fs::path deleted = folder / "deleted" / run.toStdString();
-            if (fs::exists(deleted)) rename_synced(deleted, folder / "runs" / run.toStdString());
-        }
+        const Project project(folder, false);
+        for (const QString& run : runs) project.restore(run.toStdString());
         return QStringList();
     });
 }

@@ -197,6 +197,7 @@ void FigurePlot::addMarks() {
 void FigurePlot::addLines(int series) {
     const Series& one = m_figure.series[static_cast<std::size_t>(series)];
     const QPen pen = m_style.seriesPen(m_figure, series);
+    if (!one.raw.empty()) add(new RawLineMarks(xAxis, yAxis, series, one.x, one.raw, QPen(withOpacity(pen.color(), rawOpacity), 1)));
     const bool many = one.y.size() > manyPoints && std::is_sorted(one.x.begin(), one.x.end());
     if (many && !m_sources.count(series)) m_sources[series] = std::make_shared<MemorySeriesSource>(one.x, one.y);
     if (const auto source = m_sources.find(series); source != m_sources.end())

@@ -59,6 +59,14 @@ class LineMarks : public Marks {
     bool m_ascending;
 };
 
+/// The values of a line before it was smoothed: faint, and nothing that a pointer or a legend finds.
+class RawLineMarks : public LineMarks {
+  public:
+    using LineMarks::LineMarks;
+    QVector<QPointF> points() const override { return {}; }
+    void cover(CoverGrid&) const override {}
+};
+
 /// A line whose points stay in a SeriesSource; shows the last sample that came, stretched until the next one is there.
 class SampledMarks : public Marks {
   public:

@@ -29,7 +29,7 @@ struct PlotStyle {
     QPen seriesPen(const Figure& figure, int series) const;
 };
 
-constexpr double lineWidth = 1.5, bandOpacity = 0.2, fillOpacity = 0.25, barOpacity = 0.85;
+constexpr double lineWidth = 1.5, bandOpacity = 0.2, rawOpacity = 0.35, fillOpacity = 0.25, barOpacity = 0.85;
 
 QColor withOpacity(QColor colour, double opacity);
 

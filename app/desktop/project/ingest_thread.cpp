@@ -1,24 +1,9 @@
 #include "project/ingest_thread.h"
 
-#include <fmt/format.h>
-
 namespace faceter::desktop {
 namespace {
 
 constexpr int poll_interval_ms = 1000;
-
-/// Everything of the runs that a list shows: two equal ones need no new snapshot.
-std::string seen(const std::vector<RunRow>& runs) {
-    std::string text;
-    text.reserve(runs.size() * 96);
-    for (const RunRow& run : runs) {
-        fmt::format_to(std::back_inserter(text), "{}|{}|{}|{}|{}|{}|{}|{}|{}|", run.info.id, static_cast<int>(run.state.phase), run.state.cause, run.state.attempt,
-                       run.state.doing, run.state.step, run.num_scores, run.mean_score, run.archived);
-        for (const std::string& tag : run.tags) text += tag + ',';
-        text += run.note + '\n';
-    }
-    return text;
-}
 
 }  // namespace
 
@@ -79,22 +64,27 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
     }
     if (!store) {
         store = std::make_unique<Store>(m_folder);
-        m_lastSeen.clear();
+        m_published = false;
+        m_revision = 0;
         publish(*store);   // what is known already is shown before the folders are walked
     }
     QStringList warnings;
-    for (const std::string& warning : store->ingest_all()) warnings << qs(warning);
+    for (const std::string& warning : store->ingest_changed()) warnings << qs(warning);
     if (warnings != m_lastWarnings) Q_EMIT warned(warnings);
     m_lastWarnings = warnings;
     publish(*store);
 }
 
 void IngestThread::publish(Store& store) {
+    const std::uint64_t counter = store.change_counter();
+    if (m_published && counter == m_lastCounter) return;
+    m_lastCounter = counter;
+    const RunChanges changes = store.changes_since(m_revision);
+    if (m_published && changes.changed.empty() && changes.removed.empty()) return;
+    m_published = true;
+    m_revision = changes.revision;
     auto snapshotNow = std::make_shared<RunsSnapshot>();
     snapshotNow->runs = store.runs();
-    std::string now = "runs\n" + seen(snapshotNow->runs);
-    if (now == m_lastSeen) return;
-    m_lastSeen = std::move(now);
     for (std::size_t i = 0; i < snapshotNow->runs.size(); ++i) snapshotNow->places.emplace(snapshotNow->runs[i].info.id, i);
     Q_EMIT snapshot(std::move(snapshotNow));
 }

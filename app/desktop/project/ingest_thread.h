@@ -37,7 +37,9 @@ class IngestThread : public QThread {
     bool m_ending = false, m_woken = false, m_rebuild = false;
     QString m_lastProblem;
     QStringList m_lastWarnings;
-    std::string m_lastSeen;   // what the last snapshot was made from
+    bool m_published = false;          // a snapshot was handed on
+    std::uint64_t m_lastCounter = 0;   // of the store when it was last asked
+    std::int64_t m_revision = 0;       // of the last snapshot
 };
 
 }  // namespace faceter::desktop

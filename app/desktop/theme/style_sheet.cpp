@@ -14,6 +14,7 @@ QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QSplitter::handle { background: @line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
+QWidget#navigator, QWidget#inspector, QWidget#activity { background: @surface; }
 QStatusBar { background: @surface; border-top: 1px solid @line; color: @secondary; }
 QStatusBar::item { border: none; }
 QToolBar { background: @surface; border: none; border-bottom: 1px solid @line; padding: 2px 8px; spacing: 4px; }

@@ -74,8 +74,11 @@ EmptyState::EmptyState(const QString& title, const QString& text, const QString&
     m_text->setWordWrap(true);
     m_text->setAlignment(Qt::AlignHCenter);
     m_text->setMaximumWidth(520);
-    m_text->setMinimumWidth(280);
-    layout->addWidget(m_text, 0, Qt::AlignHCenter);
+    auto* row = new QHBoxLayout;
+    row->addStretch(1);
+    row->addWidget(m_text, 8);
+    row->addStretch(1);
+    layout->addLayout(row);
     if (!button.isEmpty()) {
         auto* action = new QPushButton(button);
         action->setProperty("primary", true);

@@ -109,6 +109,7 @@ void Activity::showRuns() {
         else
             m_pool[i]->hide();
     m_quiet->setVisible(going.empty());
+    m_summary->setVisible(!going.empty());
     m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));
 }
 

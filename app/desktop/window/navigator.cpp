@@ -77,7 +77,7 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     setObjectName(QStringLiteral("navigator"));
     setAttribute(Qt::WA_StyledBackground);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(8, 8, 0, 0);
+    layout->setContentsMargins(8, 8, 8, 0);
     layout->setSpacing(4);
     m_search->setPlaceholderText(tr("Find project, experiment, run"));
     m_search->setAccessibleName(tr("Find in the navigator"));
@@ -85,6 +85,7 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     m_search->setObjectName(QStringLiteral("navigatorSearch"));
     m_tree->setObjectName(QStringLiteral("navigatorTree"));
     m_tree->setAccessibleName(tr("Projects, experiments and runs"));
+    m_tree->setProperty("role", QStringLiteral("navigator"));
     m_tree->setHeaderHidden(true);
     m_tree->setIndentation(10);
     m_tree->setRootIsDecorated(false);

@@ -1,0 +1,274 @@
+#include "pages/curves/curves_page.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QJsonArray>
+#include <QLabel>
+#include <QMenu>
+#include <QScrollArea>
+#include <QSlider>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <set>
+
+#include "figure/cursor_link.h"
+#include "figure/figure_view.h"
+#include "pages/curves/curve_panel.h"
+#include "widgets/flow_layout.h"
+#include "widgets/labels.h"
+
+namespace faceter::desktop {
+namespace {
+
+const PageRegistration registration{{QStringLiteral("curves"), QStringLiteral("Curves"), 3, true, [](Workspace& w) -> Page* { return new CurvesPage(w); }}};
+
+constexpr int growing_ms = 2000;
+const QStringList first_choice{QStringLiteral("loss"), QStringLiteral("lr"), QStringLiteral("grad_norm"), QStringLiteral("tokens_per_s")};
+
+QStringList namesOf(Store& store, const std::vector<std::string>& runs) {
+    std::set<std::string> names;
+    for (const std::string& run : runs)
+        for (const std::string& name : store.series_names(run)) names.insert(name);
+    QStringList list;
+    for (const std::string& name : names) list << qs(name);
+    return list;
+}
+
+/// The slider's 0 to 100 as a weight: fine near 1, where it matters.
+double weightOf(int slider) { return slider == 0 ? 0 : 1 - std::pow(10.0, -slider / 100.0 * 3); }
+
+}  // namespace
+
+CurvesPage::CurvesPage(Workspace& workspace)
+    : Page(workspace),
+      m_link(new CursorLink(this)),
+      m_subtitle(secondaryLabel()),
+      m_x(new QComboBox),
+      m_smoothing(new QSlider(Qt::Horizontal)),
+      m_smoothingValue(secondaryLabel()),
+      m_seeds(new QCheckBox(tr("Mean over seeds"))),
+      m_logX(new QCheckBox(tr("log x"))),
+      m_logY(new QCheckBox(tr("log y"))),
+      m_linkRanges(new QCheckBox(tr("Zoom together"))),
+      m_series(new QToolButton),
+      m_stack(new QStackedWidget),
+      m_board(new QWidget),
+      m_grid(new QGridLayout(m_board)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(16, 16, 16, 16);
+    layout->setSpacing(8);
+    layout->addWidget(titleLabel(tr("Curves")));
+    layout->addWidget(m_subtitle);
+    buildBar(layout);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(8);
+    scroll->setWidget(m_board);
+    auto* empty = new EmptyState(tr("No curves yet"), tr("The loss, learning rate, throughput and every other series of the shown runs appear here while they train."), tr("New experiment"));
+    connect(empty, &EmptyState::clicked, this, [this] { this->workspace().requestCompose({}); });
+    m_stack->addWidget(empty);
+    m_stack->addWidget(scroll);
+    layout->addWidget(m_stack, 1);
+    connect(&workspace, &Workspace::shownChanged, this, &CurvesPage::askNames);
+    connect(&m_growing, &QTimer::timeout, this, &CurvesPage::refreshGrowing);
+    m_growing.start(growing_ms);
+    m_choiceMade = false;
+    askNames();
+}
+
+void CurvesPage::buildBar(QVBoxLayout* layout) {
+    auto* bar = new FlowLayout;
+    m_series->setText(tr("Series"));
+    m_series->setProperty("role", QStringLiteral("button"));
+    m_series->setObjectName(QStringLiteral("curvesSeries"));
+    m_series->setPopupMode(QToolButton::InstantPopup);
+    m_series->setMenu(new QMenu(m_series));
+    for (const QString& name : {tr("step"), tr("examples"), tr("tokens"), tr("time")}) m_x->addItem(tr("x: %1").arg(name));
+    m_x->setObjectName(QStringLiteral("curvesX"));
+    m_x->setAccessibleName(tr("What x counts"));
+    m_smoothing->setRange(0, 100);
+    m_smoothing->setFixedWidth(110);
+    m_smoothing->setObjectName(QStringLiteral("curvesSmoothing"));
+    m_smoothing->setAccessibleName(tr("Smoothing"));
+    m_smoothing->setToolTip(tr("Exponential average; the raw line stays visible behind it"));
+    m_smoothingValue->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("0.000")));
+    m_seeds->setChecked(true);
+    m_seeds->setObjectName(QStringLiteral("curvesSeeds"));
+    m_seeds->setToolTip(tr("One line for the seeds of a configuration, with a band of one standard deviation"));
+    m_logX->setObjectName(QStringLiteral("curvesLogX"));
+    m_logY->setObjectName(QStringLiteral("curvesLogY"));
+    m_linkRanges->setToolTip(tr("A zoom along x in one panel moves all"));
+    bar->addWidget(m_series);
+    bar->addWidget(m_x);
+    bar->addWidget(secondaryLabel(tr("Smoothing")));
+    bar->addWidget(m_smoothing);
+    bar->addWidget(m_smoothingValue);
+    for (QCheckBox* box : {m_seeds, m_logX, m_logY, m_linkRanges}) bar->addWidget(box);
+    layout->addLayout(bar);
+    connect(m_x, &QComboBox::currentIndexChanged, this, &CurvesPage::sendRequests);
+    connect(m_smoothing, &QSlider::valueChanged, this, &CurvesPage::sendRequests);
+    for (QCheckBox* box : {m_seeds, m_logX, m_logY}) connect(box, &QCheckBox::toggled, this, &CurvesPage::sendRequests);
+    connect(m_linkRanges, &QCheckBox::toggled, m_link, &CursorLink::setRangesLinked);
+}
+
+void CurvesPage::askNames() {
+    ProjectSession* session = workspace().session();
+    if (!session) return;
+    const RunsSnapshotPtr hold = workspace().runs();
+    std::vector<std::string> runs;
+    const std::vector<RunGroupRef> groups = workspace().shownGroups();
+    for (const RunGroupRef& group : groups)
+        for (const RunRow* run : group.runs) runs.push_back(run->info.id);
+    m_subtitle->setText(tr("%1 · %2 runs in %3 groups").arg(workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment()).arg(runs.size()).arg(groups.size()));
+    session->query([runs](Store& store) { return namesOf(store, runs); })
+        .then(this, [this](const QStringList& names) { takeNames(names); })
+        .onFailed(this, [this](const std::exception& error) {
+            this->workspace().complain(QString::fromUtf8(error.what()));
+            takeNames({});
+        });
+}
+
+void CurvesPage::takeNames(const QStringList& names) {
+    m_names = names;
+    m_namesKnown = true;
+    if (!m_choiceMade) {
+        QStringList chosen;
+        for (const QString& name : first_choice)
+            if (names.contains(name)) chosen << name;
+        m_chosen = chosen;
+    }
+    fillSeriesMenu();
+    choose(m_chosen);
+}
+
+void CurvesPage::fillSeriesMenu() {
+    QMenu* menu = m_series->menu();
+    menu->clear();
+    for (const QString& name : m_names) {
+        const auto [label, unit] = seriesLabel(name.toStdString());
+        QAction* action = menu->addAction(qs(label) + (unit.empty() ? QString() : QStringLiteral(" (%1)").arg(qs(unit))));
+        action->setCheckable(true);
+        action->setChecked(m_chosen.contains(name));
+        action->setData(name);
+        connect(action, &QAction::toggled, this, [this, name](bool on) {
+            QStringList chosen = m_chosen;
+            chosen.removeAll(name);
+            if (on) chosen << name;
+            m_choiceMade = true;
+            choose(chosen);
+        });
+    }
+    menu->setEnabled(!m_names.isEmpty());
+}
+
+void CurvesPage::choose(const QStringList& series) {
+    m_chosen = series;
+    for (CurvePanel* panel : std::as_const(m_panels)) {
+        if (series.contains(panel->series()) && m_names.contains(panel->series())) continue;
+        m_link->remove(panel->view());
+        panel->deleteLater();
+    }
+    QList<CurvePanel*> panels;
+    for (const QString& name : series) {
+        if (!m_names.contains(name)) continue;
+        const auto found = std::find_if(m_panels.begin(), m_panels.end(), [&](const CurvePanel* panel) { return panel->series() == name; });
+        if (found != m_panels.end()) {
+            panels << *found;
+            continue;
+        }
+        auto* panel = new CurvePanel(workspace(), name);
+        m_link->add(panel->view());
+        connect(panel, &CurvePanel::closed, this, [this](const QString& closed) {
+            QStringList left = m_chosen;
+            left.removeAll(closed);
+            m_choiceMade = true;
+            choose(left);
+            fillSeriesMenu();
+        });
+        panels << panel;
+    }
+    m_panels = panels;
+    layOutPanels();
+    sendRequests();
+}
+
+void CurvesPage::layOutPanels() {
+    while (QLayoutItem* item = m_grid->takeAt(0)) delete item;
+    const int columns = m_panels.size() == 1 ? 1 : 2;
+    for (int i = 0; i < m_panels.size(); ++i) {
+        m_grid->addWidget(m_panels[i], i / columns, i % columns);
+        m_panels[i]->show();
+    }
+    m_stack->setCurrentIndex(m_panels.isEmpty() ? 0 : 1);
+}
+
+CurveRequest CurvesPage::request() const {
+    CurveRequest request;
+    request.x = static_cast<SeriesX>(m_x->currentIndex());
+    request.smoothing = weightOf(m_smoothing->value());
+    request.logX = m_logX->isChecked();
+    request.logY = m_logY->isChecked();
+    request.overSeeds = m_seeds->isChecked();
+    const RunsSnapshotPtr hold = workspace().runs();
+    for (const RunGroupRef& group : workspace().shownGroups()) {
+        CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
+        for (const RunRow* run : group.runs) {
+            curve.runs.push_back(run->info.id);
+            curve.names.push_back(fmt::format("{} · seed {}", curve.label, run->info.seed));
+        }
+        request.groups.push_back(std::move(curve));
+    }
+    return request;
+}
+
+void CurvesPage::sendRequests() {
+    m_smoothingValue->setText(QString::number(weightOf(m_smoothing->value()), 'f', 3));
+    const CurveRequest common = request();
+    for (CurvePanel* panel : std::as_const(m_panels)) panel->setRequest(common);
+}
+
+/// Runs that train add points all the time without a change of which runs are shown.
+void CurvesPage::refreshGrowing() {
+    if (!isVisible() || !workspace().session()) return;
+    const RunsSnapshotPtr hold = workspace().runs();
+    bool growing = false;
+    for (const RunGroupRef& group : workspace().shownGroups())
+        for (const RunRow* run : group.runs) growing = growing || run->state.phase == RunPhase::running;
+    if (!growing) return;
+    if (m_panels.isEmpty()) return askNames();
+    for (CurvePanel* panel : std::as_const(m_panels)) panel->refresh();
+}
+
+bool CurvesPage::isReady() const {
+    return m_namesKnown && std::all_of(m_panels.begin(), m_panels.end(), [](const CurvePanel* panel) { return panel->isReady(); });
+}
+
+void CurvesPage::shown() { refreshGrowing(); }
+
+QJsonObject CurvesPage::state() const {
+    QJsonObject state{{QStringLiteral("x"), m_x->currentIndex()},      {QStringLiteral("smoothing"), m_smoothing->value()}, {QStringLiteral("seeds"), m_seeds->isChecked()},
+                      {QStringLiteral("logX"), m_logX->isChecked()}, {QStringLiteral("logY"), m_logY->isChecked()},     {QStringLiteral("link"), m_linkRanges->isChecked()}};
+    if (m_choiceMade) state.insert(QStringLiteral("series"), QJsonArray::fromStringList(m_chosen));
+    return state;
+}
+
+void CurvesPage::restore(const QJsonObject& state) {
+    if (state.isEmpty()) return;
+    m_x->setCurrentIndex(std::clamp(state[QStringLiteral("x")].toInt(), 0, 3));
+    m_smoothing->setValue(state[QStringLiteral("smoothing")].toInt());
+    m_seeds->setChecked(state[QStringLiteral("seeds")].toBool(true));
+    m_logX->setChecked(state[QStringLiteral("logX")].toBool());
+    m_logY->setChecked(state[QStringLiteral("logY")].toBool());
+    m_linkRanges->setChecked(state[QStringLiteral("link")].toBool());
+    if (!state.contains(QStringLiteral("series"))) return;
+    m_choiceMade = true;
+    m_chosen.clear();
+    for (const QJsonValue& name : state[QStringLiteral("series")].toArray()) m_chosen << name.toString();
+    if (m_namesKnown) choose(m_chosen);
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,145 @@
+#include <QCheckBox>
+#include <QComboBox>
+#include <QSlider>
+#include <QToolButton>
+#include <cmath>
+
+#include "desktop/support/sample_project.h"
+#include "figure/figure_view.h"
+#include "pages/curves/curve_panel.h"
+#include "pages/curves/curves_page.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+class TestCurves : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    Workspace workspace_;
+
+    CurveRequest request(const std::string& series) const {
+        CurveRequest request;
+        request.series = series;
+        const RunsSnapshotPtr hold = workspace_.runs();
+        for (const RunGroupRef& group : workspace_.groups()) {
+            CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
+            for (const RunRow* run : group.runs) curve.runs.push_back(run->info.id);
+            request.groups.push_back(curve);
+        }
+        return request;
+    }
+
+    static const Series& named(const Figure& figure, const std::string& beginning) {
+        for (const Series& series : figure.series)
+            if (series.name.rfind(beginning, 0) == 0) return series;
+        throw std::runtime_error("no series " + beginning);
+    }
+
+    static FigureView* panel(CurvesPage& page, const char* series) {
+        auto* found = page.findChild<CurvePanel*>(QStringLiteral("curve:") + QLatin1String(series));
+        return found ? found->view() : nullptr;
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        make_sample_project(folder_.path());
+        QVERIFY(open_and_wait(workspace_, folder_.path()));
+        QTRY_COMPARE(workspace_.groups().size(), std::size_t(3));
+    }
+
+    void a_band_over_seeds_is_the_mean_and_one_standard_deviation() {
+        Store store(folder_.path());
+        const CurveRequest asked = request("loss");
+        const CurveResult result = readCurve(store, asked);
+        const Series& em = named(result.figure, "EM (n = 2)");
+        const auto first = store.series(asked.groups[1].runs[0], "loss"), second = store.series(asked.groups[1].runs[1], "loss");
+        QCOMPARE(em.x.size(), first.size());
+        for (std::size_t i = 0; i < first.size(); i += 17) {
+            const double mean = (first[i].value + second[i].value) / 2, deviation = std::abs(first[i].value - second[i].value) / std::sqrt(2.0);
+            QCOMPARE(em.x[i], static_cast<double>(first[i].step));
+            QVERIFY(std::abs(em.y[i] - mean) < 1e-12);
+            QVERIFY(std::abs(em.high[i] - em.low[i] - 2 * deviation) < 1e-7);
+        }
+        QCOMPARE(em.colour, asked.groups[1].colour);
+    }
+
+    void without_the_band_every_seed_has_its_own_line() {
+        Store store(folder_.path());
+        CurveRequest asked = request("loss");
+        asked.overSeeds = false;
+        QCOMPARE(readCurve(store, asked).figure.series.size(), std::size_t(5));
+    }
+
+    void smoothing_keeps_the_raw_line_and_has_no_bias_at_the_start() {
+        Store store(folder_.path());
+        CurveRequest asked = request("loss");
+        asked.smoothing = 0.9;
+        const Series& em = named(readCurve(store, asked).figure, "EM");
+        QCOMPARE(em.raw.size(), em.y.size());
+        QCOMPARE(em.y.front(), em.raw.front());
+        QVERIFY(em.y[50] > em.raw[50]);   // a falling curve's average lags above it
+    }
+
+    void an_entry_of_many_points_weighs_as_many() {
+        const std::vector<double> one_by_one = smoothed({1, 2, 2, 2}, {1, 1, 1, 1}, 0.8), together = smoothed({1, 2}, {1, 3}, 0.8);
+        QVERIFY(std::abs(one_by_one.back() - together.back()) < 1e-12);
+    }
+
+    void a_log_axis_leaves_out_what_it_cannot_show() {
+        Store store(folder_.path());
+        CurveRequest asked = request("loss");
+        asked.logX = asked.logY = true;
+        const CurveResult result = readCurve(store, asked);
+        result.figure.validate();
+        QVERIFY(!result.empty);
+    }
+
+    void the_page_shows_the_usual_series_and_draws_them() {
+        CurvesPage page(workspace_);
+        page.resize(900, 600);
+        page.show();
+        QTRY_VERIFY(page.isReady() && panel(page, "loss"));
+        QVERIFY(panel(page, "lr"));
+        QCOMPARE(panel(page, "loss")->grabData().size(), 3);
+        for (const PlottedSeries& series : panel(page, "loss")->grabData()) QVERIFY(series.points.size() > 50);
+    }
+
+    void a_zoom_asks_for_what_it_shows_and_reset_shows_all_again() {
+        CurvesPage page(workspace_);
+        page.resize(900, 600);
+        page.show();
+        QTRY_VERIFY(page.isReady() && panel(page, "loss"));
+        FigureView* view = panel(page, "loss");
+        view->setXRange(QCPRange(20, 30));
+        QTRY_VERIFY(page.isReady() && view->grabData().first().points.size() < 20);
+        QVERIFY(view->xRange().lower > 15 && view->xRange().upper < 35);
+        view->resetView();
+        QTRY_VERIFY(page.isReady() && view->grabData().first().points.size() > 90);
+    }
+
+    void choices_are_found_again() {
+        CurvesPage page(workspace_);
+        page.findChild<QComboBox*>("curvesX")->setCurrentIndex(3);
+        page.findChild<QSlider*>("curvesSmoothing")->setValue(40);
+        page.findChild<QCheckBox*>("curvesLogY")->click();
+        CurvesPage again(workspace_);
+        again.restore(page.state());
+        QCOMPARE(again.state(), page.state());
+    }
+
+    void an_empty_project_says_what_would_be_here() {
+        TemporaryDirectory empty;
+        make_directories(empty.path() / "runs");
+        Workspace workspace;
+        workspace.openProject(empty.path());
+        CurvesPage page(workspace);
+        page.show();
+        QTRY_VERIFY(page.isReady());
+        QVERIFY(page.findChild<QWidget*>("emptyStateButton")->isVisible());
+    }
+};
+
+FACETER_TEST(TestCurves)
+#include "test_curves.moc"

@@ -1,0 +1,87 @@
+#include <QAbstractButton>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSettings>
+#include <set>
+
+#include "desktop/support/sample_project.h"
+#include "figure/figure_view.h"
+#include "pages/page.h"
+#include "support/test.h"
+#include "theme/theme.h"
+#include "widgets/labels.h"
+#include "window/main_window.h"
+#include "window/screenshot.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+QString nameOf(const QWidget* widget, const QString& text) { return QStringLiteral("%1 \"%2\" (%3 wide)").arg(widget->metaObject()->className(), text).arg(widget->width()); }
+
+/// Labels and buttons whose text does not fit, but those that cut it on purpose.
+QStringList clipped(const QWidget& window) {
+    QStringList found;
+    for (const QLabel* label : window.findChildren<QLabel*>())
+        if (label->isVisible() && !label->wordWrap() && !qobject_cast<const ElidedLabel*>(label) && !label->text().isEmpty() && label->sizeHint().width() > label->width() + 1)
+            found << nameOf(label, label->text());
+    for (const QAbstractButton* button : window.findChildren<QAbstractButton*>())
+        if (button->isVisible() && !button->text().isEmpty() && button->sizeHint().width() > button->width() + 1) found << nameOf(button, button->text());
+    return found;
+}
+
+}  // namespace
+
+/// What a person sees: every page of a project with results, drawn as --screenshot draws it.
+class TestScreens : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        make_directories(folder_.path() / "runs");
+        make_sample_project(folder_.path());
+    }
+    void cleanup() { Theme::instance().setMode(Theme::Mode::light); }
+
+    void every_page_is_drawn_with_nothing_clipped_and_no_empty_plot_data() {
+        QTest::addColumn<QString>("page");
+        QTest::addColumn<bool>("dark");
+        QTest::addColumn<QSize>("size");
+        for (const PageEntry& entry : pageEntries())
+            for (const bool dark : {false, true})
+                for (const QSize size : {QSize(1280, 800), QSize(1024, 700)})
+                    QTest::addRow("%s %s %d", qPrintable(entry.id), dark ? "dark" : "light", size.width()) << entry.id << dark << size;
+    }
+    void every_page_is_drawn_with_nothing_clipped_and_no_empty_plot() {
+        QFETCH(QString, page);
+        QFETCH(bool, dark);
+        QFETCH(QSize, size);
+        QSettings().clear();
+        Theme::instance().setMode(dark ? Theme::Mode::dark : Theme::Mode::light);
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.resize(size);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder_.path().string())));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        QString error;
+        const QString file = QString::fromStdString((folder_.path() / "page.png").string());
+        QVERIFY2(takeScreenshot(window, page, file, error), qPrintable(error));
+        const QImage image(file);
+        QVERIFY(image.size().width() >= size.width());
+        std::set<QRgb> colours;
+        for (int y = 0; y < image.height(); y += 3)
+            for (int x = 0; x < image.width(); x += 3) colours.insert(image.pixel(x, y));
+        QVERIFY2(colours.size() > 20, qPrintable(QString::number(colours.size())));
+        for (const FigureView* view : window.findChildren<FigureView*>())
+            if (view->isVisible()) QVERIFY2(view->hasValues(), qPrintable(view->accessibleName() + QStringLiteral(" is empty")));
+        const QStringList cut = clipped(window);
+        QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
+    }
+};
+
+FACETER_TEST(TestScreens)
+#include "test_screens.moc"

@@ -1,0 +1,226 @@
+#include <QAction>
+#include <QDir>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QTreeWidget>
+
+#include "actions/run_actions.h"
+#include "desktop/support/sample_project.h"
+#include "pages/page.h"
+#include "run/state.h"
+#include "support/test.h"
+#include "theme/theme.h"
+#include "window/main_window.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+QStringList textsUnder(const QTreeWidget* tree, const QString& section) {
+    QStringList texts;
+    for (int i = 0; i < tree->topLevelItemCount(); ++i)
+        if (tree->topLevelItem(i)->text(0).compare(section, Qt::CaseInsensitive) == 0)
+            for (int j = 0; j < tree->topLevelItem(i)->childCount(); ++j) texts << tree->topLevelItem(i)->child(j)->text(0);
+    return texts;
+}
+
+QTreeWidgetItem* itemNamed(QTreeWidget* tree, const QString& text) {
+    const auto found = tree->findItems(text, Qt::MatchStartsWith | Qt::MatchRecursive);
+    return found.isEmpty() ? nullptr : found.first();
+}
+
+}  // namespace
+
+class TestWindow : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    fs::path project(const std::string& name, std::size_t runs = 99) {
+        const fs::path path = folder_.path() / name;
+        make_directories(path / "runs");
+        make_sample_project(path, runs);
+        return path;
+    }
+
+  private Q_SLOTS:
+    void init() { QSettings().clear(); }
+
+    void a_first_start_offers_the_quick_start_and_says_what_the_machine_can_do() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.findChild<QPushButton*>("quickStartButton")->isVisible());
+        QVERIFY(window.findChild<QPushButton*>("openProjectButton")->isVisible());
+        const auto labelled = [&](const QString& text) {
+            const auto labels = window.findChild<QWidget*>("startPage")->findChildren<QLabel*>();
+            return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text() == text; });
+        };
+        QTRY_VERIFY(labelled("processor"));
+    }
+
+    void opening_a_project_lists_its_experiments_and_groups_with_ticks() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(project("one").string())));
+        const auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        QTRY_COMPARE(textsUnder(tree, "Runs").size(), 3);
+        QCOMPARE(textsUnder(tree, "Experiments"), QStringList{"quick"});
+        QVERIFY(textsUnder(tree, "Runs").contains("EM · 2 seeds"));
+        QCOMPARE(workspace.shownGroups().size(), std::size_t(3));
+    }
+
+    void a_tick_taken_away_hides_the_group_from_all_pages() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(project("two").string()));
+        auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        QTRY_VERIFY(itemNamed(tree, "EM"));
+        QSignalSpy shown(&workspace, &Workspace::shownChanged);
+        itemNamed(tree, "EM")->setCheckState(0, Qt::Unchecked);
+        QTRY_COMPARE(workspace.shownGroups().size(), std::size_t(2));
+        QVERIFY(!shown.isEmpty());
+        QCOMPARE(itemNamed(tree, "EM")->checkState(0), Qt::Unchecked);
+    }
+
+    void a_group_keeps_its_colour_when_others_come() {
+        Workspace workspace;
+        const fs::path path = project("colours", 3);
+        QVERIFY(open_and_wait(workspace, path));
+        QTRY_COMPARE(workspace.runs()->runs.size(), std::size_t(3));
+        std::map<QString, int> before;
+        for (const RunGroupRef& group : workspace.groups()) before[group.key] = group.colour;
+        make_sample_project(path);
+        workspace.session()->refresh();
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        for (const auto& [key, colour] : before)
+            for (const RunGroupRef& group : workspace.groups())
+                if (group.key == key) QCOMPARE(group.colour, colour);
+    }
+
+    void the_inspector_shows_settings_and_keeps_a_note_and_a_tag() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(project("notes").string()));
+        auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        QTRY_VERIFY(itemNamed(tree, "EM"));
+        QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(itemNamed(tree, "EM")).center());
+        QTRY_VERIFY(workspace.current());
+        auto* settings = window.findChild<QTreeWidget*>("inspectorSettings");
+        QTRY_VERIFY(itemNamed(settings, "training"));
+        auto* note = window.findChild<QPlainTextEdit*>("inspectorNote");
+        QTest::keyClicks(note, "best so far <b>");
+        QTest::mouseClick(window.findChild<QPushButton*>("inspectorKeepNote"), Qt::LeftButton);
+        QTRY_COMPARE(QString::fromStdString(workspace.current()->note), QString("best so far <b>"));
+        auto* tag = window.findChild<QLineEdit*>("inspectorNewTag");
+        QTest::keyClicks(tag, "paper\r");
+        QTRY_COMPARE(workspace.current()->tags, std::vector<std::string>{"paper"});
+        const RunDirectory run(workspace.session()->folder() / "runs" / workspace.currentRun().toStdString());
+        QCOMPARE(run.user_state().note, std::string("best so far <b>"));
+    }
+
+    void a_deleted_run_comes_back_by_undo() {
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, project("undo")));
+        const std::size_t before = workspace.runs()->runs.size();
+        const QString run = qs(workspace.runs()->runs.back().info.id);
+        workspace.actions().trash({run});
+        QTRY_COMPARE(workspace.runs()->runs.size(), before - 1);
+        QVERIFY(workspace.actions().canUndo());
+        workspace.actions().undo();
+        QTRY_COMPARE(workspace.runs()->runs.size(), before);
+    }
+
+    void every_page_is_reached_by_its_shortcut_and_settles() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        window.openPath(QString::fromStdString(project("pages").string()));
+        QTRY_VERIFY(!workspace.runs()->runs.empty());
+        int number = 1;
+        for (const PageEntry& entry : pageEntries()) {
+            QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_0 + number++), Qt::ControlModifier);
+            QTRY_COMPARE(window.currentPage(), entry.id);
+            QVERIFY2(window.page(entry.id), qPrintable(entry.id));
+            QTRY_VERIFY2_WITH_TIMEOUT(window.page(entry.id)->isReady(), qPrintable(entry.id), 20000);
+        }
+    }
+
+    void what_a_page_showed_is_there_at_the_next_start() {
+        const QString path = QString::fromStdString(project("restored").string());
+        {
+            Workspace workspace;
+            MainWindow window(workspace);
+            window.show();
+            window.openPath(path);
+            QVERIFY(window.goTo("curves"));
+            window.close();
+        }
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QCOMPARE(QSettings().value("project").toString(), path);
+        window.openPath(path);
+        QTRY_COMPARE(window.currentPage(), QString("curves"));
+    }
+
+    void a_run_folder_opens_its_project_and_selects_the_run() {
+        const fs::path path = project("dropped");
+        const std::string id = Project(path, false).run_ids().front();
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString((path / "runs" / id).string())));
+        QTRY_VERIFY(workspace.current());
+        QCOMPARE(workspace.currentRun(), QString::fromStdString(id));
+    }
+
+    void a_folder_that_is_no_project_gets_one_clear_sentence() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(!window.openPath(QString::fromStdString(folder_.path().string())));
+        QVERIFY(!workspace.session());
+        QVERIFY(window.findChild<QWidget*>("errorBar")->isVisible());
+        QVERIFY(!window.openPath("/no/such/place"));
+    }
+
+    void a_damaged_store_gets_a_page_and_can_be_made_anew() {
+        const fs::path path = project("damaged");
+        overwrite(path / "faceter.sqlite", std::string(20000, 'x'));
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(path.string()));
+        QTRY_VERIFY(window.findChild<QPushButton*>("rebuildStoreButton"));
+        QTRY_VERIFY(window.findChild<QPushButton*>("rebuildStoreButton")->isVisible());
+        QTest::mouseClick(window.findChild<QPushButton*>("rebuildStoreButton"), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.runs()->runs.size(), std::size_t(5), 10000);
+        QTRY_VERIFY(window.frontPage());
+    }
+
+    void light_and_dark_differ_and_switch_while_running() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        const QColor before = window.grab().toImage().pixelColor(4, window.height() / 2);
+        Theme::instance().setMode(Theme::Mode::dark);
+        QTRY_VERIFY(window.grab().toImage().pixelColor(4, window.height() / 2) != before);
+        Theme::instance().setMode(Theme::Mode::light);
+    }
+};
+
+FACETER_TEST(TestWindow)
+#include "test_window.moc"
