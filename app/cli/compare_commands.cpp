@@ -113,7 +113,7 @@ void add_compare_commands(Cli& cli) {
     add_where_option(*command, options->where);
     command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
 
-    CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether one run's inter-task similarities are smaller than another's",
+    CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether a run's inter-task similarities are below another's",
                                     "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [options] { return similarity(*options); });
     similar->add_option("RUN_A", options->run_a, "first run")->required();
     similar->add_option("RUN_B", options->run_b, "second run")->required();
