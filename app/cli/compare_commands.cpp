@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 #include "common/error.h"
-#include "run/compare.h"
+#include "run/compare_view_table.h"
 #include "run/filter.h"
 #include "run/similarity.h"
 
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t most_pairwise = 4;
 
 struct CompareOptions {
-    std::string project, format, baseline, alternative = "less", run_a, run_b, file, where;
+    std::string project, format, baseline, test = "paired-sets", layout = "groups", alternative = "less", run_a, run_b, file, where;
     std::vector<std::string> run_names;
 };
 
@@ -46,15 +46,26 @@ std::vector<SimilarityComparison> similarity_tests(const Project& project, const
     return tests;
 }
 
-void print_all(const Project& project, const Comparison& comparison, const std::string& format) {
+/// The comparison with its tests as asked for, as the desktop's page makes it.
+struct Shown {
+    const Comparison& comparison;
+    ComparisonView view;
+    bool sets_down = false;
+};
+
+void print_all(const Project& project, const Shown& shown, const std::string& format) {
+    const Comparison& comparison = shown.comparison;
     const std::vector<SimilarityComparison> tests = similarity_tests(project, comparison);
     if (format == "json") {
-        Json json = comparison_json(comparison);
+        Json json = comparison_json(comparison, shown.view);
         json["inter_task_similarity"] = Json::array();
         for (const SimilarityComparison& test : tests) json["inter_task_similarity"].push_back(similarity_json(test));
         return print_json(json);
     }
-    print_table(comparison_table(comparison), format, WideTable::turn);
+    if (shown.sets_down)
+        print_table(comparison_by_set_table(comparison, shown.view), format);
+    else
+        print_table(comparison_table(comparison, shown.view), format, WideTable::turn);
     for (const SimilarityComparison& test : tests) {
         fmt::print("\n");
         print_table(similarity_table(test), format);
@@ -73,7 +84,10 @@ int compare(const CompareOptions& options) {
         for (const std::string& note : comparison.notes) fmt::print(stderr, "{}\n", note);
         throw usage_error("{}: no run with results to compare; see faceter list", project.folder().string());
     }
-    print_all(project, comparison, options.format);
+    CompareChoice choice;
+    choice.test = parse_compare_test(options.test);
+    const ExampleScores examples = compare_test_info(choice.test).needs_examples ? read_examples(store, comparison) : ExampleScores{};
+    print_all(project, {comparison, view_comparison(comparison, examples, choice), options.layout == "datasets"}, options.format);
     return 0;
 }
 
@@ -98,7 +112,7 @@ void print_comparison(const Project& project, const std::vector<std::string>& ru
     const Comparison comparison = compare_runs(store, chosen_rows(store, project, run_ids), "");
     if (comparison.groups.empty()) return;
     fmt::print("\n");
-    print_all(project, comparison, "text");
+    print_all(project, {comparison, view_comparison(comparison, {})}, "text");
 }
 
 void add_compare_commands(Cli& cli) {
@@ -112,6 +126,16 @@ void add_compare_commands(Cli& cli) {
     add_format_option(*command, options->format);
     add_where_option(*command, options->where);
     command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
+    std::vector<std::string> tests;
+    for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
+    command->add_option("--test", options->test, "what the stars rest on: over data sets, over seeds, or over single examples")
+        ->check(CLI::IsMember(tests))
+        ->type_name("NAME")
+        ->capture_default_str();
+    command->add_option("--layout", options->layout, "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline")
+        ->check(CLI::IsMember({"groups", "datasets"}))
+        ->type_name("NAME")
+        ->capture_default_str();
 
     CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether a run's inter-task similarities are below another's",
                                     "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [options] { return similarity(*options); });

@@ -43,7 +43,7 @@ class Grouping {
         }
         const std::string key = configuration(run, store_.settings(run.info.id));
         auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
-        if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}});
+        if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}});
         RunGroup& group = comparison_.groups[place->second];
         const auto same_seed = std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
         if (same_seed != group.runs.end()) {
@@ -55,6 +55,7 @@ class Grouping {
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : results) {
             group.scores[result.name].push_back(result.score);
+            group.scored_runs[result.name].push_back(group.runs.size() - 1);
             if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
         }
     }

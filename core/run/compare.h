@@ -16,6 +16,7 @@ struct RunGroup {
     std::string method;
     std::vector<RunRow> runs;
     std::map<std::string, std::vector<double>> scores;   ///< data set -> a score of each run that has it (percent)
+    std::map<std::string, std::vector<std::size_t>> scored_runs;   ///< data set -> place in `runs` of each of these scores
     std::vector<ModelCost> costs;
 };
 

@@ -19,6 +19,7 @@ std::vector<double> resample(std::size_t n, const std::function<double(std::span
     std::vector<double> estimates(options.resamples);
     std::vector<std::uint32_t> drawn(n);
     for (double& estimate : estimates) {
+        if (options.stop.stop_requested()) return std::vector<double>(options.resamples, not_a_number);
         for (auto& index : drawn) index = static_cast<std::uint32_t>(random.below(n));
         estimate = statistic(drawn);
     }
@@ -75,7 +76,35 @@ double mean_of_groups(const Groups& groups, std::span<const std::uint32_t> drawn
     return sum / size;
 }
 
+double drawn_mean(std::span<const double> values, RandomStream& random) {
+    double sum = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) sum += values[random.below(values.size())];
+    return sum / static_cast<double>(values.size());
+}
+
 }  // namespace
+
+PairedBootstrapResult stratified_bootstrap(std::span<const std::vector<double>> differences, const BootstrapOptions& options) {
+    std::size_t n = 0;
+    std::vector<double> means;
+    for (const auto& stratum : differences) {
+        n += stratum.size();
+        means.push_back(mean(stratum));
+    }
+    PairedBootstrapResult result;
+    result.p = not_a_number;
+    const double estimate = mean(means);
+    std::vector<double> estimates(std::isnan(estimate) ? 0 : options.resamples);
+    RandomStream random(options.seed, "stats.bootstrap");
+    for (double& resampled : estimates) {
+        resampled = 0;
+        for (const auto& stratum : differences) resampled += options.stop.stop_requested() ? not_a_number : drawn_mean(stratum, random);
+        resampled /= static_cast<double>(differences.size());
+    }
+    static_cast<BootstrapResult&>(result) = describe(estimate, estimates, n, options);
+    if (!estimates.empty()) result.p = two_sided_p(estimates);
+    return result;
+}
 
 Interval percentile_interval(std::span<const double> estimates, double confidence) {
     return {quantile(estimates, (1 - confidence) / 2), quantile(estimates, (1 + confidence) / 2)};

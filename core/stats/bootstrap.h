@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "common/json.h"
@@ -17,6 +18,7 @@ struct BootstrapOptions {
     std::size_t resamples = 10000;
     double confidence = 0.95;
     std::uint64_t seed = 1;
+    std::stop_token stop{};  ///< asked before every resample; a stopped bootstrap's results are NaN
 };
 
 /// A percentile interval of the mean over examples (Efron and Tibshirani 1993, chapter 13).
@@ -42,6 +44,10 @@ PairedBootstrapResult paired_bootstrap(std::span<const double> a, std::span<cons
 /// of example i.
 PairedBootstrapResult paired_bootstrap_by_group(std::span<const double> a, std::span<const double> b, std::span<const std::uint32_t> groups,
                                                 const BootstrapOptions& options = {});
+
+/// Mean over strata (data sets) of the mean difference within each: examples are drawn within their stratum, and every stratum counts once, as in a
+/// mean over data sets. One stratum is the paired bootstrap. `n` counts all examples. An empty stratum makes the results NaN.
+PairedBootstrapResult stratified_bootstrap(std::span<const std::vector<double>> differences, const BootstrapOptions& options = {});
 
 /// The bootstrap of any statistic: `statistic` gets the drawn indices of one resample (n of them).
 BootstrapResult bootstrap_statistic(std::size_t n, const std::function<double(std::span<const std::uint32_t>)>& statistic,

@@ -59,4 +59,13 @@ Json WelchResult::to_json() const {
     return json;
 }
 
+Interval welch_interval(std::span<const double> a, std::span<const double> b, double confidence) {
+    const WelchResult r = welch(a, b);
+    if (std::isnan(r.df) || r.n_a < 2 || r.n_b < 2) return {not_a_number, not_a_number};
+    const double difference = mean_difference(a, b);
+    const double error = std::sqrt(variance(a) / static_cast<double>(r.n_a) + variance(b) / static_cast<double>(r.n_b));
+    const double half = error * student_t_upper_quantile((1 - confidence) / 2, r.df);
+    return {difference - half, difference + half};
+}
+
 }  // namespace faceter

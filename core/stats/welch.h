@@ -4,6 +4,7 @@
 
 #include "common/json.h"
 #include "stats/alternative.h"
+#include "stats/descriptive.h"
 
 namespace faceter {
 
@@ -25,5 +26,8 @@ struct WelchResult {
 ///  - both samples constant and their means equal: t and p are NaN; means different: t = +-inf, df = 1, p = 0 or 1.
 /// The note says which.
 WelchResult welch(std::span<const double> a, std::span<const double> b, Alternative alternative = Alternative::two_sided);
+
+/// Two-sided confidence interval of mean(a) - mean(b) with Welch-Satterthwaite's degrees of freedom; NaN where the test has none.
+Interval welch_interval(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
 }  // namespace faceter

@@ -107,6 +107,13 @@ class TestRuns : public QObject {
         QCOMPARE(compared["runs"].size(), std::size_t{3});
         QCOMPARE(compared["baseline"].get<std::string>(), std::string("start"));
         HAS(call({"compare", "--format", "latex"}).out, "\\toprule");
+        QCOMPARE(call({"compare", "--test", "paired-sets", "--format", "csv"}).out, call({"compare", "--format", "csv"}).out);
+        QCOMPARE(json_of(call({"compare", "--test", "welch-seeds", "--format", "json"}))["test"]["name"].get<std::string>(), std::string("welch-seeds"));
+        HAS(call({"compare", "--test", "bootstrap"}).out, "Paired bootstrap over examples");
+        HAS(call({"compare", "--layout", "datasets", "--format", "csv"}).out, "task,data set,metric,start");
+        const Outcome unknown = call({"compare", "--test", "bootstap"});
+        QCOMPARE(unknown.code, 2);
+        HAS(unknown.err, "bootstrap");
         HAS(call({"show", "Mix"}).out, "quick-mix-s2");
         HAS(call({"show", "Mix", "--settings"}).out, "placement: every_other");
         HAS(call({"show", "Mix", "--log"}).out, "all is well");

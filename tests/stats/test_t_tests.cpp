@@ -14,6 +14,14 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 class TestTTests : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    /// scipy.stats.ttest_ind(a, b, equal_var=False).confidence_interval()
+    void welchs_interval_equals_scipy() {
+        const std::vector a{42.9, 42.2, 43.1}, b{41.2, 40.1, 42.0};
+        const Interval interval = welch_interval(a, b);
+        EXPECT_CLOSE(interval.low, -0.3510329845262219, "low");
+        EXPECT_CLOSE(interval.high, 3.6176996511928734, "high");
+        QVERIFY(std::isnan(welch_interval(a, std::vector{1.0}).low));
+    }
     /// t, df and p at 1e-10 relative down to p = 1e-300. The one exception is the case "large_offset" (1e8 + noise): numpy's mean of such
     /// values carries an error of 1e-8, ours is corrected in a second pass; its t is compared at 1e-6.
     void welch_equals_scipy() {

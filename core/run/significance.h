@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/compare.h"
+#include "stats/descriptive.h"
+#include "stats/number.h"
+
+namespace faceter {
+
+/// What the stars of a comparison rest on. Which one is right depends on what one wants to speak for: other data sets, other seeds, other examples.
+enum class CompareTest { paired_sets, paired_seeds, bootstrap, randomisation, welch_seeds };
+
+struct CompareTestInfo {
+    CompareTest test;
+    std::string_view name;         ///< on the command line: "paired-sets"
+    std::string_view title;        ///< "Paired t over data sets"
+    std::string_view speaks_for;   ///< one sentence
+    std::string_view assumption;   ///< one sentence
+    bool needs_examples = false;
+};
+std::span<const CompareTestInfo> compare_tests();
+const CompareTestInfo& compare_test_info(CompareTest test);
+/// A usage error for any other word.
+CompareTest parse_compare_test(std::string_view name);
+
+/// Scores of single examples (percent), for each group and data set the mean over its seeds.
+struct ExampleScores {
+    struct Of {
+        std::vector<double> values;   ///< empty: there are none, and `reason` says why
+        std::string reason;
+    };
+    std::vector<std::map<std::string, Of>> groups;
+};
+/// Reads what the runs stored. Data sets whose metric is no mean over examples (correlations, average precision) have none.
+ExampleScores read_examples(Store& store, const Comparison& comparison);
+
+/// One group against the baseline, on one data set or on the mean over data sets (points, two-sided).
+struct TestOutcome {
+    double p = not_a_number, p_adjusted = not_a_number;
+    double difference = not_a_number;   ///< mean difference that the test saw
+    Interval interval{not_a_number, not_a_number};   ///< of the difference, 95 %
+    std::size_t n = 0;                  ///< observations: data sets, seeds, examples (of the smaller sample where they are not paired)
+    std::string reason;                 ///< why there is no p; empty: there is one
+    bool has_p() const { return reason.empty(); }
+    bool is_significant() const { return has_p() && p_adjusted < 0.05; }
+    int stars() const;
+};
+
+struct ResamplingOptions {
+    std::size_t bootstrap = 10000, randomisation = 100000;
+    std::uint64_t seed = 1;
+    std::stop_token stop{};   ///< asked between resamples; what is stopped has no p
+};
+
+/// On one data set. `paired_sets` has no outcome here: it speaks of the mean only.
+TestOutcome test_on_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group, const std::string& set,
+                        const ResamplingOptions& options = {});
+/// On the mean over the data sets that every group has. Examples are drawn within each data set, and every data set counts once.
+TestOutcome test_on_mean(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,
+                         const ResamplingOptions& options = {});
+/// Holm's adjustment over those that have a p.
+void adjust_holm(std::span<TestOutcome*> family);
+
+}  // namespace faceter
