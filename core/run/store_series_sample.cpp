@@ -33,22 +33,31 @@ class Cumulative {
             });
     }
     bool empty() const { return steps_.empty(); }
-    double at(std::int64_t step) const {
-        const auto next = std::lower_bound(steps_.begin(), steps_.end(), step);
-        if (next == steps_.end()) return sums_.back();
-        const auto i = static_cast<std::size_t>(next - steps_.begin());
-        if (i == 0 || *next == step) return sums_[i];
+    double at(std::int64_t step) {
+        const std::size_t i = place(step);
+        if (i == steps_.size()) return sums_.back();
+        if (i == 0 || steps_[i] == step) return sums_[i];
         const double part = static_cast<double>(step - steps_[i - 1]) / static_cast<double>(steps_[i] - steps_[i - 1]);
         return sums_[i - 1] + part * (sums_[i] - sums_[i - 1]);
     }
 
   private:
+    /// The first place whose step is not below. Steps are asked for in order, nearly: the next place is close to the last one.
+    std::size_t place(std::int64_t step) {
+        constexpr std::size_t near = 8;
+        const std::size_t end = std::min(steps_.size(), last_ + near);
+        if (last_ < steps_.size() && (last_ == 0 || steps_[last_ - 1] < step))
+            for (; last_ < end; ++last_)
+                if (steps_[last_] >= step) return last_;
+        return last_ = static_cast<std::size_t>(std::lower_bound(steps_.begin(), steps_.end(), step) - steps_.begin());
+    }
     void add(std::int64_t step, double sum) {
         steps_.push_back(step);
         sums_.push_back(sum);
     }
     std::vector<std::int64_t> steps_;
     std::vector<double> sums_;
+    std::size_t last_ = 0;
 };
 
 /// "loss@2" counts the examples of stage 2.
