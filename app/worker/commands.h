@@ -10,5 +10,6 @@ void add_embed(CLI::App& app, int& exit_code);
 void add_evaluate(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_describe(CLI::App& app, int& exit_code);
+void add_session(CLI::App& app, int& exit_code);
 
 }  // namespace faceter::worker

@@ -1,0 +1,175 @@
+#include <ATen/Parallel.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <numeric>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "eval/tasks.h"
+#include "machine.h"
+#include "plugin/loader.h"
+#include "plugin/run_model.h"
+#include "run/machine.h"
+#include "session/session_data.h"
+
+namespace faceter::worker {
+namespace {
+
+constexpr double most_probe_seconds = 20;   // of one stage
+constexpr std::size_t probe_texts = 128;
+
+double seconds_since(std::chrono::steady_clock::time_point start) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+
+/// Peak of this process's resident memory since restart(): what the probe takes, not what an earlier request took.
+class MemoryPeak {
+  public:
+    static void restart() {
+        ::malloc_trim(0);
+        std::ofstream("/proc/self/clear_refs") << "5";
+    }
+    static std::uint64_t bytes() {
+        std::ifstream status("/proc/self/status");
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("VmHWM:"))
+                if (const auto kibibytes = parse_int(trim(std::string_view(line).substr(6, line.find("kB") - 6)))) return static_cast<std::uint64_t>(*kibibytes) * 1024;
+        return peak_memory_bytes();
+    }
+};
+
+struct Probe {
+    const Json& settings;
+    SessionData& data;
+    Request& request;
+    std::size_t steps;
+    std::vector<std::shared_ptr<TrainingSet>> training;
+    Json warnings = Json::array();
+    std::unique_ptr<EmbeddingModel> model;
+
+    void read_training();
+    Json stage(std::size_t index, const Stage& stage, const PairBatcher& batcher);
+    Json train(const Variant& variant);
+    Json evaluation();
+};
+
+void Probe::read_training() {
+    for (const Task& task : read_tasks(settings.at("tasks")))
+        for (const Json& entry : task.train) {
+            request.progress("read training data", training.size(), 0);
+            try {
+                training.push_back(data.training_set(settings, entry, task));
+            } catch (const DataUnavailable& error) {
+                warnings.push_back(error.what());
+            }
+        }
+}
+
+/// Real steps of the stage on the run's own batches; the first one, which fills caches, is not counted where there are others.
+Json Probe::stage(std::size_t index, const Stage& stage, const PairBatcher& batcher) {
+    CurriculumContext context;
+    for (const Task& task : model->tasks)
+        if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
+    for (const auto& set : training) context.sets.push_back(set.get());
+    const TrainingSettings recipe = TrainingSettings::from_json(settings);
+    context.batch_size = recipe.batch_size;
+    context.seed = recipe.seed;
+    context.settings = settings.at("curriculum");
+    const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
+    const auto objective = registry().make_objective(json_at<std::string>(settings.at("objective"), "method", "objective"), settings.at("objective"));
+    SingleProcess group;
+    Trainer trainer(*model, stage, index, batcher, *curriculum, *objective, recipe, {}, group);
+    std::vector<double> seconds;
+    std::int64_t tokens = 0;
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t wanted = std::min<std::size_t>(steps, static_cast<std::size_t>(trainer.total_steps()));
+    while (seconds.size() < wanted && (seconds.size() < 2 || seconds_since(start) < most_probe_seconds)) {
+        request.progress("try " + stage.name, seconds.size(), wanted);
+        const StepReport report = trainer.train_step();
+        seconds.push_back(report.seconds);
+        tokens += report.tokens;
+    }
+    const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0), without_first = all - seconds.front();
+    const double step = seconds.size() > 1 ? without_first / static_cast<double>(seconds.size() - 1) : all;
+    return {{"name", stage.name},
+            {"steps", trainer.total_steps()},
+            {"examples", curriculum->num_examples()},
+            {"seconds_per_step", step},
+            {"tokens_per_s", all > 0 ? static_cast<double>(tokens) / all : 0},
+            {"probed_steps", seconds.size()},
+            {"seconds", step * static_cast<double>(trainer.total_steps())}};
+}
+
+Json Probe::train(const Variant& variant) {
+    Json stages = Json::array();
+    read_training();
+    std::vector<const TrainingSet*> sets;
+    for (const auto& set : training) sets.push_back(set.get());
+    request.progress("tokenise", 0, 0);
+    const PairBatcher batcher(*model, sets, cache_directory() / "tokens", at::get_num_threads());
+    std::size_t index = 0;
+    for (const Stage& one : variant.stages(*model)) stages.push_back(stage(index++, one, batcher));
+    return stages;
+}
+
+/// Time to embed all texts of the evaluation, from a few of each set. What a task computes after that (search, classifiers, clusters) is not in it.
+Json Probe::evaluation() {
+    double seconds = 0;
+    std::size_t texts = 0;
+    for (const Json& entry : settings.at("evaluation").at("datasets")) {
+        request.progress("try the evaluation", 0, 0);
+        try {
+            const auto set = data.evaluation_set(settings, entry);
+            const auto all = all_texts(*set);
+            std::vector<std::string_view> some;
+            for (std::size_t i = 0; i < std::min(all.size(), probe_texts); ++i) some.push_back(all[i * all.size() / std::min(all.size(), probe_texts)]);
+            if (some.empty()) continue;
+            const auto start = std::chrono::steady_clock::now();
+            embed_texts(*model, some, routes_for(*model, *set, "").document);
+            seconds += seconds_since(start) * static_cast<double>(all.size()) / static_cast<double>(some.size());
+            texts += all.size();
+        } catch (const DataUnavailable& error) {
+            warnings.push_back(error.what());
+        }
+    }
+    return {{"texts", texts}, {"seconds", seconds}};
+}
+
+}  // namespace
+
+/// {"settings": resolved settings of a run, "steps": 4} -> {"total_parameters", "active_parameters", "stages": [{"name", "steps", "examples", "seconds_per_step",
+/// "tokens_per_s", "probed_steps", "seconds"}], "evaluation": {"texts", "seconds"}, "seconds" (in all), "memory_bytes" (peak of the probe), "memory_available_bytes",
+/// "threads", "warnings"}. Real steps on real batches; nothing is written but the token cache, which the run uses as well.
+Json estimate(const Json& params, SessionData& data, Request& request) {
+    const auto settings = json_at<Json>(params, "settings", "estimate");
+    Probe probe{settings, data, request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50), {}};
+    const int threads = at::get_num_threads();
+    at::set_num_threads(json_or<int>(settings, "threads", threads, "settings"));
+    data.drop_models();
+    MemoryPeak::restart();
+    request.progress("load the model", 0, 0);
+    probe.model = open_start_model(settings);
+    const auto variant = variant_of(settings);
+    variant->prepare(*probe.model);
+    std::int64_t total = 0;
+    for (const auto& encoder : probe.model->encoders) total += encoder->total_parameters();
+    const bool trains = json_at<std::string>(settings.at("variant"), "method", "variant") != "start";
+    const Json stages = trains ? probe.train(*variant) : Json::array();
+    const Json evaluation = probe.evaluation();
+    double seconds = evaluation["seconds"].get<double>();
+    for (const Json& stage : stages) seconds += stage["seconds"].get<double>();
+    Json result = {{"total_parameters", total},
+                   {"active_parameters", probe.model->encoders.front()->active_parameters()},
+                   {"stages", stages},
+                   {"evaluation", evaluation},
+                   {"seconds", seconds},
+                   {"memory_bytes", MemoryPeak::bytes()},
+                   {"memory_available_bytes", this_machine().memory_available_bytes},
+                   {"threads", at::get_num_threads()},
+                   {"warnings", probe.warnings}};
+    at::set_num_threads(threads);
+    return result;
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,53 @@
+#include "session/session_data.h"
+
+#include "plugin/run_model.h"
+
+namespace faceter::worker {
+namespace {
+
+/// Paths of resolved settings are absolute, so the base folder has no part in it.
+DataRequest request_for(const Json& settings, const Json& entry) {
+    return {entry, "/", json_or<std::uint64_t>(settings, "seed", 1, "settings"), json_or<std::size_t>(settings, "sample_limit", 0, "settings")};
+}
+
+std::string key_of(const DataRequest& request, const std::string& task) {
+    return Json{request.settings, request.seed, request.sample_limit, task}.dump();
+}
+
+}  // namespace
+
+std::shared_ptr<TrainingSet> SessionData::training_set(const Json& settings, const Json& entry, const Task& task) {
+    const DataRequest request = request_for(settings, entry);
+    return training_.get(key_of(request, task.type + "/" + task.name), [&] {
+        TrainingSet set = load_training_set(request, task.type);
+        set.task = task.name;
+        return set;
+    });
+}
+
+std::shared_ptr<EvaluationSet> SessionData::evaluation_set(const Json& settings, const Json& entry) {
+    const DataRequest request = request_for(settings, entry);
+    return evaluation_.get(key_of(request, ""), [&] { return load_evaluation_set(request); });
+}
+
+EmbeddingModel& SessionData::prepared_model(const Json& settings) {
+    const Json key = {json_at<Json>(settings, "model", "settings"), json_or<Json>(settings, "max_length", nullptr, "settings"),
+                      json_at<Json>(settings, "tasks", "settings"), json_at<Json>(settings, "variant", "settings")};
+    return **prepared_.get(key.dump(), [&] {
+        auto model = open_start_model(settings);
+        variant_of(settings)->prepare(*model);
+        return model;
+    });
+}
+
+OpenedModel& SessionData::named_model(const ModelOptions& options) {
+    const Json key = {options.model, options.project, options.task, options.instruction, options.max_length};
+    return *named_.get(key.dump(), [&] { return open_model(options, true); });
+}
+
+void SessionData::drop_models() {
+    prepared_.clear();
+    named_.clear();
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,61 @@
+#pragma once
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "data/sources.h"
+#include "model/embedding_model.h"
+#include "named_model.h"
+#include "session/session_server.h"
+
+namespace faceter::worker {
+
+/// The last few things that were made, by key: what is asked again is not read again.
+template <typename Value>
+class Recent {
+  public:
+    explicit Recent(std::size_t most) : most_(most) {}
+    template <typename Make>
+    std::shared_ptr<Value> get(const std::string& key, Make make) {
+        for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
+            if (entry->first == key) {
+                entries_.splice(entries_.begin(), entries_, entry);
+                return entries_.front().second;
+            }
+        entries_.emplace_front(key, std::make_shared<Value>(make()));
+        if (entries_.size() > most_) entries_.pop_back();
+        return entries_.front().second;
+    }
+    void clear() { entries_.clear(); }
+
+  private:
+    std::size_t most_;
+    std::list<std::pair<std::string, std::shared_ptr<Value>>> entries_;
+};
+
+/// What a session keeps between requests: data sets and models.
+class SessionData {
+  public:
+    /// The data of one entry of resolved run settings, as its run would read them. Errors as core/data says them.
+    std::shared_ptr<TrainingSet> training_set(const Json& settings, const Json& entry, const Task& task);
+    std::shared_ptr<EvaluationSet> evaluation_set(const Json& settings, const Json& entry);
+    /// The start model of these settings with the routes that their variant gives it: instructions, lengths, experts.
+    EmbeddingModel& prepared_model(const Json& settings);
+    OpenedModel& named_model(const ModelOptions& options);
+    /// Models take memory that a probe of training needs.
+    void drop_models();
+
+  private:
+    Recent<TrainingSet> training_{8};
+    Recent<EvaluationSet> evaluation_{8};
+    Recent<std::unique_ptr<EmbeddingModel>> prepared_{1};
+    Recent<OpenedModel> named_{2};
+};
+
+/// The session's methods; each is one file. What they take and give is written at their definitions.
+Json preview(const Json& params, SessionData& data, Request& request);
+Json estimate(const Json& params, SessionData& data, Request& request);
+Json embed(const Json& params, SessionData& data, Request& request);
+
+}  // namespace faceter::worker

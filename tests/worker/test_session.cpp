@@ -1,0 +1,187 @@
+#include <QJsonDocument>
+#include <fstream>
+
+#include "common/file.h"
+#include "run/catalogue.h"
+#include "run/experiment.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 120000;
+
+/// The real program on pipes, asked as the workbench asks it.
+class Session {
+  public:
+    Session() {
+        process_.setProcessChannelMode(QProcess::SeparateChannels);
+        process_.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"session"});
+    }
+    ~Session() {
+        process_.closeWriteChannel();
+        process_.waitForFinished(patience_ms);
+    }
+    void send(const std::string& line) { process_.write(line.c_str(), static_cast<qint64>(line.size())); }
+    void ask(const Json& message) { send(message.dump() + "\n"); }
+    /// The next line; null after a long time or at the end.
+    Json read() {
+        while (!process_.canReadLine())
+            if (!process_.waitForReadyRead(patience_ms)) return nullptr;
+        return Json::parse(process_.readLine().toStdString());
+    }
+    /// The next answer, past the progress lines, which are counted.
+    Json answer() {
+        for (Json line = read();; line = read()) {
+            if (line.is_null() || !line.contains("progress")) return line;
+            ++num_progress;
+        }
+    }
+    int finish() {
+        process_.closeWriteChannel();
+        return process_.waitForFinished(patience_ms) ? process_.exitCode() : -1;
+    }
+    QProcess& process() { return process_; }
+    int num_progress = 0;
+
+  private:
+    QProcess process_;
+};
+
+}  // namespace
+
+/// `faceter-worker session` on the tiny reference model.
+class TestSession : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    std::string text(int steps) const {
+        return "name: s\nmodel: " + (shared_folder() / "fixtures/bert").string() + "\nmax_length: 8\nthreads: 1\n" +
+               "tasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n"
+               "    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
+               "variants:\n  EM: {method: dense}\n  IC: {method: instruction}\n"
+               "training: {batch_size: 8, steps: " +
+               std::to_string(steps) + "}\nevaluation: {baseline: true, datasets: []}\n";
+    }
+
+    Json settings(const std::string& variant, int steps = 30) const {
+        std::ofstream out(folder_.path() / "pairs.jsonl");
+        for (int i = 0; i < 60; ++i)
+            out << "{\"query\": \"question " << i << "\", \"document\": \"an answer to question number " << i << " that is longer than eight tokens\"}\n";
+        out.close();
+        const Experiment experiment = Experiment::parse(text(steps), folder_.path() / "s.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        for (const ResolvedRun& run : experiment.runs())
+            if (run.variant == variant) return run.settings;
+        return nullptr;
+    }
+
+  private Q_SLOTS:
+    void a_malformed_line_is_answered_and_ends_nothing() {
+        Session session;
+        session.send("{not json\n");
+        QCOMPARE(session.read().at("error").at("code").get<std::string>(), std::string("usage"));
+        session.send("[1, 2]\n");
+        QVERIFY(session.read().at("id").is_null());
+        session.ask({{"id", 3}, {"method", "no_such_method"}});
+        const Json unknown = session.read();
+        QCOMPARE(unknown.at("id").get<int>(), 3);
+        QVERIFY(unknown.at("error").at("message").get<std::string>().find("preview") != std::string::npos);
+        session.ask({{"method", "embed"}});
+        QVERIFY(session.read().at("error").at("message").get<std::string>().find("'id' is missing") != std::string::npos);
+        session.ask({{"id", "four"}, {"method", "preview"}, {"params", {{"settings", 7}}}});
+        const Json wrong = session.answer();
+        QCOMPARE(wrong.at("id").get<std::string>(), std::string("four"));
+        QVERIFY(wrong.contains("error"));
+        QCOMPARE(session.finish(), 0);
+    }
+
+    void the_end_of_the_input_ends_it_and_nothing_else_stands_on_its_output() {
+        Session session;
+        QVERIFY(session.process().waitForStarted());
+        QCOMPARE(session.finish(), 0);
+        QVERIFY(session.process().readAllStandardOutput().isEmpty());
+    }
+
+    void preview_shows_texts_as_the_model_of_a_variant_sees_them() {
+        NEED_SHARED();
+        Session session;
+        session.ask({{"id", 1}, {"method", "preview"}, {"params", {{"settings", settings("IC")}, {"task", "retrieval"}, {"examples", 5}}}});
+        const Json answer = session.answer();
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        const Json& set = answer.at("result").at("sets").at(0);
+        QCOMPARE(set.at("size").get<int>(), 60);
+        QCOMPARE(set.at("examples").size(), std::size_t{5});
+        const Json& anchor = set.at("examples").at(0).at("texts").at(0);
+        const Json& positive = set.at("examples").at(0).at("texts").at(1);
+        QCOMPARE(anchor.at("instruction").get<std::string>(), std::string("search query: "));
+        QCOMPARE(anchor.at("text").get<std::string>(), std::string("question 0"));
+        QCOMPARE(positive.at("kept_tokens").get<int>(), 8);
+        QVERIFY(positive.at("num_tokens").get<int>() > 8);
+        QVERIFY(positive.at("cut").get<std::size_t>() < positive.at("text").get<std::string>().size());
+        const Json& lengths = set.at("lengths").at(1);
+        std::size_t counted = 0;
+        for (const Json& bin : lengths.at("bins")) counted += bin.get<std::size_t>();
+        QCOMPARE(counted, lengths.at("num_texts").get<std::size_t>());
+        QCOMPARE(lengths.at("num_truncated").get<int>(), 60);
+
+        session.ask({{"id", 2}, {"method", "preview"}, {"params", {{"settings", settings("EM")}}}});
+        const Json dense = session.answer();
+        QCOMPARE(dense.at("result").at("sets").at(0).at("examples").at(0).at("texts").at(0).at("instruction").get<std::string>(), std::string());
+    }
+
+    void estimate_tries_real_steps_and_tells_what_a_run_takes() {
+        NEED_SHARED();
+        Session session;
+        session.ask({{"id", 1}, {"method", "estimate"}, {"params", {{"settings", settings("EM")}, {"steps", 3}}}});
+        const Json answer = session.answer();
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        const Json& result = answer.at("result");
+        QVERIFY(session.num_progress >= 3);
+        QVERIFY(result.at("total_parameters").get<std::int64_t>() > 1000);
+        QVERIFY(result.at("memory_bytes").get<std::int64_t>() > (1 << 20));
+        const Json& stage = result.at("stages").at(0);
+        QCOMPARE(stage.at("steps").get<int>(), 30);
+        QCOMPARE(stage.at("probed_steps").get<int>(), 3);
+        QCOMPARE(stage.at("seconds").get<double>(), stage.at("seconds_per_step").get<double>() * 30);
+        session.ask({{"id", 2}, {"method", "estimate"}, {"params", {{"settings", settings("start")}}}});
+        QVERIFY(session.answer().at("result").at("stages").empty());
+    }
+
+    void a_request_can_be_cancelled_while_it_runs_and_before() {
+        NEED_SHARED();
+        Session session;
+        session.ask({{"id", 1}, {"method", "estimate"}, {"params", {{"settings", settings("EM", 100000)}, {"steps", 50}}}});
+        session.ask({{"id", 2}, {"method", "embed"}, {"params", {{"model", "minilm"}, {"texts", {"x"}}}}});
+        QVERIFY(session.read().contains("progress"));   // the first one runs
+        session.ask({{"method", "cancel"}, {"params", {{"id", 2}}}});
+        session.ask({{"method", "cancel"}, {"params", {{"id", 1}}}});
+        const Json first = session.answer(), second = session.answer();
+        QCOMPARE(first.at("id").get<int>(), 1);
+        QCOMPARE(first.at("error").at("code").get<std::string>(), std::string("cancelled"));
+        QCOMPARE(second.at("error").at("code").get<std::string>(), std::string("cancelled"));
+        session.ask({{"method", "cancel"}, {"params", {{"id", "none"}}}});
+        session.ask({{"id", 3}, {"method", "embed"}, {"params", {{"model", (shared_folder() / "fixtures/bert").string()}, {"texts", {"still here"}}}}});
+        QVERIFY(session.answer().contains("result"));
+    }
+
+    void embed_gives_a_vector_a_text_in_input_order() {
+        NEED_SHARED();
+        Session session;
+        const std::string model = (shared_folder() / "fixtures/bert").string();
+        session.ask({{"id", 1}, {"method", "embed"}, {"params", {{"model", model}, {"texts", {"one text", "another", "one text"}}}}});
+        session.ask({{"id", 2}, {"method", "embed"}, {"params", {{"model", model}, {"instruction", "query: "}, {"texts", {"one text"}}}}});
+        session.ask({{"id", 3}, {"method", "embed"}, {"params", {{"model", "/no/such/folder"}, {"texts", {"x"}}}}});
+        const Json plain = session.answer().at("result"), instructed = session.answer().at("result");
+        QCOMPARE(plain.at("vectors").size(), std::size_t{3});
+        QCOMPARE(plain.at("vectors").at(0).size(), plain.at("dim").get<std::size_t>());
+        QVERIFY(plain.at("vectors").at(0) == plain.at("vectors").at(2));
+        QVERIFY(plain.at("vectors").at(0) != plain.at("vectors").at(1));
+        QVERIFY(plain.at("vectors").at(0) != instructed.at("vectors").at(0));
+        QCOMPARE(session.answer().at("error").at("code").get<std::string>(), std::string("data"));
+    }
+};
+
+FACETER_TEST(TestSession)
+#include "test_session.moc"
