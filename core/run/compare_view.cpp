@@ -46,9 +46,11 @@ class ViewMaker {
         return value;
     }
 
-    /// Rows stand by task type, in the order in which types first come.
+    /// Rows stand by task type in the papers' order, others after them as they first come.
     std::vector<std::string> task_types() const {
         std::vector<std::string> types;
+        for (const char* usual : {"retrieval", "classification", "clustering", "reranking", "pair_classification", "sts", "summarisation"})
+            if (std::any_of(comparison_.sets.begin(), comparison_.sets.end(), [&](const ComparedSet& set) { return set.task_type == usual; })) types.push_back(usual);
         for (const ComparedSet& set : comparison_.sets)
             if (std::find(types.begin(), types.end(), set.task_type) == types.end()) types.push_back(set.task_type);
         return types;

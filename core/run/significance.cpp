@@ -99,9 +99,10 @@ Differences example_differences(const ExampleScores& examples, std::size_t group
     return {paired_differences(a.values, b.values), {}};
 }
 
-TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double>>& strata, const ResamplingOptions& options) {
-    BootstrapOptions bootstrap{options.bootstrap, 0.95, options.seed, options.stop};
-    const PairedBootstrapResult drawn = stratified_bootstrap(strata, bootstrap);
+/// A randomisation test has no interval of its own: the bootstrap's stands in where `with_interval`.
+TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double>>& strata, const ResamplingOptions& options, bool with_interval) {
+    const bool draw = with_interval || test == CompareTest::bootstrap;
+    const PairedBootstrapResult drawn = stratified_bootstrap(strata, {draw ? options.bootstrap : 0, 0.95, options.seed, options.stop});
     TestOutcome outcome{drawn.p, not_a_number, drawn.estimate, drawn.interval, drawn.n, {}};
     if (test == CompareTest::randomisation && !options.stop.stop_requested()) {
         // Flipping signs within data sets: each difference weighs what it adds to the mean over data sets.
@@ -131,7 +132,7 @@ TestOutcome examples_on_mean(CompareTest test, const Comparison& comparison, con
         strata.push_back(std::move(differences.values));
     }
     if (strata.empty()) return without("there is no data set that all groups have");
-    return from_examples(test, strata, options);
+    return from_examples(test, strata, options, true);
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ TestOutcome test_on_set(CompareTest test, const Comparison& comparison, const Ex
     }
     Differences differences = example_differences(examples, group, *comparison.baseline, set);
     if (!differences.reason.empty()) return without(differences.reason);
-    return from_examples(test, {std::move(differences.values)}, options);
+    return from_examples(test, {std::move(differences.values)}, options, false);
 }
 
 TestOutcome test_on_mean(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,

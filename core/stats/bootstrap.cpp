@@ -1,6 +1,7 @@
 #include "stats/bootstrap.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <unordered_map>
 
@@ -76,11 +77,40 @@ double mean_of_groups(const Groups& groups, std::span<const std::uint32_t> drawn
     return sum / size;
 }
 
-double drawn_mean(std::span<const double> values, RandomStream& random) {
-    double sum = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) sum += values[random.below(values.size())];
-    return sum / static_cast<double>(values.size());
-}
+/// xoshiro256++ (Blackman and Vigna 2019), seeded by a stream of ours: thousands of resamples of thousands of examples of dozens of data sets are
+/// billions of draws, for which a counter-based stream is twenty times slower.
+class FastIndices {
+  public:
+    explicit FastIndices(RandomStream& seed) : state_{seed.next(), seed.next(), seed.next(), seed.next() | 1} {}
+
+    /// Mean of as many values as there are, drawn with replacement; two 32-bit indices a word (an index is off uniform by less than n / 2^32).
+    double mean_of_drawn(std::span<const double> values) {
+        const std::uint64_t n = values.size();
+        double even = 0, odd = 0;
+        std::uint64_t i = 0;
+        for (; i + 1 < n; i += 2) {
+            const std::uint64_t word = next();
+            even += values[(word >> 32) * n >> 32];
+            odd += values[(word & 0xffffffffU) * n >> 32];
+        }
+        if (i < n) even += values[(next() >> 32) * n >> 32];
+        return (even + odd) / static_cast<double>(n);
+    }
+
+  private:
+    std::uint64_t next() {
+        const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
+        const std::uint64_t shifted = state_[1] << 17;
+        state_[2] ^= state_[0];
+        state_[3] ^= state_[1];
+        state_[1] ^= state_[2];
+        state_[0] ^= state_[3];
+        state_[2] ^= shifted;
+        state_[3] = std::rotl(state_[3], 45);
+        return result;
+    }
+    std::uint64_t state_[4];
+};
 
 }  // namespace
 
@@ -96,9 +126,10 @@ PairedBootstrapResult stratified_bootstrap(std::span<const std::vector<double>> 
     const double estimate = mean(means);
     std::vector<double> estimates(std::isnan(estimate) ? 0 : options.resamples);
     RandomStream random(options.seed, "stats.bootstrap");
+    FastIndices draws(random);
     for (double& resampled : estimates) {
         resampled = 0;
-        for (const auto& stratum : differences) resampled += options.stop.stop_requested() ? not_a_number : drawn_mean(stratum, random);
+        for (const auto& stratum : differences) resampled += options.stop.stop_requested() ? not_a_number : draws.mean_of_drawn(stratum);
         resampled /= static_cast<double>(differences.size());
     }
     static_cast<BootstrapResult&>(result) = describe(estimate, estimates, n, options);

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 
 #include "common/random.h"
@@ -38,6 +39,9 @@ double exact_share(std::span<const double> differences, const Extreme& extreme) 
     return static_cast<double>(count) / static_cast<double>(patterns);
 }
 
+/// -value where the lowest bit is set: a branch on random bits is guessed wrong every second time.
+double flipped(double value, std::uint64_t bits) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) ^ (bits << 63)); }
+
 double sampled_share(std::span<const double> differences, const Extreme& extreme, std::size_t resamples, std::uint64_t seed) {
     RandomStream random(seed, "stats.randomisation");
     std::size_t count = 1;  // the observed signs are one of the patterns
@@ -46,7 +50,7 @@ double sampled_share(std::span<const double> differences, const Extreme& extreme
         std::uint64_t signs = 0;
         for (std::size_t k = 0; k < differences.size(); ++k) {
             if (k % 64 == 0) signs = random.next();
-            sum += signs & 1 ? -differences[k] : differences[k];
+            sum += flipped(differences[k], signs);
             signs >>= 1;
         }
         count += extreme(sum);

@@ -1,5 +1,6 @@
 #include "run/compare_view_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "figure/table_export.h"
@@ -39,6 +40,14 @@ class TestCompareView : public QObject {
                                                   "/over 3 task types", "/over 4 data sets", "/parameters", "/encode"}));
         QCOMPARE(row_of(view, Kind::cost, "parameters").values[1].value, 23.7);
         QVERIFY(!row_of(view, Kind::cost, "parameters").values[1].best);
+    }
+    void task_types_stand_in_the_papers_order() {
+        Comparison comparison = compared_groups();
+        std::reverse(comparison.sets.begin(), comparison.sets.end());
+        comparison.sets[3].task_type = "of its own";
+        const ComparisonView view = view_comparison(comparison, {});
+        QCOMPARE(view.rows[0].name, std::string("set1"));
+        QCOMPARE(view.rows[3].task_type, std::string("of its own"));
     }
     void values_and_deltas_are_of_the_seeds_that_are_asked_for() {
         CompareChoice choice;

@@ -1,0 +1,200 @@
+#include "pages/compare/compare_cards.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QResizeEvent>
+
+#include "figure/figure_view.h"
+#include "project/runs_snapshot.h"
+#include "theme/theme.h"
+#include "widgets/labels.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int cardHeight = 268, twoColumns = 640;
+
+QWidget* card(QLayout* content) {
+    auto* frame = new QFrame;
+    frame->setProperty("card", true);
+    frame->setLayout(content);
+    content->setContentsMargins(12, 8, 12, 8);
+    content->setSpacing(4);
+    frame->setFixedHeight(cardHeight);
+    return frame;
+}
+
+FigureView* figureView(const QString& name) {
+    auto* view = new FigureView;
+    view->setObjectName(name);
+    view->setNotesShown(false);
+    return view;
+}
+
+}  // namespace
+
+CompareCards::CompareCards(QWidget* parent)
+    : QWidget(parent),
+      m_layout(new QGridLayout(this)),
+      m_gain(figureView(QStringLiteral("compareGain"))),
+      m_scatter(figureView(QStringLiteral("compareScatter"))),
+      m_seeds(figureView(QStringLiteral("compareSeeds"))),
+      m_examples(figureView(QStringLiteral("compareExamples"))),
+      m_setHint(secondaryLabel(tr("Choose a data set in the table to see its seeds and the differences of its single examples."))),
+      m_setFigures(new QWidget),
+      m_wins(new QWidget),
+      m_winsGrid(new QGridLayout),
+      m_winsTitle(headingLabel(QString())),
+      m_tiesRule(secondaryLabel()),
+      m_a(new QComboBox),
+      m_b(new QComboBox) {
+    m_layout->setContentsMargins(0, 0, 0, 0);
+    m_layout->setSpacing(8);
+    auto* gain = new QVBoxLayout;
+    gain->addWidget(m_gain, 1);
+    auto* wins = new QVBoxLayout;
+    wins->addWidget(m_winsTitle);
+    m_winsGrid->setHorizontalSpacing(16);
+    m_winsGrid->setVerticalSpacing(6);
+    auto* counts = new QWidget;
+    counts->setLayout(m_winsGrid);
+    counts->setObjectName(QStringLiteral("compareWins"));
+    wins->addWidget(counts);
+    wins->addStretch(1);
+    m_tiesRule->setWordWrap(true);
+    wins->addWidget(m_tiesRule);
+    m_cards = {card(gain), card(wins), makePairCard(), makeSetCard()};
+    arrange();
+    for (QComboBox* box : {m_a, m_b}) connect(box, &QComboBox::activated, this, [this] { drawScatter(), Q_EMIT pairChanged(); });
+}
+
+QWidget* CompareCards::makePairCard() {
+    auto* layout = new QVBoxLayout;
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(secondaryLabel(tr("x")));
+    bar->addWidget(m_a, 1);
+    bar->addSpacing(8);
+    bar->addWidget(secondaryLabel(tr("y")));
+    bar->addWidget(m_b, 1);
+    m_a->setObjectName(QStringLiteral("comparePairA"));
+    m_b->setObjectName(QStringLiteral("comparePairB"));
+    m_a->setAccessibleName(tr("Group along x"));
+    m_b->setAccessibleName(tr("Group along y"));
+    for (QComboBox* box : {m_a, m_b}) box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    layout->addLayout(bar);
+    layout->addWidget(m_scatter, 1);
+    m_scatter->setTitleShown(false);
+    return card(layout);
+}
+
+QWidget* CompareCards::makeSetCard() {
+    auto* layout = new QVBoxLayout;
+    m_setHint->setWordWrap(true);
+    m_setHint->setAlignment(Qt::AlignCenter);
+    layout->addWidget(m_setHint, 1);
+    auto* figures = new QHBoxLayout(m_setFigures);
+    figures->setContentsMargins(0, 0, 0, 0);
+    figures->addWidget(m_seeds, 1);
+    figures->addWidget(m_examples, 1);
+    m_setFigures->hide();
+    layout->addWidget(m_setFigures, 1);
+    return card(layout);
+}
+
+void CompareCards::arrange() {
+    const int columns = width() >= twoColumns ? 2 : 1;
+    for (int i = 0; i < m_cards.size(); ++i) m_layout->addWidget(m_cards[i], i / columns, i % columns);
+    for (int column = 0; column < 2; ++column) m_layout->setColumnStretch(column, column < columns ? 1 : 0);
+}
+
+void CompareCards::resizeEvent(QResizeEvent* event) {
+    if ((event->oldSize().width() >= twoColumns) != (width() >= twoColumns)) arrange();
+}
+
+void CompareCards::show(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view, const std::vector<int>& colours) {
+    m_comparison = std::move(comparison);
+    m_view = std::move(view);
+    m_colours = colours;
+    m_gain->setFigure(gainFigure(*m_comparison, *m_view, m_colours));
+    fillWins();
+    fillPairs();
+    drawScatter();
+}
+
+void CompareCards::setPublished(const std::vector<PublishedColumn>& columns) {
+    QVector<ReferenceMark> marks;
+    for (const PublishedColumn& column : columns) {
+        const PublishedRow* row = column.table.mean_row();
+        if (!row || !column.table.is_gain(column.model) || std::isnan(row->values.at(column.model))) continue;
+        marks.append({Qt::Horizontal, row->values[column.model], qs(fmt::format("{}, {}", column.heading(), column.table.heading()))});
+    }
+    m_gain->setReferenceMarks(marks);
+}
+
+void CompareCards::fillWins() {
+    while (QLayoutItem* item = m_winsGrid->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    if (!m_view->baseline) return;
+    m_winsTitle->setText(tr("Wins – ties – losses against %1").arg(qs(m_comparison->groups[*m_view->baseline].name)));
+    int line = 0;
+    for (std::size_t i = 0; i < m_view->gains.size(); ++i) {
+        if (i == *m_view->baseline) continue;
+        const GroupGain& gain = m_view->gains[i];
+        auto* name = new ElidedLabel(qs(m_comparison->groups[i].name));
+        QPalette palette = name->palette();
+        palette.setColor(QPalette::WindowText, Theme::instance().colours().seriesText(m_colours[i]));
+        name->setPalette(palette);
+        m_winsGrid->addWidget(name, line, 0);
+        m_winsGrid->addWidget(plainLabel(QStringLiteral("%1 – %2 – %3").arg(gain.wins).arg(gain.ties).arg(gain.losses)), line, 1);
+        m_winsGrid->addWidget(secondaryLabel(std::isfinite(gain.outcome.difference) ? qs(gainText(gain.outcome)) : QString()), line++, 2);
+    }
+    m_winsGrid->setColumnStretch(2, 1);
+    m_tiesRule->setText(qs(m_view->ties_rule));
+}
+
+QString CompareCards::chosenA() const { return m_a->currentText(); }
+QString CompareCards::chosenB() const { return m_b->currentText(); }
+
+void CompareCards::choosePair(const QString& a, const QString& b) {
+    m_a->setProperty("wanted", a);
+    m_b->setProperty("wanted", b);
+}
+
+/// Keeps the chosen names where they are still there; at first the baseline and the group with the largest gain.
+void CompareCards::fillPairs() {
+    QString a = m_a->property("wanted").toString(), b = m_b->property("wanted").toString();
+    if (m_a->count() > 0) a = m_a->currentText(), b = m_b->currentText();
+    for (QComboBox* box : {m_a, m_b}) {
+        box->clear();
+        for (const RunGroup& group : m_comparison->groups) box->addItem(qs(group.name));
+    }
+    int best = m_comparison->groups.size() > 1 ? 1 : 0;
+    for (std::size_t i = 0; i < m_view->gains.size(); ++i) {
+        const double gain = m_view->gains[i].outcome.difference, so_far = m_view->gains[static_cast<std::size_t>(best)].outcome.difference;
+        if (std::isfinite(gain) && (!std::isfinite(so_far) || gain > so_far)) best = static_cast<int>(i);
+    }
+    const int atA = m_a->findText(a), atB = m_b->findText(b);
+    m_a->setCurrentIndex(atA >= 0 ? atA : static_cast<int>(m_view->baseline.value_or(0)));
+    m_b->setCurrentIndex(atB >= 0 ? atB : best);
+}
+
+void CompareCards::drawScatter() {
+    if (m_a->currentIndex() < 0 || m_b->currentIndex() < 0) return;
+    m_scatter->setFigure(scatterFigure(*m_comparison, *m_view, static_cast<std::size_t>(m_a->currentIndex()), static_cast<std::size_t>(m_b->currentIndex())));
+}
+
+void CompareCards::showSet(const QString& set, const ExampleScores* examples) {
+    const bool any = !set.isEmpty() && m_comparison;
+    m_setHint->setVisible(!any);
+    m_setFigures->setVisible(any);
+    if (!any) return;
+    m_seeds->setFigure(seedsFigure(*m_comparison, set.toStdString(), m_colours));
+    const Figure boxes = examples ? examplesFigure(*m_comparison, *examples, set.toStdString(), m_colours) : Figure{};
+    m_examples->setVisible(!boxes.series.empty());
+    if (!boxes.series.empty()) m_examples->setFigure(boxes);
+}
+
+}  // namespace faceter::desktop

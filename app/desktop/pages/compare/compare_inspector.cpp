@@ -1,0 +1,85 @@
+#include "pages/compare/compare_inspector.h"
+
+#include <QVBoxLayout>
+
+#include "project/runs_snapshot.h"
+#include "widgets/labels.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr std::size_t mostSettings = 40;
+
+/// "off → on" against the baseline; the others' values where they are not all alike.
+QString valuesText(const SettingDifference& setting, std::size_t baseline) {
+    QStringList others;
+    for (std::size_t i = 0; i < setting.values.size(); ++i)
+        if (i != baseline && !others.contains(qs(setting.values[i]))) others << qs(setting.values[i]);
+    return qs(setting.values[baseline]) + QStringLiteral(" → ") + others.join(QStringLiteral(" | "));
+}
+
+}  // namespace
+
+CompareInspector::CompareInspector(QWidget* parent) : QWidget(parent), m_layout(new QVBoxLayout(this)) {
+    setObjectName(QStringLiteral("compareInspector"));
+    m_layout->setContentsMargins(0, 0, 0, 12);
+    m_layout->setSpacing(4);
+}
+
+void CompareInspector::clear() {
+    while (QLayoutItem* item = m_layout->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+}
+
+void CompareInspector::addHeading(const QString& text) {
+    if (m_layout->count() > 0) m_layout->addSpacing(12);
+    m_layout->addWidget(headingLabel(text));
+}
+
+void CompareInspector::addText(const QString& text) {
+    QLabel* label = secondaryLabel(text);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_layout->addWidget(label);
+}
+
+void CompareInspector::addSettings(const CompareData& data, const Comparison& comparison) {
+    addHeading(tr("Differences in settings"));
+    const SettingsDifference difference = settings_difference(data.settings);
+    for (std::size_t i = 0; i < difference.differing.size() && i < mostSettings; ++i) {
+        m_layout->addWidget(new ElidedLabel(qs(difference.differing[i].key), Qt::ElideLeft));
+        addText(valuesText(difference.differing[i], comparison.baseline.value_or(0)));
+    }
+    if (difference.differing.size() > mostSettings) addText(tr("and %1 more").arg(difference.differing.size() - mostSettings));
+    addText(tr("other settings equal: %1").arg(difference.equal));
+}
+
+void CompareInspector::addTest(const Comparison& comparison, const ComparisonView& view) {
+    if (!view.baseline) return;
+    const CompareTestInfo& info = compare_test_info(view.choice.test);
+    addHeading(tr("The test"));
+    addText(qs(fmt::format("{}. {} {}", view.test_sentence, info.speaks_for, info.assumption)));
+    for (std::size_t i = 0; i < view.gains.size(); ++i) {
+        if (i == *view.baseline) continue;
+        const TestOutcome& outcome = view.gains[i].outcome;
+        addText(outcome.has_p() ? qs(fmt::format("{}: mean {}, p = {:.3g}, adjusted {:.3g}, n = {}{}", comparison.groups[i].name, gainText(outcome), outcome.p,
+                                                 outcome.p_adjusted, outcome.n, outcome.n < 5 ? " (few: hardly any difference can be seen)" : ""))
+                                : qs(fmt::format("{}: no test, {}", comparison.groups[i].name, outcome.reason)));
+    }
+}
+
+void CompareInspector::show(const CompareData& data, const Comparison& comparison, const ComparisonView& view) {
+    clear();
+    addSettings(data, comparison);
+    addTest(comparison, view);
+    addHeading(tr("Test data seen in training"));
+    if (data.overlaps.empty()) addText(tr("no run warns of any"));
+    for (const std::string& overlap : data.overlaps) addText(qs(overlap));
+    if (!data.notes.empty() || !comparison.notes.empty()) addHeading(tr("Notes"));
+    for (const auto* notes : {&data.notes, &comparison.notes})
+        for (const std::string& note : *notes) addText(qs(note));
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,28 @@
+#pragma once
+#include <QWidget>
+
+#include "pages/compare/compare_data.h"
+
+class QFormLayout;
+class QVBoxLayout;
+
+namespace faceter::desktop {
+
+/// The page's part of the inspector: settings that differ between the groups, the test in words, test data seen in training, the runs' notes.
+class CompareInspector : public QWidget {
+    Q_OBJECT
+  public:
+    explicit CompareInspector(QWidget* parent = nullptr);
+    void show(const CompareData& data, const Comparison& comparison, const ComparisonView& view);
+    void clear();
+
+  private:
+    void addHeading(const QString& text);
+    void addText(const QString& text);
+    void addSettings(const CompareData& data, const Comparison& comparison);
+    void addTest(const Comparison& comparison, const ComparisonView& view);
+
+    QVBoxLayout* m_layout;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,350 @@
+#include "pages/compare/compare_page.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QJsonObject>
+#include <QResizeEvent>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QStackedWidget>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include "common/file.h"
+#include "figure/figure_view.h"
+#include "pages/compare/compare_bar.h"
+#include "pages/compare/compare_cards.h"
+#include "pages/compare/compare_delegate.h"
+#include "pages/compare/compare_header.h"
+#include "pages/compare/compare_inspector.h"
+#include "pages/compare/compare_model.h"
+#include "widgets/data_table.h"
+#include "widgets/labels.h"
+
+namespace faceter::desktop {
+namespace {
+
+const PageRegistration registration{{QStringLiteral("compare"), QStringLiteral("Compare"), 4, true, [](Workspace& w) -> Page* { return new ComparePage(w); }}};
+
+constexpr int patience_ms = 150, mostRows = 24, widestName = 300;
+
+std::vector<PublishedTable> publishedOrNone() {
+    try {
+        return published_tables();
+    } catch (const std::exception&) {
+        return {};   // an installation without resources: the list says "none"
+    }
+}
+
+}  // namespace
+
+ComparePage::ComparePage(Workspace& workspace)
+    : Page(workspace),
+      m_stack(new QStackedWidget),
+      m_empty(new EmptyState(QString(), QString(), tr("Go to Runs"))),
+      m_subtitle(secondaryLabel()),
+      m_busy(secondaryLabel(tr("computing …"))),
+      m_slow(new QTimer(this)),
+      m_error(new ErrorBar),
+      m_bar(new CompareBar(publishedOrNone())),
+      m_model(new CompareModel(this)),
+      m_table(new DataTable),
+      m_cards(new CompareCards),
+      m_inspector(new CompareInspector) {
+    buildContent();
+    m_slow->setSingleShot(true);
+    m_slow->setInterval(patience_ms);
+    connect(m_slow, &QTimer::timeout, m_busy, &QWidget::show);
+    connect(&workspace, &Workspace::shownChanged, this, &ComparePage::reload);
+    connect(&workspace, &Workspace::baselineChanged, this, &ComparePage::followBaseline);
+    connect(m_bar, &CompareBar::baselineChosen, this, &ComparePage::setBaseline);
+    connect(m_bar, &CompareBar::choiceChanged, this, &ComparePage::recompute);
+    connect(m_bar, &CompareBar::publishedChanged, this, &ComparePage::showPublished);
+    connect(m_bar, &CompareBar::copyAsked, this, [this](TableFormat format) { QApplication::clipboard()->setText(qs(exportText(ComparisonLayout::sets_down, format))); });
+    connect(m_bar, &CompareBar::exportAsked, this, &ComparePage::exportTo);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &ComparePage::showSelectedSet);
+    connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("runs")); });
+    reload();
+}
+
+ComparePage::~ComparePage() {
+    m_stop.request_stop();
+    if (m_inspector && !m_inspector->parent()) delete m_inspector;   // else its holder does
+}
+
+QWidget* ComparePage::inspector() { return m_inspector; }
+
+void ComparePage::buildContent() {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(16, 16, 16, 8);
+    layout->setSpacing(8);
+    auto* head = new QHBoxLayout;
+    head->addWidget(titleLabel(tr("Compare")), 1);
+    head->addWidget(m_busy);
+    head->addWidget(m_bar->actions());
+    m_busy->hide();
+    layout->addLayout(head);
+    m_subtitle->setWordWrap(true);
+    m_subtitle->setObjectName(QStringLiteral("compareSubtitle"));
+    layout->addWidget(m_subtitle);
+    layout->addWidget(m_bar);
+    layout->addWidget(m_error);
+    m_table->setHorizontalHeader(new CompareHeader(m_table));
+    m_table->setModel(m_model);
+    m_table->setItemDelegate(new CompareDelegate(m_table));
+    m_table->setObjectName(QStringLiteral("compareTable"));
+    m_table->setAccessibleName(tr("Scores by data set and group"));
+    auto* content = new QWidget;
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(12);
+    column->addWidget(m_table);
+    column->addWidget(m_cards);
+    column->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(content);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(scroll);
+    layout->addWidget(m_stack, 1);
+}
+
+void ComparePage::reload() {
+    ProjectSession* session = workspace().session();
+    if (!session) return;
+    const RunsSnapshotPtr hold = workspace().runs();
+    std::vector<std::string> runs;
+    for (const RunGroupRef& group : workspace().shownGroups())
+        for (const RunRow* run : group.runs)
+            if (run->num_scores > 0) runs.push_back(run->info.id);
+    const int generation = ++m_dataGeneration;
+    ++m_pending;
+    m_slow->start();
+    session->query([runs, folder = session->folder()](Store& store) { return std::make_shared<const CompareData>(readCompareData(store, folder, runs)); })
+        .then(this,
+              [this, generation](const std::shared_ptr<const CompareData>& data) {
+                  if (generation == m_dataGeneration) take(data);
+                  finishOne();
+              })
+        .onFailed(this, [this](const std::exception& error) {
+            showError(qs(std::string(error.what())));
+            finishOne();
+        });
+}
+
+/// New runs or scores: what was chosen stays chosen where it is still there.
+void ComparePage::take(std::shared_ptr<const CompareData> data) {
+    m_data = std::move(data);
+    m_examples.reset();
+    m_examplesAsked = false;
+    m_colours.clear();
+    for (const RunGroup& group : m_data->comparison.groups) m_colours.push_back(workspace().colourOf(group.runs.front().info));
+    const std::size_t groups = m_data->comparison.groups.size();
+    m_bar->setVisible(groups > 1);
+    m_bar->actions()->setVisible(groups > 1);
+    m_subtitle->setVisible(groups > 1);
+    if (groups > 1) {
+        m_bar->setGroups(m_data->comparison, chooseBaseline(m_data->comparison, baselineRun()));
+        return recompute();
+    }
+    m_view.reset();
+    if (m_inspector) m_inspector->clear();
+    if (groups == 0)
+        m_empty->setText(tr("Nothing to compare yet"), tr("Scores of finished runs appear here, data set by data set, against a baseline of your choice."));
+    else
+        m_empty->setText(tr("One group has scores: %1").arg(qs(m_data->comparison.groups.front().name)), tr("A comparison needs two. Tick a second group in the navigator, or let another variant finish."));
+    m_stack->setCurrentIndex(0);
+}
+
+/// The run that stands for the baseline: the one chosen here, else the first of the workspace's group.
+std::string ComparePage::baselineRun() const {
+    if (!m_baselineRun.empty()) return m_baselineRun;
+    for (const RunGroup& group : m_data->comparison.groups)
+        if (!workspace().baseline().isEmpty() && groupKey(group.runs.front().info) == workspace().baseline()) return group.runs.front().info.id;
+    return {};
+}
+
+void ComparePage::setBaseline(int group) {
+    if (!m_data || group < 0) return;
+    const RunInfo& run = m_data->comparison.groups[static_cast<std::size_t>(group)].runs.front().info;
+    m_baselineRun = run.id;
+    workspace().setBaseline(groupKey(run));
+    recompute();
+}
+
+/// Another page chose: its group's first run, unless ours is of that group already.
+void ComparePage::followBaseline() {
+    if (!m_data || m_data->comparison.groups.size() < 2) return;
+    const auto own = group_of_run(m_data->comparison, m_baselineRun);
+    if (own && groupKey(m_data->comparison.groups[*own].runs.front().info) == workspace().baseline()) return;
+    m_baselineRun.clear();
+    m_bar->setGroups(m_data->comparison, chooseBaseline(m_data->comparison, baselineRun()));
+    recompute();
+}
+
+void ComparePage::recompute() {
+    if (!m_data || m_data->comparison.groups.size() < 2 || m_bar->baseline() < 0) return;
+    m_stop.request_stop();
+    m_stop = std::stop_source();
+    ++m_generation;
+    if (compare_test_info(m_bar->test()).needs_examples && !m_examples)
+        fetchExamples();
+    else
+        compute();
+}
+
+/// Once for the runs that are shown: tests over examples and the picture of a data set need them.
+void ComparePage::fetchExamples() {
+    if (m_examplesAsked || !workspace().session()) return;
+    m_examplesAsked = true;
+    const int generation = m_dataGeneration;
+    ++m_pending;
+    m_slow->start();
+    workspace().session()->query([data = m_data](Store& store) { return std::make_shared<const ExampleScores>(read_examples(store, data->comparison)); })
+        .then(this,
+              [this, generation](const std::shared_ptr<const ExampleScores>& examples) {
+                  if (generation == m_dataGeneration) {
+                      m_examples = examples;
+                      if (!m_view || compare_test_info(m_bar->test()).needs_examples) compute();
+                      showSelectedSet();
+                  }
+                  finishOne();
+              })
+        .onFailed(this, [this](const std::exception& error) {
+            showError(qs(std::string(error.what())));
+            finishOne();
+        });
+}
+
+void ComparePage::compute() {
+    auto comparison = std::make_shared<Comparison>(m_data->comparison);
+    comparison->baseline = static_cast<std::size_t>(m_bar->baseline());
+    CompareChoice choice;
+    choice.test = m_bar->test();
+    choice.value = m_bar->value();
+    choice.resampling.stop = m_stop.get_token();
+    const int generation = m_generation;
+    ++m_pending;
+    m_slow->start();
+    ProjectSession::background([comparison, choice, examples = m_examples] {
+        return std::make_shared<const ComparisonView>(view_comparison(*comparison, examples ? *examples : ExampleScores{}, choice));
+    })
+        .then(this,
+              [this, generation, comparison](const std::shared_ptr<const ComparisonView>& view) {
+                  if (generation == m_generation) takeView(comparison, view);
+                  finishOne();
+              })
+        .onFailed(this, [this](const std::exception& error) {
+            showError(qs(std::string(error.what())));
+            finishOne();
+        });
+}
+
+void ComparePage::takeView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view) {
+    m_comparison = std::move(comparison);
+    m_view = std::move(view);
+    m_error->setMessage({});
+    m_model->setView(m_comparison, m_view, m_colours);
+    m_cards->show(m_comparison, m_view, m_colours);
+    if (m_inspector) m_inspector->show(*m_data, *m_comparison, *m_view);
+    say();
+    showPublished();
+    for (int row = 0; row < m_model->rowCount(); ++row)
+        if (const ComparedRow* shown = m_model->row(row); shown->kind == ComparedRow::Kind::data_set && qs(shown->name) == m_selectedSet) m_table->selectRow(row);
+    if (!m_selectedSet.isEmpty()) showSelectedSet();
+    m_stack->setCurrentIndex(1);
+}
+
+void ComparePage::showPublished() {
+    m_model->setPublished(m_bar->published());
+    m_cards->setPublished(m_bar->published());
+    fitTable();
+}
+
+void ComparePage::fitTable() {
+    m_table->fitColumns(widestName);
+    for (int column = CompareModel::firstGroup; m_comparison && column < CompareModel::firstGroup + static_cast<int>(m_comparison->groups.size()); ++column) {
+        const bool isBase = m_comparison->baseline == static_cast<std::size_t>(column - CompareModel::firstGroup);
+        m_table->setColumnWidth(column, std::min(std::max(m_table->columnWidth(column), CompareDelegate::groupWidth(!isBase)), 220));
+    }
+    const int rows = std::min(m_model->rowCount(), mostRows);
+    int width = 0;
+    for (int column = 0; column < m_model->columnCount(); ++column) width += m_table->columnWidth(column);
+    const int bar = width > m_table->width() ? m_table->horizontalScrollBar()->sizeHint().height() : 0;
+    m_table->setFixedHeight(rows * m_table->verticalHeader()->defaultSectionSize() + m_table->horizontalHeader()->sizeHint().height() + bar + 2);
+}
+
+/// Room for a scroll bar along the table comes and goes with the width.
+void ComparePage::resizeEvent(QResizeEvent* event) {
+    Page::resizeEvent(event);
+    QTimer::singleShot(0, this, [this] { if (m_view) fitTable(); });
+}
+
+void ComparePage::showSelectedSet() {
+    const ComparedRow* row = m_model->row(m_table->currentIndex().row());
+    if (row && row->kind == ComparedRow::Kind::data_set) m_selectedSet = qs(row->name);
+    if (!m_selectedSet.isEmpty() && !m_examples && m_data) fetchExamples();
+    m_cards->showSet(m_selectedSet, m_examples.get());
+}
+
+void ComparePage::say() {
+    std::size_t seeds = 0, sets = m_comparison->sets.size();
+    for (const RunGroup& group : m_comparison->groups) seeds = std::max(seeds, group.runs.size());
+    const auto count = [](std::size_t n, const char* what) { return QStringLiteral("%1 %2%3").arg(n).arg(QLatin1String(what), n == 1 ? QString() : QStringLiteral("s")); };
+    QString text = tr("%1, %2, %3. Deltas against %4; %5.")
+                       .arg(count(m_comparison->groups.size(), "group"), count(seeds, "seed"), count(sets, "data set"),
+                            qs(m_comparison->groups[*m_comparison->baseline].name), qs(m_view->test_sentence));
+    if (!m_view->reasons.empty()) text += tr(" No test on %1").arg(qs(m_view->reasons.front())) + (m_view->reasons.size() > 1 ? tr(" (and %1 more).").arg(m_view->reasons.size() - 1) : QStringLiteral("."));
+    m_subtitle->setText(text);
+}
+
+void ComparePage::showError(const QString& message) { m_error->setMessage(message); }
+
+void ComparePage::finishOne() {
+    if (--m_pending > 0) return;
+    m_slow->stop();
+    m_busy->hide();
+}
+
+std::string ComparePage::exportText(ComparisonLayout layout, TableFormat format) const {
+    return m_view ? export_comparison(*m_comparison, *m_view, m_bar->published(), layout, format) : std::string();
+}
+
+void ComparePage::exportTo(ComparisonLayout layout, TableFormat format) {
+    const QString suffix = qs(table_format_names()[static_cast<std::size_t>(format)]);
+    const QString ending = format == TableFormat::latex ? QStringLiteral("tex") : suffix;
+    const std::string text = exportText(layout, format);
+    if (text.empty()) return;
+    auto* dialog = new QFileDialog(this, tr("Export the comparison"), {}, QStringLiteral("%1 (*.%2)").arg(suffix, ending));
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(ending);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, text](const QString& file) {
+        ProjectSession::background([path = file.toStdString(), text] { write_file_atomic(path, text); })
+            .then(this, [this, file] { workspace().say(tr("Wrote %1").arg(file)); })
+            .onFailed(this, [this](const std::exception& error) { showError(qs(std::string(error.what()))); });
+    });
+    dialog->open();
+}
+
+QJsonObject ComparePage::state() const {
+    return {{QStringLiteral("test"), qs(compare_test_info(m_bar->test()).name)},
+            {QStringLiteral("value"), static_cast<int>(m_bar->value())},
+            {QStringLiteral("published"), m_bar->publishedId()},
+            {QStringLiteral("baselineRun"), qs(m_baselineRun)},
+            {QStringLiteral("set"), m_selectedSet},
+            {QStringLiteral("x"), m_cards->chosenA()},
+            {QStringLiteral("y"), m_cards->chosenB()}};
+}
+
+void ComparePage::restore(const QJsonObject& state) {
+    m_baselineRun = state.value(QStringLiteral("baselineRun")).toString().toStdString();
+    m_selectedSet = state.value(QStringLiteral("set")).toString();
+    m_cards->choosePair(state.value(QStringLiteral("x")).toString(), state.value(QStringLiteral("y")).toString());
+    m_bar->restore(state.value(QStringLiteral("test")).toString(), state.value(QStringLiteral("value")).toInt(), state.value(QStringLiteral("published")).toString());
+}
+
+}  // namespace faceter::desktop

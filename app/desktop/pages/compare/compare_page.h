@@ -1,0 +1,88 @@
+#pragma once
+#include <QLabel>
+#include <QPointer>
+#include <memory>
+#include <stop_token>
+
+#include "pages/compare/compare_data.h"
+#include "pages/compare/compare_inspector.h"
+#include "pages/page.h"
+
+class QScrollArea;
+class QStackedWidget;
+class QTimer;
+class QVBoxLayout;
+
+namespace faceter::desktop {
+
+class CompareBar;
+class CompareCards;
+class CompareModel;
+class DataTable;
+class EmptyState;
+class ErrorBar;
+
+/// Groups of runs against a baseline: a table of data sets, the test behind its stars, gains, wins, one group against another. The store is read on
+/// the store thread; tests run beside the interface, and a newer choice stops the one before.
+class ComparePage : public Page {
+    Q_OBJECT
+  public:
+    explicit ComparePage(Workspace& workspace);
+    ~ComparePage() override;
+    QJsonObject state() const override;
+    void restore(const QJsonObject& state) override;
+    bool isReady() const override { return m_pending == 0; }
+    QWidget* inspector() override;
+
+    /// The bytes of an export as the menu writes them; empty where nothing is compared.
+    std::string exportText(ComparisonLayout layout, TableFormat format) const;
+    /// Null until there is something to show.
+    std::shared_ptr<const ComparisonView> view() const { return m_view; }
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    void buildContent();
+    void reload();
+    void take(std::shared_ptr<const CompareData> data);
+    void setBaseline(int group);
+    void followBaseline();
+    void recompute();
+    void fetchExamples();
+    void compute();
+    void takeView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view);
+    void showPublished();
+    void showSelectedSet();
+    void fitTable();
+    void say();
+    void showError(const QString& message);
+    void finishOne();
+    void exportTo(ComparisonLayout layout, TableFormat format);
+    std::string baselineRun() const;
+
+    std::shared_ptr<const CompareData> m_data;
+    std::shared_ptr<const ExampleScores> m_examples;
+    std::shared_ptr<const Comparison> m_comparison;   ///< m_data's with the chosen baseline
+    std::shared_ptr<const ComparisonView> m_view;
+    std::string m_baselineRun;
+    std::vector<int> m_colours;
+    QString m_selectedSet;
+    std::stop_source m_stop;
+    int m_generation = 0, m_dataGeneration = 0, m_pending = 0;
+    bool m_examplesAsked = false;
+
+    QStackedWidget* m_stack;
+    EmptyState* m_empty;
+    QLabel* m_subtitle;
+    QLabel* m_busy;
+    QTimer* m_slow;   ///< what takes longer than this says that it goes on
+    ErrorBar* m_error;
+    CompareBar* m_bar;
+    CompareModel* m_model;
+    DataTable* m_table;
+    CompareCards* m_cards;
+    QPointer<CompareInspector> m_inspector;   ///< the window's inspector holds it while the page is in front, and may go first
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,251 @@
+#include "pages/compare/compare_page.h"
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QToolButton>
+
+#include "compare_project.h"
+#include "figure/figure_view.h"
+#include "pages/compare/compare_cards.h"
+#include "support/test.h"
+#include "widgets/data_table.h"
+#include "widgets/labels.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+/// A page of a project in a window of its own, ready to be driven.
+struct Opened {
+    explicit Opened(const ComparedShape& shape = {}) {
+        make_compared_project(folder.path(), shape);
+        opened = open_and_wait(workspace, folder.path());
+        page = std::make_unique<ComparePage>(workspace);
+        page->resize(1000, 700);
+        page->show();
+    }
+    ~Opened() {
+        page.reset();
+        workspace.closeProject();
+    }
+    template <typename Widget>
+    Widget* find(const char* name) const {
+        return page->findChild<Widget*>(QString::fromLatin1(name));
+    }
+    bool wait() const {
+        return QTest::qWaitFor([&] { return page->isReady() && page->view() != nullptr; }, 20000);
+    }
+    QString cell(int row, int column) const {
+        const QAbstractItemModel* model = find<QTableView>("compareTable")->model();
+        return model->index(row, column).data().toString();
+    }
+    /// Moves a list by keys until it says `text`, as a person without a mouse would.
+    bool choose(const char* box, const QString& text) const {
+        auto* combo = find<QComboBox>(box);
+        combo->setFocus();
+        QTest::keyClick(combo, Qt::Key_Home);
+        for (int i = 0; i < combo->count() && !combo->currentText().contains(text); ++i) QTest::keyClick(combo, Qt::Key_Down);
+        return combo->currentText().contains(text) && wait();
+    }
+
+    TemporaryDirectory folder;
+    Workspace workspace;
+    std::unique_ptr<ComparePage> page;
+    bool opened = false;
+};
+
+}  // namespace
+
+class TestComparePage : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void the_table_shows_groups_across_and_data_sets_down() {
+        Opened opened;
+        QVERIFY(opened.opened && opened.wait());
+        const QAbstractItemModel* model = opened.find<QTableView>("compareTable")->model();
+        QStringList heads;
+        for (int column = 0; column < model->columnCount(); ++column) heads << model->headerData(column, Qt::Horizontal).toString();
+        QCOMPARE(heads, (QStringList{"task", "data set", "start", "EM", "IC", "MoTE", "TLR MoE"}));
+        QCOMPARE(opened.cell(0, 0), QStringLiteral("retrieval"));
+        QCOMPARE(opened.cell(1, 0), QString());
+        QCOMPARE(opened.cell(0, 1), QStringLiteral("name nDCG@10"));
+        QVERIFY2(opened.cell(0, 5).contains(QStringLiteral(" +")), qPrintable(opened.cell(0, 5)));
+        QVERIFY(model->headerData(3, Qt::Horizontal, Qt::ForegroundRole).isValid());
+        QVERIFY(opened.find<FigureView>("compareGain")->hasValues());
+        QVERIFY(opened.find<FigureView>("compareScatter")->hasValues());
+    }
+    void the_model_keeps_the_rules_of_models() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        const QAbstractItemModelTester tester(opened.find<QTableView>("compareTable")->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QVERIFY(opened.choose("compareTest", QStringLiteral("Welch")));
+        QVERIFY(opened.choose("comparePublished", QStringLiteral("MoTE, Table 2")));
+    }
+    void another_baseline_by_keyboard_changes_the_deltas() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        QSignalSpy spy(&opened.workspace, &Workspace::baselineChanged);
+        const QString before = opened.cell(0, 5);
+        QVERIFY(opened.choose("compareBaseline", QStringLiteral(": IC")));
+        QVERIFY(opened.cell(0, 5) != before);
+        QVERIFY(!opened.cell(0, 4).contains(QLatin1Char('+')));
+        QVERIFY(opened.cell(0, 2).contains(QStringLiteral(" -")));
+        QVERIFY(spy.count() > 0 && opened.workspace.baseline().contains(QStringLiteral("IC")));
+    }
+    void the_test_that_is_chosen_is_named_and_stars_the_cells() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        auto* subtitle = opened.find<QLabel>("compareSubtitle");
+        QVERIFY(subtitle->text().contains(QStringLiteral("Paired t over data sets")));
+        QVERIFY(!opened.cell(0, 6).contains(QLatin1Char('*')));
+        QVERIFY(opened.choose("compareTest", QStringLiteral("Paired bootstrap")));
+        QVERIFY(subtitle->text().contains(QStringLiteral("Paired bootstrap over examples")) && subtitle->text().contains(QStringLiteral("Holm")));
+        QVERIFY2(opened.cell(0, 6).contains(QLatin1Char('*')), qPrintable(opened.cell(0, 6)));
+        QVERIFY(subtitle->text().contains(QStringLiteral("No test on mean over data sets: same source")));
+        QCOMPARE(opened.page->view()->choice.test, CompareTest::bootstrap);
+    }
+    void a_newer_choice_stops_the_test_before_it() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        auto* test = opened.find<QComboBox>("compareTest");
+        for (const int index : {2, 3, 2, 3, 4}) test->setCurrentIndex(index);
+        QVERIFY(opened.wait());
+        QCOMPARE(opened.page->view()->choice.test, CompareTest::welch_seeds);
+    }
+    void exports_are_the_bytes_of_the_core_exporters() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        Store store(opened.folder.path());
+        const Comparison comparison = compare_runs(store, store.runs(), "");
+        for (const std::string_view name : {"csv", "tsv", "md", "latex"}) {
+            const TableFormat format = parse_table_format(name);
+            QCOMPARE(opened.page->exportText(ComparisonLayout::groups_down, format), export_table(comparison_table(comparison), format));
+        }
+        QCOMPARE(opened.page->exportText(ComparisonLayout::groups_down, TableFormat::json), comparison_json(comparison).dump(2) + "\n");
+        const Table shown = comparison_by_set_table(comparison, view_comparison(comparison, {}));
+        for (const std::string_view name : {"csv", "tsv", "md", "latex", "json"})
+            QCOMPARE(opened.page->exportText(ComparisonLayout::sets_down, parse_table_format(name)), export_table(shown, parse_table_format(name)));
+    }
+    void the_menu_writes_an_export_into_a_file() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        auto* action = opened.find<QToolButton>("compareExport")->menu()->findChild<QAction*>(QStringLiteral("compareExport-groups-latex"));
+        QVERIFY(action);
+        QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+        action->trigger();
+        auto* dialog = opened.page->findChild<QFileDialog*>();
+        QVERIFY(dialog);
+        const fs::path file = opened.folder.path() / "out.tex";
+        Q_EMIT dialog->fileSelected(qs(file.string()));
+        QTRY_VERIFY(fs::exists(file));
+        QCOMPARE(read_file(file), opened.page->exportText(ComparisonLayout::groups_down, TableFormat::latex));
+        QVERIFY(read_file(file).find("\\toprule") != std::string::npos);
+    }
+    void copy_puts_the_table_on_the_clipboard() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        const auto actions = opened.find<QToolButton>("compareCopy")->menu()->actions();
+        actions.at(1)->trigger();
+        QCOMPARE(QApplication::clipboard()->text(), qs(opened.page->exportText(ComparisonLayout::sets_down, TableFormat::md)));
+    }
+    void the_figure_of_gains_is_written_as_pdf() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        auto* gain = opened.find<FigureView>("compareGain");
+        QCOMPARE(gain->figure().series.size(), std::size_t{4});
+        QVERIFY(!gain->figure().series[3].low.empty());
+        const fs::path file = opened.folder.path() / "gain.pdf";
+        gain->exportTo(qs(file.string()), ExportFormat::pdf);
+        QVERIFY(read_file(file).starts_with("%PDF-"));
+    }
+    void a_data_set_shows_its_seeds_and_the_differences_of_its_examples() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        auto* table = opened.find<QTableView>("compareTable");
+        table->setFocus();
+        table->selectRow(0);
+        QTest::keyClick(table, Qt::Key_Down);
+        QVERIFY(opened.wait());
+        QTRY_VERIFY(opened.find<FigureView>("compareExamples")->isVisible());
+        QVERIFY(opened.find<FigureView>("compareSeeds")->figure().title.starts_with("synopsis"));
+        QCOMPARE(opened.find<FigureView>("compareExamples")->figure().series.size(), std::size_t{4});
+        QCOMPARE(opened.find<FigureView>("compareExamples")->figure().series[0].y.size(), std::size_t{60});
+        for (int i = 0; i < 6; ++i) QTest::keyClick(table, Qt::Key_Down);
+        QTRY_VERIFY(opened.find<FigureView>("compareSeeds")->figure().title.starts_with("same source,"));
+        QVERIFY(!opened.find<FigureView>("compareExamples")->isVisible());
+    }
+    void published_columns_stand_at_the_means() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        QVERIFY(opened.choose("comparePublished", QStringLiteral("MoTE, Table 2")));
+        const QAbstractItemModel* model = opened.find<QTableView>("compareTable")->model();
+        QCOMPARE(model->columnCount(), 2 + 5 + 4);
+        for (int row = 0; row < model->rowCount(); ++row) {
+            if (opened.cell(row, 1) == QStringLiteral("over 8 data sets")) QCOMPARE(opened.cell(row, 10), QStringLiteral("+3.23"));
+            if (opened.cell(row, 0) == QStringLiteral("mean, retrieval")) QCOMPARE(opened.cell(row, 7), QStringLiteral("42.31"));
+        }
+        QVERIFY(opened.find<FigureView>("compareGain")->figure().series.size() == 4);
+    }
+    void names_from_outside_stay_text() {
+        ComparedShape shape;
+        shape.variants = {"EM", hostile_name()};
+        shape.sets = 2;
+        Opened opened(shape);
+        QVERIFY(opened.wait());
+        const QAbstractItemModel* model = opened.find<QTableView>("compareTable")->model();
+        QCOMPARE(model->headerData(4, Qt::Horizontal).toString(), QString::fromLatin1(hostile_name()));
+        QVERIFY(!model->headerData(4, Qt::Horizontal, Qt::ToolTipRole).toString().contains(QLatin1Char('<')));
+        for (const QLabel* label : opened.page->findChildren<QLabel*>()) QVERIFY(label->textFormat() == Qt::PlainText);
+        QVERIFY(opened.page->exportText(ComparisonLayout::sets_down, TableFormat::csv).find("'=1+<b>") != std::string::npos);
+        QVERIFY(opened.page->exportText(ComparisonLayout::sets_down, TableFormat::latex).find("\\&") != std::string::npos);
+    }
+    void one_group_or_none_says_what_is_missing() {
+        ComparedShape alone;
+        alone.variants = {"EM"};
+        Opened opened(alone);
+        QTRY_VERIFY(opened.page->isReady());
+        opened.workspace.showOnly({opened.workspace.groups().back().key});
+        QTRY_VERIFY(opened.page->isReady() && !opened.page->view());
+        const auto texts = [&] {
+            QStringList all;
+            for (const QLabel* label : opened.page->findChildren<QLabel*>())
+                if (label->isVisible()) all << label->text();
+            return all.join(QLatin1Char('\n'));
+        };
+        QVERIFY2(texts().contains(QStringLiteral("One group has scores")), qPrintable(texts()));
+        opened.workspace.showOnly({});
+        QTRY_VERIFY(opened.page->isReady() && texts().contains(QStringLiteral("Nothing to compare yet")));
+    }
+    void choices_are_found_again_at_the_next_start() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        QVERIFY(opened.choose("compareBaseline", QStringLiteral(": IC")));
+        QVERIFY(opened.choose("compareTest", QStringLiteral("Welch")));
+        const QJsonObject state = opened.page->state();
+        ComparePage next(opened.workspace);
+        next.restore(state);
+        QTRY_VERIFY(next.isReady() && next.view());
+        QCOMPARE(next.view()->choice.test, CompareTest::welch_seeds);
+        QCOMPARE(next.findChild<QComboBox*>(QStringLiteral("compareBaseline"))->currentText(), QStringLiteral("Baseline: IC"));
+    }
+    void the_inspector_names_settings_test_and_overlap() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        QWidget* part = opened.page->inspector();
+        QStringList texts;
+        for (const QLabel* label : part->findChildren<QLabel*>()) texts << (qobject_cast<const ElidedLabel*>(label) ? static_cast<const ElidedLabel*>(label)->fullText() : label->text());
+        const QString all = texts.join(QLatin1Char('\n'));
+        for (const char* piece : {"Differences in settings", "placement", "other settings equal", "Speaks for other data sets", "n = 8", "Test data seen in training"})
+            QVERIFY2(all.contains(QString::fromLatin1(piece)), qPrintable(all));
+    }
+};
+
+FACETER_TEST(TestComparePage)
+#include "test_compare_page.moc"
