@@ -78,6 +78,8 @@ void CompareBar::fillPublished() {
         m_published->setItemData(m_published->count() - 1, qs(table.source() + ": " + table.caption).toHtmlEscaped(), Qt::ToolTipRole);
     }
     m_published->setMaxVisibleItems(16);
+    m_published->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);   // long names of tables must not press the others
+    m_published->setMinimumContentsLength(14);
 }
 
 QToolButton* CompareBar::makeCopy() {

@@ -104,12 +104,15 @@ QWidget* CompareCards::makeSetCard() {
 
 void CompareCards::arrange() {
     const int columns = width() >= twoColumns ? 2 : 1;
+    if (columns == m_columns) return;
+    m_columns = columns;
     for (int i = 0; i < m_cards.size(); ++i) m_layout->addWidget(m_cards[i], i / columns, i % columns);
     for (int column = 0; column < 2; ++column) m_layout->setColumnStretch(column, column < columns ? 1 : 0);
 }
 
 void CompareCards::resizeEvent(QResizeEvent* event) {
-    if ((event->oldSize().width() >= twoColumns) != (width() >= twoColumns)) arrange();
+    QWidget::resizeEvent(event);
+    arrange();
 }
 
 void CompareCards::show(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view, const std::vector<int>& colours) {

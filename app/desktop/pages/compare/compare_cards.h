@@ -55,6 +55,7 @@ class CompareCards : public QWidget {
     QComboBox* m_a;
     QComboBox* m_b;
     QList<QWidget*> m_cards;
+    int m_columns = 0;
 };
 
 }  // namespace faceter::desktop
