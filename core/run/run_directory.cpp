@@ -186,13 +186,20 @@ void RunDirectory::write_result(std::string_view name, const Json& result) const
 void RunDirectory::write_figure(std::string_view name, const Json& figure) const { write_json(figures(), name, figure); }
 void RunDirectory::write_table(std::string_view name, const Json& table) const { write_json(tables(), name, table); }
 
-std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path& sub_folder) const {
-    std::vector<std::pair<std::string, Json>> all;
+std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path& sub_folder, const Broken& broken) const {
+    std::vector<std::string> stems;
     std::error_code error;
     for (fs::directory_iterator it(sub_folder, error), end; !error && it != end; it.increment(error))
-        if (it->path().extension() == ".json") all.emplace_back(it->path().stem().string(), Json());
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [name, json] : all) json = read_json(sub_folder / (name + ".json"));
+        if (it->path().extension() == ".json") stems.push_back(it->path().stem().string());
+    std::sort(stems.begin(), stems.end());
+    std::vector<std::pair<std::string, Json>> all;
+    for (const std::string& stem : stems) {
+        try {
+            all.emplace_back(stem, read_json(sub_folder / (stem + ".json")));
+        } catch (const std::exception& problem) {
+            broken(stem, problem.what());
+        }
+    }
     return all;
 }
 

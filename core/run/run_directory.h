@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,8 +63,9 @@ class RunDirectory {
     void write_result(std::string_view name, const Json& result) const;
     void write_figure(std::string_view name, const Json& figure) const;
     void write_table(std::string_view name, const Json& table) const;
-    /// The parsed *.json of a folder above by stem (sorted). A file that cannot be read is a data error.
-    std::vector<std::pair<std::string, Json>> read_all(const fs::path& sub_folder) const;
+    /// The parsed *.json of a folder above by stem (sorted). A file that cannot be read is left out; `broken` gets its stem and why.
+    using Broken = std::function<void(const std::string& stem, const std::string& message)>;
+    std::vector<std::pair<std::string, Json>> read_all(const fs::path& sub_folder, const Broken& broken) const;
 
     /// user.jsonl: tags, notes, archiving; appended a line at a time under a lock.
     void append_user_event(const Json& event) const;

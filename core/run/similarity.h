@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "figure/table.h"
+#include "figure/table_export.h"
 #include "run/run_directory.h"
 #include "stats/paired.h"
 #include "stats/welch.h"
@@ -74,6 +74,10 @@ SimilarityOutcome similarity_outcome(const SimilarityTest& test, SimilarityTestK
 /// One test of one or several groups against one baseline (`second` of all), a row a pair and group: means, difference with stars by the Holm-adjusted p,
 /// t, df, p, effect size. The names of columns and rows are the comparisons'.
 Table similarity_summary(std::span<const SimilarityComparison> comparisons, SimilarityTestKind kind);
+/// Mean and standard deviation of each pair, where there is nothing to compare with.
+Table similarity_means(const std::string& name, const SimilaritySet& set);
+/// What `faceter similarity` prints: the tables one after another, JSON as one document (of several comparisons a list).
+std::string export_similarity(std::span<const SimilarityComparison> comparisons, TableFormat format, const TextTableOptions& options = {});
 /// The hypothesis, n and the family, in one or two sentences.
 std::string similarity_words(const SimilarityComparison& comparison, SimilarityTestKind kind);
 

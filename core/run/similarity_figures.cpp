@@ -61,11 +61,12 @@ void share_range(std::vector<Figure>& figures) {
 std::vector<Figure> similarity_densities(std::span<const SimilarityGroup> groups) {
     std::vector<Figure> figures;
     if (groups.empty()) return figures;
+    const std::vector<std::string> tasks = similarity_tasks(groups.front().set);
     for (const SimilarityPair& pair : groups.front().set.pairs) {
         Figure figure;
         figure.kind = FigureKind::densities;
         figure.name = fmt::format("inter_task_similarity_{}_{}", pair.a, pair.b);
-        figure.title = pair.a + " · " + pair.b;
+        figure.title = short_task_name(pair.a, tasks) + " · " + short_task_name(pair.b, tasks);
         figure.x.label = "cosine similarity of the same text under both tasks";
         figure.y.label = "density";
         for (const SimilarityGroup& group : groups)
@@ -85,20 +86,29 @@ std::vector<std::string> similarity_tasks(const SimilaritySet& set) {
     return tasks;
 }
 
+std::string short_task_name(const std::string& name, std::span<const std::string> all) {
+    const auto last = [](const std::string& text) { return text.substr(text.rfind('.') + 1); };   // npos + 1 is 0
+    const std::string wanted = last(name);
+    if (wanted.empty() || std::count_if(all.begin(), all.end(), [&](const std::string& other) { return last(other) == wanted; }) != 1) return name;
+    return wanted;
+}
+
 Figure similarity_matrix(const SimilarityGroup& group) {
     Figure figure;
     figure.kind = FigureKind::heat_map;
     figure.name = "inter_task_similarity_matrix";
     figure.title = group.name;
     HeatMap& map = figure.heat_map;
-    map.rows = map.columns = similarity_tasks(group.set);
+    const std::vector<std::string> tasks = similarity_tasks(group.set);
+    for (const std::string& task : tasks) map.rows.push_back(short_task_name(task, tasks));
+    map.columns = map.rows;
     map.label = "mean cosine similarity";
-    const std::size_t n = map.rows.size();
+    const std::size_t n = tasks.size();
     map.values.assign(n * n, not_a_number);
     for (std::size_t i = 0; i < n; ++i) {
         map.values[i * n + i] = 1;
         for (std::size_t j = 0; j < n; ++j)
-            if (const SimilarityPair* pair = find_pair(group.set, {map.rows[i], map.rows[j], {}, 0})) map.values[i * n + j] = pair->mean;
+            if (const SimilarityPair* pair = find_pair(group.set, {tasks[i], tasks[j], {}, 0})) map.values[i * n + j] = pair->mean;
     }
     figure.notes.push_back(fmt::format("Mean over {} texts; MoTE, Figure 1.", group.set.num_texts()));
     return figure;

@@ -20,6 +20,8 @@ struct SimilarityGroup {
 std::vector<Figure> similarity_densities(std::span<const SimilarityGroup> groups);
 /// The mean similarity of every two tasks, 1 on the diagonal (MoTE, Figure 1); a pair that the group lacks is empty.
 Figure similarity_matrix(const SimilarityGroup& group);
+/// "query" for "retrieval.query" where no other task of the list ends so; else the name itself.
+std::string short_task_name(const std::string& name, std::span<const std::string> all);
 /// Names of the tasks in the order in which the pairs name them.
 std::vector<std::string> similarity_tasks(const SimilaritySet& set);
 

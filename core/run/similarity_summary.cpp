@@ -1,7 +1,8 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "run/similarity.h"
+#include "run/similarity_figures.h"
+#include "stats/descriptive.h"
 #include "stats/multiple_testing.h"
 #include "stats/number.h"
 
@@ -37,9 +38,17 @@ std::vector<std::pair<std::string, std::string>> pairs_of(std::span<const Simila
     return pairs;
 }
 
-std::vector<Cell> summary_cells(const SimilarityComparison& comparison, const SimilarityTest& test, SimilarityTestKind kind, bool named) {
+std::vector<std::string> tasks_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+    std::vector<std::string> tasks;
+    for (const auto& [a, b] : pairs)
+        for (const std::string& name : {a, b})
+            if (std::find(tasks.begin(), tasks.end(), name) == tasks.end()) tasks.push_back(name);
+    return tasks;
+}
+
+std::vector<Cell> summary_cells(const SimilarityComparison& comparison, const SimilarityTest& test, SimilarityTestKind kind, const std::string& pair, bool named) {
     const SimilarityOutcome outcome = similarity_outcome(test, kind);
-    std::vector<Cell> cells = {Cell::of(test.a + " · " + test.b)};
+    std::vector<Cell> cells = {Cell::of(pair)};
     if (named) cells.push_back(Cell::of(comparison.first));
     cells.push_back(Cell::of(test.mean_second));
     cells.push_back(Cell::of(test.mean_first));
@@ -79,23 +88,54 @@ Table similarity_summary(std::span<const SimilarityComparison> comparisons, Simi
     if (several) table.add_column("run", ColumnKind::text);
     table.add_column(comparisons.front().second + " mean", ColumnKind::number, 3);
     table.add_column(several ? "mean" : comparisons.front().first + " mean", ColumnKind::number, 3);
-    table.add_column("difference", ColumnKind::delta, 3);
+    table.add_column("difference", ColumnKind::delta, 4);
     table.add_column("t", ColumnKind::number, 1);
     table.add_column("df", ColumnKind::number, 1);
     table.add_column("p", ColumnKind::p_value);
     table.add_column("p Holm", ColumnKind::p_value);
     table.add_column(kind == SimilarityTestKind::paired ? "effect d_z" : "effect d", ColumnKind::number, 2);
-    for (const auto& [a, b] : pairs_of(comparisons)) {
+    const auto pairs = pairs_of(comparisons);
+    const std::vector<std::string> tasks = tasks_of(pairs);
+    for (const auto& [a, b] : pairs) {
+        const std::string pair = short_task_name(a, tasks) + " · " + short_task_name(b, tasks);
         bool first = true;
         for (const SimilarityComparison& comparison : comparisons) {
             const SimilarityTest* test = find_test(comparison, a, b);
             if (!test) continue;
-            table.add_row(summary_cells(comparison, *test, kind, several)).rule_above = several && first;
+            table.add_row(summary_cells(comparison, *test, kind, pair, several)).rule_above = several && first;
             first = false;
         }
     }
     for (const SimilarityComparison& comparison : comparisons) table.footnotes.push_back(test_note(comparison, kind));
     return table;
+}
+
+Table similarity_means(const std::string& name, const SimilaritySet& set) {
+    Table table;
+    table.name = "inter_task_similarity";
+    table.caption = fmt::format("Inter-task similarity of {}", name);
+    table.add_column("pair of tasks", ColumnKind::text);
+    table.add_column(name + " mean", ColumnKind::number, 3);
+    table.add_column("std", ColumnKind::number, 3);
+    const std::vector<std::string> tasks = similarity_tasks(set);
+    for (const SimilarityPair& pair : set.pairs)
+        table.add_row({Cell::of(short_task_name(pair.a, tasks) + " · " + short_task_name(pair.b, tasks)), Cell::of(pair.mean), Cell::of(standard_deviation(pair.values))});
+    return table;
+}
+
+std::string export_similarity(std::span<const SimilarityComparison> comparisons, TableFormat format, const TextTableOptions& options) {
+    if (format == TableFormat::json) {
+        Json list = Json::array();
+        for (const SimilarityComparison& comparison : comparisons) list.push_back(similarity_json(comparison));
+        return (list.size() == 1 ? list[0] : list).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    }
+    std::string all;
+    for (const SimilarityComparison& comparison : comparisons) {
+        if (!all.empty()) all += "\n";
+        all += export_table(similarity_table(comparison), format, options);
+        if (!all.ends_with('\n')) all += "\n";
+    }
+    return all;
 }
 
 std::string similarity_words(const SimilarityComparison& comparison, SimilarityTestKind kind) {

@@ -172,14 +172,12 @@ class Ingest {
                 points[key + suffix].push_back({step, event.time, value.get<double>()});
     }
 
-    /// A file that cannot be read costs itself only.
-    std::vector<std::pair<std::string, Json>> all_of(const fs::path& folder) {
-        try {
-            return run_.read_all(folder);
-        } catch (const std::exception& error) {
-            warnings_.push_back(fmt::format("{}: {}", id_, error.what()));
-            return {};
-        }
+    /// A file that cannot be read costs itself only; of a `kind` (figure, table) its error is kept in its place.
+    std::vector<std::pair<std::string, Json>> all_of(const fs::path& folder, const char* kind = nullptr) {
+        return run_.read_all(folder, [&](const std::string& stem, const std::string& message) {
+            warnings_.push_back(fmt::format("{}: {}", id_, message));
+            if (kind) document(kind, stem, {{"error", message}});
+        });
     }
 
     void results() {
@@ -217,8 +215,8 @@ class Ingest {
 
     void documents() {
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind IN ('figure', 'table')").bind(id_).run();
-        for (const auto& [name, json] : all_of(run_.figures())) document("figure", name, json);
-        for (const auto& [name, json] : all_of(run_.tables())) document("table", name, json);
+        for (const auto& [name, json] : all_of(run_.figures(), "figure")) document("figure", name, json);
+        for (const auto& [name, json] : all_of(run_.tables(), "table")) document("table", name, json);
     }
 
     void document(const char* kind, const std::string& name, const Json& json) {

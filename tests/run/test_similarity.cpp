@@ -129,6 +129,14 @@ class TestSimilarity : public QObject {
         for (const Row& row : table.rows) of_a += row.cells[1].text == "A";
         QCOMPARE(of_a, 2);
     }
+    void an_export_is_the_table_or_all_of_them() {
+        const std::vector one = {compare_similarity("A", set_of(0.4), "IC", set_of(0.9), Alternative::less)};
+        const std::vector two = {one[0], compare_similarity("B", set_of(0.6), "IC", set_of(0.9), Alternative::less)};
+        QCOMPARE(export_similarity(one, TableFormat::csv), export_table(similarity_table(one[0]), TableFormat::csv));
+        QCOMPARE(export_similarity(two, TableFormat::md), export_table(similarity_table(two[0]), TableFormat::md) + "\n" + export_table(similarity_table(two[1]), TableFormat::md));
+        QCOMPARE(parse_json(export_similarity(one, TableFormat::json), "one"), similarity_json(one[0]));
+        QCOMPARE(parse_json(export_similarity(two, TableFormat::json), "two").size(), std::size_t{2});
+    }
     void densities_share_their_range_and_end_at_one() {
         const std::vector<SimilarityGroup> groups = {{"IC", 1, set_of(0.97)}, {"MoTE", 2, set_of(0.5)}};
         const std::vector<Figure> figures = similarity_densities(groups);
@@ -160,6 +168,13 @@ class TestSimilarity : public QObject {
             for (std::size_t j = 0; j < 3; ++j) QCOMPARE(at(i, j), at(j, i));
         QCOMPARE(at(1, 1), 1.0);
         QCOMPARE(at(0, 1), set_of(0.9).pairs[0].mean);
+    }
+    void a_task_is_called_by_its_last_part_where_that_is_clear() {
+        const std::vector<std::string> tasks = {"retrieval.query", "retrieval.document", "clustering", "qa.document", "odd."};
+        QCOMPARE(short_task_name("retrieval.query", tasks), std::string("query"));
+        QCOMPARE(short_task_name("retrieval.document", tasks), std::string("retrieval.document"));
+        QCOMPARE(short_task_name("clustering", tasks), std::string("clustering"));
+        QCOMPARE(short_task_name("odd.", tasks), std::string("odd."));
     }
     void texts_are_named_by_their_setting() {
         QCOMPARE(texts_label(parse_json(R"({"source": "debian", "view": "descriptions", "count": 128})", ""), 128), std::string("debian descriptions, 128"));

@@ -91,6 +91,12 @@ void FigurePlot::setNotesShown(bool shown) {
     replot(rpQueuedReplot);
 }
 
+void FigurePlot::setCompact(bool compact) {
+    m_compact = compact;
+    rebuild();
+    replot(rpQueuedReplot);
+}
+
 int FigurePlot::seriesCount() const { return m_figure.kind == FigureKind::heat_map ? 0 : static_cast<int>(m_figure.series.size()); }
 
 QString FigurePlot::seriesName(int series) const { return plainText(m_figure.series[static_cast<std::size_t>(series)].name); }
@@ -131,6 +137,10 @@ void FigurePlot::rebuild() {
     setBackground(m_style.colours.surface);
     for (QCPAxis* axis : {xAxis, yAxis}) axis->setVisible(m_hasValues);
     if (m_hasValues) dressAxes(xAxis, yAxis, m_figure, m_style);
+    if (m_compact) {
+        yAxis->setVisible(false);
+        xAxis->setLabel({});
+    }
     takeHome();
     resetRanges();
     if (m_hasValues) addMarks();
@@ -221,7 +231,7 @@ void FigurePlot::plan() {
     if (m_planning || viewport().width() < 10) return;
     m_planning = true;
     const int top = m_caption->planTitle(), bottom = m_caption->planNotes();
-    plotLayout()->setMargins(QMargins(margin, margin + top, 0, margin - 4 + bottom));
+    plotLayout()->setMargins(m_compact ? QMargins(0, 2, 0, 2) : QMargins(margin, margin + top, 0, margin - 4 + bottom));
     int right = margin + 6;
     for (Marks* marks : m_marks)
         if (const auto* map = dynamic_cast<HeatMapMarks*>(marks)) right = map->barRoom() + 8;

@@ -49,6 +49,9 @@ class FigurePlot : public QCustomPlot {
     const QVector<ReferenceMark>& referenceMarks() const { return m_referenceMarks; }
     void setTitleShown(bool shown);
     void setNotesShown(bool shown);
+    /// For small multiples under one key: no value axis, no axis labels, and of the series' names only the values at the means of densities.
+    void setCompact(bool compact);
+    bool isCompact() const { return m_compact; }
     bool isTitleShown() const { return m_titleShown; }
     bool areNotesShown() const { return m_notesShown; }
 
@@ -89,7 +92,7 @@ class FigurePlot : public QCustomPlot {
     QVector<bool> m_hidden;
     QCPRange m_home[2];
     QString m_emptyText;
-    bool m_hasValues = false, m_titleShown = true, m_notesShown = true, m_planning = false;
+    bool m_hasValues = false, m_titleShown = true, m_notesShown = true, m_planning = false, m_compact = false;
     Caption* m_caption;
     SeriesLabels* m_labels;
     Overlay* m_overlay;

@@ -85,6 +85,7 @@ void FigureView::setSource(int series, std::shared_ptr<const SeriesSource> sourc
 void FigureView::setReferenceMarks(const QVector<ReferenceMark>& marks) { m_plot->setReferenceMarks(marks); }
 void FigureView::setTitleShown(bool shown) { m_plot->setTitleShown(shown); }
 void FigureView::setNotesShown(bool shown) { m_plot->setNotesShown(shown); }
+void FigureView::setCompact(bool compact) { m_plot->setCompact(compact); }
 bool FigureView::isSeriesVisible(int series) const { return m_plot->isSeriesVisible(series); }
 bool FigureView::hasValues() const { return m_plot->hasValues(); }
 QVector<PlottedSeries> FigureView::grabData() const { return m_plot->grabData(); }

@@ -32,6 +32,8 @@ class FigureView : public QWidget {
     void setReferenceMarks(const QVector<ReferenceMark>& marks);
     void setTitleShown(bool shown);
     void setNotesShown(bool shown);
+    /// See FigurePlot::setCompact.
+    void setCompact(bool compact);
     void setSeriesVisible(int series, bool visible);
     bool isSeriesVisible(int series) const;
 

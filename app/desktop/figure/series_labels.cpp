@@ -31,9 +31,10 @@ SeriesLabels::Form SeriesLabels::form() const {
     if (kind == FigureKind::heat_map || kind == FigureKind::box || count == 0) return Form::none;
     if (kind == FigureKind::lines && count <= mostDirect)
         return count == 1 && series[0].name.empty() ? Form::none : Form::lineEnds;
-    if (kind == FigureKind::densities && count <= mostDirect &&
+    if (kind == FigureKind::densities && (count <= mostDirect || m_plot->isCompact()) &&
         std::all_of(series.begin(), series.end(), [](const Series& s) { return s.mean && std::isfinite(*s.mean); }))
         return Form::means;
+    if (m_plot->isCompact()) return Form::none;
     if (count == 1) return Form::none;
     return Form::legendInside;
 }
@@ -155,7 +156,7 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
         const double x = m_plot->xAxis->coordToPixel(*one.mean);
         if (!(x >= area.left() && x <= area.right() + 1)) continue;
         const QString value = QString::number(*one.mean, 'f', std::abs(*one.mean) < 10 ? 2 : 1);
-        const QString text = m_plot->seriesName(s).isEmpty() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
+        const QString text = m_plot->seriesName(s).isEmpty() || m_plot->isCompact() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
         const double width = metrics().horizontalAdvance(text) + 2;
         const bool toTheLeft = x + 4 + width > m_plot->viewport().width() - 4;
         all.append({s, text, QRectF(toTheLeft ? x - 4 - width : x + 4, 0, width, rowHeight), false, x});

@@ -1,0 +1,124 @@
+#include "pages/results/result_entry.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/error.h"
+
+namespace faceter::desktop {
+namespace {
+
+struct Origin {
+    std::string plugin, analysis;
+};
+
+std::string textAt(const Json& json, const char* key) {
+    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+}
+
+/// A document says which analysis made it; of one that does not (of an older version, or copied here), the run's analyses tell by their names.
+Origin originOf(const std::string& name, const Json& json, const ResultRun& run, const Json& settings, const Catalogue& catalogue) {
+    Origin origin{run.plugin, json.is_object() && json.contains("source") ? textAt(json["source"], "analysis") : std::string()};
+    if (origin.analysis.empty() && settings.is_object() && settings.contains("analyses") && settings["analyses"].is_array())
+        for (const Json& analysis : settings["analyses"])
+            if (const std::string method = textAt(analysis, "method"); !method.empty() && name.starts_with(method)) origin.analysis = method;
+    if (origin.analysis.empty()) return origin;
+    const Catalogue::Entry* entry = catalogue.find(ExtensionKind::analysis, origin.analysis);
+    origin.plugin = entry ? entry->plugin : "";   // of a plugin that is not installed here: the analysis' name is what all runs share
+    return origin;
+}
+
+ResultDocument readDocument(ResultEntry::Kind kind, const std::string& name, const Json& json, const ResultRun& run) {
+    ResultDocument document{run, {}};
+    const std::string where = run.id + ": " + (kind == ResultEntry::Kind::figure ? "figures/" : "tables/") + name + ".json";
+    try {
+        if (const std::string error = textAt(json, "error"); !error.empty()) throw data_error("{}", error);
+        if (kind == ResultEntry::Kind::figure) {
+            Figure figure = Figure::from_json(json, where);
+            figure.validate();
+            document.content = std::move(figure);
+        } else {
+            Table table = Table::from_json(json, where);
+            table.validate();
+            document.content = std::move(table);
+        }
+    } catch (const std::exception& error) {
+        document.error = error.what();
+    }
+    return document;
+}
+
+std::string titleOf(const ResultDocument& document) {
+    if (const auto* figure = std::get_if<Figure>(&document.content)) return figure->title;
+    if (const auto* table = std::get_if<Table>(&document.content)) return table->caption;
+    return {};
+}
+
+/// What must be equal for two figures to share their axes.
+bool sameAxis(const Axis& a, const Axis& b) { return a.label == b.label && a.unit == b.unit && a.log == b.log && a.categories == b.categories; }
+
+std::vector<const ResultDocument*> layable(const ResultEntry& entry) {
+    std::vector<const ResultDocument*> found;
+    const Figure* first = nullptr;
+    for (const ResultDocument& document : entry.documents) {
+        const auto* figure = std::get_if<Figure>(&document.content);
+        if (!figure || (figure->kind != FigureKind::lines && figure->kind != FigureKind::densities)) continue;
+        if (!first) first = figure;
+        if (figure->kind == first->kind && sameAxis(figure->x, first->x) && sameAxis(figure->y, first->y)) found.push_back(&document);
+    }
+    return found;
+}
+
+}  // namespace
+
+std::string ResultEntry::key() const { return plugin + "/" + analysis + "/" + (kind == Kind::figure ? "figure/" : "table/") + name; }
+
+std::vector<ResultEntry> collectResults(Store& store, const std::vector<ResultRun>& runs, const Catalogue& catalogue) {
+    std::map<std::tuple<std::string, std::string, std::string, bool>, ResultEntry> entries;
+    for (const ResultRun& run : runs) {
+        const Json settings = store.settings(run.id);
+        for (const bool isTable : {false, true})
+            for (const auto& [name, json] : store.documents(run.id, isTable ? "table" : "figure")) {
+                const Origin origin = originOf(name, json, run, settings, catalogue);
+                const auto kind = isTable ? ResultEntry::Kind::table : ResultEntry::Kind::figure;
+                ResultEntry& entry = entries[{origin.plugin, origin.analysis, name, isTable}];
+                if (entry.documents.empty()) entry = {kind, origin.plugin, origin.analysis, name, {}};
+                entry.documents.push_back(readDocument(kind, name, json, run));
+                if (entry.title.empty()) entry.title = titleOf(entry.documents.back());
+            }
+    }
+    std::vector<ResultEntry> all;
+    for (auto& [key, entry] : entries) {
+        if (entry.title.empty() || entry.documents.size() > 1) entry.title = entry.name;
+        all.push_back(std::move(entry));
+    }
+    return all;
+}
+
+std::vector<Figure> overlays(const ResultEntry& entry) {
+    const std::vector<const ResultDocument*> documents = layable(entry);
+    std::vector<Figure> figures;
+    if (documents.size() < 2) return figures;
+    std::map<std::string, std::size_t> places;
+    for (const ResultDocument* document : documents) {
+        const Figure& figure = std::get<Figure>(document->content);
+        for (Series series : figure.series) {
+            const auto [place, isNew] = places.emplace(series.name, figures.size());
+            if (isNew) {
+                Figure one;
+                one.kind = figure.kind;
+                one.name = figures.empty() ? figure.name : figure.name + "_" + std::to_string(figures.size() + 1);
+                one.title = series.name.empty() ? figure.title : series.name;
+                one.x = figure.x;
+                one.y = figure.y;
+                figures.push_back(std::move(one));
+            }
+            series.name = document->run.label;
+            series.colour = document->run.colour;
+            figures[place->second].series.push_back(std::move(series));
+        }
+    }
+    return figures;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "figure/figure.h"
+#include "figure/table.h"
+#include "run/catalogue.h"
+#include "run/store.h"
+
+namespace faceter::desktop {
+
+/// A run whose documents are shown.
+struct ResultRun {
+    std::string id, label, plugin;
+    int colour = 0;   ///< place in the palette
+};
+
+/// A figure or table of one run; `error` says why it is neither.
+struct ResultDocument {
+    ResultRun run;
+    std::variant<std::monostate, Figure, Table> content;
+    std::string error{};
+};
+
+/// The same figure or table of several runs.
+struct ResultEntry {
+    enum class Kind { figure, table };
+    Kind kind = Kind::figure;
+    std::string plugin, analysis, name;
+    std::string title;   ///< the first document's title or caption, else the name
+    std::vector<ResultDocument> documents{};
+    std::string key() const;
+};
+
+/// Every stored figure and table of the runs, by plugin, analysis and name. A document that cannot be read costs itself only.
+std::vector<ResultEntry> collectResults(Store& store, const std::vector<ResultRun>& runs, const Catalogue& catalogue);
+
+/// Lines or densities over the same axes in several runs: a figure for each series' name, with one series a run in the run's colour. Empty where
+/// fewer than two figures can be laid over each other.
+std::vector<Figure> overlays(const ResultEntry& entry);
+
+}  // namespace faceter::desktop

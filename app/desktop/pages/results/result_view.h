@@ -1,0 +1,54 @@
+#pragma once
+#include <QWidget>
+#include <vector>
+
+#include "pages/results/result_entry.h"
+
+class QGridLayout;
+class QLabel;
+class QMenu;
+class QScrollArea;
+
+namespace faceter::desktop {
+
+class FigureView;
+
+/// One entry: a card for each run's figure or table, side by side; or figures of the same axes laid over each other.
+class ResultView : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ResultView(QWidget* parent = nullptr);
+    void clear();
+    void show(const ResultEntry& entry, bool overlaid);
+    /// An item for each format of what is shown; several runs have a menu each.
+    void fillExportMenu(QMenu* menu);
+    int cardCount() const { return static_cast<int>(m_cards.size()); }
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    struct Card {
+        QString name;
+        QWidget* frame = nullptr;
+        FigureView* figure = nullptr;
+        std::shared_ptr<const Table> table{};
+        bool wide = false;
+    };
+    void addOverlays(const std::vector<Figure>& figures);
+    void addDocument(const ResultDocument& document);
+    QWidget* makeFrame(const QString& heading, int colour);
+    void arrange();
+    static void fill(QMenu* menu, QWidget* parent, const Card& card, const QString& entryName);
+
+    QLabel* m_title;
+    QLabel* m_subtitle;
+    QScrollArea* m_scroll;
+    QWidget* m_body;
+    QGridLayout* m_grid;
+    std::vector<Card> m_cards;
+    QString m_entryName;
+    int m_columns = 0;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,52 @@
+#pragma once
+#include "pages/page.h"
+#include "pages/results/result_list_model.h"
+
+class QLineEdit;
+class QListView;
+class QPushButton;
+class QStackedWidget;
+class QTimer;
+
+namespace faceter::desktop {
+
+class EmptyState;
+class ErrorBar;
+class ResultView;
+
+/// Every stored figure and table of the shown runs: where a new method's analysis has its place without a line of the desktop's.
+class ResultsPage : public Page {
+    Q_OBJECT
+  public:
+    explicit ResultsPage(Workspace& workspace);
+    QJsonObject state() const override;
+    void restore(const QJsonObject& state) override;
+    bool isReady() const override { return m_asked == m_shown; }
+    void shown() override;
+
+  private:
+    QWidget* makeHead();
+    QWidget* makeBody();
+    void load();
+    void take(ResultsPtr results);
+    void showEntry();
+    void choose(const QModelIndex& index);
+    void showEmpty();
+
+    ResultListModel* m_model;
+    QLineEdit* m_search;
+    QListView* m_list;
+    ResultView* m_view;
+    QPushButton* m_overlay;
+    QPushButton* m_export;
+    QStackedWidget* m_stack;
+    EmptyState* m_empty;
+    QWidget* m_body = nullptr;
+    QWidget* m_loading;
+    ErrorBar* m_error;
+    QTimer* m_patience;
+    std::string m_key;   // of the entry that is shown, or that a restored state wants
+    int m_asked = 0, m_shown = 0;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,20 @@
+#pragma once
+#include <QWidget>
+
+namespace faceter::desktop {
+
+/// The dot in a run's colour before its name.
+class ColourDot : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ColourDot(int place, QWidget* parent = nullptr);
+    QSize sizeHint() const override { return {10, 10}; }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+
+  private:
+    int m_place;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,86 @@
+#include "widgets/save_file.h"
+
+#include <QFileDialog>
+#include <QMessageBox>
+#include <QPointer>
+#include <QRegularExpression>
+#include <QSaveFile>
+
+#include "common/error.h"
+#include "figure/figure_view.h"
+#include "theme/icons.h"
+
+namespace faceter::desktop {
+namespace {
+
+QString askForPath(QWidget* parent, const QString& proposed) {
+    const QString suffix = proposed.section(QLatin1Char('.'), -1);
+    return QFileDialog::getSaveFileName(parent, QObject::tr("Export"), proposed, QObject::tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+}
+
+void tell(QWidget* parent, const std::exception& error) {
+    QMessageBox box(QMessageBox::Warning, QObject::tr("Export"), QString::fromUtf8(error.what()), QMessageBox::Ok, parent);
+    box.setTextFormat(Qt::PlainText);
+    box.exec();
+}
+
+void writeWhole(const QString& path, const QByteArray& bytes) {
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+        throw failure("{}: cannot be written ({}). Choose another folder or free some space.", path.toStdString(), file.errorString().toStdString());
+}
+
+}  // namespace
+
+QString fileNameFrom(const QString& name) {
+    QString safe = name.left(80);
+    safe.replace(QRegularExpression(QStringLiteral("[^A-Za-z0-9_.-]+")), QStringLiteral("_"));
+    while (safe.startsWith(QLatin1Char('.'))) safe.remove(0, 1);
+    return safe.isEmpty() ? QStringLiteral("export") : safe;
+}
+
+void askAndSave(QWidget* parent, const QString& proposed, const std::function<QByteArray()>& bytes) {
+    const QString path = askForPath(parent, proposed);
+    if (path.isEmpty()) return;
+    try {
+        writeWhole(path, bytes());
+    } catch (const std::exception& error) {
+        tell(parent, error);
+    }
+}
+
+const std::vector<TableFormatEntry>& tableFormats() {
+    static const std::vector<TableFormatEntry> formats = {{TableFormat::csv, "CSV", "csv"}, {TableFormat::tsv, "TSV", "tsv"}, {TableFormat::md, "Markdown", "md"},
+                                                          {TableFormat::latex, "LaTeX", "tex"}, {TableFormat::json, "JSON", "json"}};
+    return formats;
+}
+
+void addTableExports(QMenu* menu, QWidget* parent, const QString& name, const std::function<QByteArray(TableFormat)>& bytes) {
+    for (const TableFormatEntry& entry : tableFormats()) {
+        QAction* action = menu->addAction(icon(QStringLiteral("export")), QObject::tr("Table as %1…").arg(QLatin1String(entry.name)));
+        action->setObjectName(QStringLiteral("exportTable_") + QLatin1String(entry.suffix));
+        QObject::connect(action, &QAction::triggered, parent, [parent, name, bytes, entry] {
+            askAndSave(parent, fileNameFrom(name) + QLatin1Char('.') + QLatin1String(entry.suffix), [&] { return bytes(entry.format); });
+        });
+    }
+}
+
+void addFigureExports(QMenu* menu, QWidget* parent, const FigureView* view, const QString& name) {
+    for (const ExportFormat format : {ExportFormat::pdf, ExportFormat::svg, ExportFormat::png, ExportFormat::csv}) {
+        const QString suffix = exportSuffix(format);
+        QAction* action = menu->addAction(icon(QStringLiteral("export")), QObject::tr("Figure as %1…").arg(suffix.toUpper()));
+        action->setObjectName(QStringLiteral("exportFigure_") + suffix);
+        action->setEnabled(view->hasValues());
+        QObject::connect(action, &QAction::triggered, parent, [parent, format, suffix, name, shown = QPointer<const FigureView>(view)] {
+            const QString path = askForPath(parent, fileNameFrom(name) + QLatin1Char('.') + suffix);
+            if (path.isEmpty() || !shown) return;
+            try {
+                shown->exportTo(path, format);
+            } catch (const std::exception& error) {
+                tell(parent, error);
+            }
+        });
+    }
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,253 @@
+#include <QComboBox>
+#include <QListView>
+#include <QPushButton>
+#include <QProcess>
+#include <fstream>
+
+#include "desktop/facets/facets_project.h"
+#include "desktop/support/save_dialog.h"
+#include "figure/figure_view.h"
+#include "pages/facets/density_card.h"
+#include "pages/facets/facets_page.h"
+#include "pages/facets/pairs_view.h"
+#include "pages/facets/plane_view.h"
+#include "pages/facets/test_part.h"
+#include "pages/facets/texts_view.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+#include "widgets/table_model.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+std::string file_text(const QString& path) {
+    std::ifstream file(path.toStdString(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+class TestFacets : public QObject {
+    Q_OBJECT
+  private:
+    std::unique_ptr<TemporaryDirectory> m_folder;
+    std::unique_ptr<Workspace> m_workspace;
+    std::unique_ptr<FacetsPage> m_page;
+
+    void open(const std::function<void(const fs::path&)>& fill = make_facets_project) {
+        cleanup();
+        m_workspace = std::make_unique<Workspace>();
+        m_folder = std::make_unique<TemporaryDirectory>();
+        fill(m_folder->path());
+        QVERIFY(open_and_wait(*m_workspace, m_folder->path()));
+        m_page = std::make_unique<FacetsPage>(*m_workspace);
+        m_page->resize(840, 760);
+        m_page->show();
+        QTRY_VERIFY(m_page->isReady());
+    }
+    QComboBox* box(const char* name) const { return m_page->findChild<QComboBox*>(QLatin1String(name)); }
+    TableModel* table() const { return qobject_cast<TableModel*>(m_page->findChild<QAbstractItemView*>(QStringLiteral("facetsTable"))->model()); }
+    const std::vector<DensityCard*>& cards() const { return m_page->findChild<PairsView*>()->cards(); }
+    QString words() const { return qobject_cast<TestPart*>(m_page->inspector())->words(); }
+    QString stars() const { return table()->index(0, 3).data().toString(); }
+    /// By keys: the box's entry whose text begins so.
+    void pick(const char* name, const QString& text) {
+        QComboBox* combo = box(name);
+        combo->setFocus();
+        QTest::keyClick(combo, Qt::Key_Home);
+        QTRY_VERIFY(m_page->isReady());
+        for (int i = 0; i < combo->count() && !combo->currentText().startsWith(text); ++i) {
+            QTest::keyClick(combo, Qt::Key_Down);
+            QTRY_VERIFY(m_page->isReady());
+        }
+        QVERIFY2(combo->currentText().startsWith(text), qPrintable(combo->currentText()));
+    }
+    /// What core says of the mean over seeds of two variants.
+    SimilarityComparison expected(const std::string& first, const std::string& second) const {
+        const auto of = [&](const std::string& variant) {
+            std::vector<SimilaritySet> seeds;
+            std::vector<std::string> names, notes;
+            const Project project(m_folder->path(), false);
+            for (const std::string& id : project.run_ids()) {
+                const RunDirectory run(project.runs_folder() / id);
+                if (run.info().variant == variant) seeds.push_back(read_similarity(run)), names.push_back(id);
+            }
+            return average_over_seeds(seeds, names, notes);
+        };
+        return compare_similarity(first, of(first), second, of(second), Alternative::less);
+    }
+    QMenu* exportMenu() const {
+        QMenu* menu = m_page->findChild<QPushButton*>(QStringLiteral("facetsExport"))->menu();
+        Q_EMIT menu->aboutToShow();
+        return menu;
+    }
+
+  private Q_SLOTS:
+    void cleanup() {
+        m_page.reset();
+        m_workspace.reset();
+    }
+    void a_project_without_the_analysis_says_how_to_get_it() {
+        open([](const fs::path& project) { write_attempt(sample_run(project, 1), 1, 3, "finished"); });
+        bool said = false;
+        for (const QLabel* label : m_page->findChildren<QLabel*>()) said |= label->isVisible() && label->text().contains(QStringLiteral("method: inter_task_similarity"));
+        QVERIFY(said);
+    }
+    void the_last_variant_is_compared_with_the_one_before_it_seeds_averaged() {
+        open();
+        const SimilarityComparison core = expected("Mix", "EM");
+        QCOMPARE(m_page->picture().comparisons.size(), std::size_t{1});
+        QCOMPARE(similarity_json(m_page->picture().comparisons[0]).dump(), similarity_json(core).dump());
+        QCOMPARE(cards().size(), std::size_t{3});
+        for (const DensityCard* card : cards()) {
+            QVERIFY(card->figure()->hasValues());
+            QCOMPARE(card->figure()->grabData().size(), 2);
+        }
+        const Table shown = similarity_summary(std::vector{core}, SimilarityTestKind::paired);
+        QCOMPARE(export_table(table()->table(), TableFormat::csv), export_table(shown, TableFormat::csv));
+    }
+    void another_test_changes_stars_corners_and_words() {
+        open();
+        const SimilarityComparison core = expected("Mix", "EM");
+        QVERIFY(core.tests[0].paired_holm < 0.001 && core.tests[0].one_sided.p > 0.001);   // else this test shows nothing
+        QVERIFY(stars().endsWith(QStringLiteral("***")));
+        QVERIFY(words().contains(QStringLiteral("Paired")));
+        QCOMPARE(cards()[0]->p(), QStringLiteral("p < 0.001"));
+        pick("facetsTest", QStringLiteral("Welch's t, one-sided"));
+        QVERIFY(!stars().endsWith(QStringLiteral("***")));
+        for (const char* part : {"as published", "mean(Mix) < mean(EM)", "Holm over 3 pairs", "n = 24 and 24", "paired test is stronger"})
+            QVERIFY2(words().contains(QLatin1String(part)), qPrintable(words()));
+        QVERIFY(cards()[0]->p() != QStringLiteral("p < 0.001"));
+        auto* link = m_page->inspector()->findChild<QPushButton*>(QStringLiteral("facetsSwitchTest"));
+        QCOMPARE(link->text(), QStringLiteral("show paired"));
+        QTest::mouseClick(link, Qt::LeftButton);
+        QVERIFY(words().contains(QStringLiteral("Paired")));
+        QVERIFY(stars().endsWith(QStringLiteral("***")));
+    }
+    void a_baseline_that_is_chosen_here_is_the_workspaces() {
+        open();
+        pick("facetsBaseline", QStringLiteral("Mix"));
+        QVERIFY(m_workspace->baseline().endsWith(QStringLiteral("Mix")));
+        QCOMPARE(m_page->picture().comparisons[0].second, std::string("Mix"));
+        m_workspace->setBaseline(m_workspace->groups().front().key);   // start, as from another page
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().comparisons[0].second == "start");
+    }
+    void a_further_run_adds_a_density_and_rows() {
+        open();
+        QMenu* more = m_page->findChild<QPushButton*>(QStringLiteral("facetsMore"))->menu();
+        Q_EMIT more->aboutToShow();
+        for (QAction* action : more->actions())
+            if (action->text() == QStringLiteral("start")) {
+                action->trigger();
+                break;
+            }
+        QTRY_COMPARE(m_page->picture().groups.size(), std::size_t{3});
+        QCOMPARE(cards()[0]->figure()->grabData().size(), 3);
+        QCOMPARE(table()->rowCount(), 6);
+    }
+    void other_texts_are_other_numbers_and_leave_out_who_lacks_them() {
+        open();
+        const double before = table()->table().rows[0].cells[1].value;
+        pick("facetsTexts", QStringLiteral("Texts: debian"));
+        QVERIFY(table()->table().rows[0].cells[1].value < before - 0.1);
+        QCOMPARE(box("facetsBaseline")->count(), 2);
+    }
+    void the_matrix_has_a_map_a_group() {
+        open();
+        pick("facetsView", QStringLiteral("Matrix"));
+        const auto views = m_page->findChildren<FigureView*>(QStringLiteral("facetsMatrix"));
+        QCOMPARE(views.size(), 2);
+        for (const FigureView* view : views) QVERIFY(view->hasValues() && view->figure().kind == FigureKind::heat_map && view->isVisible());
+    }
+    void a_text_is_marked_under_every_task_and_shown_with_its_similarities() {
+        open();
+        pick("facetsView", QStringLiteral("Texts"));
+        auto* texts = m_page->findChild<TextsView*>();
+        QCOMPARE(texts->planes().size(), std::size_t{2});
+        PlaneView* plane = texts->planes()[0];
+        QTRY_VERIFY(plane->isVisible() && plane->plot()->axisRect()->width() > 50 && plane->plot()->rect().contains(plane->pointOf(2, 3)));
+        QTest::mouseClick(plane->plot(), Qt::LeftButton, {}, plane->pointOf(2, 3));
+        QCOMPARE(texts->chosenText(), 3);
+        for (const PlaneView* each : texts->planes()) {
+            QCOMPARE(each->markedText(), 3);
+            QCOMPARE(each->plot()->itemCount(), 5);   // three rings, two lines
+        }
+        const auto* shown = m_page->findChild<QLabel*>(QStringLiteral("facetsText"));
+        QCOMPARE(shown->text(), QString::fromUtf8(hostile_task));
+        QCOMPARE(shown->textFormat(), Qt::PlainText);
+        const auto* similarities = qobject_cast<TableModel*>(m_page->findChild<QAbstractItemView*>(QStringLiteral("facetsTextTable"))->model());
+        QCOMPARE(similarities->table().rows[1].cells[1].value, m_page->picture().groups[0].set.pairs[1].values[3]);
+        auto* list = m_page->findChild<QListView*>(QStringLiteral("facetsTextList"));
+        QCOMPARE(list->currentIndex().row(), 3);
+        QTest::keyClick(list, Qt::Key_Down);
+        QCOMPARE(texts->chosenText(), 4);
+    }
+    void exports_are_byte_for_byte_those_of_the_command_line() {
+        open([](const fs::path& project) {   // one seed each: what the command line compares
+            for (const std::size_t i : {1U, 3U}) {
+                const RunDirectory run = sample_run(project, i);
+                write_attempt(run, 1, 3, "finished");
+                run.write_result("inter_task_similarity", facets_json(i == 1 ? 0.8 : 0.79));
+            }
+        });
+        const std::pair<const char*, const char*> formats[] = {{"csv", "csv"}, {"tsv", "tsv"}, {"md", "md"}, {"tex", "latex"}, {"json", "json"}};
+        for (const auto& [suffix, format] : formats) {
+            const QString path = QString::fromStdString((m_folder->path() / ("similarity." + std::string(suffix))).string());
+            answer_save_dialog(path);
+            QVERIFY(trigger_in(exportMenu(), QStringLiteral("exportTable_") + QLatin1String(suffix)));
+            QProcess faceter;
+            faceter.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
+                          {QStringLiteral("similarity"), QStringLiteral("Mix"), QStringLiteral("EM"), QStringLiteral("--project"),
+                           QString::fromStdString(m_folder->path().string()), QStringLiteral("--format"), QLatin1String(format)});
+            QVERIFY(faceter.waitForFinished());
+            const QByteArray printed = faceter.readAllStandardOutput();
+            QVERIFY2(!printed.isEmpty(), faceter.readAllStandardError().constData());
+            QCOMPARE(QByteArray::fromStdString(file_text(path)), printed);
+        }
+    }
+    void broken_results_are_named_and_the_others_go_on() {
+        open([](const fs::path& project) {
+            make_facets_project(project);
+            const Project opened(project, false);
+            Json broken = facets_json(0.5);
+            broken["pairs"][0]["values"] = "none";
+            RunDirectory(opened.runs_folder() / opened.run_ids().front()).write_result("inter_task_similarity", broken);
+        });
+        const QString message = m_page->findChild<ErrorBar*>()->message();
+        QVERIFY2(message.contains(QStringLiteral("inter_task_similarity.json")) && message.contains(QStringLiteral("values")), qPrintable(message));
+        QCOMPARE(cards().size(), std::size_t{3});
+    }
+    void names_from_outside_are_plain_text() {
+        open();
+        for (const QLabel* label : m_page->findChildren<QLabel*>())
+            if (label->text().contains(QLatin1Char('<'))) QCOMPARE(label->textFormat(), Qt::PlainText);
+        for (const QWidget* widget : m_page->findChildren<QWidget*>()) QVERIFY(!widget->toolTip().contains(QStringLiteral("<img")));
+        for (int row = 0; row < table()->rowCount(); ++row) QVERIFY(!table()->index(row, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("<img")));
+    }
+    void what_was_chosen_is_found_again() {
+        open();
+        pick("facetsTexts", QStringLiteral("Texts: debian"));
+        pick("facetsTest", QStringLiteral("Welch's t, two-sided"));
+        FacetsPage again(*m_workspace);
+        again.restore(m_page->state());
+        QTRY_VERIFY(again.isReady());
+        QCOMPARE(again.state(), m_page->state());
+        QCOMPARE(again.findChild<QComboBox*>(QStringLiteral("facetsTest"))->currentIndex(), 2);
+    }
+    void one_run_alone_has_densities_and_means() {
+        open();
+        m_workspace->showOnly({m_workspace->groups().back().key});
+        QTRY_COMPARE(m_page->picture().groups.size(), std::size_t{1});
+        QTRY_VERIFY(m_page->isReady());
+        QCOMPARE(cards().size(), std::size_t{3});
+        QCOMPARE(cards()[0]->p(), QString());
+        QCOMPARE(table()->columnCount(), 3);
+        QVERIFY(words().contains(QStringLiteral("nothing to test")));
+    }
+};
+
+FACETER_TEST(TestFacets)
+#include "test_facets.moc"

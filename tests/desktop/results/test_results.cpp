@@ -1,0 +1,231 @@
+#include <QAbstractItemModelTester>
+#include <QListView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <fstream>
+
+#include "common/file.h"
+#include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
+#include "figure/figure_view.h"
+#include "figure/table_export.h"
+#include "pages/results/results_page.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+const char* const hostile = "<img src=x onerror=1> & \"q\" =1+1|%1\n\xE2\x80\xAE";
+
+Figure lines_figure(double level) {
+    Figure figure;
+    figure.kind = FigureKind::lines;
+    figure.name = "recall";
+    figure.title = hostile;
+    figure.x.label = "k";
+    figure.y.label = "recall";
+    figure.series.push_back({"first", {1, 2, 3}, {level, level + 1, level + 2}});
+    figure.series.push_back({"second", {1, 2, 3}, {level + 3, level + 2, level + 1}});
+    return figure;
+}
+
+Table small_table(double value) {
+    Table table;
+    table.name = "load";
+    table.caption = hostile;
+    table.add_column("expert", ColumnKind::text);
+    table.add_column("share", ColumnKind::number, 3);
+    table.add_row({Cell::of(hostile), Cell::of(value)});
+    table.add_row({Cell::of("two"), Cell::of(1 - value)});
+    return table;
+}
+
+/// Documents of an analysis that no line of the desktop knows, in all runs; one of them broken.
+void add_documents(const fs::path& project) {
+    int i = 0;
+    const Json source = {{"analysis", "novel"}, {"name", "novel"}};
+    const Project opened(project, false);
+    for (const std::string& id : opened.run_ids()) {
+        const RunDirectory run(opened.runs_folder() / id);
+        Json figure = lines_figure(i).to_json(), table = small_table(0.25).to_json();
+        figure["source"] = table["source"] = source;
+        if (i == 1) figure["series"][0]["x"] = {1, 2};
+        run.write_figure("recall", figure);
+        run.write_table("load", table);
+        ++i;
+    }
+}
+
+std::string file_text(const QString& path) {
+    std::ifstream file(path.toStdString(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+class TestResults : public QObject {
+    Q_OBJECT
+  private:
+    std::unique_ptr<TemporaryDirectory> m_folder;
+    std::unique_ptr<Workspace> m_workspace;
+    std::unique_ptr<ResultsPage> m_page;
+
+    void open(bool documents, bool torn = false) {
+        m_page.reset();
+        m_workspace = std::make_unique<Workspace>();
+        m_folder = std::make_unique<TemporaryDirectory>();
+        make_sample_project(m_folder->path(), 3);
+        if (documents) add_documents(m_folder->path());
+        const Project project(m_folder->path(), false);
+        if (torn) overwrite(project.runs_folder() / project.run_ids().front() / "tables" / "load.json", "{\"type\": \"tab");
+        QVERIFY(open_and_wait(*m_workspace, m_folder->path()));
+        m_page = std::make_unique<ResultsPage>(*m_workspace);
+        m_page->resize(1000, 700);
+        m_page->show();
+        QTRY_VERIFY(m_page->isReady());
+    }
+    QListView* list() const { return m_page->findChild<QListView*>(QStringLiteral("resultsList")); }
+    QModelIndex named(const QString& name) const {
+        for (int row = 0; row < list()->model()->rowCount(); ++row)
+            if (const QModelIndex index = list()->model()->index(row, 0); index.data().toString() == name) return index;
+        return {};
+    }
+    void click(const QString& name) {
+        const QModelIndex index = named(name);
+        QVERIFY(index.isValid());
+        QTest::mouseClick(list()->viewport(), Qt::LeftButton, {}, list()->visualRect(index).center());
+    }
+    QMenu* exportMenu() const {
+        QMenu* menu = m_page->findChild<QPushButton*>(QStringLiteral("resultsExport"))->menu();
+        Q_EMIT menu->aboutToShow();
+        return menu;
+    }
+    int count(const char* name) const { return static_cast<int>(m_page->findChildren<QWidget*>(QLatin1String(name)).size()); }
+
+  private Q_SLOTS:
+    void cleanup() {
+        m_page.reset();
+        m_workspace.reset();
+    }
+    void a_project_without_documents_says_what_would_be_here() {
+        open(false);
+        const auto* empty = m_page->findChild<EmptyState*>();
+        QVERIFY(empty->isVisible());
+        bool named = false;
+        for (const QLabel* label : empty->findChildren<QLabel*>()) named |= label->text().contains(QStringLiteral("inter_task_similarity"));
+        QVERIFY(named);
+        QSignalSpy wanted(m_workspace.get(), &Workspace::pageRequested);
+        QTest::mouseClick(empty->findChild<QPushButton*>(), Qt::LeftButton);
+        QCOMPARE(wanted.size(), 1);
+    }
+    void documents_of_an_unknown_analysis_stand_under_its_name() {
+        open(true);
+        QAbstractItemModelTester tester(list()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QCOMPARE(list()->model()->rowCount(), 3);
+        QVERIFY(list()->model()->index(0, 0).data().toString().contains(QStringLiteral("novel")));
+        QVERIFY(!(list()->model()->index(0, 0).flags() & Qt::ItemIsSelectable));
+        QVERIFY(named(QStringLiteral("recall")).isValid());
+        QVERIFY(named(QStringLiteral("load")).isValid());
+    }
+    void a_broken_document_shows_its_error_and_the_others_go_on() {
+        open(true);
+        click(QStringLiteral("recall"));
+        QCOMPARE(count("resultCard"), 3);
+        QCOMPARE(count("resultFigure"), 2);
+        QCOMPARE(count("resultError"), 1);
+        const QString error = m_page->findChild<QLabel*>(QStringLiteral("resultError"))->text();
+        QVERIFY2(error.contains(QStringLiteral("2 x and 3 y")), qPrintable(error));
+        for (const FigureView* view : m_page->findChildren<FigureView*>()) {
+            QVERIFY(view->hasValues());
+            QCOMPARE(view->grabData().size(), 2);
+        }
+    }
+    void runs_are_laid_over_each_other_in_their_colours() {
+        open(true);
+        click(QStringLiteral("recall"));
+        auto* overlay = m_page->findChild<QPushButton*>(QStringLiteral("resultsOverlay"));
+        QVERIFY(overlay->isEnabled());
+        QTest::keyClick(overlay, Qt::Key_Space);
+        const auto views = m_page->findChildren<FigureView*>();
+        QCOMPARE(views.size(), 2);   // "first" and "second"
+        for (const FigureView* view : views) {
+            QCOMPARE(view->figure().series.size(), std::size_t{2});   // of the two runs that can be read
+            QVERIFY(view->figure().series[0].colour.value() != view->figure().series[1].colour.value() ||
+                    view->figure().series[0].name != view->figure().series[1].name);
+        }
+        click(QStringLiteral("load"));
+        QVERIFY(!overlay->isEnabled());
+    }
+    void the_search_leaves_what_matches_and_keys_walk_through_it() {
+        open(true);
+        list()->setFocus();
+        QTest::keyClick(list(), Qt::Key_F, Qt::ControlModifier);
+        auto* search = m_page->findChild<QLineEdit*>(QStringLiteral("resultsSearch"));
+        QTest::keyClicks(search, QStringLiteral("table novel"));
+        QCOMPARE(list()->model()->rowCount(), 2);
+        QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("load"));
+        QCOMPARE(count("resultTable"), 3);
+        search->clear();
+        QCOMPARE(list()->model()->rowCount(), 3);
+        QTest::keyClick(list(), Qt::Key_Home);
+        QTest::keyClick(list(), Qt::Key_Down);
+        QTest::keyClick(list(), Qt::Key_Up);
+        QVERIFY(!list()->currentIndex().data().toString().isEmpty());
+        QTest::keyClicks(search, QStringLiteral("nothing of that name"));
+        QCOMPARE(list()->model()->rowCount(), 0);
+        QCOMPARE(count("resultCard"), 0);
+    }
+    void a_tables_file_is_what_the_exporters_write() {
+        open(true);
+        m_workspace->showOnly({m_workspace->groups().front().key});
+        QTRY_VERIFY(m_page->isReady());
+        click(QStringLiteral("load"));
+        QTRY_COMPARE(count("resultTable"), 1);
+        const std::pair<const char*, TableFormat> formats[] = {{"csv", TableFormat::csv}, {"tsv", TableFormat::tsv}, {"md", TableFormat::md},
+                                                               {"tex", TableFormat::latex}, {"json", TableFormat::json}};
+        for (const auto& [suffix, format] : formats) {
+            const QString path = QString::fromStdString((m_folder->path() / ("load." + std::string(suffix))).string());
+            answer_save_dialog(path);
+            QVERIFY(trigger_in(exportMenu(), QStringLiteral("exportTable_") + QLatin1String(suffix)));
+            QCOMPARE(file_text(path), export_table(Table::from_json(small_table(0.25).to_json(), "t"), format));
+        }
+    }
+    void a_figure_leaves_as_pdf_svg_png_and_csv() {
+        open(true);
+        m_workspace->showOnly({m_workspace->groups().front().key});
+        QTRY_VERIFY(m_page->isReady());
+        click(QStringLiteral("recall"));
+        QTRY_COMPARE(count("resultFigure"), 1);
+        const std::pair<const char*, const char*> starts[] = {{"pdf", "%PDF-"}, {"svg", "<?xml"}, {"png", "\x89PNG"}, {"csv", "series,"}};
+        for (const auto& [suffix, start] : starts) {
+            const QString path = QString::fromStdString((m_folder->path() / ("recall." + std::string(suffix))).string());
+            answer_save_dialog(path);
+            QVERIFY(trigger_in(exportMenu(), QStringLiteral("exportFigure_") + QLatin1String(suffix)));
+            const std::string text = file_text(path);
+            QVERIFY2(text.starts_with(start), text.substr(0, 80).c_str());
+        }
+    }
+    void names_from_outside_are_plain_text() {
+        open(true);
+        click(QStringLiteral("load"));
+        for (const QLabel* label : m_page->findChildren<QLabel*>()) QVERIFY(label->textFormat() == Qt::PlainText || !label->text().contains(QLatin1Char('<')));
+        for (int row = 0; row < list()->model()->rowCount(); ++row)
+            QVERIFY(!list()->model()->index(row, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("<img")));
+    }
+    void what_was_chosen_is_found_again() {
+        open(true);
+        click(QStringLiteral("load"));
+        const QJsonObject state = m_page->state();
+        ResultsPage again(*m_workspace);
+        again.restore(state);
+        QTRY_VERIFY(again.isReady());
+        QCOMPARE(again.findChild<QListView*>(QStringLiteral("resultsList"))->currentIndex().data().toString(), QStringLiteral("load"));
+    }
+};
+
+FACETER_TEST(TestResults)
+#include "test_results.moc"
