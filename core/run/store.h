@@ -95,6 +95,8 @@ class Store {
     std::unordered_map<std::string, std::string> setting(const std::string& key);
     /// All dotted keys that some run has or had.
     std::vector<std::string> setting_keys();
+    /// Run -> the machine that its newest attempt was started on (rank 0); runs that were never started are not in it.
+    std::unordered_map<std::string, std::string> hosts();
     Json settings(const std::string& run);
     std::vector<ResultRow> results(const std::string& run, bool with_examples = false);
     ModelCost cost(const std::string& run);

@@ -32,12 +32,13 @@ RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {}
 
 /// `body(folder)` runs beside the interface and may return the ids of runs that it made.
 template <typename Work>
-void RunActions::work(const QString& done, Work body) {
+void RunActions::work(const QString& done, Work body, std::function<void()> then) {
     ProjectSession* session = m_workspace.session();
     if (!session) return;
     ProjectSession::background([folder = session->folder(), body = std::move(body)] { return body(folder); })
         .then(this,
-              [this, done](const QStringList& made) {
+              [this, done, then = std::move(then)](const QStringList& made) {
+                  if (then) then();
                   if (ProjectSession* open = m_workspace.session()) open->refresh();
                   m_workspace.say(done);
                   if (!made.isEmpty()) Q_EMIT launched(made);
@@ -127,14 +128,27 @@ void RunActions::setNote(const QString& run, const QString& note) {
     });
 }
 
+/// All or none: what went to the trash before a run that cannot comes back.
 void RunActions::trash(const QStringList& runs) {
-    work(tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+    if (runs.isEmpty()) return;
+    const auto body = [runs](const std::filesystem::path& folder) {
         const Project project(folder, false);
-        for (const QString& run : runs) project.trash(run.toStdString());
+        QStringList gone;
+        try {
+            for (const QString& run : runs) {
+                project.trash(run.toStdString());
+                gone << run;
+            }
+        } catch (...) {
+            for (const QString& run : gone) project.restore(run.toStdString());
+            throw;
+        }
         return QStringList();
+    };
+    work(tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(runs)), body, [this, runs] {
+        m_trashed.append(runs);
+        Q_EMIT undoChanged();
     });
-    m_trashed.append(runs);
-    Q_EMIT undoChanged();
 }
 
 void RunActions::undo() {

@@ -1,6 +1,7 @@
 #pragma once
 #include <QObject>
 #include <QStringList>
+#include <functional>
 
 #include "run/experiment.h"
 
@@ -25,7 +26,7 @@ class RunActions : public QObject {
     void removeTag(const QStringList& runs, const QString& tag);
     void setNote(const QString& run, const QString& note);
     void setPinned(const QStringList& runs, bool pinned);
-    /// Moves runs to the project's trash; undo() brings the last ones back.
+    /// Moves runs to the project's trash (Project::trash), all or none; undo() brings the last ones back.
     void trash(const QStringList& runs);
     bool canUndo() const { return !m_trashed.isEmpty(); }
     void undo();
@@ -36,7 +37,7 @@ class RunActions : public QObject {
 
   private:
     template <typename Work>
-    void work(const QString& done, Work body);
+    void work(const QString& done, Work body, std::function<void()> then = {});
     Workspace& m_workspace;
     QList<QStringList> m_trashed;   // last one last
 };

@@ -33,7 +33,7 @@ void IngestThread::rebuild() {
 bool IngestThread::sleepUntilWoken() {
     const QMutexLocker lock(&m_mutex);
     if (!m_woken && !m_ending) m_wake.wait(&m_mutex, poll_interval_ms);
-    m_woken = false;
+    m_thorough = std::exchange(m_woken, false);
     return !m_ending;
 }
 
@@ -64,29 +64,28 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
     }
     if (!store) {
         store = std::make_unique<Store>(m_folder);
-        m_published = false;
-        m_revision = 0;
+        m_last.reset();
+        m_thorough = true;
         publish(*store);   // what is known already is shown before the folders are walked
     }
     QStringList warnings;
-    for (const std::string& warning : store->ingest_changed()) warnings << qs(warning);
-    if (warnings != m_lastWarnings) Q_EMIT warned(warnings);
-    m_lastWarnings = warnings;
+    for (const std::string& warning : m_thorough ? store->ingest_all() : store->ingest_changed()) warnings << qs(warning);
+    if (!warnings.isEmpty() && warnings != m_lastWarnings) Q_EMIT warned(warnings);
+    if (m_thorough || !warnings.isEmpty()) m_lastWarnings = warnings;   // a look at some says nothing of the others
     publish(*store);
 }
 
 void IngestThread::publish(Store& store) {
     const std::uint64_t counter = store.change_counter();
-    if (m_published && counter == m_lastCounter) return;
+    if (m_last && counter == m_lastCounter) return;
     m_lastCounter = counter;
-    const RunChanges changes = store.changes_since(m_revision);
-    if (m_published && changes.changed.empty() && changes.removed.empty()) return;
-    m_published = true;
+    RunChanges changes = store.changes_since(m_last ? m_revision : 0);
+    if (m_last && changes.changed.empty() && changes.removed.empty()) return;
+    // A store that was made anew counts from one again.
+    const bool goesOn = m_last && changes.revision >= m_revision;
     m_revision = changes.revision;
-    auto snapshotNow = std::make_shared<RunsSnapshot>();
-    snapshotNow->runs = store.runs();
-    for (std::size_t i = 0; i < snapshotNow->runs.size(); ++i) snapshotNow->places.emplace(snapshotNow->runs[i].info.id, i);
-    Q_EMIT snapshot(std::move(snapshotNow));
+    m_last = withChanges(goesOn ? *m_last : RunsSnapshot(), std::move(changes));
+    Q_EMIT snapshot(m_last);
 }
 
 }  // namespace faceter::desktop

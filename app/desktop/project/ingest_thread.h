@@ -8,7 +8,8 @@
 
 namespace faceter::desktop {
 
-/// Takes what grows in the run directories into the store, once a second and when it is woken, and hands on a snapshot where something changed.
+/// Takes what grows in the run directories into the store, once a second (runs that are over in turn) and when it is woken (all), and hands on a
+/// snapshot where something changed.
 /// Polling is what works on every file system; changes of the runs folder wake it earlier (ProjectSession).
 class IngestThread : public QThread {
     Q_OBJECT
@@ -37,9 +38,10 @@ class IngestThread : public QThread {
     bool m_ending = false, m_woken = false, m_rebuild = false;
     QString m_lastProblem;
     QStringList m_lastWarnings;
-    bool m_published = false;          // a snapshot was handed on
+    bool m_thorough = true;            // woken: somebody knows of something new, and wants to see it now
+    RunsSnapshotPtr m_last;
     std::uint64_t m_lastCounter = 0;   // of the store when it was last asked
-    std::int64_t m_revision = 0;       // of the last snapshot
+    std::int64_t m_revision = 0;       // of the store, that m_last shows
 };
 
 }  // namespace faceter::desktop

@@ -24,4 +24,7 @@ struct RunsSnapshot {
 };
 using RunsSnapshotPtr = std::shared_ptr<const RunsSnapshot>;
 
+/// What the runs are after these changes.
+RunsSnapshotPtr withChanges(const RunsSnapshot& before, RunChanges changes);
+
 }  // namespace faceter::desktop
