@@ -1,0 +1,43 @@
+#pragma once
+#include <QFrame>
+
+#include "pages/runs/curve_figure.h"
+#include "workspace/workspace.h"
+
+class QComboBox;
+class QLabel;
+class QStackedLayout;
+
+namespace faceter::desktop {
+
+class FigureView;
+
+/// Below the table: one series of the chosen runs, mean and spread over seeds, by step. Follows runs that go on.
+class CurveCard : public QFrame {
+    Q_OBJECT
+  public:
+    explicit CurveCard(Workspace& workspace, QWidget* parent = nullptr);
+    /// Draws these; `anew` where their points may have changed.
+    void show(const std::vector<SeedGroup>& groups, bool anew);
+    QString series() const { return m_wanted; }
+    void setSeries(const QString& name) { m_wanted = name; }
+    bool isReady() const { return !m_asking; }
+    FigureView* view() const { return m_view; }
+
+  private:
+    void ask();
+    void take(const CurveAnswer& answer);
+
+    Workspace& m_workspace;
+    QLabel* m_title;
+    QLabel* m_what;
+    QComboBox* m_choice;
+    QLabel* m_none;
+    FigureView* m_view;
+    QStackedLayout* m_stack;
+    std::vector<SeedGroup> m_groups;
+    QString m_wanted;
+    bool m_asking = false, m_again = false, m_filling = false;
+};
+
+}  // namespace faceter::desktop

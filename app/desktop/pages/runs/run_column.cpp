@@ -1,0 +1,84 @@
+#include "pages/runs/run_column.h"
+
+#include <QCoreApplication>
+
+#include "project/runs_snapshot.h"
+
+namespace faceter::desktop {
+namespace {
+
+using Kind = RunColumn::Kind;
+
+struct Plain {
+    Kind kind;
+    const char* id;
+    const char* title;
+    const char* toolTip;
+};
+
+constexpr Plain plain[] = {
+    {Kind::name, "name", "run", "Variant and sweep point; the colour is the run's on every page"},
+    {Kind::state, "state", "state", "Where the run is, from its heartbeat"},
+    {Kind::experiment, "experiment", "experiment", ""},
+    {Kind::variant, "variant", "variant", ""},
+    {Kind::method, "method", "method", ""},
+    {Kind::point, "point", "sweep point", ""},
+    {Kind::key_settings, "key", "key settings", "The settings that differ between the runs of an experiment"},
+    {Kind::seed, "seed", "seeds", ""},
+    {Kind::score, "score", "mean score", "Mean of the main scores over data sets, percent"},
+    {Kind::loss, "loss", "loss", "The last training loss"},
+    {Kind::step, "step", "step", ""},
+    {Kind::time, "time", "time, place", "Time taken, time left or what went wrong; when and where it was started"},
+    {Kind::created, "created", "made", "When the run was made"},
+    {Kind::attempts, "attempts", "attempts", "How often it was started or resumed"},
+    {Kind::tags, "tags", "tags", ""},
+    {Kind::note, "note", "note", ""},
+};
+
+struct Keyed {
+    Kind kind;
+    const char* prefix;
+};
+constexpr Keyed keyed[] = {{Kind::task_type, "type:"}, {Kind::set, "set:"}, {Kind::setting, "setting:"}};
+
+const Plain* find(Kind kind) {
+    for (const Plain& one : plain)
+        if (one.kind == kind) return &one;
+    return nullptr;
+}
+
+QString translated(const char* text) { return QCoreApplication::translate("RunColumn", text); }
+
+}  // namespace
+
+QString RunColumn::id() const {
+    for (const Keyed& one : keyed)
+        if (one.kind == kind) return QLatin1String(one.prefix) + qs(key);
+    return QLatin1String(find(kind)->id);
+}
+
+QString RunColumn::title() const {
+    if (const Plain* one = find(kind)) return translated(one->title);
+    if (kind != Kind::setting) return qs(key);
+    // The last part says it nearly always; the tooltip has all of it.
+    return qs(key.substr(key.rfind('.') == std::string::npos ? 0 : key.rfind('.') + 1));
+}
+
+QString RunColumn::toolTip() const {
+    if (const Plain* one = find(kind)) return *one->toolTip ? translated(one->toolTip) : title();
+    if (kind == Kind::task_type) return translated("%1: mean of the main scores over its data sets, percent").arg(qs(key));
+    return kind == Kind::set ? translated("%1: main score, percent").arg(qs(key)) : qs(key);
+}
+
+bool RunColumn::isNumber() const { return isScore() || kind == Kind::loss || kind == Kind::step || kind == Kind::attempts; }
+
+std::optional<RunColumn> RunColumn::fromId(const QString& id) {
+    for (const Plain& one : plain)
+        if (id == QLatin1String(one.id)) return RunColumn{one.kind, {}};
+    for (const Keyed& one : keyed)
+        if (id.startsWith(QLatin1String(one.prefix)))
+            return RunColumn{one.kind, id.mid(static_cast<qsizetype>(qstrlen(one.prefix))).toStdString()};
+    return std::nullopt;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,48 @@
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <string>
+
+namespace faceter::desktop {
+
+/// One column of the runs table. Its id ("state", "type:retrieval", "set:scifact", "setting:training.learning_rate") is what is stored.
+struct RunColumn {
+    enum class Kind {
+        name,
+        state,
+        experiment,
+        variant,
+        method,
+        point,
+        key_settings,
+        seed,
+        score,
+        task_type,
+        set,
+        setting,
+        loss,
+        step,
+        time,
+        created,
+        attempts,
+        tags,
+        note
+    };
+    Kind kind = Kind::name;
+    std::string key;  ///< of task_type, set and setting
+
+    QString id() const;
+    QString title() const;
+    QString toolTip() const;
+    /// Right-aligned, with mean and spread in groups.
+    bool isNumber() const;
+    /// The larger the better: the best value is marked.
+    bool isScore() const { return kind == Kind::score || kind == Kind::task_type || kind == Kind::set; }
+    bool operator==(const RunColumn&) const = default;
+
+    /// Nothing where the id is of no known kind.
+    static std::optional<RunColumn> fromId(const QString& id);
+};
+
+}  // namespace faceter::desktop

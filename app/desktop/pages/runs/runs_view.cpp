@@ -1,0 +1,225 @@
+#include "pages/runs/runs_view.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "pages/runs/runs_delegate.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int measured_lines = 100;
+constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
+
+}  // namespace
+
+RunsView::RunsView(RunsModel& model, QWidget* parent) : DataTable(parent), m_model(model) {
+    setObjectName(QStringLiteral("runsTable"));
+    setAccessibleName(tr("Runs"));
+    setModel(&model);
+    setItemDelegate(new RunsDelegate(this));
+    setContextMenuPolicy(Qt::CustomContextMenu);
+    setMouseTracking(true);
+    setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    verticalScrollBar()->setSingleStep(verticalHeader()->defaultSectionSize());
+    QHeaderView* header = horizontalHeader();
+    header->setObjectName(QStringLiteral("runsHeader"));
+    header->setSectionsMovable(true);
+    header->setSectionsClickable(true);
+    header->setSortIndicatorShown(true);
+    header->setStretchLastSection(true);
+    connect(&model, &QAbstractItemModel::modelReset, this, &RunsView::resetOrder);
+    connect(header, &QHeaderView::sortIndicatorChanged, this, &RunsView::sortClicked);
+    connect(header, &QHeaderView::sectionResized, this, [this](int section, int, int width) {
+        const bool stretched = horizontalHeader()->visualIndex(section) == m_model.columnCount() - 1;
+        if (m_fitting || stretched || section >= m_model.columnCount()) return;
+        m_widths[m_model.columns()[static_cast<std::size_t>(section)].id()] = width;
+    });
+}
+
+void RunsView::keepingPlace(const std::function<void()>& change) {
+    const int top = rowAt(0);
+    const quint64 identity = top >= 0 ? m_model.line(top).identity : 0;
+    const int offset = top >= 0 ? rowViewportPosition(top) : 0;
+    const bool atTop = verticalScrollBar()->value() == 0;
+    change();
+    const int now = top >= 0 && !atTop ? m_model.find(identity) : -1;
+    if (now < 0) return;
+    updateGeometries();  // the scroll bar knows the new number of lines only then
+    verticalScrollBar()->setValue(now * verticalHeader()->defaultSectionSize() - offset);
+}
+
+QStringList RunsView::selectedRuns() const {
+    QSet<int> seen;
+    QStringList runs;
+    QList<int> rows;
+    for (const QItemSelectionRange& range : selectionModel()->selection())
+        for (int row = range.top(); row <= range.bottom(); ++row) rows << row;
+    std::sort(rows.begin(), rows.end());
+    for (const int row : rows)
+        for (const int run : m_model.runsOf(row)) {
+            if (seen.contains(run)) continue;
+            seen.insert(run);
+            runs << qs(m_model.runsData().run(run).info.id);
+        }
+    return runs;
+}
+
+QSet<quint64> RunsView::selectedLines() const {
+    QSet<quint64> lines;
+    for (const QItemSelectionRange& range : selectionModel()->selection())
+        for (int row = range.top(); row <= range.bottom(); ++row) lines.insert(m_model.line(row).identity);
+    return lines;
+}
+
+quint64 RunsView::currentLine() const { return currentIndex().isValid() ? m_model.line(currentIndex().row()).identity : 0; }
+
+void RunsView::selectLines(const QSet<quint64>& identities, quint64 current) {
+    QItemSelection selection;
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const quint64 identity = m_model.line(row).identity;
+        if (identity == current) selectionModel()->setCurrentIndex(m_model.index(row, 0), QItemSelectionModel::NoUpdate);
+        if (!identities.contains(identity)) continue;
+        int last = row;
+        while (last + 1 < m_model.rowCount() && identities.contains(m_model.line(last + 1).identity)) ++last;
+        selection.select(m_model.index(row, 0), m_model.index(last, m_model.columnCount() - 1));
+        row = last;
+    }
+    selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
+}
+
+QStringList RunsView::shownOrder() const {
+    QStringList ids;
+    for (int visual = 0; visual < m_model.columnCount(); ++visual)
+        ids << m_model.columns()[static_cast<std::size_t>(horizontalHeader()->logicalIndex(visual))].id();
+    return ids;
+}
+
+/// A header keeps its visual order through a reset; the model's columns come in theirs.
+void RunsView::resetOrder() {
+    const QSignalBlocker blocker(horizontalHeader());
+    for (int place = 0; place < m_model.columnCount(); ++place)
+        horizontalHeader()->moveSection(horizontalHeader()->visualIndex(place), place);
+    viewport()->update();
+}
+
+QHash<QString, int> RunsView::widths() const { return m_widths; }
+
+void RunsView::setWidths(const QHash<QString, int>& widths) {
+    m_widths = widths;
+    fitWidths();
+}
+
+void RunsView::fitWidths() {
+    m_fitting = true;
+    const QFontMetrics body(font()), head(horizontalHeader()->font());
+    for (int column = 0; column < m_model.columnCount(); ++column) {
+        const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
+        int wide = head.horizontalAdvance(what.title()) + 32;
+        for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row)
+            wide = std::max(wide, RunsDelegate::wantedWidth(m_model.index(row, column), body));
+        const bool settings = what.kind == RunColumn::Kind::key_settings;
+        wide = std::min(wide, settings ? most_settings_width : what.kind == RunColumn::Kind::name ? most_name_width : most_width);
+        setColumnWidth(column, std::max(32, m_widths.value(what.id(), wide)));
+    }
+    m_fitting = false;
+}
+
+void RunsView::setSort(const SortBy& sort) {
+    m_sort = sort;
+    const QSignalBlocker blocker(horizontalHeader());
+    const auto& columns = m_model.columns();
+    const auto place = std::find(columns.begin(), columns.end(), sort.column);
+    horizontalHeader()->setSortIndicator(place == columns.end() ? -1 : static_cast<int>(place - columns.begin()), sort.order);
+}
+
+void RunsView::sortClicked(int section, Qt::SortOrder order) {
+    if (section < 0 || section >= m_model.columnCount()) return;
+    SortBy sort{m_model.columns()[static_cast<std::size_t>(section)], order};
+    // Of a score the best is wanted first.
+    if (!(sort.column == m_sort.column) && sort.column.isScore()) sort.order = Qt::DescendingOrder;
+    Q_EMIT sortRequested(sort);
+}
+
+void RunsView::addCopyActions(QMenu& menu) {
+    menu.addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });
+    menu.addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this,
+                   [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
+}
+
+bool RunsView::toggleAt(const QPoint& position) {
+    const QModelIndex index = indexAt(position);
+    if (!index.isValid() || m_model.columns()[static_cast<std::size_t>(index.column())].kind != RunColumn::Kind::name) return false;
+    const RunsGroup* group = m_model.groupOf(index.row());
+    if (!group || !RunsDelegate::arrowRect(visualRect(index)).contains(position)) return false;
+    Q_EMIT openChanged(group->identity, !group->open);
+    return true;
+}
+
+QModelIndex RunsView::resumableAt(const QPoint& position) const {
+    const QModelIndex index = indexAt(position);
+    if (!index.isValid() || m_model.groupOf(index.row())) return {};
+    QStyleOptionViewItem option;
+    initViewItemOption(&option);
+    option.rect = visualRect(index);
+    return RunsDelegate::resumeRect(option, index).contains(position) ? index : QModelIndex();
+}
+
+void RunsView::mousePressEvent(QMouseEvent* event) {
+    const QPoint position = event->position().toPoint();
+    if (event->button() == Qt::LeftButton && toggleAt(position)) return;
+    if (const QModelIndex index = resumableAt(position); event->button() == Qt::LeftButton && index.isValid()) {
+        Q_EMIT resumeRequested(index.data(RunsModel::runRole).toString());
+        return;
+    }
+    DataTable::mousePressEvent(event);
+}
+
+void RunsView::mouseDoubleClickEvent(QMouseEvent* event) {
+    const QPoint position = event->position().toPoint();
+    const bool onArrow = event->button() == Qt::LeftButton && toggleAt(position);
+    if (!onArrow && event->button() == Qt::LeftButton && indexAt(position).isValid()) Q_EMIT showRequested();
+}
+
+void RunsView::mouseMoveEvent(QMouseEvent* event) {
+    viewport()->setCursor(resumableAt(event->position().toPoint()).isValid() ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    DataTable::mouseMoveEvent(event);
+}
+
+/// Right opens a group and then steps into it; Left closes it, from any of its runs.
+bool RunsView::openCurrent(bool open) {
+    if (!currentIndex().isValid()) return false;
+    const int row = currentIndex().row();
+    if (const RunsGroup* group = m_model.groupOf(row)) {
+        if (group->open == open) return false;
+        Q_EMIT openChanged(group->identity, open);
+        return true;
+    }
+    if (open || !m_model.line(row).isMember()) return false;
+    int above = row;
+    while (above > 0 && !m_model.line(above).isGroup()) --above;
+    const quint64 group = m_model.line(above).identity;
+    selectLines({group}, group);
+    return true;
+}
+
+void RunsView::keyPressEvent(QKeyEvent* event) {
+    const Qt::KeyboardModifiers modifiers = event->modifiers() & ~Qt::KeypadModifier;
+    const int key = event->key();
+    if (modifiers == Qt::NoModifier && (key == Qt::Key_Return || key == Qt::Key_Enter)) {
+        Q_EMIT showRequested();
+        return;
+    }
+    if (modifiers == Qt::NoModifier && (key == Qt::Key_Right || key == Qt::Key_Plus) && openCurrent(true)) return;
+    if (modifiers == Qt::NoModifier && (key == Qt::Key_Left || key == Qt::Key_Minus) && openCurrent(false)) return;
+    DataTable::keyPressEvent(event);
+}
+
+}  // namespace faceter::desktop

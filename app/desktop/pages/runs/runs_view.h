@@ -1,0 +1,61 @@
+#pragma once
+#include <QHash>
+#include <QSet>
+
+#include "pages/runs/runs_model.h"
+#include "widgets/data_table.h"
+
+class QMenu;
+
+namespace faceter::desktop {
+
+/// The runs table: DataTable with groups that open and close (arrow, Left, Right, + and -), columns that are moved and sized and keep that
+/// by their id, and a place that stays when lines above it come and go.
+class RunsView : public DataTable {
+    Q_OBJECT
+  public:
+    explicit RunsView(RunsModel& model, QWidget* parent = nullptr);
+
+    /// Calls change() and keeps the first visible line where it is.
+    void keepingPlace(const std::function<void()>& change);
+    /// Ids of the runs of the selected lines, those of groups included; in the order of the table.
+    QStringList selectedRuns() const;
+    void selectLines(const QSet<quint64>& identities, quint64 current);
+    QSet<quint64> selectedLines() const;
+    quint64 currentLine() const;
+
+    /// Column ids as they stand on screen, and widths by id.
+    QStringList shownOrder() const;
+    QHash<QString, int> widths() const;
+    /// Widths that nobody set follow the content.
+    void setWidths(const QHash<QString, int>& widths);
+    void fitWidths();
+    void setSort(const SortBy& sort);
+    void addCopyActions(QMenu& menu);
+
+  Q_SIGNALS:
+    void openChanged(quint64 group, bool open);
+    void sortRequested(const SortBy& sort);
+    void showRequested();  ///< Enter or a double click
+    void resumeRequested(const QString& run);
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+
+  private:
+    bool toggleAt(const QPoint& position);
+    QModelIndex resumableAt(const QPoint& position) const;
+    bool openCurrent(bool open);
+    void resetOrder();
+    void sortClicked(int section, Qt::SortOrder order);
+
+    RunsModel& m_model;
+    QHash<QString, int> m_widths;  // those set by hand
+    SortBy m_sort;
+    bool m_fitting = false;
+};
+
+}  // namespace faceter::desktop

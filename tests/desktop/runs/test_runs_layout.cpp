@@ -1,0 +1,121 @@
+#include "desktop/runs/made_up_runs.h"
+
+#include <cmath>
+
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+class TestRunsLayout : public QObject {
+    Q_OBJECT
+    const RunsDataPtr data_ = made_up_runs(200);
+
+  private Q_SLOTS:
+    void every_run_has_a_line_and_an_experiment_only_its_own() {
+        LayoutOptions options = plain_options(*data_);
+        QCOMPARE(layOut(*data_, options).lines.size(), 200u);
+        options.experiment = "sweep001";
+        const RunsLayout layout = layOut(*data_, options);
+        QCOMPARE(layout.lines.size(), 100u);
+        for (const RunsLine& line : layout.lines) QCOMPARE(data_->run(line.row).info.experiment, std::string("sweep001"));
+    }
+
+    void seeds_form_a_group_with_mean_deviation_and_n() {
+        LayoutOptions options = plain_options(*data_);
+        options.group = {GroupBy::Kind::seeds, {}};
+        const RunsLayout layout = layOut(*data_, options);
+        QCOMPARE(layout.groups.size(), 40u);
+        QCOMPARE(layout.lines.size(), 40u);
+        const RunsGroup& group = layout.groups.front();
+        QCOMPARE(group.rows.size(), 5u);
+        const auto column = static_cast<std::size_t>(
+            std::find(options.columns.begin(), options.columns.end(), RunColumn{RunColumn::Kind::score, {}}) - options.columns.begin());
+        QVERIFY(column < options.columns.size());
+        double sum = 0, squares = 0;
+        for (const int row : group.rows) sum += data_->run(row).mean_score;
+        for (const int row : group.rows) squares += std::pow(data_->run(row).mean_score - sum / 5, 2);
+        QCOMPARE(group.cells[column].n, 5);
+        QVERIFY(std::abs(group.cells[column].mean - sum / 5) < 1e-9);
+        QVERIFY(std::abs(group.cells[column].spread - std::sqrt(squares / 4)) < 1e-9);
+    }
+
+    void one_run_alone_is_no_group() {
+        const RunsDataPtr one = changed_runs(*data_, [](const RunRow& run) { return run.info.seed == 1 || run.info.variant == "EM"; });
+        LayoutOptions options = plain_options(*one);
+        options.group = {GroupBy::Kind::seeds, {}};
+        const RunsLayout layout = layOut(*one, options);
+        QCOMPARE(layout.groups.size(), 10u);
+        QCOMPARE(layout.lines.size(), 40u);
+    }
+
+    void an_open_group_shows_its_runs_below_it() {
+        LayoutOptions options = plain_options(*data_);
+        options.group = {GroupBy::Kind::setting, "variant.placement"};
+        RunsLayout layout = layOut(*data_, options);
+        QCOMPARE(layout.lines.size(), 2u);
+        const std::set<std::uint64_t> open{layout.lines[0].identity};
+        options.open = &open;
+        layout = layOut(*data_, options);
+        QCOMPARE(layout.lines.size(), 102u);
+        QVERIFY(layout.lines[0].isGroup());
+        for (std::size_t i = 1; i <= 100; ++i) QVERIFY(layout.lines[i].isMember());
+    }
+
+    void runs_are_sorted_with_missing_values_last_and_pinned_ones_first() {
+        const RunsDataPtr data = changed_runs(*data_, [](RunRow& run) {
+            if (run.info.seed == 2) run.num_scores = 0;
+            run.pinned = run.info.id.ends_with("000033");
+            return true;
+        });
+        LayoutOptions options = plain_options(*data);
+        for (const auto order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+            options.sort = {{RunColumn::Kind::score, {}}, order};
+            const RunsLayout layout = layOut(*data, options);
+            QVERIFY(data->run(layout.lines[0].row).pinned);
+            for (std::size_t i = 2; i < 160; ++i) {
+                const double before = data->run(layout.lines[i - 1].row).mean_score, now = data->run(layout.lines[i].row).mean_score;
+                QVERIFY(order == Qt::AscendingOrder ? before <= now : before >= now);
+            }
+            for (std::size_t i = 160; i < 200; ++i) QCOMPARE(data->run(layout.lines[i].row).num_scores, 0);
+        }
+    }
+
+    void archived_runs_are_hidden_until_asked_for() {
+        const RunsDataPtr data = changed_runs(*data_, [](RunRow& run) {
+            run.archived = run.info.variant == "IC";
+            return true;
+        });
+        LayoutOptions options = plain_options(*data);
+        QCOMPARE(layOut(*data, options).lines.size(), 150u);
+        QCOMPARE(layOut(*data, options).numArchived, 50);
+        options.archived = true;
+        QCOMPARE(layOut(*data, options).lines.size(), 200u);
+    }
+
+    void the_best_of_a_column_is_of_what_is_compared() {
+        LayoutOptions options = plain_options(*data_);
+        options.group = {GroupBy::Kind::variant, {}};
+        const RunsLayout layout = layOut(*data_, options);
+        QCOMPARE(layout.groups.size(), 4u);
+        for (std::size_t column = 0; column < options.columns.size(); ++column) {
+            if (!options.columns[column].isScore()) {
+                QVERIFY(std::isnan(layout.best[column]));
+                continue;
+            }
+            double best = 0;
+            for (const RunsGroup& group : layout.groups) best = std::max(best, group.cells[column].mean);
+            QCOMPARE(layout.best[column], best);
+        }
+    }
+
+    void columns_and_groups_are_found_by_what_is_stored_of_them() {
+        for (const RunColumn& column : data_->allColumns()) QCOMPARE(*RunColumn::fromId(column.id()), column);
+        QVERIFY(!RunColumn::fromId(QStringLiteral("nonsense")));
+        for (const GroupBy& group : {GroupBy{GroupBy::Kind::seeds, {}}, GroupBy{GroupBy::Kind::setting, "a.b"}, GroupBy{}})
+            QCOMPARE(GroupBy::fromId(group.id()), group);
+    }
+};
+FACETER_TEST(TestRunsLayout)
+#include "test_runs_layout.moc"

@@ -1,0 +1,172 @@
+#include "pages/runs/runs_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QItemSelectionModel>
+#include <QSignalSpy>
+#include <random>
+
+#include "desktop/runs/made_up_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+void show(RunsModel& model, const RunsDataPtr& data, const LayoutOptions& options) {
+    model.show(data, options.columns, layOut(*data, options));
+}
+
+QString runAt(const RunsModel& model, const QModelIndex& index) {
+    return model.data(model.index(index.row(), 0), RunsModel::runRole).toString();
+}
+
+/// Persistent indexes of every line and the run or group that each stands for.
+struct Follower {
+    QList<QPersistentModelIndex> indexes;
+    std::vector<std::uint64_t> identities;
+    explicit Follower(const RunsModel& model) {
+        for (int row = 0; row < model.rowCount(); ++row) {
+            indexes << QPersistentModelIndex(model.index(row, row % model.columnCount()));
+            identities.push_back(model.line(row).identity);
+        }
+    }
+    /// Each still stands for the same, or is gone with it.
+    bool holds(const RunsModel& model) const {
+        for (qsizetype i = 0; i < indexes.size(); ++i) {
+            const std::uint64_t identity = identities[static_cast<std::size_t>(i)];
+            if (indexes[i].isValid() ? model.line(indexes[i].row()).identity != identity : model.find(identity) >= 0) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace
+
+class TestRunsModel : public QObject {
+    Q_OBJECT
+    const RunsDataPtr data_ = made_up_runs(120);
+
+  private Q_SLOTS:
+    void keeps_the_rules_of_models_through_any_change() {
+        RunsModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        LayoutOptions options = plain_options(*data_);
+        std::mt19937 random(7);
+        std::set<std::uint64_t> open;
+        const GroupBy groups[] = {
+            {}, {GroupBy::Kind::seeds, {}}, {GroupBy::Kind::variant, {}}, {GroupBy::Kind::setting, "variant.placement"}};
+        const RunColumn sorts[] = {{RunColumn::Kind::score, {}},
+                                   {RunColumn::Kind::name, {}},
+                                   {RunColumn::Kind::created, {}},
+                                   {RunColumn::Kind::task_type, "retrieval"}};
+        for (int step = 0; step < 150; ++step) {
+            const Follower follower(model);
+            const std::uint32_t share = 1 + random() % 10;
+            std::vector<bool> kept;
+            for (int i = 0; i < data_->numRuns(); ++i) kept.push_back(random() % 10 < share);
+            const bool filtered = step % 2;
+            options.kept = filtered ? &kept : nullptr;
+            if (step % 3 == 0) options.group = groups[random() % 4];
+            if (step % 4 == 0) options.sort = {sorts[random() % 4], random() % 2 ? Qt::AscendingOrder : Qt::DescendingOrder};
+            if (model.rowCount() > 0)
+                open.insert(model.line(static_cast<int>(random() % static_cast<unsigned>(model.rowCount()))).identity);
+            options.open = &open;
+            show(model, data_, options);
+            QVERIFY(step == 0 || follower.holds(model));
+            const RunsLayout expected = layOut(*data_, options);
+            QCOMPARE(model.rowCount(), static_cast<int>(expected.lines.size()));
+            for (int row = 0; row < model.rowCount(); ++row)
+                QCOMPARE(model.line(row).identity, expected.lines[static_cast<std::size_t>(row)].identity);
+        }
+    }
+
+    void the_selection_stays_with_its_runs_when_the_order_changes() {
+        RunsModel model;
+        LayoutOptions options = plain_options(*data_);
+        show(model, data_, options);
+        QItemSelectionModel selection(&model);
+        for (const int row : {3, 40, 41, 90})
+            selection.select(model.index(row, 0), QItemSelectionModel::Select | QItemSelectionModel::Rows);
+        selection.setCurrentIndex(model.index(40, 0), QItemSelectionModel::NoUpdate);
+        QSet<QString> before;
+        for (const QModelIndex& index : selection.selectedRows()) before.insert(runAt(model, index));
+        const QString current = runAt(model, selection.currentIndex());
+        options.sort = {{RunColumn::Kind::task_type, "retrieval"}, Qt::AscendingOrder};
+        show(model, data_, options);
+        QSet<QString> after;
+        for (const QModelIndex& index : selection.selectedRows()) after.insert(runAt(model, index));
+        QCOMPARE(after, before);
+        QCOMPARE(runAt(model, selection.currentIndex()), current);
+    }
+
+    void only_the_row_that_changed_is_drawn_anew() {
+        RunsModel model;
+        LayoutOptions options = plain_options(*data_);
+        show(model, data_, options);
+        QSignalSpy changed(&model, &QAbstractItemModel::dataChanged), moved(&model, &QAbstractItemModel::layoutChanged),
+            reset(&model, &QAbstractItemModel::modelReset);
+        const std::string id = data_->run(17).info.id;
+        const RunsDataPtr next = changed_runs(*data_, [&](RunRow& run) {
+            if (run.info.id != id) return true;
+            run.state.phase = RunPhase::running;
+            run.state.step = 500;
+            ++run.revision;
+            return true;
+        });
+        show(model, next, options);
+        QCOMPARE(changed.size(), 1);
+        const QModelIndex first = changed.first()[0].value<QModelIndex>(), last = changed.first()[1].value<QModelIndex>();
+        QCOMPARE(first.row(), last.row());
+        QCOMPARE(runAt(model, first), QString::fromStdString(id));
+        QCOMPARE(moved.size() + reset.size(), 0);
+        QCOMPARE(model.data(first, RunsModel::progressRole).toDouble(), 0.5);
+        show(model, next, options);
+        QCOMPARE(changed.size(), 1);
+    }
+
+    void a_run_that_comes_is_one_insertion_and_one_that_goes_one_removal() {
+        RunsModel model;
+        LayoutOptions options = plain_options(*data_);
+        const RunsDataPtr fewer = changed_runs(*data_, [&](const RunRow& run) { return run.info.id != data_->run(60).info.id; });
+        show(model, fewer, options);
+        QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted), removed(&model, &QAbstractItemModel::rowsRemoved),
+            moved(&model, &QAbstractItemModel::layoutChanged);
+        show(model, data_, options);
+        QCOMPARE(inserted.size(), 1);
+        show(model, fewer, options);
+        QCOMPARE(removed.size(), 1);
+        QCOMPARE(moved.size(), 0);
+    }
+
+    void a_group_shows_its_mean_the_deviation_and_n() {
+        RunsModel model;
+        LayoutOptions options = plain_options(*data_);
+        options.group = {GroupBy::Kind::seeds, {}};
+        show(model, data_, options);
+        QCOMPARE(model.data(model.index(0, 0), RunsModel::extraRole).toString(), QStringLiteral("n = 5"));
+        const auto& columns = model.columns();
+        const int column =
+            static_cast<int>(std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::score, {}}) - columns.begin());
+        const QString text = model.data(model.index(0, column)).toString();
+        QVERIFY2(QRegularExpression(QStringLiteral("^\\d+\\.\\d\\d ± \\d+\\.\\d\\d$")).match(text).hasMatch(), qPrintable(text));
+        QVERIFY(model.data(model.index(0, column), Qt::ToolTipRole).toString().contains(QStringLiteral("n = 5 of 5")));
+    }
+
+    void text_from_outside_is_no_markup_in_a_tooltip() {
+        RunsModel model;
+        const RunsDataPtr data = changed_runs(*data_, [](RunRow& run) {
+            run.note = "<b>bold</b>";
+            return true;
+        });
+        LayoutOptions options = plain_options(*data);
+        options.columns.push_back({RunColumn::Kind::note, {}});
+        show(model, data, options);
+        QVERIFY(!model.data(model.index(0, static_cast<int>(options.columns.size()) - 1), Qt::ToolTipRole)
+                     .toString()
+                     .contains(QLatin1Char('<')));
+    }
+};
+FACETER_TEST(TestRunsModel)
+#include "test_runs_model.moc"

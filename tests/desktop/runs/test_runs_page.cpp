@@ -1,0 +1,381 @@
+#include "pages/runs/runs_page.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHeaderView>
+#include <QInputDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QTreeWidget>
+
+#include "actions/run_actions.h"
+#include "desktop/support/sample_project.h"
+#include "figure/figure_view.h"
+#include "pages/runs/filter_edit.h"
+#include "pages/runs/runs_delegate.h"
+#include "pages/runs/runs_model.h"
+#include "pages/runs/runs_view.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+/// The page in a window of its own, on the sample project: start, EM (2 seeds), Mix (2 seeds).
+struct Opened {
+    TemporaryDirectory project;
+    Workspace workspace;
+    std::unique_ptr<RunsPage> page;
+    RunsView* table = nullptr;
+    RunsModel* model = nullptr;
+
+    explicit Opened(std::size_t runs = 99) {
+        make_sample_project(project.path(), runs);
+        open();
+    }
+    void open(const QJsonObject& state = {}) {
+        page.reset();
+        if (!open_and_wait(workspace, project.path())) qFatal("the project did not open");
+        workspace.setExperiment({});
+        page = std::make_unique<RunsPage>(workspace);
+        page->restore(state);
+        page->resize(1000, 700);
+        page->show();
+        page->activateWindow();
+        table = page->table();
+        model = page->model();
+        QVERIFY(QTest::qWaitForWindowActive(page.get()));
+        QVERIFY(settled());
+        table->setFocus();
+    }
+    bool settled() {
+        return QTest::qWaitFor([&] { return page->isReady() && workspace.session()->isIdle(); }, 10000);
+    }
+    template <typename Widget>
+    Widget* find(const char* name) {
+        return page->findChild<Widget*>(QLatin1String(name));
+    }
+    QStringList column(RunColumn::Kind kind, const std::string& key = {}) const {
+        QStringList texts;
+        const auto& columns = model->columns();
+        const auto place = std::find(columns.begin(), columns.end(), RunColumn{kind, key});
+        for (int row = 0; place != columns.end() && row < model->rowCount(); ++row)
+            texts << model->index(row, static_cast<int>(place - columns.begin())).data().toString();
+        return texts;
+    }
+    QStringList runs() const {
+        QStringList ids;
+        for (int row = 0; row < model->rowCount(); ++row) ids << model->index(row, 0).data(RunsModel::runRole).toString();
+        return ids;
+    }
+    void type(const QString& expression) {
+        auto* field = find<QLineEdit>("runsFilter");
+        field->setFocus();
+        field->selectAll();
+        QTest::keyClicks(field, expression);
+        QTest::keyClick(field, Qt::Key_Escape);  // the list of words
+        QTest::keyClick(field, Qt::Key_Return);
+    }
+    /// After a dialog has closed.
+    void focusTable() {
+        page->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(page.get()));
+        table->setFocus();
+    }
+    void clickLine(int row, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+        QTest::mouseClick(table->viewport(), Qt::LeftButton, modifiers, table->visualRect(model->index(row, 1)).center());
+    }
+    const RunRow& run(const QString& id) const {
+        return workspace.runs()->runs[static_cast<std::size_t>(workspace.runs()->find(id.toStdString()))];
+    }
+};
+
+}  // namespace
+
+class TestRunsPage : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void seeds_stand_together_until_their_group_is_opened() {
+        Opened on;
+        QCOMPARE(on.model->rowCount(), 3);  // start alone, EM and Mix of two seeds
+        QVERIFY(on.column(RunColumn::Kind::task_type, "retrieval").join(QString()).contains(QStringLiteral("±")));
+        const int group = on.model->line(0).isGroup() ? 0 : 1;
+        on.clickLine(group);
+        QTest::keyClick(on.table, Qt::Key_Right);
+        QCOMPARE(on.model->rowCount(), 5);
+        QVERIFY(on.model->line(group + 1).isMember());
+        QTest::keyClick(on.table, Qt::Key_Down);
+        QTest::keyClick(on.table, Qt::Key_Left);  // from a run to its group
+        QTest::keyClick(on.table, Qt::Key_Left);
+        QCOMPARE(on.model->rowCount(), 3);
+        const QRect name = on.table->visualRect(on.model->index(group, 0));
+        QTest::mouseClick(on.table->viewport(), Qt::LeftButton, {}, RunsDelegate::arrowRect(name).center());
+        QCOMPARE(on.model->rowCount(), 5);
+    }
+
+    void an_expression_filters_and_its_errors_stand_at_the_field() {
+        Opened on;
+        on.page->setGrouping({});
+        QCOMPARE(on.model->rowCount(), 5);
+        on.type(QStringLiteral("variant = em and seed = 2"));
+        QTRY_COMPARE(on.model->rowCount(), 1);
+        QVERIFY(on.runs().first().contains(QStringLiteral("-em-s2")));
+        on.type(QStringLiteral("variannt = em"));
+        auto* error = on.find<QLabel>("runsFilterError");
+        QTRY_VERIFY(error->isVisible());
+        QVERIFY2(error->text().contains(QStringLiteral("did you mean 'variant'")), qPrintable(error->text()));
+        QVERIFY(on.find<QLineEdit>("runsFilter")->property("invalid").toBool());
+        QCOMPARE(on.model->rowCount(), 1);  // what could be read last still holds
+        on.type(QStringLiteral("retrieval > 0.4"));
+        QTRY_VERIFY(!error->isVisible());
+        on.find<QLineEdit>("runsFilter")->clear();
+        QTRY_COMPARE(on.model->rowCount(), 5);
+    }
+
+    void words_complete_the_expression() {
+        Opened on;
+        auto* field = on.find<QLineEdit>("runsFilter");
+        field->setFocus();
+        QTest::keyClicks(field, QStringLiteral("vari"));
+        auto* words = on.page->findChild<FilterEdit*>()->findChild<QAbstractItemView*>(QStringLiteral("runsFilterWords"));
+        if (!words)
+            for (QWidget* top : QApplication::topLevelWidgets())
+                if (top->objectName() == QStringLiteral("runsFilterWords")) words = qobject_cast<QAbstractItemView*>(top);
+        QVERIFY(words);
+        QTRY_VERIFY(words->isVisible());
+        QCOMPARE(words->model()->index(0, 0).data().toString(), QStringLiteral("variant"));
+        QTest::keyClick(words, Qt::Key_Down);
+        QTest::keyClick(words, Qt::Key_Return);
+        QCOMPARE(field->text(), QStringLiteral("variant "));
+        QTest::keyClicks(field, QStringLiteral("= m"));
+        QTRY_VERIFY(words->isVisible());
+        QTest::keyClick(words, Qt::Key_Down);
+        QTest::keyClick(words, Qt::Key_Return);
+        QCOMPARE(field->text(), QStringLiteral("variant = Mix "));
+    }
+
+    void a_tick_in_the_list_of_values_composes_the_expression() {
+        Opened on;
+        on.page->setGrouping({});
+        on.find<QToolButton>("runsFacets")->click();
+        auto* tree = on.find<QTreeWidget>("facetTree");
+        QTreeWidgetItem* em = nullptr;
+        for (QTreeWidgetItem* item : tree->findItems(QStringLiteral("EM"), Qt::MatchExactly | Qt::MatchRecursive)) em = item;
+        QVERIFY(em);
+        QCOMPARE(em->text(1), QStringLiteral("2"));
+        em->setCheckState(0, Qt::Checked);
+        QCOMPARE(on.find<QLineEdit>("runsFilter")->text(), QStringLiteral("variant = EM"));
+        QTRY_COMPARE(on.model->rowCount(), 2);
+        em->setCheckState(0, Qt::Unchecked);
+        QTRY_COMPARE(on.model->rowCount(), 5);
+    }
+
+    void a_header_sorts_and_the_selection_stays() {
+        Opened on;
+        on.page->setGrouping({});
+        on.clickLine(2);
+        const QStringList selected = on.table->selectedRuns();
+        QCOMPARE(selected.size(), 1);
+        int retrieval = -1;
+        for (int i = 0; i < on.model->columnCount(); ++i)
+            if (on.model->columns()[static_cast<std::size_t>(i)].key == "retrieval") retrieval = i;
+        QVERIFY(retrieval > 0);
+        QHeaderView* header = on.table->horizontalHeader();
+        const QPoint place(header->sectionViewportPosition(retrieval) + header->sectionSize(retrieval) / 2, header->height() / 2);
+        QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, place);
+        const auto descends = [&](bool down) {
+            for (int row = 1; row < on.model->rowCount(); ++row) {
+                const double above = on.model->index(row - 1, retrieval).data(RunsModel::numberRole).toDouble(),
+                             here = on.model->index(row, retrieval).data(RunsModel::numberRole).toDouble();
+                if (down ? above < here : above > here) return false;
+            }
+            return true;
+        };
+        QVERIFY(descends(true));
+        QCOMPARE(on.table->selectedRuns(), selected);
+        QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, place);
+        QVERIFY(descends(false));
+        QCOMPARE(on.table->selectedRuns(), selected);
+    }
+
+    void keys_pin_tag_note_and_archive() {
+        Opened on;
+        on.page->setGrouping({});
+        on.clickLine(3);
+        const QString run = on.table->selectedRuns().value(0);
+        QTest::keyClick(on.table, Qt::Key_P);
+        QTRY_VERIFY(on.run(run).pinned);
+        QTRY_COMPARE(on.runs().first(), run);  // pinned ones stand first
+        QCOMPARE(on.table->selectedRuns(), QStringList{run});
+        QTest::keyClick(on.table, Qt::Key_T);
+        auto* dialog = on.table->findChild<QInputDialog*>(QStringLiteral("tagDialog"));
+        QVERIFY(dialog);
+        QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("paper"));
+        QTest::keyClick(dialog, Qt::Key_Return);
+        QTRY_COMPARE(on.run(run).tags, std::vector<std::string>{"paper"});
+        on.focusTable();
+        QTest::keyClick(on.table, Qt::Key_N);
+        auto* note = on.table->findChild<QInputDialog*>(QStringLiteral("noteDialog"));
+        QVERIFY(note);
+        note->setTextValue(QStringLiteral("the one to keep"));
+        note->accept();
+        QTRY_COMPARE(on.run(run).note, std::string("the one to keep"));
+        on.focusTable();
+        QTest::keyClick(on.table, Qt::Key_A);
+        QTRY_COMPARE(on.model->rowCount(), 4);
+        on.find<QToolButton>("runsFacets")->click();
+        on.find<QCheckBox>("showArchived")->setChecked(true);
+        QTRY_COMPARE(on.model->rowCount(), 5);
+    }
+
+    void what_was_deleted_comes_back() {
+        Opened on;
+        on.page->setGrouping({});
+        on.clickLine(1);
+        on.clickLine(2, Qt::ControlModifier);
+        const QStringList runs = on.table->selectedRuns();
+        QCOMPARE(runs.size(), 2);
+        QTest::keyClick(on.table, Qt::Key_Delete);
+        QTRY_COMPARE(on.model->rowCount(), 3);
+        for (const QString& run : runs) QVERIFY(!on.runs().contains(run));
+        QTRY_VERIFY(on.find<QPushButton>("runsUndo")->isVisible());
+        QTest::keyClick(on.table, Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(on.model->rowCount(), 5);
+        for (const QString& run : runs) QVERIFY(on.runs().contains(run));
+        QTRY_VERIFY(!on.find<QPushButton>("runsUndo")->isVisible());
+    }
+
+    void a_run_that_grows_keeps_the_selection_and_shows_its_step() {
+        Opened on(1);
+        const RunDirectory run = sample_run(on.project.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        journal.event("stage_started", {{"stage", "train"}, {"total_steps", 100}});
+        for (int step = 1; step <= 10; ++step) journal.step({{"step", step}, {"total_steps", 100}, {"loss", 1.0 / step}, {"lr", 1e-5}});
+        on.workspace.session()->refresh();
+        const QString id = qs(run.info().id);
+        QTRY_VERIFY(on.runs().contains(id));
+        on.clickLine(static_cast<int>(on.runs().indexOf(id)));
+        QCOMPARE(on.table->selectedRuns(), QStringList{id});
+        QCOMPARE(on.workspace.currentRun(), id);
+        const auto steps = [&] { return on.run(id).state.step; };
+        QTRY_COMPARE(steps(), 10);
+        QSignalSpy reset(on.model, &QAbstractItemModel::modelReset);
+        for (int step = 11; step <= 50; ++step) journal.step({{"step", step}, {"total_steps", 100}, {"loss", 1.0 / step}, {"lr", 1e-5}});
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(steps(), 50, 10000);
+        const int row = static_cast<int>(on.runs().indexOf(id));
+        QTRY_COMPARE(on.model->index(row, 0).data(RunsModel::progressRole).toDouble(), 0.5);
+        QVERIFY(on.column(RunColumn::Kind::time)[row].contains(QStringLiteral("step 50 / 100")));
+        QCOMPARE(on.table->selectedRuns(), QStringList{id});
+        QCOMPARE(reset.size(), 0);
+        QTRY_VERIFY(on.find<FigureView>("runsCurves")->isVisible());
+        QTRY_COMPARE(on.find<FigureView>("runsCurves")->figure().series.front().x.back(), 50.0);
+    }
+
+    void a_failed_run_tells_its_cause_and_offers_to_resume() {
+        Opened on(1);
+        const RunDirectory run = sample_run(on.project.path(), 1);
+        write_attempt(run, 1, 20, "failed");
+        on.workspace.session()->refresh();
+        const QString id = qs(run.info().id);
+        QTRY_VERIFY(on.runs().contains(id));
+        const int row = static_cast<int>(on.runs().indexOf(id));
+        QTRY_VERIFY(on.column(RunColumn::Kind::time)[row].contains(QStringLiteral("the reason")));
+        QVERIFY(on.model->index(row, 0).data(RunsModel::resumableRole).toBool());
+        const auto& columns = on.model->columns();
+        const int time =
+            static_cast<int>(std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::time, {}}) - columns.begin());
+        on.table->scrollTo(on.model->index(row, time));
+        QStyleOptionViewItem option;
+        option.font = on.table->font();
+        option.rect = on.table->visualRect(on.model->index(row, time));
+        QSignalSpy resumed(on.table, &RunsView::resumeRequested);
+        QTest::mouseClick(on.table->viewport(), Qt::LeftButton, {}, RunsDelegate::resumeRect(option, on.model->index(row, time)).center());
+        QCOMPARE(resumed.size(), 1);
+        QCOMPARE(resumed.first().first().toString(), id);
+    }
+
+    void enter_shows_the_chosen_runs_on_curves_and_compare_does_on_compare() {
+        Opened on;
+        on.page->setGrouping({});
+        int mix = -1;
+        for (int row = 0; row < on.model->rowCount(); ++row)
+            if (on.runs()[row].contains(QStringLiteral("-mix-"))) mix = row;
+        on.clickLine(mix);
+        QSignalSpy pages(&on.workspace, &Workspace::pageRequested);
+        QTest::keyClick(on.table, Qt::Key_Return);
+        QCOMPARE(pages.size(), 1);
+        QCOMPARE(pages.first().first().toString(), QStringLiteral("curves"));
+        const RunsSnapshotPtr hold = on.workspace.runs();
+        QCOMPARE(on.workspace.shownGroups().size(), 1u);
+        QVERIFY(on.workspace.shownGroups().front().key.contains(QStringLiteral("Mix")));
+        on.find<QPushButton>("runsCompare")->click();
+        QCOMPARE(pages.last().first().toString(), QStringLiteral("compare"));
+        QTest::mouseDClick(on.table->viewport(), Qt::LeftButton, {}, on.table->visualRect(on.model->index(mix, 1)).center());
+        QCOMPARE(pages.last().first().toString(), QStringLiteral("curves"));
+    }
+
+    void columns_are_chosen_moved_and_found_again_at_the_next_start() {
+        Opened on;
+        on.find<QToolButton>("runsColumns")->click();
+        auto* list = on.find<QListWidget>("columnList");
+        for (int i = 0; i < list->count(); ++i) {
+            if (list->item(i)->data(Qt::UserRole).toString() == QStringLiteral("set:set0")) list->item(i)->setCheckState(Qt::Checked);
+            if (list->item(i)->data(Qt::UserRole).toString() == QStringLiteral("key")) list->item(i)->setCheckState(Qt::Unchecked);
+        }
+        QVERIFY(on.table->shownOrder().contains(QStringLiteral("set:set0")));
+        QVERIFY(!on.table->shownOrder().contains(QStringLiteral("key")));
+        on.table->horizontalHeader()->moveSection(on.model->columnCount() - 1, 1);
+        on.table->setColumnWidth(0, 311);
+        on.page->setSort({{RunColumn::Kind::set, "set0"}, Qt::AscendingOrder});
+        on.page->setGrouping({GroupBy::Kind::variant, {}});
+        on.type(QStringLiteral("variant in (em, mix)"));
+        QTRY_COMPARE(on.model->rowCount(), 2);
+        const QStringList order = on.table->shownOrder();
+        QCOMPARE(order[1], QStringLiteral("set:set0"));
+        const QJsonObject state = on.page->state();
+        on.open(state);
+        QTRY_COMPARE(on.model->rowCount(), 2);
+        QCOMPARE(on.table->shownOrder(), order);
+        QCOMPARE(on.table->columnWidth(0), 311);
+        QCOMPARE(on.page->grouping(), (GroupBy{GroupBy::Kind::variant, {}}));
+        QCOMPARE(on.page->state()[QStringLiteral("filter")], state[QStringLiteral("filter")]);
+        QCOMPARE(on.page->state()[QStringLiteral("sort")], state[QStringLiteral("sort")]);
+    }
+
+    void an_empty_project_says_so_and_leads_to_the_composer() {
+        TemporaryDirectory project;
+        Project made(project.path(), true);
+        Workspace workspace;
+        workspace.openProject(project.path());
+        QTRY_VERIFY(workspace.session()->isLoaded());
+        RunsPage page(workspace);
+        page.show();
+        auto* button = page.findChild<QPushButton*>(QStringLiteral("emptyStateButton"));
+        QTRY_VERIFY(button->isVisible());
+        QSignalSpy compose(&workspace, &Workspace::composeRequested);
+        button->click();
+        QCOMPARE(compose.size(), 1);
+    }
+
+    void a_selection_is_copied_as_it_stands() {
+        Opened on;
+        on.page->setGrouping({});
+        on.clickLine(0);
+        const QStringList lines = on.table->selectionAsTsv().split(QLatin1Char('\n'));
+        QCOMPARE(lines.size(), 2);
+        QVERIFY(lines[0].startsWith(QStringLiteral("run\tstate\t")));
+        QCOMPARE(lines[1].split(QLatin1Char('\t')).size(), on.model->columnCount());
+    }
+};
+FACETER_TEST(TestRunsPage)
+#include "test_runs_page.moc"

@@ -1,0 +1,127 @@
+#include "pages/runs/runs_query.h"
+
+#include "desktop/support/sample_project.h"
+#include "pages/runs/curve_figure.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+RunsSnapshotPtr snapshot_of(Store& store) { return withChanges({}, store.changes_since(0)); }
+
+std::vector<SeriesBucket> buckets(const std::vector<double>& values) {
+    std::vector<SeriesBucket> made;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto step = static_cast<std::int64_t>(10 * i);
+        made.push_back({std::isnan(values[i]) ? 0 : 1, step, step, values[i], values[i], values[i], values[i], values[i]});
+    }
+    return made;
+}
+
+}  // namespace
+
+class TestRunsQuery : public QObject {
+    Q_OBJECT
+    TemporaryDirectory project_;
+    std::unique_ptr<Store> store_;
+
+  private Q_SLOTS:
+    void init() {
+        std::filesystem::remove_all(project_.path());
+        make_sample_project(project_.path());
+        store_ = std::make_unique<Store>(project_.path());
+        store_->ingest_all();
+    }
+    void cleanup() { store_.reset(); }
+
+    void rows_show_scores_settings_that_differ_and_the_host() {
+        const RunsAnswer answer = readRuns(*store_, snapshot_of(*store_), {}, {});
+        QCOMPARE(answer.data->numRuns(), 5);
+        for (int row = 0; row < 5; ++row) {
+            const RunRow& run = answer.data->run(row);
+            const double score = answer.data->number(row, {RunColumn::Kind::set, "set0"});
+            QVERIFY(score >= 40);
+            QCOMPARE(answer.data->number(row, {RunColumn::Kind::task_type, "retrieval"}), score);
+            QVERIFY(!answer.data->place(row).isEmpty());
+            if (run.info.variant == "Mix") QCOMPARE(answer.data->setting(row, "variant.placement"), std::string("every_other"));
+        }
+        QVERIFY(std::find(answer.names->task_types.begin(), answer.names->task_types.end(), "retrieval") != answer.names->task_types.end());
+    }
+
+    void what_cannot_have_changed_is_not_read_again() {
+        const RunsAnswer before = readRuns(*store_, snapshot_of(*store_), {}, {});
+        sample_run(project_.path(), 1).append_user_event({{"note", "a word"}});
+        store_->ingest_all();
+        const RunsAnswer more = readRuns(*store_, snapshot_of(*store_), before, {});
+        QVERIFY(more.data->settings() != before.data->settings());  // a sixth run
+        const RunDirectory pinned = Project(project_.path(), false).find_run(more.data->run(0).info.id);
+        pinned.append_user_event({{"pinned", true}});
+        store_->ingest_all();
+        const RunsAnswer after = readRuns(*store_, snapshot_of(*store_), more, {});
+        QVERIFY(after.data->run(0).pinned);
+        QCOMPARE(after.data->settings(), more.data->settings());
+        QCOMPARE(after.data->places(), more.data->places());
+    }
+
+    void a_filter_flags_the_rows_of_the_same_data() {
+        const RunsSnapshotPtr snapshot = snapshot_of(*store_);
+        const RunsAnswer all = readRuns(*store_, snapshot, {}, {});
+        QVERIFY(all.kept.empty());
+        const RunsAnswer some = readRuns(*store_, snapshot, all, Filter::parse("variant = mix", *all.names));
+        QCOMPARE(some.data, all.data);
+        QCOMPARE(some.kept.size(), 5u);
+        for (int row = 0; row < 5; ++row) QCOMPARE(some.kept[static_cast<std::size_t>(row)], some.data->run(row).info.variant == "Mix");
+    }
+
+    void changes_give_the_snapshot_that_reading_all_gives() {
+        RunsSnapshotPtr snapshot = snapshot_of(*store_);
+        const Project project(project_.path(), false);
+        project.trash(snapshot->runs[2].info.id);
+        project.find_run(snapshot->runs[1].info.id).append_user_event({{"tag", "x"}});
+        sample_run(project_.path(), 3);
+        store_->ingest_all();
+        std::int64_t revision = 0;
+        for (const RunRow& run : snapshot->runs) revision = std::max(revision, run.revision);
+        const RunsSnapshotPtr changed = withChanges(*snapshot, store_->changes_since(revision)), whole = snapshot_of(*store_);
+        QCOMPARE(changed->runs.size(), whole->runs.size());
+        for (std::size_t i = 0; i < whole->runs.size(); ++i) {
+            QCOMPARE(changed->runs[i].info.id, whole->runs[i].info.id);
+            QCOMPARE(changed->runs[i].revision, whole->runs[i].revision);
+            QCOMPARE(changed->runs[i].tags, whole->runs[i].tags);
+            QCOMPARE(changed->find(whole->runs[i].info.id), static_cast<int>(i));
+        }
+    }
+
+    void a_curve_is_the_mean_over_seeds_with_its_spread() {
+        const double none = std::numeric_limits<double>::quiet_NaN();
+        const Series series = meanCurve("EM", {buckets({1, 2, none, 5}), buckets({3, 2, none, none})}, 0, 30);
+        QCOMPARE(series.x, (std::vector<double>{0, 10, 30}));
+        QCOMPARE(series.y, (std::vector<double>{2, 2, 5}));
+        QVERIFY(std::abs(series.high[0] - (2 + std::sqrt(2.0))) < 1e-12);
+        QCOMPARE(series.low[2], 5.0);
+        QVERIFY(meanCurve("EM", {buckets({1, 2})}, 0, 10).low.empty());
+    }
+
+    void curves_of_groups_are_read_from_the_store() {
+        const RunsSnapshotPtr snapshot = snapshot_of(*store_);
+        SeedGroup em{"EM", 2, {}};
+        for (const RunRow& run : snapshot->runs)
+            if (run.info.variant == "EM") em.runs.push_back(run.info.id);
+        const CurveAnswer answer = readCurves(*store_, {em, {"nothing", 0, {"no-such-run"}}}, "no such series");
+        QCOMPARE(answer.series, std::string("loss"));
+        QCOMPARE(answer.figure.series.size(), 1u);
+        const Series& series = answer.figure.series.front();
+        QCOMPARE(series.name, std::string("EM (n = 2)"));
+        QCOMPARE(*series.colour, 2);
+        QCOMPARE(series.x.size(), 100u);
+        QCOMPARE(series.x.front(), 1.0);
+        QCOMPARE(series.x.back(), 100.0);
+        answer.figure.validate();
+        QCOMPARE(readCurves(*store_, {em}, "lr").series, std::string("lr"));
+    }
+};
+FACETER_TEST(TestRunsQuery)
+#include "test_runs_query.moc"
