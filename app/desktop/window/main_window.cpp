@@ -59,7 +59,11 @@ MainWindow::MainWindow(Workspace& workspace)
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::showProject);
     connect(&m_workspace, &Workspace::storeProblem, this, &MainWindow::showStoreProblem);
     connect(&m_workspace, &Workspace::pageRequested, this, &MainWindow::goTo);
-    connect(&m_workspace, &Workspace::composeRequested, this, [this] { goTo(QStringLiteral("compose")); });
+    connect(&m_workspace, &Workspace::composeRequested, this, [this](const QString& file) {
+        const bool made = page(QStringLiteral("compose")) != nullptr;
+        goTo(QStringLiteral("compose"));
+        if (!made && page(QStringLiteral("compose"))) m_workspace.requestCompose(file);   // what is made while a signal is sent does not hear it
+    });
     connect(&m_workspace, &Workspace::complained, m_complaint, &ErrorBar::setMessage);
     connect(&m_workspace, &Workspace::said, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
     connect(&m_workspace.actions(), &RunActions::launched, this, [this](const QStringList& runs) {

@@ -1,0 +1,121 @@
+#include <QDir>
+#include <QFileDialog>
+#include <QMessageBox>
+
+#include "actions/run_actions.h"
+#include "common/file.h"
+#include "pages/compose/compose_page.h"
+#include "pages/compose/launch_bar.h"
+#include "pages/compose/project_dialog.h"
+#include "pages/compose/template_text.h"
+#include "run/run_directory.h"
+#include "settings/yaml.h"
+#include "widgets/labels.h"
+#include "window/navigator.h"
+
+// Opening, saving and launching.
+
+namespace faceter::desktop {
+
+void ComposePage::open(const QString& file) {
+    askAboutChanges([this, file] {
+        if (file.isEmpty()) return m_document.reset(QString::fromUtf8(template_text), {});
+        load(file);
+    });
+}
+
+void ComposePage::askAboutChanges(const std::function<void()>& then) {
+    if (!m_document.text().isModified()) return then();
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Unsaved changes"), tr("The experiment has changes that are not saved."), QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    box->setObjectName(QStringLiteral("unsavedDialog"));
+    box->setTextFormat(Qt::PlainText);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    connect(box, &QMessageBox::buttonClicked, this, [this, box, then](QAbstractButton* button) {
+        const auto chosen = box->standardButton(button);
+        if (chosen == QMessageBox::Save) save(then);
+        if (chosen == QMessageBox::Discard) then();
+    });
+    box->open();
+}
+
+void ComposePage::load(const QString& file) {
+    ++m_loading;
+    ProjectSession::background([path = file.toStdString()] { return read_file(path, YamlLimits{}.bytes); })
+        .then(this, [this, file](const std::string& text) {
+            --m_loading;
+            m_error->setMessage({});
+            m_document.reset(QString::fromStdString(text), file);
+        })
+        .onFailed(this, [this](const std::exception& error) {
+            --m_loading;
+            m_error->setMessage(QString::fromUtf8(error.what()));
+        });
+}
+
+void ComposePage::chooseAndOpen() {
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open an experiment"), {}, tr("Experiments (*.yaml *.yml)"));
+    if (!file.isEmpty()) open(file);
+}
+
+void ComposePage::save(const std::function<void()>& then) {
+    if (m_document.file().isEmpty()) return saveAs(then);
+    write(m_document.file(), then);
+}
+
+void ComposePage::saveAs(const std::function<void()>& then) {
+    const auto& experiment = m_document.report().experiment;
+    const QString name = QString::fromStdString(safe_file_name(experiment ? experiment->name() : "experiment")) + QStringLiteral(".yaml");
+    const ProjectSession* session = workspace().session();
+    const QString folder = session ? QString::fromStdString(session->folder().string()) : QDir::homePath();
+    auto* dialog = new QFileDialog(this, tr("Save the experiment"), folder, tr("Experiments (*.yaml *.yml)"));
+    dialog->setObjectName(QStringLiteral("saveDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("yaml"));
+    dialog->selectFile(name);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, then](const QString& file) { write(file, then); });
+    dialog->open();
+}
+
+/// What is typed while it is written stays unsaved.
+void ComposePage::write(const QString& file, const std::function<void()>& then) {
+    const QString text = m_document.plainText();
+    ProjectSession::background([path = file.toStdString(), bytes = text.toStdString()] {
+        write_file_atomic(path, bytes);
+        return true;
+    })
+        .then(this, [this, file, text, then](bool) {
+            m_error->setMessage({});
+            if (m_document.plainText() == text) m_document.text().setModified(false);
+            m_document.setFile(file);
+            workspace().say(tr("%1 saved").arg(file));
+            if (then) then();
+        })
+        .onFailed(this, [this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+}
+
+void ComposePage::launch() {
+    const auto experiment = m_document.report().experiment;
+    if (!experiment || !m_document.isChecked()) return;
+    if (workspace().session()) return workspace().actions().launch(experiment, m_document.smoke(), m_launch->jobs());
+    auto* dialog = new ProjectDialog(QString::fromStdString(safe_file_name(experiment->name())), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog, experiment] { launchInto(dialog->folder(), experiment); });
+    dialog->open();
+}
+
+/// Makes the project and starts the runs there. The experiment is the one that was checked when the button was pressed.
+void ComposePage::launchInto(const QString& folder, const std::shared_ptr<const Experiment>& experiment) {
+    ProjectSession::background([path = folder.toStdString()] {
+        const Project made(path, true);
+        return true;
+    })
+        .then(this, [this, folder, experiment](bool) {
+            rememberProject(folder);
+            workspace().openProject(folder.toStdString());
+            workspace().actions().launch(experiment, m_document.smoke(), m_launch->jobs());
+        })
+        .onFailed(this, [this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+}
+
+}  // namespace faceter::desktop

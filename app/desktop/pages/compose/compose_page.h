@@ -1,0 +1,76 @@
+#pragma once
+#include "pages/compose/experiment_document.h"
+#include "pages/page.h"
+
+class QListView;
+class QPushButton;
+class QSplitter;
+class QTabWidget;
+
+namespace faceter::desktop {
+
+class DataTable;
+class ElidedLabel;
+class ErrorBar;
+class EstimatePanel;
+class FormPanel;
+class LaunchBar;
+class PreviewPanel;
+class ProblemModel;
+class RunListModel;
+class YamlEditor;
+
+/// Composes an experiment: form and YAML in step, what is wrong, the runs that it makes, real examples, an estimate, and the launch.
+class ComposePage : public Page {
+    Q_OBJECT
+  public:
+    explicit ComposePage(Workspace& workspace, QWidget* parent = nullptr);
+    ~ComposePage() override;
+
+    QJsonObject state() const override;
+    void restore(const QJsonObject& state) override;
+    bool isReady() const override;
+    void shown() override;
+
+    ExperimentDocument& document() { return m_document; }
+    /// Opens a file (empty: a new experiment), after asking about unsaved changes.
+    void open(const QString& file);
+
+  private:
+    QWidget* buildHeader();
+    QWidget* buildCentre();
+    QWidget* buildPanels();
+    void buildShortcuts();
+    void askAboutChanges(const std::function<void()>& then);
+    void load(const QString& file);
+    void chooseAndOpen();
+    void save(const std::function<void()>& then = {});
+    void saveAs(const std::function<void()>& then = {});
+    void write(const QString& file, const std::function<void()>& then);
+    void takeReport();
+    void showFile();
+    void jumpTo(int row);
+    void launch();
+    void launchInto(const QString& folder, const std::shared_ptr<const Experiment>& experiment);
+    void keepDraft();
+
+    ExperimentDocument m_document;
+    ElidedLabel* m_name;
+    ErrorBar* m_error;
+    FormPanel* m_form;
+    YamlEditor* m_editor;
+    QSplitter* m_centre;
+    QSplitter* m_vertical;
+    QTabWidget* m_tabs;
+    QListView* m_problems;
+    ProblemModel* m_problemModel;
+    DataTable* m_runs;
+    RunListModel* m_runModel;
+    PreviewPanel* m_preview;
+    EstimatePanel* m_estimate;
+    LaunchBar* m_launch;
+    QTimer m_draft;
+    int m_loading = 0;
+};
+
+}  // namespace faceter::desktop

@@ -1,0 +1,197 @@
+#include "pages/compose/estimate_panel.h"
+
+#include <QHBoxLayout>
+#include <QPointer>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "project/runs_snapshot.h"
+#include "widgets/data_table.h"
+#include "widgets/labels.h"
+#include "widgets/table_model.h"
+#include "widgets/texts.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr std::size_t most_groups = 12;   // each takes some seconds; further ones are like these
+constexpr int probe_steps = 4;
+
+double secondsOf(const Json& answer) { return answer.at("seconds").get<double>(); }
+
+double trainingSeconds(const Json& answer) {
+    double seconds = 0;
+    for (const Json& stage : answer.at("stages")) seconds += stage.at("seconds").get<double>();
+    return seconds;
+}
+
+std::string durationOrDash(double seconds) { return seconds > 0 ? durationText(seconds).toStdString() : "—"; }
+
+Table emptyTable() {
+    Table table;
+    table.name = "estimate";
+    table.add_column("variant", ColumnKind::text);
+    table.add_column("runs", ColumnKind::count);
+    table.add_column("parameters", ColumnKind::count);
+    table.add_column("active", ColumnKind::count);
+    table.add_column("steps", ColumnKind::count);
+    table.add_column("a step", ColumnKind::text);
+    table.add_column("training", ColumnKind::text);
+    table.add_column("evaluation", ColumnKind::text);
+    table.add_column("memory", ColumnKind::text);
+    return table;
+}
+
+void addRow(Table& table, const std::string& name, int runs, const Json& answer) {
+    double steps = 0, step = 0;
+    for (const Json& stage : answer.at("stages")) {
+        steps += stage.at("steps").get<double>();
+        step = std::max(step, stage.at("seconds_per_step").get<double>());
+    }
+    table.add_row({Cell::of(name), Cell::of(static_cast<double>(runs)), Cell::of(answer.at("total_parameters").get<double>()), Cell::of(answer.at("active_parameters").get<double>()),
+                   Cell::of(steps), Cell::of(durationOrDash(step)), Cell::of(durationOrDash(trainingSeconds(answer))), Cell::of(durationOrDash(answer.at("evaluation").at("seconds").get<double>())),
+                   Cell::of(bytesText(answer.at("memory_bytes").get<qint64>()).toStdString())});
+}
+
+}  // namespace
+
+EstimatePanel::EstimatePanel(ExperimentDocument& document, QWidget* parent)
+    : QWidget(parent), m_document(document), m_ask(new QPushButton(tr("Estimate"))), m_cancel(new QPushButton(tr("Cancel"))), m_progress(new QProgressBar), m_status(secondaryLabel()),
+      m_total(plainLabel()), m_error(new ErrorBar), m_table(new DataTable), m_model(new TableModel(this)) {
+    setObjectName(QStringLiteral("estimatePanel"));
+    m_ask->setObjectName(QStringLiteral("estimate"));
+    m_cancel->setObjectName(QStringLiteral("cancelEstimate"));
+    m_table->setObjectName(QStringLiteral("estimateTable"));
+    m_table->setAccessibleName(tr("Estimate"));
+    m_total->setObjectName(QStringLiteral("estimateTotal"));
+    m_total->setWordWrap(true);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 6, 0, 0);
+    layout->setSpacing(6);
+    auto* bar = new QHBoxLayout;
+    bar->setSpacing(8);
+    bar->addWidget(m_ask);
+    bar->addWidget(m_cancel);
+    m_progress->setTextVisible(false);
+    m_progress->setFixedSize(120, 4);
+    bar->addWidget(m_progress);
+    m_status->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    bar->addWidget(m_status, 1);
+    layout->addLayout(bar);
+    layout->addWidget(m_error);
+    m_table->setModel(m_model);
+    layout->addWidget(m_table, 1);
+    layout->addWidget(m_total);
+    connect(m_ask, &QPushButton::clicked, this, &EstimatePanel::ask);
+    connect(m_cancel, &QPushButton::clicked, this, &EstimatePanel::cancel);
+    connect(&m_document, &ExperimentDocument::checked, this, &EstimatePanel::takeReport);
+    m_table->hide();
+    setBusy(false);
+}
+
+EstimatePanel::~EstimatePanel() {
+    if (m_busy) m_call.cancel();
+}
+
+void EstimatePanel::setBusy(bool busy) {
+    m_busy = busy;
+    m_cancel->setVisible(busy);
+    m_progress->setVisible(busy);
+    m_ask->setEnabled(!busy && m_document.report().experiment);
+}
+
+void EstimatePanel::takeReport() {
+    setBusy(m_busy);
+    if (m_busy || !m_error->message().isEmpty()) return;
+    if (!m_document.report().experiment)
+        m_status->setText(tr("Mend the experiment first."));
+    else if (m_groups.empty())
+        m_status->setText(tr("Tries a few real steps of each variant and tells parameters, steps, memory and time."));
+    else if (m_askedRevision != m_document.report().revision)
+        m_status->setText(tr("The experiment has changed since."));
+}
+
+void EstimatePanel::ask() {
+    const auto experiment = m_document.report().experiment;
+    if (!experiment || m_busy) return;
+    m_askedRevision = m_document.report().revision;
+    m_groups.clear();
+    m_next = 0;
+    for (const ResolvedRun& run : experiment->runs()) {
+        const QString name = qs(run.variant) + (run.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.point));
+        const auto same = std::find_if(m_groups.begin(), m_groups.end(), [&](const Group& group) { return group.name == name; });
+        if (same != m_groups.end())
+            ++same->runs;
+        else
+            m_groups.push_back({name, run.settings, 1, nullptr});
+    }
+    m_error->setMessage({});
+    m_total->clear();
+    setBusy(true);
+    show();
+    askNext();
+}
+
+void EstimatePanel::askNext() {
+    if (m_next >= std::min(m_groups.size(), most_groups)) {
+        setBusy(false);
+        m_status->setText(m_groups.size() > most_groups ? tr("The first %1 of %2 were tried.").arg(most_groups).arg(m_groups.size()) : QString());
+        return show();
+    }
+    const QString name = m_groups[m_next].name;
+    m_progress->setRange(0, 0);
+    m_status->setText(name);
+    m_call = WorkerClient::shared().request(QStringLiteral("estimate"), {{"settings", m_groups[m_next].settings}, {"steps", probe_steps}},
+                                            [this, name, panel = QPointer<EstimatePanel>(this)](const WorkerProgress& progress) {
+                                                if (!panel || !m_busy) return;
+                                                m_status->setText(name + QStringLiteral(" · ") + progress.what);
+                                                m_progress->setRange(0, static_cast<int>(progress.total));
+                                                m_progress->setValue(static_cast<int>(progress.done));
+                                            });
+    m_call.then(this, [this](const WorkerAnswer& answer) { take(*answer); })
+        .onFailed(this, [this](const std::exception& error) {
+            setBusy(false);
+            m_status->clear();
+            m_error->setMessage(QString::fromUtf8(error.what()));
+        })
+        .onCanceled(this, [this] {
+            setBusy(false);
+            m_status->setText(tr("cancelled"));
+        });
+}
+
+void EstimatePanel::cancel() { m_call.cancel(); }
+
+void EstimatePanel::take(const Json& answer) {
+    m_groups[m_next++].answer = answer;
+    show();
+    askNext();
+}
+
+void EstimatePanel::show() {
+    Table table = emptyTable();
+    double seconds = 0;
+    qint64 memory = 0, available = 0;
+    int runs = 0;
+    for (const Group& group : m_groups) {
+        if (group.answer.is_null()) continue;
+        addRow(table, group.name.toStdString(), group.runs, group.answer);
+        seconds += secondsOf(group.answer) * group.runs;
+        memory = std::max(memory, group.answer.at("memory_bytes").get<qint64>());
+        available = group.answer.at("memory_available_bytes").get<qint64>();
+        runs += group.runs;
+    }
+    const bool any = !table.rows.empty();
+    m_table->setVisible(any);
+    m_model->setTable(std::move(table));
+    m_table->fitColumns(220);
+    if (!any) return;
+    QString text = tr("%1 runs one after another: about %2, up to %3 of memory (%4 are free). The time of evaluation is that of embedding its texts.")
+                       .arg(runs)
+                       .arg(durationText(seconds), bytesText(memory), bytesText(available));
+    if (memory > available) text += tr(" That is more than is free: take a smaller batch or a gradient cache.");
+    m_total->setText(text);
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,209 @@
+#include "pages/compose/field_row.h"
+
+#include <QComboBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QStyle>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "pages/compose/completion.h"
+#include "theme/icons.h"
+#include "widgets/labels.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int label_width = 104;
+
+QString htmlOf(const std::string& text) { return QStringLiteral("<p style='white-space:pre-wrap'>") + qs(text).toHtmlEscaped() + QStringLiteral("</p>"); }
+
+QString spoken(const std::string& key) { return qs(key).replace(QLatin1Char('_'), QLatin1Char(' ')); }
+
+bool isNumber(const Field& field) { return field.type == FieldType::integer || field.type == FieldType::real; }
+
+/// What a control shows of a value: a list as "1, 2, 3".
+QString shownText(const YamlNode& node) {
+    if (node.kind == YamlNode::Kind::null) return QStringLiteral("null");
+    if (node.kind == YamlNode::Kind::scalar) return qs(node.text);
+    if (node.kind == YamlNode::Kind::map) return qs(yaml_inline(yaml_to_json(node)));
+    QStringList parts;
+    for (const YamlNode& item : node.items) parts << (item.kind == YamlNode::Kind::scalar ? qs(item.text) : qs(yaml_inline(yaml_to_json(item))));
+    return parts.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+FieldRow::FieldRow(FormContext& context, YamlPath path, Field field, QWidget* parent)
+    : QWidget(parent), m_context(context), m_path(std::move(path)), m_field(std::move(field)), m_problem(plainLabel()) {
+    setObjectName(QStringLiteral("row:") + qs(yaml_path_text(m_path)));
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->setSpacing(2);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    outer->addLayout(row);
+    const QString name = m_path.back().is_item ? QString::number(m_path.back().index + 1) : spoken(m_path.back().key);
+    auto* label = new ElidedLabel(name);
+    label->setFixedWidth(label_width);
+    row->addWidget(label);
+    if (m_field.type == FieldType::choice || m_field.type == FieldType::boolean)
+        buildChoice();
+    else
+        buildLine();
+    control()->setObjectName(fieldObjectName(m_path));
+    control()->setAccessibleName(name);
+    control()->setAccessibleDescription(qs(m_field.description));
+    control()->installEventFilter(this);
+    control()->setMinimumWidth(60);
+    row->addWidget(control(), 1);
+    if (m_field.type == FieldType::path) {
+        auto* browse = new QToolButton;
+        browse->setText(QStringLiteral("…"));
+        browse->setAccessibleName(tr("Choose a file or folder"));
+        connect(browse, &QToolButton::clicked, this, &FieldRow::choosePath);
+        row->addWidget(browse);
+    }
+    if (!m_field.unit.empty()) row->addWidget(secondaryLabel(qs(m_field.unit)));
+    m_problem->setProperty("role", QStringLiteral("error"));
+    m_problem->setObjectName(QStringLiteral("problem:") + qs(yaml_path_text(m_path)));
+    m_problem->setWordWrap(true);
+    m_problem->setContentsMargins(label_width + 8, 0, 0, 2);
+    m_problem->hide();
+    outer->addWidget(m_problem);
+    setToolTip(htmlOf(describeField(m_field)));
+    refresh();
+}
+
+QWidget* FieldRow::control() const { return m_line ? static_cast<QWidget*>(m_line) : m_combo; }
+
+void FieldRow::buildChoice() {
+    m_combo = new QComboBox;
+    m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_combo->setMinimumContentsLength(6);
+    m_combo->addItem(m_field.required ? tr("choose…") : qs(defaultText(m_field)) + (defaultText(m_field) == "not set" ? QString() : tr(" (default)")));
+    std::vector<std::string> choices = m_field.choices;
+    if (m_field.type == FieldType::boolean) choices = {"true", "false"};
+    for (const std::string& one : choices) m_combo->addItem(qs(one), qs(one));
+    connect(m_combo, &QComboBox::activated, this, &FieldRow::commitChoice);
+}
+
+void FieldRow::buildLine() {
+    m_line = new QLineEdit;
+    m_line->setPlaceholderText(qs(defaultText(m_field)));
+    connect(m_line, &QLineEdit::textEdited, this, &FieldRow::commitText);
+    connect(m_line, &QLineEdit::editingFinished, this, [this] { m_joining = false; });
+}
+
+/// A path below the experiment's folder is written relative to it, so that the folder can be moved.
+void FieldRow::choosePath() {
+    const QString folder = m_context.document.file().isEmpty() ? QDir::homePath() : QFileInfo(m_context.document.file()).absolutePath();
+    const QString chosen = QFileDialog::getExistingDirectory(this, tr("Choose a folder (for a file, type its path)"), folder);
+    if (chosen.isEmpty()) return;
+    const QString relative = QDir(folder).relativeFilePath(chosen);
+    m_line->setText(!m_context.document.file().isEmpty() && !relative.startsWith(QStringLiteral("..")) ? relative : chosen);
+    commitText(m_line->text());
+}
+
+/// YAML for what was typed: numbers and lists as they stand, text quoted where it must be.
+std::string FieldRow::valueFor(const QString& text) const {
+    const std::string typed = text.toStdString();
+    const YamlNode* before = m_context.node(m_path);
+    const bool list = m_field.type == FieldType::list || m_field.type == FieldType::any || m_field.type == FieldType::map;
+    const bool bracketed = text.trimmed().startsWith(QLatin1Char('[')) || text.trimmed().startsWith(QLatin1Char('{'));
+    if (list) try {
+            const std::string source = bracketed || m_field.type == FieldType::any ? typed : "[" + typed + "]";
+            return yaml_inline(yaml_to_json(parse_yaml(source, "value")));
+        } catch (const std::exception&) {
+            return yaml_text(typed);
+        }
+    if (isNumber(m_field) || (m_field.nullable && text.trimmed() == QStringLiteral("null"))) {
+        const QByteArray trimmed = text.trimmed().toUtf8();
+        YamlNode scalar;
+        scalar.kind = YamlNode::Kind::scalar;
+        scalar.text = trimmed.toStdString();
+        if (!scalar_to_json(scalar).is_string()) return scalar.text;
+    }
+    return yaml_text(typed, before && before->quoted ? "\"" : "");
+}
+
+void FieldRow::commitText(const QString& text) {
+    if (m_refreshing) return;
+    if (text.trimmed().isEmpty()) {
+        m_joining = false;
+        if (m_context.document.has(m_path)) m_context.document.remove(m_path);
+        return;
+    }
+    // What is typed in one go is undone in one go.
+    m_joining = m_context.document.set(m_path, valueFor(text), m_joining);
+}
+
+void FieldRow::commitChoice() {
+    const QString value = m_combo->currentData().toString();
+    if (value.isEmpty() && m_context.document.has(m_path))
+        m_context.document.remove(m_path);
+    else if (!value.isEmpty())
+        m_context.document.set(m_path, m_field.type == FieldType::boolean ? value.toStdString() : yaml_text(value.toStdString()));
+    Q_EMIT chosen();
+}
+
+void FieldRow::refresh() {
+    m_refreshing = true;
+    const YamlNode* node = m_context.node(m_path);
+    const QString text = node ? shownText(*node) : QString();
+    if (m_line && m_line->text().trimmed() != text.trimmed()) {
+        m_line->setText(text);
+        if (!m_line->hasFocus()) m_line->setCursorPosition(0);
+    }
+    if (m_combo) {
+        int index = node ? m_combo->findData(text) : 0;
+        if (index < 0) {   // a value that is none: shown as it is, with its problem below
+            m_combo->addItem(text, text);
+            index = m_combo->count() - 1;
+        }
+        m_combo->setCurrentIndex(index);
+    }
+    showProblem();
+    m_refreshing = false;
+}
+
+void FieldRow::showProblem() {
+    const Problem* problem = m_context.problemAt(m_path, true);
+    const bool was = control()->property("invalid").toBool();
+    m_problem->setText(problem ? QStringLiteral("⚠ ") + qs(problem->message) : QString());
+    m_problem->setVisible(problem != nullptr);
+    if (was == (problem != nullptr)) return;
+    control()->setProperty("invalid", problem != nullptr);
+    control()->style()->unpolish(control());
+    control()->style()->polish(control());
+}
+
+bool FieldRow::matches(const QString& filter) const {
+    return spoken(m_field.key).contains(filter, Qt::CaseInsensitive) || qs(m_field.key).contains(filter, Qt::CaseInsensitive) || qs(m_field.description).contains(filter, Qt::CaseInsensitive);
+}
+
+bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
+    // Scrolling the form must not change what the pointer passes.
+    if (event->type() == QEvent::Wheel && m_combo && !m_combo->hasFocus()) {
+        event->ignore();
+        return true;
+    }
+    if (event->type() != QEvent::KeyPress && event->type() != QEvent::ShortcutOverride) return QWidget::eventFilter(watched, event);
+    auto* key = static_cast<QKeyEvent*>(event);
+    const bool undo = key->matches(QKeySequence::Undo), redo = key->matches(QKeySequence::Redo);
+    if (!undo && !redo) return QWidget::eventFilter(watched, event);
+    event->accept();
+    if (event->type() == QEvent::ShortcutOverride) return true;
+    m_joining = false;
+    if (undo)
+        m_context.document.text().undo();
+    else
+        m_context.document.text().redo();
+    return true;
+}
+
+}  // namespace faceter::desktop

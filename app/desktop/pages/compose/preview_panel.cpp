@@ -1,0 +1,210 @@
+#include "pages/compose/preview_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QListWidget>
+#include <QPointer>
+#include <QPushButton>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include "figure/figure_view.h"
+#include "pages/compose/example_model.h"
+#include "project/runs_snapshot.h"
+#include "widgets/data_table.h"
+#include "widgets/labels.h"
+#include "widgets/texts.h"
+
+namespace faceter::desktop {
+namespace {
+
+/// How many texts have which length in tokens.
+Figure lengthFigure(const Json& set) {
+    Figure figure;
+    figure.kind = FigureKind::lines;
+    figure.name = "lengths";
+    figure.x.label = "length";
+    figure.x.unit = "tokens";
+    figure.x.min = 0;
+    figure.y.label = "texts";
+    figure.y.min = 0;
+    for (const Json& lengths : set.at("lengths")) {
+        Series series;
+        series.name = lengths.at("role").get<std::string>();
+        const double width = lengths.at("bin_width").get<double>();
+        double at = 0;
+        for (const Json& bin : lengths.at("bins")) {
+            for (const double edge : {at, at + width}) {
+                series.x.push_back(edge);
+                series.y.push_back(bin.get<double>());
+            }
+            at += width;
+        }
+        figure.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+QString lengthsText(const Json& set) {
+    QStringList parts;
+    for (const Json& lengths : set.at("lengths"))
+        parts << PreviewPanel::tr("%1: %2 tokens on average, longest %3, %4 of %5 cut")
+                     .arg(qs(lengths.at("role").get<std::string>()))
+                     .arg(lengths.at("mean").get<double>(), 0, 'f', 1)
+                     .arg(lengths.at("longest").get<int>())
+                     .arg(countText(lengths.at("num_truncated").get<qint64>()), countText(lengths.at("num_texts").get<qint64>()));
+    return parts.join(QStringLiteral(" · "));
+}
+
+void fill(QComboBox* combo, const QStringList& texts, const QString& first) {
+    const QString before = combo->currentText();
+    combo->clear();
+    if (!first.isEmpty()) combo->addItem(first, QString());
+    for (const QString& text : texts) combo->addItem(text, text);
+    if (const int index = combo->findText(before); index >= 0) combo->setCurrentIndex(index);
+}
+
+}  // namespace
+
+PreviewPanel::PreviewPanel(ExperimentDocument& document, QWidget* parent)
+    : QWidget(parent), m_document(document), m_variant(new QComboBox), m_task(new QComboBox), m_ask(new QPushButton(tr("Show examples"))), m_cancel(new QPushButton(tr("Cancel"))),
+      m_status(secondaryLabel()), m_error(new ErrorBar), m_list(new QListWidget), m_table(new DataTable), m_model(new ExampleModel(this)), m_lengths(new FigureView) {
+    setObjectName(QStringLiteral("previewPanel"));
+    m_variant->setObjectName(QStringLiteral("previewVariant"));
+    m_variant->setAccessibleName(tr("Variant whose model sees the texts"));
+    m_task->setObjectName(QStringLiteral("previewTask"));
+    m_task->setAccessibleName(tr("Task"));
+    m_ask->setObjectName(QStringLiteral("showExamples"));
+    m_cancel->setObjectName(QStringLiteral("cancelExamples"));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 6, 0, 0);
+    layout->setSpacing(6);
+    auto* bar = new QHBoxLayout;
+    bar->setSpacing(8);
+    bar->addWidget(secondaryLabel(tr("as")));
+    bar->addWidget(m_variant);
+    bar->addWidget(secondaryLabel(tr("sees")));
+    bar->addWidget(m_task);
+    bar->addWidget(m_ask);
+    bar->addWidget(m_cancel);
+    m_status->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    bar->addWidget(m_status, 1);
+    layout->addLayout(bar);
+    layout->addWidget(m_error);
+    auto* split = new QSplitter(Qt::Horizontal);
+    split->setHandleWidth(1);
+    m_list->setObjectName(QStringLiteral("previewSets"));
+    m_list->setAccessibleName(tr("Data sets"));
+    m_table->setObjectName(QStringLiteral("previewExamples"));
+    m_table->setAccessibleName(tr("Examples"));
+    m_table->setModel(m_model);
+    m_table->setItemDelegateForColumn(ExampleModel::text, new ExampleDelegate(m_table));
+    m_lengths->setTitleShown(false);
+    split->addWidget(m_list);
+    split->addWidget(m_table);
+    split->addWidget(m_lengths);
+    split->setStretchFactor(1, 1);
+    split->setSizes({140, 460, 200});
+    layout->addWidget(split, 1);
+    connect(m_ask, &QPushButton::clicked, this, &PreviewPanel::ask);
+    connect(m_cancel, &QPushButton::clicked, this, &PreviewPanel::cancel);
+    connect(m_list, &QListWidget::currentRowChanged, this, &PreviewPanel::showSet);
+    connect(&m_document, &ExperimentDocument::checked, this, &PreviewPanel::takeReport);
+    setBusy(false);
+    m_lengths->hide();
+}
+
+PreviewPanel::~PreviewPanel() {
+    if (m_busy) m_call.cancel();
+}
+
+void PreviewPanel::setBusy(bool busy) {
+    m_busy = busy;
+    m_cancel->setVisible(busy);
+    m_ask->setEnabled(!busy && m_document.report().experiment);
+}
+
+void PreviewPanel::takeReport() {
+    const auto& experiment = m_document.report().experiment;
+    if (experiment) {
+        QStringList variants, tasks;
+        for (const ResolvedRun& run : experiment->runs())
+            if (!variants.contains(qs(run.variant))) variants << qs(run.variant);
+        for (const auto& [name, task] : experiment->runs().front().settings.at("tasks").items()) tasks << qs(name);
+        if (variants.size() > 1 && variants.front() == QStringLiteral("start")) variants.move(0, variants.size() - 1);
+        fill(m_variant, variants, {});
+        fill(m_task, tasks, tr("all tasks"));
+    }
+    setBusy(m_busy);
+    if (m_busy || m_error->isVisible()) return;
+    if (!experiment)
+        m_status->setText(tr("Mend the experiment first."));
+    else if (m_sets.empty())
+        m_status->setText(tr("Real examples with instruction, tokens and label, read by the live worker."));
+    else if (m_askedRevision != m_document.report().revision)
+        m_status->setText(tr("The experiment has changed since."));
+}
+
+void PreviewPanel::ask() {
+    const auto experiment = m_document.report().experiment;
+    if (!experiment || m_busy) return;
+    const std::string variant = m_variant->currentText().toStdString();
+    const ResolvedRun* chosen = &experiment->runs().front();
+    for (const ResolvedRun& run : experiment->runs())
+        if (run.variant == variant) {
+            chosen = &run;
+            break;
+        }
+    m_askedRevision = m_document.report().revision;
+    m_error->setMessage({});
+    setBusy(true);
+    m_status->setText(tr("starting the live worker"));
+    m_call = WorkerClient::shared().request(QStringLiteral("preview"), {{"settings", chosen->settings}, {"task", m_task->currentData().toString().toStdString()}},
+                                            [this, panel = QPointer<PreviewPanel>(this)](const WorkerProgress& progress) {
+                                                if (panel && m_busy) m_status->setText(progress.what);
+                                            });
+    m_call.then(this, [this](const WorkerAnswer& answer) { show(*answer); })
+        .onFailed(this, [this](const std::exception& error) {
+            setBusy(false);
+            m_status->clear();
+            m_error->setMessage(QString::fromUtf8(error.what()));
+        })
+        .onCanceled(this, [this] {
+            setBusy(false);
+            m_status->setText(tr("cancelled"));
+        });
+}
+
+void PreviewPanel::cancel() { m_call.cancel(); }
+
+void PreviewPanel::show(const Json& answer) {
+    setBusy(false);
+    m_sets = answer.at("sets");
+    m_list->clear();
+    for (const Json& set : m_sets) {
+        const bool there = !set.contains("unavailable");
+        auto* item = new QListWidgetItem(qs(set.at("name").get<std::string>()) + QStringLiteral(" · ") + qs(set.at("use").get<std::string>()) +
+                                         (there ? QStringLiteral(" · ") + countText(set.at("size").get<qint64>()) : tr(" · not here")));
+        item->setToolTip(item->text().toHtmlEscaped());
+        m_list->addItem(item);
+    }
+    m_status->setText(m_sets.empty() ? tr("No data set of this task.") : QString());
+    if (!m_sets.empty()) m_list->setCurrentRow(0);
+}
+
+void PreviewPanel::showSet(int row) {
+    if (row < 0 || row >= numSets()) return;
+    const Json& set = m_sets[static_cast<std::size_t>(row)];
+    const bool there = !set.contains("unavailable");
+    m_model->setExamples(there ? set.at("examples") : Json::array());
+    m_lengths->setVisible(there);
+    m_status->setText(there ? lengthsText(set) : qs(set.at("unavailable").get<std::string>()));
+    m_status->setToolTip(m_status->text().toHtmlEscaped());
+    if (!there) return;
+    m_table->fitColumns(420);
+    m_table->horizontalHeader()->setSectionResizeMode(ExampleModel::text, QHeaderView::Stretch);
+    m_lengths->setFigure(lengthFigure(set));
+}
+
+}  // namespace faceter::desktop
