@@ -17,8 +17,28 @@ void drawErrorBar(QCPPainter* painter, double x, double low, double high) {
 
 }  // namespace
 
-BarMarks::BarMarks(QCPAxis* x, QCPAxis* y, int series, int place, int count, const Series& values, const PlotStyle& style)
-    : Marks(x, y, series), m_place(place), m_count(count), m_values(values), m_style(style) {}
+/// Numbers have one number of decimals in the whole figure, and all of them are written or none.
+BarMarks::BarMarks(QCPAxis* x, QCPAxis* y, int series, const Figure& figure, const PlotStyle& style)
+    : Marks(x, y, series),
+      m_count(static_cast<int>(figure.series.size())),
+      m_values(figure.series[static_cast<std::size_t>(series)]),
+      m_style(style) {
+    double largest = 0;
+    bool whole = true;
+    for (const Series& one : figure.series)
+        for (const double v : one.y)
+            if (std::isfinite(v)) {
+                largest = std::max(largest, std::abs(v));
+                whole &= v == std::round(v);
+            }
+    m_decimals = whole || largest >= 100 ? 0 : largest >= 10 ? 1 : 2;
+    const QFontMetricsF metrics(style.smallFont());
+    for (const Series& one : figure.series)
+        for (const double v : one.y)
+            if (std::isfinite(v)) m_widestText = std::max(m_widestText, metrics.horizontalAdvance(printedNumber(v, m_decimals)));
+}
+
+bool BarMarks::valuesFit() const { return m_widestText <= width() + 1; }
 
 QVector<QPointF> BarMarks::points() const {
     QVector<QPointF> all;
@@ -36,14 +56,14 @@ QRectF BarMarks::bar(std::size_t i) const {
     const bool logarithmic = mValueAxis->scaleType() == QCPAxis::stLogarithmic;
     const double ground = mValueAxis->coordToPixel(logarithmic ? shown.lower : std::clamp(0.0, shown.lower, shown.upper));
     const double top = std::clamp(mValueAxis->coordToPixel(m_values.y[i]), -1e6, 1e6);
-    const double left = mKeyAxis->coordToPixel(static_cast<double>(i)) + (m_place - m_count / 2.0) * width();
+    const double left = mKeyAxis->coordToPixel(static_cast<double>(i)) + (series() - m_count / 2.0) * width();
     const double gap = width() > 4 ? 0.5 : 0;
     return QRectF(QPointF(left + gap, top), QPointF(left + width() - gap, ground)).normalized();
 }
 
 void BarMarks::cover(CoverGrid& grid) const {
     for (std::size_t i = 0; i < m_values.y.size(); ++i)
-        if (fits(mValueAxis, m_values.y[i])) grid.addRect(bar(i).adjusted(0, -16, 0, 0));
+        if (fits(mValueAxis, m_values.y[i])) grid.addRect(bar(i).united(valueBox(i)));
 }
 
 void BarMarks::drawInterval(QCPPainter* painter, std::size_t i) const {
@@ -53,23 +73,27 @@ void BarMarks::drawInterval(QCPPainter* painter, std::size_t i) const {
     drawErrorBar(painter, x, mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]));
 }
 
-void BarMarks::drawValue(QCPPainter* painter, std::size_t i) const {
-    const QString text = QString::number(m_values.y[i], 'g', 3);
+/// Over the bar or its interval; under them where the bar hangs.
+QRectF BarMarks::valueBox(std::size_t i) const {
     const QFontMetricsF metrics(m_style.smallFont());
-    if (metrics.horizontalAdvance(text) > width() + 2) return;
     const bool below = m_values.y[i] < 0;
     double y = mValueAxis->coordToPixel(m_values.y[i]);
     const auto& end = below ? m_values.low : m_values.high;
     if (!end.empty() && fits(mValueAxis, end[i])) y = mValueAxis->coordToPixel(end[i]);
-    const QRectF box(bar(i).center().x() - 40, below ? y + 2 : y - metrics.height() - 2, 80, metrics.height());
+    y = std::clamp(y, -1e6, 1e6);
+    return {bar(i).center().x() - width() / 2, below ? y + 2 : y - metrics.height() - 2, width(), metrics.height()};
+}
+
+void BarMarks::drawValue(QCPPainter* painter, std::size_t i) const {
     painter->setPen(m_style.colours.secondary);
     painter->setFont(m_style.smallFont());
-    painter->drawText(box, Qt::AlignCenter | Qt::TextDontClip | Qt::TextSingleLine, text);
+    painter->drawText(valueBox(i), Qt::AlignCenter | Qt::TextDontClip | Qt::TextSingleLine, printedNumber(m_values.y[i], m_decimals));
 }
 
 void BarMarks::draw(QCPPainter* painter) {
     applyFillAntialiasingHint(painter);
     const QCPRange shown = mKeyAxis->range();
+    const bool values = valuesFit();
     for (std::size_t i = 0; i < m_values.y.size(); ++i) {
         const auto x = static_cast<double>(i);
         if (x < shown.lower - 1 || x > shown.upper + 1 || !fits(mValueAxis, m_values.y[i])) continue;
@@ -77,7 +101,7 @@ void BarMarks::draw(QCPPainter* painter) {
         if (rect.height() < 0.5) rect.setHeight(0.5);  // a zero is still seen
         painter->fillRect(rect, mBrush);
         drawInterval(painter, i);
-        drawValue(painter, i);
+        if (values) drawValue(painter, i);
     }
 }
 

@@ -35,6 +35,7 @@ FigurePlot::FigurePlot(QWidget* parent) : QCustomPlot(parent) {
     m_style.font = Theme::plotFont();
     setAutoAddPlottableToLegend(false);
     setNotAntialiasedElements(QCP::aeAxes | QCP::aeGrid | QCP::aeSubGrid);
+    setPlottingHint(QCP::phCacheLabels, false);  // cached labels are bitmaps, blurred on screens of high density
     setFocusPolicy(Qt::NoFocus);
     addLayer(QStringLiteral("labels"), layer(QStringLiteral("axes")), QCustomPlot::limAbove);
     addLayer(QStringLiteral("cursor"), layer(QStringLiteral("overlay")), QCustomPlot::limAbove);
@@ -197,7 +198,7 @@ void FigurePlot::addMarks() {
         if (m_figure.kind == FigureKind::scatter) add(new ScatterMarks(xAxis, yAxis, s, one, m_style.series(m_figure, s)));
         if (m_figure.kind == FigureKind::box) add(new BoxMarks(xAxis, yAxis, s, one.y, m_style.series(m_figure, s)));
         if (m_figure.kind == FigureKind::bars) {
-            auto* bars = new BarMarks(xAxis, yAxis, s, s, count, one, m_style);
+            auto* bars = new BarMarks(xAxis, yAxis, s, m_figure, m_style);
             bars->setBrush(withOpacity(m_style.series(m_figure, s), barOpacity));
             add(bars);
         }
@@ -244,6 +245,8 @@ void FigurePlot::plan() {
         rect->setMinimumMargins(QMargins(20, 2 + room.top(), std::max(right, room.right()), 2));
         updateLayout();
         fitTicks(xAxis, yAxis, m_style);
+        updateLayout();
+        rect->setMinimumMargins(QMargins(std::max(20, overhang(xAxis, m_style)), 2 + room.top(), std::max(right, room.right()), 2));
         updateLayout();
         fitTicks(xAxis, yAxis, m_style);  // turned names changed the height; numbers of ticks follow
         for (Marks* marks : m_marks)

@@ -61,7 +61,7 @@ bool HeatMapMarks::valuesFit() const {
     if (one.height() < metrics.height() + 2) return false;
     double widest = 0;
     for (const double v : {m_colours.low(), m_colours.high()})
-        widest = std::max(widest, metrics.horizontalAdvance(QString::number(v, 'f', m_map.decimals)));
+        widest = std::max(widest, metrics.horizontalAdvance(printedNumber(v, m_map.decimals)));
     return widest + 6 <= one.width();
 }
 
@@ -93,7 +93,7 @@ void HeatMapMarks::drawCells(QCPPainter* painter) const {
             painter->fillRect(rect.adjusted(0, 0, -gap, -gap), colour);
             if (!values) continue;
             painter->setPen(ThemeColours::textOn(colour));
-            painter->drawText(rect, Qt::AlignCenter | Qt::TextSingleLine, QString::number(value == 0 ? 0.0 : value, 'f', m_map.decimals));
+            painter->drawText(rect, Qt::AlignCenter | Qt::TextSingleLine, printedNumber(value, m_map.decimals));
         }
 }
 

@@ -206,7 +206,7 @@ void MeanMarks::draw(QCPPainter* painter) {
     applyDefaultAntialiasingHint(painter);
     painter->setPen(mPen);
     const double x = mKeyAxis->coordToPixel(m_mean);
-    painter->drawLine(QLineF(x, area().bottom() + 1, x, area().top()));
+    painter->drawLine(QLineF(x, area().top(), x, area().bottom() + 1));
 }
 
 }  // namespace faceter::desktop

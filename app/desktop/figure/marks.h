@@ -125,7 +125,7 @@ class MeanMarks : public Marks {
 /// One series' bars, beside those of the others in each category.
 class BarMarks : public Marks {
   public:
-    BarMarks(QCPAxis* x, QCPAxis* y, int series, int place, int count, const Series& values, const PlotStyle& style);
+    BarMarks(QCPAxis* x, QCPAxis* y, int series, const Figure& figure, const PlotStyle& style);
     QVector<QPointF> points() const override;
     void cover(CoverGrid& grid) const override;
     QRectF bar(std::size_t i) const;
@@ -137,7 +137,10 @@ class BarMarks : public Marks {
     double width() const;
     void drawInterval(QCPPainter* painter, std::size_t i) const;
     void drawValue(QCPPainter* painter, std::size_t i) const;
-    int m_place, m_count;
+    bool valuesFit() const;
+    QRectF valueBox(std::size_t i) const;
+    int m_count, m_decimals = 0;
+    double m_widestText = 0;
     Series m_values;
     PlotStyle m_style;
 };

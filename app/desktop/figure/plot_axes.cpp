@@ -8,7 +8,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr double turnedBy = -35, longestTurned = 130, closestTurned = 15;
+constexpr double turnedBy = -35, longestTurned = 130, closestTurned = 24;
 
 /// "1e-05" as 10⁻⁵, "-3" with a minus sign.
 QString tickText(const std::string& label) {
@@ -21,14 +21,47 @@ QString tickText(const std::string& label) {
         const QString factor = text.left(e);
         text = factor == QLatin1String("1") ? QStringLiteral("10") : factor + QStringLiteral("·10");
     }
-    if (text.startsWith(QLatin1Char('-'))) text[0] = QChar(0x2212);
+    const bool negative = text.startsWith(QLatin1Char('-'));
+    const auto digitsEnd = text.indexOf(QLatin1Char('.')) < 0 ? text.size() : text.indexOf(QLatin1Char('.'));
+    if (e <= 0 && digitsEnd - negative > 4)
+        for (auto i = digitsEnd - 3; i > negative; i -= 3) text.insert(i, QChar(0x2009));
+    if (negative) text[0] = QChar(0x2212);
     return text + power;
 }
 
+/// `factors` times the powers of ten within the range, every `step`-th power.
+std::vector<double> powers(const QCPRange& range, const std::vector<double>& factors, int step) {
+    std::vector<double> places;
+    const int first = static_cast<int>(std::floor(std::log10(range.lower))), last = static_cast<int>(std::ceil(std::log10(range.upper)));
+    for (int e = first; e <= last; ++e)
+        for (const double factor : factors)
+            if (const double v = factor * std::pow(10.0, e); e % step == 0 && range.contains(v)) places.push_back(v);
+    return places;
+}
+
+/// The finest of 1-2-5, 1-3 and 1 times powers of ten that is not more than `count` places; below a decade linear places do better.
+std::vector<Tick> logPlaces(const QCPRange& range, int count) {
+    const double decades = std::log10(range.upper / range.lower);
+    std::vector<double> places;
+    if (decades > 1)
+        for (const std::vector<double>& factors : {std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}, std::vector<double>{1}}) {
+            places = powers(range, factors, 1);
+            if (static_cast<int>(places.size()) <= std::max(count, 3)) break;
+        }
+    for (int step = 2; static_cast<int>(places.size()) > std::max(count, 3) && step < 400; ++step) places = powers(range, {1}, step);
+    if (places.size() < 2) return linear_ticks(range.lower, range.upper, count);
+    const bool asPowers = places.back() >= 1e6 || places.front() < 1e-3;  // all in one writing
+    std::vector<Tick> ticks;
+    for (const double v : places) {
+        const int e = static_cast<int>(std::floor(std::log10(v) + 1e-9));
+        const std::string factor = QString::number(v / std::pow(10.0, e), 'f', 0).toStdString();
+        ticks.push_back({v, asPowers ? factor + "e" + std::to_string(e) : QString::number(v, 'g', 7).toStdString()});
+    }
+    return ticks;
+}
+
 std::vector<Tick> placesOf(const QCPRange& range, bool logarithmic, int count) {
-    if (!logarithmic) return linear_ticks(range.lower, range.upper, count);
-    const auto ticks = log_ticks(range.lower, range.upper, count);
-    return ticks.size() < 3 ? linear_ticks(range.lower, range.upper, count) : ticks;  // less than a decade: round places do better
+    return logarithmic ? logPlaces(range, count) : linear_ticks(range.lower, range.upper, count);
 }
 
 QStringList namesOf(const std::vector<std::string>& names) {
@@ -106,7 +139,7 @@ void fitNumbers(QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics
     const bool horizontal = axis->orientation() == Qt::Horizontal;
     const QCPAxisRect* rect = axis->axisRect();
     const double room = horizontal ? rect->width() : rect->height();
-    for (int count = std::clamp(static_cast<int>(room / (horizontal ? 70 : 34)), 2, 12); count >= 1; --count) {
+    for (int count = std::clamp(static_cast<int>(room / (horizontal ? 52 : 34)), 2, 12); count >= 1; --count) {
         ticker.setCount(count);
         if (!horizontal) return;
         QVector<double> ticks;
@@ -193,13 +226,29 @@ void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style) {
     }
 }
 
+int overhang(const QCPAxis* x, const PlotStyle& style) {
+    if (x->tickLabelRotation() == 0) return 0;
+    const QFontMetricsF metrics(style.font);
+    const double left = x->axisRect()->left(), edge = x->parentPlot()->viewport().left() + 8;
+    const double across = std::cos(turnedBy * M_PI / 180);
+    double reach = 0;
+    for (qsizetype i = 0; i < x->tickVector().size() && i < 8; ++i)
+        reach = std::max(reach, metrics.horizontalAdvance(x->tickVectorLabels()[i]) * across + 8 - (x->coordToPixel(x->tickVector()[i]) - left));
+    return static_cast<int>(std::ceil(reach + edge - x->parentPlot()->plotLayout()->rect().left()));
+}
+
 QCPRange homeRange(const Figure& figure, Qt::Orientation orientation) {
     const bool horizontal = orientation == Qt::Horizontal;
     if (figure.kind == FigureKind::heat_map) {
         const std::size_t count = horizontal ? figure.heat_map.columns.size() : figure.heat_map.rows.size();
         return {-0.5, std::max<double>(1, static_cast<double>(count)) - 0.5};
     }
-    const Range range = horizontal ? data_range_x(figure) : data_range_y(figure);
+    Range range = horizontal ? data_range_x(figure) : data_range_y(figure);
+    if (!horizontal && figure.kind == FigureKind::bars && !figure.y.log) {  // the numbers at the ends of the bars
+        const double room = 0.06 * (range.high - range.low);
+        if (!figure.y.max && range.high > 0) range.high += room;
+        if (!figure.y.min && range.low < 0) range.low -= room;
+    }
     constexpr double largest = 1e200, smallest = 1e-200;  // beyond that QCustomPlot's ranges fail
     const bool logarithmic = horizontal ? figure.x.log && category_names(figure).empty() : figure.y.log;
     QCPRange home(std::clamp(range.low, logarithmic ? smallest : -largest, largest),

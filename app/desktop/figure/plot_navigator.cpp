@@ -66,8 +66,9 @@ QCPRange PlotNavigator::bounded(const QCPRange& wanted, const QCPRange& homeRang
 
 void PlotNavigator::setRanges(const QCPRange& x, const QCPRange& y) {
     if (!m_plot->hasValues()) return;
-    m_plot->xAxis->setRange(bounded(x, m_plot->homeX(), isLogarithmic(m_plot->xAxis)));
-    m_plot->yAxis->setRange(bounded(y, m_plot->homeY(), isLogarithmic(m_plot->yAxis)));
+    // An axis that stays is left alone to the last bit: bounding rounds.
+    if (!(x == m_plot->xAxis->range())) m_plot->xAxis->setRange(bounded(x, m_plot->homeX(), isLogarithmic(m_plot->xAxis)));
+    if (!(y == m_plot->yAxis->range())) m_plot->yAxis->setRange(bounded(y, m_plot->homeY(), isLogarithmic(m_plot->yAxis)));
     m_plot->replot(QCustomPlot::rpQueuedReplot);
     Q_EMIT moved();
 }
@@ -160,7 +161,9 @@ void PlotNavigator::release(QMouseEvent* event) {
         this,
         [this] {
             m_plot->setSelectionRectMode(QCP::srmNone);
-            setRanges(m_plot->xAxis->range(), m_plot->yAxis->range());
+            const QCPRange x = m_plot->xAxis->range(), y = m_plot->yAxis->range();
+            m_plot->resetRanges();
+            setRanges(x, y);
         },
         Qt::QueuedConnection);
 }

@@ -30,6 +30,13 @@ QString exactNumber(double value) {
     return QString::number(value, 'g', 6);
 }
 
+QString printedNumber(double value, int decimals) {
+    QString text = QString::number(value, 'f', decimals);
+    if (!text.startsWith(QLatin1Char('-'))) return text;
+    const bool zero = std::none_of(text.begin(), text.end(), [](QChar c) { return c >= QLatin1Char('1') && c <= QLatin1Char('9'); });
+    return zero ? text.mid(1) : QChar(0x2212) + text.mid(1);
+}
+
 QFont PlotStyle::titleFont() const {
     QFont title = font;
     title.setPixelSize(13);
@@ -52,7 +59,7 @@ QColor PlotStyle::series(const Figure& figure, int series) const { return colour
 QColor PlotStyle::seriesText(const Figure& figure, int series) const { return colours.seriesText(place(figure, series)); }
 
 QPen PlotStyle::seriesPen(const Figure& figure, int series) const {
-    QPen pen(this->series(figure, series), lineWidth, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+    QPen pen(this->series(figure, series), lineWidth, Qt::SolidLine, Qt::FlatCap, Qt::BevelJoin);
     const QVector<qreal> dash = figure.series[static_cast<std::size_t>(series)].dashed ? QVector<qreal>{4, 2.7}
                                                                                        : ThemeColours::seriesDash(place(figure, series));
     if (!dash.isEmpty()) pen.setDashPattern(dash);

@@ -16,6 +16,9 @@ QString axisTitle(const Axis& axis);
 /// A number as a person wants it exactly: all digits where they are few, else six significant ones; thin spaces in large counts.
 QString exactNumber(double value);
 
+/// With so many decimals and a minus sign (U+2212), as figures print it; nothing of the locale.
+QString printedNumber(double value, int decimals);
+
 /// Colours, fonts and pens of one plot.
 struct PlotStyle {
     ThemeColours colours = ThemeColours::light();

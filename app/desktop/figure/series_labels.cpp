@@ -13,6 +13,8 @@ namespace {
 constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150;
 constexpr int mostDirect = 3;
 
+QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
+
 }  // namespace
 
 SeriesLabels::SeriesLabels(FigurePlot* plot) : QCPLayerable(plot, QStringLiteral("labels")), m_plot(plot) {}
@@ -40,7 +42,10 @@ SeriesLabels::Form SeriesLabels::form() const {
 }
 
 QString SeriesLabels::nameOf(int series, double room) const {
-    const QString name = m_plot->seriesName(series);
+    QString name = m_plot->seriesName(series);
+    const auto& mean = m_plot->figure().series[static_cast<std::size_t>(series)].mean;
+    if (m_form != Form::means && m_plot->figure().kind == FigureKind::densities && mean && std::isfinite(*mean))
+        name = name.left(60) + QLatin1Char(' ') + meanText(*mean);  // many densities: the legend has the means
     return metrics().elidedText(name.isEmpty() ? QStringLiteral("series %1").arg(series + 1) : name.left(300), Qt::ElideRight, room);
 }
 
@@ -155,7 +160,7 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
         const Series& one = m_plot->figure().series[static_cast<std::size_t>(s)];
         const double x = m_plot->xAxis->coordToPixel(*one.mean);
         if (!(x >= area.left() && x <= area.right() + 1)) continue;
-        const QString value = QString::number(*one.mean, 'f', std::abs(*one.mean) < 10 ? 2 : 1);
+        const QString value = meanText(*one.mean);
         const QString text = m_plot->seriesName(s).isEmpty() || m_plot->isCompact() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
         const double width = metrics().horizontalAdvance(text) + 2;
         const bool toTheLeft = x + 4 + width > m_plot->viewport().width() - 4;
@@ -237,8 +242,12 @@ void SeriesLabels::drawLabel(QCPPainter* painter, const Label& label) const {
     if (label.stemX <= 0 || !shown) return;
     QPen dashed(style.series(m_plot->figure(), label.series), 1);
     dashed.setDashPattern({4, 3});
+    const double bottom = m_plot->axisRect()->rect().top(), top = label.box.top() + 2;
+    dashed.setDashOffset(7 - std::fmod(bottom - top, 7));  // the dashes of the mean's line go on without a break
+    painter->setAntialiasing(true);
     painter->setPen(dashed);
-    painter->drawLine(QLineF(label.stemX, m_plot->axisRect()->rect().top(), label.stemX, label.box.top() + 2));
+    painter->drawLine(QLineF(label.stemX, top, label.stemX, bottom));
+    painter->setAntialiasing(false);
 }
 
 void SeriesLabels::draw(QCPPainter* painter) {

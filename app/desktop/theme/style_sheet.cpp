@@ -134,7 +134,7 @@ QTreeView::branch:selected { background: @selection; }
 QTreeView::branch:has-children:closed { image: url(:/faceter/icons/arrow-right.svg); }
 QTreeView::branch:has-children:open { image: url(:/faceter/icons/arrow-down.svg); }
 QHeaderView { background: @window; color: @secondary; border: none; }
-QHeaderView::section { background: @window; border: none; border-bottom: 1px solid @line; padding: 4px 6px; min-height: 16px; font-size: 12px; }
+QHeaderView::section { background: @window; border: none; border-bottom: 1px solid @line; padding: 4px 6px; min-height: 16px; font-size: 12px; font-weight: 400; }
 QHeaderView::section:hover { color: @text; }
 QHeaderView::up-arrow { image: url(:/faceter/icons/arrow-up.svg); width: 10px; height: 10px; subcontrol-position: center right; right: 2px; }
 QHeaderView::down-arrow { image: url(:/faceter/icons/arrow-down.svg); width: 10px; height: 10px; subcontrol-position: center right; right: 2px; }

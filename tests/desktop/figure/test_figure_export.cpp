@@ -1,0 +1,118 @@
+#include <QClipboard>
+#include <QMimeData>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+
+#include "common/strings.h"
+#include "view_support.h"
+
+namespace faceter::desktop {
+
+using namespace faceter::testing;
+
+namespace {
+
+QByteArray bytesOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+}  // namespace
+
+class TestFigureExport : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void every_kind_gives_a_pdf_an_svg_with_its_words_and_a_png() {
+        for (const Figure& figure : {sample_lines(), sample_bars(), sample_densities(), sample_scatter(), sample_box(), sample_heat_map()}) {
+            auto view = shown(figure);
+            const QTemporaryDir folder;
+            const QString pdf = folder.filePath("f.pdf"), svg = folder.filePath("f.svg"), png = folder.filePath("f.png");
+            view->exportTo(pdf, ExportFormat::pdf);
+            QVERIFY(bytesOf(pdf).startsWith("%PDF-"));
+            QVERIFY(bytesOf(pdf).size() > 3000);
+            QVERIFY(bytesOf(pdf).contains("%%EOF"));
+            view->exportTo(svg, ExportFormat::svg);
+            QXmlStreamReader reader(bytesOf(svg));
+            QString words;
+            while (!reader.atEnd())
+                if (reader.readNext() == QXmlStreamReader::Characters) words += reader.text().toString() + QLatin1Char('\n');
+            QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+            QVERIFY(words.contains(QString::fromStdString(figure.title)));
+            for (const Series& series : figure.series) QVERIFY2(words.contains(QString::fromStdString(series.name)) || figure.series.size() == 1, series.name.c_str());
+            for (const std::string& row : figure.heat_map.rows) QVERIFY(words.contains(QString::fromStdString(row)));
+            if (!figure.y.label.empty()) QVERIFY(words.contains(QString::fromStdString(figure.y.label)));
+            view->exportTo(png, ExportFormat::png);
+            QCOMPARE(QImage(png).size(), QSize(1280, 800));
+        }
+    }
+
+    void exports_are_light_in_a_dark_theme() {
+        Theme::instance().setMode(Theme::Mode::dark);
+        auto view = shown(sample_lines());
+        const QImage screen = picture(*view), image = figureImage(*view->plot());
+        Theme::instance().setMode(Theme::Mode::light);
+        QVERIFY(screen.pixelColor(2, 2).lightnessF() < 0.3);
+        QCOMPARE(image.pixelColor(2, 2), QColor(255, 255, 255));
+    }
+
+    void exports_show_the_range_and_series_of_the_screen() {
+        auto view = shown(sample_lines());
+        const QImage whole = figureImage(*view->plot());
+        view->setSeriesVisible(0, false);
+        const QImage fewer = figureImage(*view->plot());
+        QVERIFY(fewer != whole);
+        QTest::keyClick(view.get(), Qt::Key_Plus);
+        QVERIFY(figureImage(*view->plot()) != fewer);
+    }
+
+    void the_csv_has_the_numbers_of_the_figure() {
+        const Figure figure = sample_lines(2);
+        auto view = shown(figure);
+        const QStringList lines = figureCsv(*view->plot()).split("\r\n", Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 1 + 2 * 120);
+        QCOMPARE(lines[0], QString("series,examples seen,nDCG@10,low,high"));
+        const Series& one = figure.series[1];
+        for (std::size_t i = 0; i < one.y.size(); ++i) {
+            const QStringList cells = lines[static_cast<qsizetype>(1 + 120 + i)].split(',');
+            QCOMPARE(cells[0].toStdString(), one.name);
+            QCOMPARE(parse_double(cells[1].toStdString()), one.x[i]);
+            QCOMPARE(parse_double(cells[2].toStdString()), one.y[i]);
+            QCOMPARE(parse_double(cells[4].toStdString()), one.high[i]);
+        }
+        view->setSeriesVisible(0, false);
+        QCOMPARE(figureCsv(*view->plot()).split("\r\n", Qt::SkipEmptyParts).size(), 1 + 120);
+        view->setXRange({0, 256.0 * 10 + 1});
+        QCOMPARE(figureCsv(*view->plot()).split("\r\n", Qt::SkipEmptyParts).size(), 1 + 11);
+    }
+
+    void the_csv_of_cells_bars_and_boxes_is_one_row_a_value() {
+        QCOMPARE(figureCsv(*shown(sample_heat_map())->plot()).split("\r\n", Qt::SkipEmptyParts).size(), 1 + 36);
+        QCOMPARE(figureCsv(*shown(sample_bars(2))->plot()).split("\r\n", Qt::SkipEmptyParts).size(), 1 + 12);
+        QCOMPARE(figureCsv(*shown(sample_box())->plot()).split("\r\n", Qt::SkipEmptyParts).size(), 1 + 5 * 60);
+    }
+
+    void a_formula_in_a_name_stays_text_in_csv() {
+        Figure figure = sample_lines(2);
+        figure.series[0].name = "=1+1,\"x\"";
+        QVERIFY(figureCsv(*shown(figure)->plot()).contains("\"'=1+1,\"\"x\"\"\""));
+    }
+
+    void copying_gives_an_image_and_rows() {
+        auto view = shown(sample_bars(1));
+        view->copyImage();
+        QVERIFY(!QApplication::clipboard()->image().isNull());
+        view->copyData();
+        QCOMPARE(QApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts).size(), 7);
+    }
+
+    void a_folder_that_is_not_there_is_one_clear_error() {
+        auto view = shown(sample_lines());
+        EXPECT_ERROR(view->exportTo("/nowhere/at/all.pdf", ExportFormat::pdf), "/nowhere/at/all.pdf", "cannot be written", "Choose another folder");
+    }
+};
+
+FACETER_TEST(TestFigureExport)
+
+}  // namespace faceter::desktop
+
+#include "test_figure_export.moc"

@@ -1,0 +1,149 @@
+#include <cmath>
+
+#include "figure/heat_map_marks.h"
+#include "view_support.h"
+
+namespace faceter::desktop {
+
+using namespace faceter::testing;
+
+class TestFigureKinds : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void every_kind_hands_its_points_to_the_plot_and_draws_them_data() {
+        QTest::addColumn<int>("index");
+        const auto figures = sample_figures();
+        for (std::size_t i = 0; i < figures.size(); ++i)
+            QTest::newRow((std::to_string(i) + " " + figures[i].name).c_str()) << static_cast<int>(i);
+    }
+    void every_kind_hands_its_points_to_the_plot_and_draws_them() {
+        QFETCH(int, index);
+        const Figure figure = sample_figures()[static_cast<std::size_t>(index)];
+        auto view = shown(figure);
+        const auto data = view->grabData();
+        if (!view->hasValues()) {
+            QCOMPARE(view->plot()->emptyText(), QString("no values"));
+            return;
+        }
+        QCOMPARE(data.size(), figure.kind == FigureKind::heat_map ? 1 : static_cast<qsizetype>(figure.series.size()));
+        for (const PlottedSeries& series : data) {
+            QVERIFY(!series.points.isEmpty());
+            if (figure.kind != FigureKind::heat_map) QVERIFY2(pixelsLike(*view, series.colour, 120) > 3, qPrintable(series.name));
+        }
+    }
+
+    void points_of_lines_are_the_figures() {
+        const Figure figure = sample_lines();
+        const auto data = shown(figure)->grabData();
+        for (std::size_t s = 0; s < figure.series.size(); ++s) {
+            QCOMPARE(data[static_cast<qsizetype>(s)].name.toStdString(), figure.series[s].name);
+            for (std::size_t i = 0; i < figure.series[s].y.size(); ++i)
+                QCOMPARE(data[static_cast<qsizetype>(s)].points[static_cast<qsizetype>(i)], QPointF(figure.series[s].x[i], figure.series[s].y[i]));
+        }
+    }
+
+    void cells_of_a_heat_map_have_the_colours_of_their_values() {
+        const Figure figure = sample_heat_map(4, 9, true);
+        auto view = shown(figure);
+        const QImage image = picture(*view);
+        const HeatColours colours(figure.heat_map);
+        for (int r = 0; r < 4; ++r)
+            for (int c = 0; c < 9; ++c) {
+                const QPoint corner(static_cast<int>(view->plot()->xAxis->coordToPixel(c - 0.4)), static_cast<int>(view->plot()->yAxis->coordToPixel(r - 0.4)));
+                const QColor wanted = colours.of(figure.heat_map.values[static_cast<std::size_t>(r * 9 + c)]), seen = image.pixelColor(corner);
+                QVERIFY2(std::abs(wanted.red() - seen.red()) < 4 && std::abs(wanted.blue() - seen.blue()) < 4,
+                         qPrintable(QString("%1,%2: %3 %4").arg(r).arg(c).arg(wanted.name(), seen.name())));
+            }
+    }
+
+    void a_diverging_map_is_white_at_its_centre_and_equal_on_both_sides() {
+        HeatMap map;
+        map.rows = {"a"};
+        map.columns = {"b", "c"};
+        map.values = {-0.1, 0.4};
+        map.centre = 0;
+        const HeatColours colours(map);
+        QCOMPARE(colours.of(0), QColor(255, 255, 255));
+        QCOMPARE(colours.low(), -0.4);
+        QCOMPARE(colours.high(), 0.4);
+    }
+
+    void few_lines_are_named_at_their_ends_many_in_a_legend() {
+        for (const int count : {2, 7}) {
+            auto view = shown(sample_lines(count));
+            const QRect area = view->plot()->axisRect()->rect();
+            int found = 0;
+            for (int y = 0; y < view->plot()->height(); ++y)
+                found += view->plot()->seriesLabelAt({area.right() + 10.0, static_cast<double>(y)}) >= 0;
+            QCOMPARE(found > 0, count == 2);
+            int anywhere = 0;
+            for (int y = 0; y < view->plot()->height(); y += 2)
+                for (int x = 0; x < view->plot()->width(); x += 4) anywhere += view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == count - 1;
+            QVERIFY(anywhere > 0);
+        }
+    }
+
+    void numbers_on_an_axis_do_not_overlap_at_any_width() {
+        for (int width = 180; width < 900; width += 60) {
+            auto view = shown(sample_log_axes(), {width, 300});
+            const QCPAxis* axis = view->plot()->xAxis;
+            const QFontMetricsF metrics(axis->tickLabelFont());
+            double end = -1e9;
+            for (qsizetype i = 0; i < axis->tickVector().size(); ++i) {
+                const double x = axis->coordToPixel(axis->tickVector()[i]), half = metrics.horizontalAdvance(axis->tickVectorLabels()[i]) / 2;
+                QVERIFY2(x - half > end, qPrintable(QString("width %1").arg(width)));
+                end = x + half;
+            }
+        }
+    }
+
+    void long_names_of_categories_are_turned_or_cut_and_the_tooltip_has_them_whole() {
+        Figure figure = sample_bars(1);
+        for (std::string& name : figure.x.categories) name += std::string(200, 'x');
+        auto view = shown(figure);
+        QVERIFY(view->plot()->xAxis->tickLabelRotation() != 0);
+        QVERIFY(view->plot()->axisRect()->height() > 100);
+        const QPoint at(static_cast<int>(view->plot()->xAxis->coordToPixel(1)), centreOf(*view).y());
+        QVERIFY(view->textAt(view->plot()->mapToParent(at)).contains(QString::fromStdString(figure.x.categories[1])));
+    }
+
+    void turned_names_are_whole_at_the_left_edge() {
+        Figure figure = sample_bars(1);
+        figure.x.categories[0] = "a name of some length in front";
+        auto view = shown(figure, {420, 300});
+        const QCPAxis* x = view->plot()->xAxis;
+        QVERIFY(x->tickLabelRotation() != 0);
+        const double across = QFontMetricsF(x->tickLabelFont()).horizontalAdvance(x->tickVectorLabels()[0]) * std::cos(35 * M_PI / 180);
+        QVERIFY(x->coordToPixel(x->tickVector()[0]) - across > 0);
+    }
+
+    void a_logarithmic_axis_has_round_places_at_any_zoom() {
+        auto view = shown(sample_log_axes());
+        for (int i = 0; i < 12; ++i) {
+            for (const QCPAxis* axis : {view->plot()->xAxis, view->plot()->yAxis})
+                QVERIFY2(axis->tickVector().size() >= 2 && axis->tickVector().size() < 16, qPrintable(QString::number(axis->tickVector().size())));
+            QTest::keyClick(view.get(), Qt::Key_Plus);
+            view->plot()->replot(QCustomPlot::rpImmediateRefresh);
+        }
+    }
+
+    void reference_marks_are_within_the_range_and_drawn() {
+        auto view = shown(sample_lines());
+        const QImage before = picture(*view);
+        view->setReferenceMarks({{Qt::Horizontal, 0.95, "published"}, {Qt::Vertical, 5000, "warm-up ends"}});
+        QVERIFY(view->yRange().contains(0.95));
+        QVERIFY(picture(*view) != before);
+    }
+
+    void the_accessible_description_names_kind_axes_and_series() {
+        auto view = shown(sample_bars(2));
+        QCOMPARE(view->accessibleName(), QString("Gain over EM by task"));
+        for (const char* piece : {"Bar chart", "MoTE", "IC", "gain (points)"}) QVERIFY(view->accessibleDescription().contains(piece));
+    }
+};
+
+FACETER_TEST(TestFigureKinds)
+
+}  // namespace faceter::desktop
+
+#include "test_figure_kinds.moc"
