@@ -13,6 +13,16 @@ void coverLines(CoverGrid& grid, const std::vector<QPolygonF>& lines, const QRec
             if (QRectF(line[i - 1], line[i]).normalized().adjusted(-1, -1, 1, 1).intersects(area)) grid.addLine(line[i - 1], line[i]);
 }
 
+/// The pen for lines that go up and down all over the plot: strokes of a wide pen that cover each other cost much and show nothing more.
+QPen penFor(const std::vector<QPolygonF>& runs, QPen pen, const QRectF& area) {
+    constexpr double restless = 25;  // times the plot's width
+    double length = 0;
+    for (const QPolygonF& run : runs)
+        for (qsizetype i = 1; i < run.size(); ++i) length += std::min(std::abs(run[i].y() - run[i - 1].y()), area.height());
+    if (length > restless * area.width()) pen.setWidthF(1);
+    return pen;
+}
+
 void drawRuns(QCPPainter* painter, const std::vector<QPolygonF>& runs, const QRectF& area) {
     for (const QPolygonF& run : runs) {
         if (run.size() > 1) {
@@ -66,9 +76,10 @@ void LineMarks::cover(CoverGrid& grid) const { coverLines(grid, runs(), area());
 
 void LineMarks::draw(QCPPainter* painter) {
     applyDefaultAntialiasingHint(painter);
-    painter->setPen(mPen);
+    const auto lines = runs();
+    painter->setPen(penFor(lines, mPen, area()));
     painter->setBrush(Qt::NoBrush);
-    drawRuns(painter, runs(), area());
+    drawRuns(painter, lines, area());
 }
 
 SampledMarks::SampledMarks(QCPAxis* x, QCPAxis* y, int series, std::shared_ptr<const SeriesSource> source, const QPen& pen)
@@ -146,11 +157,7 @@ void SampledMarks::cover(CoverGrid& grid) const { coverLines(grid, runs(), area(
 void SampledMarks::draw(QCPPainter* painter) {
     applyDefaultAntialiasingHint(painter);
     const auto lines = runs();
-    QPen pen = mPen;
-    // Thousands of joins of a wide pen cost more than they show: where columns are dense one pixel looks the same.
-    const bool dense = !lines.empty() && lines.front().size() > 2 * area().width();
-    if (dense) pen.setWidthF(1);
-    painter->setPen(pen);
+    painter->setPen(penFor(lines, mPen, area()));
     painter->setBrush(Qt::NoBrush);
     drawRuns(painter, lines, area());
 }

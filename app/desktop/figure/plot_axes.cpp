@@ -46,10 +46,10 @@ std::vector<Tick> logPlaces(const QCPRange& range, int count) {
     if (decades > 1)
         for (const std::vector<double>& factors : {std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}, std::vector<double>{1}}) {
             places = powers(range, factors, 1);
-            if (static_cast<int>(places.size()) <= std::max(count, 3)) break;
+            if (static_cast<int>(places.size()) <= count) break;
         }
-    for (int step = 2; static_cast<int>(places.size()) > std::max(count, 3) && step < 400; ++step) places = powers(range, {1}, step);
-    if (places.size() < 2) return linear_ticks(range.lower, range.upper, count);
+    for (int step = 2; static_cast<int>(places.size()) > std::max(count, 1) && step < 400; ++step) places = powers(range, {1}, step);
+    if (places.empty()) return linear_ticks(range.lower, range.upper, count);
     const bool asPowers = places.back() >= 1e6 || places.front() < 1e-3;  // all in one writing
     std::vector<Tick> ticks;
     for (const double v : places) {
@@ -79,7 +79,7 @@ void dressAxis(QCPAxis* axis, const PlotStyle& style) {
     axis->setTickLength(0, 4);
     axis->setSubTickLength(0, 2);
     axis->setTickLabelPadding(3);
-    axis->setLabelPadding(4);
+    axis->setLabelPadding(7);
     axis->setNumberFormat(QStringLiteral("g"));  // no beautified powers: they would rewrite names such as "run 1e5"
     axis->setSelectableParts(QCPAxis::spNone);
 }
@@ -139,7 +139,7 @@ void fitNumbers(QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics
     const bool horizontal = axis->orientation() == Qt::Horizontal;
     const QCPAxisRect* rect = axis->axisRect();
     const double room = horizontal ? rect->width() : rect->height();
-    for (int count = std::clamp(static_cast<int>(room / (horizontal ? 52 : 34)), 2, 12); count >= 1; --count) {
+    for (int count = std::clamp(static_cast<int>(room / (horizontal ? 52 : 27)), 2, 12); count >= 1; --count) {
         ticker.setCount(count);
         if (!horizontal) return;
         QVector<double> ticks;

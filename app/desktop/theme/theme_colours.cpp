@@ -75,7 +75,7 @@ QColor ThemeColours::sequential(double t) { return toQt(faceter::sequential(t));
 QColor ThemeColours::diverging(double t) { return toQt(faceter::diverging(t)); }
 
 QColor ThemeColours::textOn(const QColor& background) {
-    const QColor dark(0x000000), light(0xFFFFFF);  // on middle tones only pure black reaches 4.5:1
+    const QColor dark(0, 0, 0), light(255, 255, 255);  // on middle tones only pure black reaches 4.5:1
     return contrastOf(background, dark) >= contrastOf(background, light) ? dark : light;
 }
 
