@@ -59,6 +59,7 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     : QWidget(parent),
       m_workspace(workspace),
       m_run(new QWidget),
+      m_hint(secondaryLabel(tr("Select a run to see its settings, cost and notes here."))),
       m_title(headingLabel(QString())),
       m_facts(new QFormLayout),
       m_tags(makeTagRow()),
@@ -117,6 +118,8 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     m_settings->setAccessibleName(tr("Settings of the run"));
     m_settings->setObjectName(QStringLiteral("inspectorSettings"));
     run->addWidget(m_settings, 1);
+    m_hint->setWordWrap(true);
+    m_layout->addWidget(m_hint);
     m_layout->addWidget(m_run, 1);
     m_layout->addStretch(0);
 
@@ -184,6 +187,7 @@ void Inspector::addFact(const QString& name, const QString& value) {
 void Inspector::showCurrent() {
     const RunRow* run = m_workspace.current();
     m_run->setVisible(run != nullptr);
+    m_hint->setVisible(run == nullptr);
     if (!run) {
         m_shownRun.clear();
         m_shownDetailsKey.clear();

@@ -39,6 +39,7 @@ class Inspector : public QWidget {
     QVBoxLayout* m_layout;
     QWidget* m_pagePart = nullptr;
     QWidget* m_run;
+    QLabel* m_hint;
     QLabel* m_title;
     QFormLayout* m_facts;
     QWidget* m_tags;

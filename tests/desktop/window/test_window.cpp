@@ -146,7 +146,8 @@ class TestWindow : public QObject {
         Workspace workspace;
         MainWindow window(workspace);
         window.show();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        QApplication::setActiveWindow(&window);
         window.openPath(QString::fromStdString(project("pages").string()));
         QTRY_VERIFY(!workspace.runs()->runs.empty());
         int number = 1;
