@@ -7,22 +7,27 @@ root=$(dirname "$here")
 
 usage() {
     cat <<'TEXT'
-usage: packaging/quickstart.sh [--smoke] [FOLDER]
+usage: packaging/quickstart.sh [--smoke] [--no-desktop] [FOLDER]
 
 Sets the machine up (packaging/setup.sh), builds the programs, trains three variants of all-MiniLM-L6-v2 on the descriptions of the
 Debian packages (experiments/quickstart.yaml) and prints the comparison. The runs are kept in FOLDER (default: ./quickstart-project);
 running this again goes on where it was stopped, and does not train again what is done.
 
+Where there is a display, the workbench opens on the result.
+
   --smoke   every stage with a few steps on a sample of the data: two minutes, and the scores mean nothing
+  --no-desktop   leave the workbench closed
   --help    this text
 TEXT
 }
 
 smoke=()
+desktop=yes
 project=$PWD/quickstart-project
 for argument in "$@"; do
     case $argument in
         --smoke) smoke=(--smoke) ;;
+        --no-desktop) desktop=no ;;
         --help | -h) usage; exit 0 ;;
         -*) usage >&2; printf "quickstart: unknown argument '%s'\n" "$argument" >&2; exit 2 ;;
         *) mkdir -p -- "$argument"; project=$(cd -- "$argument" && pwd) ;;
@@ -66,6 +71,15 @@ Where to look next
   faceter compare                                  this comparison (--format latex, md, csv, json)
   faceter list, faceter show RUN                   the runs; their figures, tables and logs are in $(printf %q "$project/runs")
   faceter export RUN DIR --project "\$FACETER_PROJECT"   a model for sentence-transformers
+  faceter-desktop --project "\$FACETER_PROJECT"      the same in the workbench: runs, curves, comparison, facets
   faceter plugins                                  the methods that an experiment may name
   experiments/README.md                            experiments of your own, on texts of your own
 TEXT
+
+if [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+    printf '\nThere is no display here. On a machine with one (or over ssh -X) the workbench shows the result:\n  %q --project %q\n' \
+        "$root/build/release/bin/faceter-desktop" "$project"
+elif [ "$desktop" = yes ]; then
+    printf '\nquickstart: opening the workbench (it can be closed at any time; faceter-desktop --project %q opens it again)\n' "$project"
+    setsid "$root/build/release/bin/faceter-desktop" --project "$project" >/dev/null 2>&1 &
+fi
