@@ -38,7 +38,8 @@ int Caption::planTitle() {
     m_title.clear();
     if (m_plot->isTitleShown() && !m_plot->figure().title.empty())
         m_title = wrapped(plainText(m_plot->figure().title), m_plot->plotStyle().titleFont());
-    return m_title.isEmpty() ? 0 : static_cast<int>(lineHeight(m_plot->plotStyle().titleFont()) * static_cast<double>(m_title.size()) + gap);
+    return m_title.isEmpty() ? 0
+                             : static_cast<int>(lineHeight(m_plot->plotStyle().titleFont()) * static_cast<double>(m_title.size()) + gap);
 }
 
 int Caption::planNotes() {

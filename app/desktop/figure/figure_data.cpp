@@ -20,7 +20,8 @@ std::string nameOf(const Axis& axis, const std::string& otherwise) { return axis
 FigureData ofPoints(const FigurePlot& plot) {
     const Figure& figure = plot.figure();
     const auto any = [&](auto&& has) { return std::any_of(figure.series.begin(), figure.series.end(), has); };
-    const bool intervals = any([](const Series& s) { return !s.low.empty(); }), labels = any([](const Series& s) { return !s.labels.empty(); });
+    const bool intervals = any([](const Series&s) { return !s.low.empty(); }),
+               labels = any([](const Series&s) { return !s.labels.empty(); });
     FigureData data;
     data.header = {"series", nameOf(figure.x, "x"), nameOf(figure.y, "y")};
     if (intervals) data.header.insert(data.header.end(), {"low", "high"});
@@ -58,7 +59,8 @@ FigureData ofBars(const FigurePlot& plot) {
         for (int s = 0; s < plot.seriesCount(); ++s) {
             const Series& one = figure.series[static_cast<std::size_t>(s)];
             if (!plot.isSeriesVisible(s) || !inView(plot, static_cast<double>(i))) continue;
-            data.rows.push_back({figure.x.categories[i], one.name, one.y[i], one.low.empty() ? NAN : one.low[i], one.high.empty() ? NAN : one.high[i]});
+            data.rows.push_back(
+                {figure.x.categories[i], one.name, one.y[i], one.low.empty() ? NAN : one.low[i], one.high.empty() ? NAN : one.high[i]});
         }
     return data;
 }
@@ -104,9 +106,13 @@ QString delimited(const FigureData& data, char separator, const char* lineEnd, E
 
 }  // namespace
 
-QString FigureData::csv() const { return delimited(*this, ',', "\r\n", [](const std::string& s) { return escape_csv(s); }); }
+QString FigureData::csv() const {
+    return delimited(*this, ',', "\r\n", [](const std::string& s) { return escape_csv(s); });
+}
 
-QString FigureData::tsv() const { return delimited(*this, '\t', "\n", [](const std::string& s) { return escape_tsv(s); }); }
+QString FigureData::tsv() const {
+    return delimited(*this, '\t', "\n", [](const std::string& s) { return escape_tsv(s); });
+}
 
 FigureData figureData(const FigurePlot& plot) {
     if (!plot.hasValues()) return {};

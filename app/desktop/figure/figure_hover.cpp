@@ -18,8 +18,13 @@ QString interval(double low, double high) { return QStringLiteral(" [%1, %2]").a
 
 HoverPoint pointOf(const FigurePlot& plot, int series, double x, double y) {
     const PlotStyle& style = plot.plotStyle();
-    return {series, x, y, {plot.xAxis->coordToPixel(x), plot.yAxis->coordToPixel(y)}, style.series(plot.figure(), series),
-            plot.seriesName(series), exactNumber(y)};
+    return {series,
+            x,
+            y,
+            {plot.xAxis->coordToPixel(x), plot.yAxis->coordToPixel(y)},
+            style.series(plot.figure(), series),
+            plot.seriesName(series),
+            exactNumber(y)};
 }
 
 HoverPoint pointOfSeries(const FigurePlot& plot, int series, std::size_t i) {
@@ -56,9 +61,8 @@ Hover alongX(const FigurePlot& plot, double x) {
     Hover hover;
     hover.points = pointsAt(plot, x);
     if (hover.points.isEmpty()) return hover;
-    const auto nearest = std::min_element(hover.points.begin(), hover.points.end(), [x](const HoverPoint& a, const HoverPoint& b) {
-        return std::abs(a.x - x) < std::abs(b.x - x);
-    });
+    const auto nearest = std::min_element(hover.points.begin(), hover.points.end(),
+                                          [x](const HoverPoint& a, const HoverPoint& b) { return std::abs(a.x - x) < std::abs(b.x - x); });
     const QString title = axisTitle(plot.figure().x);
     hover.heading = (title.isEmpty() ? QString() : title + QLatin1Char(' ')) + exactNumber(nearest->x);
     for (HoverPoint& point : hover.points)
@@ -103,9 +107,10 @@ Hover box(const FigurePlot& plot, const QPointF& position) {
         if (std::abs(plot.xAxis->pixelToCoord(position.x()) - one->series()) > 0.5) continue;
         const BoxShape& shape = one->shape();
         hover.heading = plot.seriesName(one->series());
-        for (const auto& [name, value] : {std::pair{QStringLiteral("upper whisker"), shape.high}, std::pair{QStringLiteral("third quartile"), shape.q3},
-                                          std::pair{QStringLiteral("median"), shape.median}, std::pair{QStringLiteral("first quartile"), shape.q1},
-                                          std::pair{QStringLiteral("lower whisker"), shape.low}}) {
+        for (const auto& [name, value] :
+             {std::pair{QStringLiteral("upper whisker"), shape.high}, std::pair{QStringLiteral("third quartile"), shape.q3},
+              std::pair{QStringLiteral("median"), shape.median}, std::pair{QStringLiteral("first quartile"), shape.q1},
+              std::pair{QStringLiteral("lower whisker"), shape.low}}) {
             HoverPoint point = pointOf(plot, one->series(), one->series(), value);
             point.name = name;
             hover.points.append(point);
@@ -183,11 +188,14 @@ QString Hover::text() const {
 QString Hover::html() const {
     constexpr qsizetype mostLines = 20, longestName = 120;
     QString body;
-    if (!heading.isEmpty()) body += QStringLiteral("<tr><td colspan='3'>") + heading.left(longestName).toHtmlEscaped() + QStringLiteral("</td></tr>");
+    if (!heading.isEmpty())
+        body += QStringLiteral("<tr><td colspan='3'>") + heading.left(longestName).toHtmlEscaped() + QStringLiteral("</td></tr>");
     for (const HoverPoint& point : points.mid(0, mostLines))
-        body += QStringLiteral("<tr><td style='color:%1'>%2</td><td style='padding-right:12px'>%3</td><td align='right'><b>%4</b></td></tr>")
-                    .arg(point.colour.isValid() ? point.colour.name() : QStringLiteral("transparent"), point.colour.isValid() ? QStringLiteral("■") : QString(),
-                         point.name.left(longestName).toHtmlEscaped(), point.value.toHtmlEscaped());
+        body +=
+            QStringLiteral("<tr><td style='color:%1'>%2</td><td style='padding-right:12px'>%3</td><td align='right'><b>%4</b></td></tr>")
+                .arg(point.colour.isValid() ? point.colour.name() : QStringLiteral("transparent"),
+                     point.colour.isValid() ? QStringLiteral("■") : QString(), point.name.left(longestName).toHtmlEscaped(),
+                     point.value.toHtmlEscaped());
     if (points.size() > mostLines) body += QStringLiteral("<tr><td></td><td>and %1 more</td><td></td></tr>").arg(points.size() - mostLines);
     return QStringLiteral("<table style='white-space:pre' cellspacing='0' cellpadding='1'>") + body + QStringLiteral("</table>");
 }

@@ -19,7 +19,8 @@ constexpr int margin = 12;
 
 /// Has the figure a point, bar, box or cell that can be drawn?
 bool anyDrawable(const Figure& figure) {
-    if (figure.kind != FigureKind::lines && figure.kind != FigureKind::densities && figure.kind != FigureKind::scatter) return has_data(figure);
+    if (figure.kind != FigureKind::lines && figure.kind != FigureKind::densities && figure.kind != FigureKind::scatter)
+        return has_data(figure);
     return std::any_of(figure.series.begin(), figure.series.end(), [](const Series& s) {
         for (std::size_t i = 0; i < s.y.size(); ++i)
             if (std::isfinite(s.x[i]) && std::isfinite(s.y[i])) return true;

@@ -31,7 +31,8 @@ struct PlottedSeries {
     QColor colour{};
 };
 
-/// Draws one Figure, at any size and in any colours; no interaction (FigureView has that), so that an export can draw a second one off screen.
+/// Draws one Figure, at any size and in any colours; no interaction (FigureView has that), so that an export can draw a second one off
+/// screen.
 class FigurePlot : public QCustomPlot {
     Q_OBJECT
   public:
@@ -49,7 +50,8 @@ class FigurePlot : public QCustomPlot {
     const QVector<ReferenceMark>& referenceMarks() const { return m_referenceMarks; }
     void setTitleShown(bool shown);
     void setNotesShown(bool shown);
-    /// For small multiples under one key: no value axis, no axis labels, and of the series' names only the values at the means of densities.
+    /// For small multiples under one key: no value axis, no axis labels, and of the series' names only the values at the means of
+    /// densities.
     void setCompact(bool compact);
     bool isCompact() const { return m_compact; }
     bool isTitleShown() const { return m_titleShown; }

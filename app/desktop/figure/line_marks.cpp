@@ -43,7 +43,8 @@ void drawRuns(QCPPainter* painter, const std::vector<QPolygonF>& runs, const QRe
 LineMarks::LineMarks(QCPAxis* x, QCPAxis* y, int series, std::vector<double> xs, std::vector<double> ys, const QPen& pen)
     : Marks(x, y, series), m_xs(std::move(xs)), m_ys(std::move(ys)) {
     setPen(pen);
-    m_ascending = std::is_sorted(m_xs.begin(), m_xs.end()) && std::none_of(m_xs.begin(), m_xs.end(), [](double v) { return std::isnan(v); });
+    m_ascending =
+        std::is_sorted(m_xs.begin(), m_xs.end()) && std::none_of(m_xs.begin(), m_xs.end(), [](double v) { return std::isnan(v); });
 }
 
 QVector<QPointF> LineMarks::points() const {

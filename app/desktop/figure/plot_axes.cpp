@@ -17,7 +17,8 @@ QString tickText(const std::string& label) {
     const auto e = text.indexOf(QLatin1Char('e'));
     QString power;
     if (e > 0) {
-        for (const QChar c : QString::number(text.mid(e + 1).toInt())) power += c == QLatin1Char('-') ? QChar(0x207B) : digits[c.digitValue()];
+        for (const QChar c : QString::number(text.mid(e + 1).toInt()))
+            power += c == QLatin1Char('-') ? QChar(0x207B) : digits[c.digitValue()];
         const QString factor = text.left(e);
         text = factor == QLatin1String("1") ? QStringLiteral("10") : factor + QStringLiteral("·10");
     }
@@ -102,7 +103,8 @@ QString wrapped(const QString& text, double width, const QFontMetricsF& metrics)
         i += step % 2 == 0 ? -step : step;  // from the middle outwards
         if (i <= 0 || i >= text.size() || text[i] != QLatin1Char(' ')) continue;
         const QString upper = text.left(i), lower = text.mid(i + 1);
-        if (metrics.horizontalAdvance(upper) <= width && metrics.horizontalAdvance(lower) <= width) return upper + QLatin1Char('\n') + lower;
+        if (metrics.horizontalAdvance(upper) <= width && metrics.horizontalAdvance(lower) <= width)
+            return upper + QLatin1Char('\n') + lower;
     }
     return {};
 }
@@ -233,7 +235,8 @@ int overhang(const QCPAxis* x, const PlotStyle& style) {
     const double across = std::cos(turnedBy * M_PI / 180);
     double reach = 0;
     for (qsizetype i = 0; i < x->tickVector().size() && i < 8; ++i)
-        reach = std::max(reach, metrics.horizontalAdvance(x->tickVectorLabels()[i]) * across + 8 - (x->coordToPixel(x->tickVector()[i]) - left));
+        reach = std::max(reach,
+                         metrics.horizontalAdvance(x->tickVectorLabels()[i]) * across + 8 - (x->coordToPixel(x->tickVector()[i]) - left));
     return static_cast<int>(std::ceil(reach + edge - x->parentPlot()->plotLayout()->rect().left()));
 }
 

@@ -60,8 +60,8 @@ QColor PlotStyle::seriesText(const Figure& figure, int series) const { return co
 
 QPen PlotStyle::seriesPen(const Figure& figure, int series) const {
     QPen pen(this->series(figure, series), lineWidth, Qt::SolidLine, Qt::FlatCap, Qt::BevelJoin);
-    const QVector<qreal> dash = figure.series[static_cast<std::size_t>(series)].dashed ? QVector<qreal>{4, 2.7}
-                                                                                       : ThemeColours::seriesDash(place(figure, series));
+    const QVector<qreal> dash =
+        figure.series[static_cast<std::size_t>(series)].dashed ? QVector<qreal>{4, 2.7} : ThemeColours::seriesDash(place(figure, series));
     if (!dash.isEmpty()) pen.setDashPattern(dash);
     return pen;
 }

@@ -31,8 +31,7 @@ SeriesLabels::Form SeriesLabels::form() const {
     const FigureKind kind = m_plot->figure().kind;
     const auto& series = m_plot->figure().series;
     if (kind == FigureKind::heat_map || kind == FigureKind::box || count == 0) return Form::none;
-    if (kind == FigureKind::lines && count <= mostDirect)
-        return count == 1 && series[0].name.empty() ? Form::none : Form::lineEnds;
+    if (kind == FigureKind::lines && count <= mostDirect) return count == 1 && series[0].name.empty() ? Form::none : Form::lineEnds;
     if (kind == FigureKind::densities && (count <= mostDirect || m_plot->isCompact()) &&
         std::all_of(series.begin(), series.end(), [](const Series& s) { return s.mean && std::isfinite(*s.mean); }))
         return Form::means;
@@ -161,7 +160,8 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
         const double x = m_plot->xAxis->coordToPixel(*one.mean);
         if (!(x >= area.left() && x <= area.right() + 1)) continue;
         const QString value = meanText(*one.mean);
-        const QString text = m_plot->seriesName(s).isEmpty() || m_plot->isCompact() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
+        const QString text =
+            m_plot->seriesName(s).isEmpty() || m_plot->isCompact() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
         const double width = metrics().horizontalAdvance(text) + 2;
         const bool toTheLeft = x + 4 + width > m_plot->viewport().width() - 4;
         all.append({s, text, QRectF(toTheLeft ? x - 4 - width : x + 4, 0, width, rowHeight), false, x});
@@ -173,7 +173,8 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
             const QRectF a = all[i].box.adjusted(-4, 0, 4, 0);
             const bool sameRow = other.box.top() == row * rowHeight;
             const bool overOthersStem = other.stemX > a.left() && other.stemX < a.right() && other.box.top() >= row * rowHeight;
-            const bool stemThroughOther = all[i].stemX > other.box.left() - 3 && all[i].stemX < other.box.right() + 3 && other.box.top() <= row * rowHeight;
+            const bool stemThroughOther =
+                all[i].stemX > other.box.left() - 3 && all[i].stemX < other.box.right() + 3 && other.box.top() <= row * rowHeight;
             return (sameRow && a.left() < other.box.right() && a.right() > other.box.left()) || overOthersStem ||
                    (stemThroughOther && other.box.top() < row * rowHeight);
         };
@@ -237,8 +238,8 @@ void SeriesLabels::drawLabel(QCPPainter* painter, const Label& label) const {
     font.setStrikeOut(!shown);
     painter->setFont(font);
     painter->setPen(colour);
-    painter->drawText(label.box.adjusted(label.swatch ? swatchRoom : 0, 0, 2, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextDontClip,
-                      label.text);
+    painter->drawText(label.box.adjusted(label.swatch ? swatchRoom : 0, 0, 2, 0),
+                      Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextDontClip, label.text);
     if (label.stemX <= 0 || !shown) return;
     QPen dashed(style.series(m_plot->figure(), label.series), 1);
     dashed.setDashPattern({4, 3});
@@ -272,15 +273,17 @@ void SeriesLabels::drawPointLabels(QCPPainter* painter) const {
             const QPointF at(m_plot->xAxis->coordToPixel(points[i].x()), m_plot->yAxis->coordToPixel(points[i].y()));
             if (!area.contains(at)) continue;
             taken << QRectF(at.x() - 4, at.y() - 4, 8, 8);
-            if (!labels.empty()) wanted.append({at, small.elidedText(plainText(labels[static_cast<std::size_t>(i)]).left(200), Qt::ElideRight, 160)});
+            if (!labels.empty())
+                wanted.append({at, small.elidedText(plainText(labels[static_cast<std::size_t>(i)]).left(200), Qt::ElideRight, 160)});
         }
     }
     painter->setFont(m_plot->plotStyle().smallFont());
     painter->setPen(m_plot->plotStyle().colours.secondary);
     for (const auto& [at, text] : wanted) {
         const QSizeF size(small.horizontalAdvance(text) + 2, small.height());
-        for (const QPointF corner : {QPointF(at.x() + 6, at.y() - size.height() / 2), QPointF(at.x() - 6 - size.width(), at.y() - size.height() / 2),
-                                     QPointF(at.x() - size.width() / 2, at.y() - 5 - size.height()), QPointF(at.x() - size.width() / 2, at.y() + 5)}) {
+        for (const QPointF corner :
+             {QPointF(at.x() + 6, at.y() - size.height() / 2), QPointF(at.x() - 6 - size.width(), at.y() - size.height() / 2),
+              QPointF(at.x() - size.width() / 2, at.y() - 5 - size.height()), QPointF(at.x() - size.width() / 2, at.y() + 5)}) {
             const QRectF box(corner, size);
             const bool free = area.adjusted(0, -4, m_plot->viewport().width() - area.right(), 0).contains(box) &&
                               std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(box); });

@@ -5,8 +5,8 @@ namespace faceter::desktop {
 
 class FigurePlot;
 
-/// The names of the series: at the lines' ends where there are three or fewer, over the means of densities, else as a legend where it covers
-/// least, or beside the plot where it would cover much. Names of points in a scatter plot, as many as do not overlap.
+/// The names of the series: at the lines' ends where there are three or fewer, over the means of densities, else as a legend where it
+/// covers least, or beside the plot where it would cover much. Names of points in a scatter plot, as many as do not overlap.
 class SeriesLabels : public QCPLayerable {
   public:
     explicit SeriesLabels(FigurePlot* plot);

@@ -8,14 +8,14 @@ namespace faceter::desktop {
 /// Every colour of the interface, by what it means. A plain value: an export takes light() whatever the screen shows.
 struct ThemeColours {
     bool dark = false;
-    QColor window;       ///< behind everything
-    QColor surface;      ///< cards, tables, plots
-    QColor line;         ///< hairlines, grids
+    QColor window;   ///< behind everything
+    QColor surface;  ///< cards, tables, plots
+    QColor line;     ///< hairlines, grids
     QColor text;
-    QColor secondary;    ///< labels, units; 4.5:1 on window and surface
-    QColor accent;       ///< the one active thing
-    QColor onAccent;     ///< text on accent
-    QColor selection;    ///< behind a selected row
+    QColor secondary;  ///< labels, units; 4.5:1 on window and surface
+    QColor accent;     ///< the one active thing
+    QColor onAccent;   ///< text on accent
+    QColor selection;  ///< behind a selected row
     QColor hover;
     QColor success, warning, error;
 

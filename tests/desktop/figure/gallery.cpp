@@ -74,7 +74,8 @@ void saveSheet(const QString& path) {
     auto* off = new QPushButton("Disabled");
     off->setEnabled(false);
     int column = 0;
-    for (QWidget* w : std::initializer_list<QWidget*>{new QPushButton(icon("export"), "Export"), primary, quiet, off}) grid->addWidget(w, row, column++);
+    for (QWidget* w : std::initializer_list<QWidget*>{new QPushButton(icon("export"), "Export"), primary, quiet, off})
+        grid->addWidget(w, row, column++);
     ++row;
     auto* combo = new QComboBox;
     combo->addItems({"Baseline: EM", "Baseline: IC"});
@@ -103,7 +104,8 @@ void saveSheet(const QString& path) {
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->selectRow(1);
     for (int r = 0; r < 6; ++r)
-        for (int c = 0; c < 4; ++c) table->setItem(r, c, new QTableWidgetItem(c == 0 ? "MoTE n = 3" : c == 1 ? "done" : c == 2 ? "67.04 ± 0.11" : "11 min 40 s"));
+        for (int c = 0; c < 4; ++c)
+            table->setItem(r, c, new QTableWidgetItem(c == 0 ? "MoTE n = 3" : c == 1 ? "done" : c == 2 ? "67.04 ± 0.11" : "11 min 40 s"));
     table->horizontalHeader()->setStretchLastSection(true);
     grid->addWidget(table, row++, 0, 1, 4);
     auto* icons = new QWidget;
@@ -134,7 +136,10 @@ void gallery(const QString& folder) {
         QStringList small;
         for (const Figure& figure : testing::sample_figures()) {
             for (const int scale : {1, 2}) {
-                const QString name = QStringLiteral("%1-%2-%3-%4x.png").arg(i, 2, 10, QLatin1Char('0')).arg(QString::fromStdString(figure.name), theme).arg(scale);
+                const QString name = QStringLiteral("%1-%2-%3-%4x.png")
+                                         .arg(i, 2, 10, QLatin1Char('0'))
+                                         .arg(QString::fromStdString(figure.name), theme)
+                                         .arg(scale);
                 saveView(figure, folder + QLatin1Char('/') + name, scale);
                 if (scale == 1) small << folder + QLatin1Char('/') + name;
             }
@@ -182,7 +187,8 @@ void timeReplots(std::size_t points) {
         worst = std::max(worst, ms);
         sum += ms;
     }
-    std::printf("%9zu points: pyramid %.0f ms, replot at 1280 x 480 %.1f ms on average, %.1f ms at worst (%d zoom steps)\n", points, build, sum / frames, worst, frames);
+    std::printf("%9zu points: pyramid %.0f ms, replot at 1280 x 480 %.1f ms on average, %.1f ms at worst (%d zoom steps)\n", points, build,
+                sum / frames, worst, frames);
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 namespace faceter::testing {
 namespace {
 
-const std::vector<std::string> variants{"MoTE",      "IC",         "EM",        "TLR MoE",  "SEM",      "MoTE, averaged", "Data-CUBE + IC",
-                                        "gate net", "every block", "batch 512", "LoRA r = 8", "2 experts", "frozen embeddings"};
+const std::vector<std::string> variants{
+    "MoTE",     "IC",          "EM",        "TLR MoE",    "SEM",       "MoTE, averaged",   "Data-CUBE + IC",
+    "gate net", "every block", "batch 512", "LoRA r = 8", "2 experts", "frozen embeddings"};
 const std::vector<std::string> tasks{"retrieval", "classification", "clustering", "reranking", "pair classification", "summarisation"};
 
 std::string variant(int i) { return variants[static_cast<std::size_t>(i) % variants.size()]; }
@@ -170,10 +171,21 @@ Figure sample_log_axes() {
 }
 
 std::vector<Figure> sample_figures() {
-    std::vector<Figure> all{sample_lines(),    sample_lines(7),           sample_lines(20, 40),       sample_bars(1),
-                            sample_bars(4),    sample_densities(),        sample_densities(3),        sample_densities(5),
-                            sample_scatter(),  sample_scatter(4, false),  sample_box(),               sample_heat_map(),
-                            sample_heat_map(4, 9, true), sample_heat_map(120, 300), sample_log_axes()};
+    std::vector<Figure> all{sample_lines(),
+                            sample_lines(7),
+                            sample_lines(20, 40),
+                            sample_bars(1),
+                            sample_bars(4),
+                            sample_densities(),
+                            sample_densities(3),
+                            sample_densities(5),
+                            sample_scatter(),
+                            sample_scatter(4, false),
+                            sample_box(),
+                            sample_heat_map(),
+                            sample_heat_map(4, 9, true),
+                            sample_heat_map(120, 300),
+                            sample_log_axes()};
     Figure one = sample_lines(1);
     one.title.clear();
     one.notes.clear();

@@ -23,7 +23,8 @@ class TestFigureExport : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void every_kind_gives_a_pdf_an_svg_with_its_words_and_a_png() {
-        for (const Figure& figure : {sample_lines(), sample_bars(), sample_densities(), sample_scatter(), sample_box(), sample_heat_map()}) {
+        for (const Figure& figure :
+             {sample_lines(), sample_bars(), sample_densities(), sample_scatter(), sample_box(), sample_heat_map()}) {
             auto view = shown(figure);
             const QTemporaryDir folder;
             const QString pdf = folder.filePath("f.pdf"), svg = folder.filePath("f.svg"), png = folder.filePath("f.png");
@@ -38,7 +39,8 @@ class TestFigureExport : public QObject {
                 if (reader.readNext() == QXmlStreamReader::Characters) words += reader.text().toString() + QLatin1Char('\n');
             QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
             QVERIFY(words.contains(QString::fromStdString(figure.title)));
-            for (const Series& series : figure.series) QVERIFY2(words.contains(QString::fromStdString(series.name)) || figure.series.size() == 1, series.name.c_str());
+            for (const Series& series : figure.series)
+                QVERIFY2(words.contains(QString::fromStdString(series.name)) || figure.series.size() == 1, series.name.c_str());
             for (const std::string& row : figure.heat_map.rows) QVERIFY(words.contains(QString::fromStdString(row)));
             if (!figure.y.label.empty()) QVERIFY(words.contains(QString::fromStdString(figure.y.label)));
             view->exportTo(png, ExportFormat::png);
@@ -107,7 +109,8 @@ class TestFigureExport : public QObject {
 
     void a_folder_that_is_not_there_is_one_clear_error() {
         auto view = shown(sample_lines());
-        EXPECT_ERROR(view->exportTo("/nowhere/at/all.pdf", ExportFormat::pdf), "/nowhere/at/all.pdf", "cannot be written", "Choose another folder");
+        EXPECT_ERROR(view->exportTo("/nowhere/at/all.pdf", ExportFormat::pdf), "/nowhere/at/all.pdf", "cannot be written",
+                     "Choose another folder");
     }
 };
 

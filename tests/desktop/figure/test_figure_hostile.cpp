@@ -47,7 +47,11 @@ class TestFigureHostile : public QObject {
     }
 
     void nothing_finite_says_no_values_and_draws_no_frame() {
-        for (const Figure& figure : {Figure{}, lineOf({}, {}), lineOf({1, 2}, {NAN, inf}), [] { Figure f; f.kind = FigureKind::heat_map; return f; }()}) {
+        for (const Figure& figure : {Figure{}, lineOf({}, {}), lineOf({1, 2}, {NAN, inf}), [] {
+                                         Figure f;
+                                         f.kind = FigureKind::heat_map;
+                                         return f;
+                                     }()}) {
             auto view = shown(figure);
             QVERIFY(!view->hasValues());
             QCOMPARE(view->plot()->emptyText(), QString("no values"));

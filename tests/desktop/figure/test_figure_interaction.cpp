@@ -66,7 +66,8 @@ class TestFigureInteraction : public QObject {
         const QPoint from = centreOf(*view);
         QTest::mousePress(view->plot(), Qt::LeftButton, {}, from);
         QTest::mouseMove(view->plot(), from + QPoint(40, 0));
-        QMouseEvent move(QEvent::MouseMove, from + QPoint(50, 0), view->plot()->mapToGlobal(from + QPoint(50, 0)), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
+        QMouseEvent move(QEvent::MouseMove, from + QPoint(50, 0), view->plot()->mapToGlobal(from + QPoint(50, 0)), Qt::NoButton,
+                         Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(view->plot(), &move);
         QTest::mouseRelease(view->plot(), Qt::LeftButton, {}, from + QPoint(50, 0));
         QVERIFY(view->xRange().lower < home.lower);
@@ -146,7 +147,8 @@ class TestFigureInteraction : public QObject {
         auto view = shown(figure);
         QSignalSpy clicked(view.get(), &FigureView::pointClicked);
         const Series& one = figure.series[0];
-        QTest::mouseClick(view->plot(), Qt::LeftButton, {}, QPointF(view->plot()->xAxis->coordToPixel(one.x[3]), view->plot()->yAxis->coordToPixel(one.y[3])).toPoint());
+        QTest::mouseClick(view->plot(), Qt::LeftButton, {},
+                          QPointF(view->plot()->xAxis->coordToPixel(one.x[3]), view->plot()->yAxis->coordToPixel(one.y[3])).toPoint());
         QCOMPARE(clicked.count(), 1);
         QCOMPARE(clicked[0][1].toDouble(), one.x[3]);
         QCOMPARE(clicked[0][2].toDouble(), one.y[3]);

@@ -38,7 +38,8 @@ class TestFigureKinds : public QObject {
         for (std::size_t s = 0; s < figure.series.size(); ++s) {
             QCOMPARE(data[static_cast<qsizetype>(s)].name.toStdString(), figure.series[s].name);
             for (std::size_t i = 0; i < figure.series[s].y.size(); ++i)
-                QCOMPARE(data[static_cast<qsizetype>(s)].points[static_cast<qsizetype>(i)], QPointF(figure.series[s].x[i], figure.series[s].y[i]));
+                QCOMPARE(data[static_cast<qsizetype>(s)].points[static_cast<qsizetype>(i)],
+                         QPointF(figure.series[s].x[i], figure.series[s].y[i]));
         }
     }
 
@@ -49,8 +50,10 @@ class TestFigureKinds : public QObject {
         const HeatColours colours(figure.heat_map);
         for (int r = 0; r < 4; ++r)
             for (int c = 0; c < 9; ++c) {
-                const QPoint corner(static_cast<int>(view->plot()->xAxis->coordToPixel(c - 0.4)), static_cast<int>(view->plot()->yAxis->coordToPixel(r - 0.4)));
-                const QColor wanted = colours.of(figure.heat_map.values[static_cast<std::size_t>(r * 9 + c)]), seen = image.pixelColor(corner);
+                const QPoint corner(static_cast<int>(view->plot()->xAxis->coordToPixel(c - 0.4)),
+                                    static_cast<int>(view->plot()->yAxis->coordToPixel(r - 0.4)));
+                const QColor wanted = colours.of(figure.heat_map.values[static_cast<std::size_t>(r * 9 + c)]),
+                             seen = image.pixelColor(corner);
                 QVERIFY2(std::abs(wanted.red() - seen.red()) < 4 && std::abs(wanted.blue() - seen.blue()) < 4,
                          qPrintable(QString("%1,%2: %3 %4").arg(r).arg(c).arg(wanted.name(), seen.name())));
             }
@@ -78,7 +81,8 @@ class TestFigureKinds : public QObject {
             QCOMPARE(found > 0, count == 2);
             int anywhere = 0;
             for (int y = 0; y < view->plot()->height(); y += 2)
-                for (int x = 0; x < view->plot()->width(); x += 4) anywhere += view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == count - 1;
+                for (int x = 0; x < view->plot()->width(); x += 4)
+                    anywhere += view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == count - 1;
             QVERIFY(anywhere > 0);
         }
     }
@@ -90,7 +94,8 @@ class TestFigureKinds : public QObject {
             const QFontMetricsF metrics(axis->tickLabelFont());
             double end = -1e9;
             for (qsizetype i = 0; i < axis->tickVector().size(); ++i) {
-                const double x = axis->coordToPixel(axis->tickVector()[i]), half = metrics.horizontalAdvance(axis->tickVectorLabels()[i]) / 2;
+                const double x = axis->coordToPixel(axis->tickVector()[i]),
+                             half = metrics.horizontalAdvance(axis->tickVectorLabels()[i]) / 2;
                 QVERIFY2(x - half > end, qPrintable(QString("width %1").arg(width)));
                 end = x + half;
             }
@@ -121,7 +126,8 @@ class TestFigureKinds : public QObject {
         auto view = shown(sample_log_axes());
         for (int i = 0; i < 12; ++i) {
             for (const QCPAxis* axis : {view->plot()->xAxis, view->plot()->yAxis})
-                QVERIFY2(axis->tickVector().size() >= 2 && axis->tickVector().size() < 16, qPrintable(QString::number(axis->tickVector().size())));
+                QVERIFY2(axis->tickVector().size() >= 2 && axis->tickVector().size() < 16,
+                         qPrintable(QString::number(axis->tickVector().size())));
             QTest::keyClick(view.get(), Qt::Key_Plus);
             view->plot()->replot(QCustomPlot::rpImmediateRefresh);
         }

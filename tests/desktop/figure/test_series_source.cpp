@@ -27,7 +27,8 @@ class LateSource : public SeriesSource {
     void answer() const {
         auto now = std::move(waiting);
         waiting.clear();
-        for (const Deliver& deliver : now) deliver({asked.last().lower, asked.last().upper, {{0, 0, 0.2, 0.2, 0.2, 0.2}, {1000, 1000, 0.8, 0.8, 0.8, 0.8}}});
+        for (const Deliver& deliver : now)
+            deliver({asked.last().lower, asked.last().upper, {{0, 0, 0.2, 0.2, 0.2, 0.2}, {1000, 1000, 0.8, 0.8, 0.8, 0.8}}});
     }
     mutable QVector<QCPRange> asked;
     mutable std::vector<Deliver> waiting;
@@ -108,11 +109,13 @@ class TestSeriesSource : public QObject {
         QCOMPARE(view->plot()->homeY().contains(10), true);
         const auto* marks = dynamic_cast<const SampledMarks*>(view->plot()->marks()[0]);
         QVERIFY(marks);
-        QVERIFY(std::any_of(marks->sample().columns.begin(), marks->sample().columns.end(), [](const SeriesColumn& c) { return c.max == 10; }));
+        QVERIFY(
+            std::any_of(marks->sample().columns.begin(), marks->sample().columns.end(), [](const SeriesColumn& c) { return c.max == 10; }));
         view->setXRange({123400, 123500});
         (void)picture(*view);
         QVERIFY(marks->sample().columns.size() < 1000);
-        QVERIFY(std::any_of(marks->sample().columns.begin(), marks->sample().columns.end(), [](const SeriesColumn& c) { return c.first == 10 && c.xFirst == c.xLast; }));
+        QVERIFY(std::any_of(marks->sample().columns.begin(), marks->sample().columns.end(),
+                            [](const SeriesColumn& c) { return c.first == 10 && c.xFirst == c.xLast; }));
     }
 
     void a_source_may_answer_late_and_is_asked_again_for_another_view() {

@@ -60,13 +60,15 @@ class TestTheme : public QObject {
     }
 
     void text_on_a_cell_can_be_read() {
-        for (double t = 0; t <= 1; t += 0.05) QVERIFY(contrastOf(ThemeColours::textOn(ThemeColours::sequential(t)), ThemeColours::sequential(t)) >= 4.5);
+        for (double t = 0; t <= 1; t += 0.05)
+            QVERIFY(contrastOf(ThemeColours::textOn(ThemeColours::sequential(t)), ThemeColours::sequential(t)) >= 4.5);
     }
 
     void every_icon_is_on_the_grid_and_takes_the_themes_colour() {
-        for (const char* name : {"run", "stop", "resume", "rerun", "compare", "export", "copy", "pin", "tag", "note", "archive", "trash", "columns",
-                                 "group", "filter", "search", "add", "close", "chevron", "warning", "error", "info", "settings", "folder", "file",
-                                 "moon", "sun", "zoom-reset", "legend", "log-axis", "smooth", "link"}) {
+        for (const char* name :
+             {"run",      "stop",    "resume", "rerun",  "compare", "export",     "copy",   "pin",      "tag",     "note",  "archive",
+              "trash",    "columns", "group",  "filter", "search",  "add",        "close",  "chevron",  "warning", "error", "info",
+              "settings", "folder",  "file",   "moon",   "sun",     "zoom-reset", "legend", "log-axis", "smooth",  "link"}) {
             QFile file(QStringLiteral(":/faceter/icons/%1.svg").arg(name));
             QVERIFY2(file.open(QIODevice::ReadOnly), name);
             const QByteArray svg = file.readAll();
