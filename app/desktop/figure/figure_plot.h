@@ -76,6 +76,12 @@ class FigurePlot : public QCustomPlot {
     const QVector<Marks*>& marks() const { return m_marks; }
     QVector<PlottedSeries> grabData() const;
 
+  protected:
+    /// A plot of no size has nothing to paint on; QCustomPlot would complain.
+    void resizeEvent(QResizeEvent* event) override {
+        if (!size().isEmpty()) QCustomPlot::resizeEvent(event);
+    }
+
   private:
     void rebuild();
     void takeHome();

@@ -72,6 +72,7 @@ MainWindow::MainWindow(Workspace& workspace)
     });
     showProject();
     restoreLayout();
+    m_tabs->setFocus();
 }
 
 MainWindow::~MainWindow() = default;

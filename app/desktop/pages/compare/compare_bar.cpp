@@ -6,6 +6,7 @@
 #include <QToolButton>
 
 #include "project/runs_snapshot.h"
+#include "widgets/flow_layout.h"
 
 namespace faceter::desktop {
 namespace {
@@ -28,6 +29,7 @@ QComboBox* box(const QString& name, const QString& accessible) {
 QToolButton* menuButton(const QString& text, const QString& name) {
     auto* button = new QToolButton;
     button->setText(text);
+    button->setProperty("role", QStringLiteral("button"));
     button->setObjectName(name);
     button->setPopupMode(QToolButton::InstantPopup);
     button->setFocusPolicy(Qt::StrongFocus);
@@ -45,11 +47,8 @@ CompareBar::CompareBar(std::vector<PublishedTable> published, QWidget* parent)
       m_test(box(QStringLiteral("compareTest"), tr("Test behind the stars"))),
       m_value(box(QStringLiteral("compareValue"), tr("Which seed is shown"))),
       m_published(box(QStringLiteral("comparePublished"), tr("Published figures"))) {
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(this);
     for (QComboBox* one : {m_baseline, m_test, m_value, m_published}) layout->addWidget(one);
-    layout->addStretch(1);
     auto* actions = new QHBoxLayout(m_actions);
     actions->setContentsMargins(0, 0, 0, 0);
     actions->addWidget(makeCopy());

@@ -22,7 +22,7 @@ void CompareHeader::paintSection(QPainter* painter, const QRect& rect, int secti
     if (!colour.isValid()) return QHeaderView::paintSection(painter, rect, section);
     const ThemeColours& colours = Theme::instance().colours();
     painter->save();
-    painter->fillRect(rect, colours.surface);
+    painter->fillRect(rect, colours.window);
     painter->setPen(colours.line);
     painter->drawLine(rect.bottomLeft(), rect.bottomRight());
     QFont bold = font();
