@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "../help_formatter.h"
+#include "figure/help_formatter.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/progress.h"

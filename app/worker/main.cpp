@@ -1,4 +1,4 @@
-#include "../help_formatter.h"
+#include "figure/help_formatter.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"

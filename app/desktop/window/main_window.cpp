@@ -286,7 +286,7 @@ void MainWindow::showProject() {
         m_inspector->setPagePart(nullptr);
         return;
     }
-    if (currentPage() == QStringLiteral("compose"))
+    if (frontPage() && currentPage() == QStringLiteral("compose"))   // an experiment was being written without a project
         tabChosen(m_tabs->currentIndex());
     else if (!goTo(QSettings().value(QStringLiteral("page"), QStringLiteral("runs")).toString()))
         goTo(QStringLiteral("runs"));

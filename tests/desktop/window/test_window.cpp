@@ -152,6 +152,7 @@ class TestWindow : public QObject {
         QTRY_VERIFY(!workspace.runs()->runs.empty());
         int number = 1;
         for (const PageEntry& entry : pageEntries()) {
+            QApplication::setActiveWindow(&window);   // off screen there is no window manager to do it
             QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_0 + number++), Qt::ControlModifier);
             QTRY_COMPARE(window.currentPage(), entry.id);
             QVERIFY2(window.page(entry.id), qPrintable(entry.id));
