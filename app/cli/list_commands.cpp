@@ -59,12 +59,13 @@ Table list_table(const std::vector<RunRow>& rows) {
     table.add_column("loss", ColumnKind::number, 4);
     table.add_column("mean score", ColumnKind::number, 2);
     table.add_column("time", ColumnKind::duration);
-    table.add_column("tags", ColumnKind::text);
+    const bool tagged = std::any_of(rows.begin(), rows.end(), [](const RunRow& row) { return !row.tags.empty(); });
+    if (tagged) table.add_column("tags", ColumnKind::text);   // an empty column is not worth a wider table
     for (const RunRow& row : rows) {
         const std::string variant = row.info.point.empty() ? row.info.variant : row.info.variant + " " + row.info.point;
-        table.add_row({Cell::of(row.info.id), Cell::of(variant), Cell::of(std::to_string(row.info.seed)), Cell::of(std::string(run_phase_name(row.state.phase))),
-                       Cell::of(progress_of(row.state)), Cell::of(row.state.loss), Cell::of(row.mean_score), Cell::of(row.state.active_s),
-                       Cell::of(join(row.tags, ", "))});
+        Row& line = table.add_row({Cell::of(row.info.id), Cell::of(variant), Cell::of(std::to_string(row.info.seed)), Cell::of(std::string(run_phase_name(row.state.phase))),
+                                   Cell::of(progress_of(row.state)), Cell::of(row.state.loss), Cell::of(row.mean_score), Cell::of(row.state.active_s)});
+        if (tagged) line.cells.push_back(Cell::of(join(row.tags, ", ")));
     }
     return table;
 }
