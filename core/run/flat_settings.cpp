@@ -1,5 +1,7 @@
 #include "run/flat_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/strings.h"
@@ -24,26 +26,26 @@ std::string value_text(const Json& value) {
     return cut(value.dump(-1, ' ', false, Json::error_handler_t::replace), max_value);
 }
 
-void flatten(const Json& value, const std::string& key, Flat& flat) {
-    if (flat.size() >= max_keys || key.size() > max_key) return;
+void walk(const Json& value, const std::string& key, ItemKeys items, const std::function<void(const std::string&, const Json&)>& take) {
     const bool nested = std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
-    if (value.empty() || !value.is_structured() || (value.is_array() && !nested)) {
-        flat.emplace_back(key, value_text(value));
-        return;
-    }
+    if (value.empty() || !value.is_structured() || (value.is_array() && !nested)) return take(key, value);
     const std::string before = key.empty() ? "" : key + ".";
     if (value.is_array()) {
-        for (std::size_t i = 0; i < value.size(); ++i) flatten(value[i], before + std::to_string(i), flat);
+        for (std::size_t i = 0; i < value.size(); ++i) walk(value[i], items == ItemKeys::dotted ? before + std::to_string(i) : fmt::format("{}[{}]", key, i), items, take);
     } else {
-        for (const auto& [name, item] : value.items()) flatten(item, before + name, flat);
+        for (const auto& [name, item] : value.items()) walk(item, before + name, items, take);
     }
 }
 
 }  // namespace
 
+void for_each_setting(const Json& settings, ItemKeys items, const std::function<void(const std::string&, const Json&)>& take) { walk(settings, "", items, take); }
+
 Flat flat_settings(const Json& settings) {
     Flat flat;
-    flatten(settings, "", flat);
+    for_each_setting(settings, ItemKeys::dotted, [&](const std::string& key, const Json& value) {
+        if (flat.size() < max_keys && key.size() <= max_key) flat.emplace_back(key, value_text(value));
+    });
     std::sort(flat.begin(), flat.end());
     return flat;
 }

@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "common/error.h"
+#include "run/flat_settings.h"
 
 namespace faceter {
 namespace {
 
 constexpr const char* absent = "—";
-
-void flatten(const Json& value, const std::string& key, std::map<std::string, std::string>& flat) {
-    if (value.is_object() && !value.empty()) {
-        for (const auto& [name, child] : value.items()) flatten(child, key.empty() ? name : key + "." + name, flat);
-    } else if (value.is_array() && !value.empty() && std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); })) {
-        for (std::size_t i = 0; i < value.size(); ++i) flatten(value[i], fmt::format("{}[{}]", key, i), flat);
-    } else {
-        flat[key] = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
-}
 
 }  // namespace
 
@@ -29,7 +19,9 @@ SettingsDifference settings_difference(const std::vector<Json>& settings) {
         Json compared = settings[i];
         if (compared.is_object())
             for (const char* key : {"seed", "name", "description", "threads"}) compared.erase(key);
-        flatten(compared, "", flat[i]);
+        for_each_setting(compared, ItemKeys::bracketed, [&](const std::string& key, const Json& value) {
+            flat[i][key] = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+        });
         for (const auto& [key, value] : flat[i]) keys[key] = true;
     }
     SettingsDifference result;

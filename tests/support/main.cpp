@@ -1,40 +1,6 @@
-#include <QCoreApplication>
-#include <cstdio>
-#include <map>
+#include "support/run_tests.h"
 
-#include "support/test.h"
-
-namespace faceter::testing {
-namespace {
-std::map<std::string, std::function<std::unique_ptr<QObject>()>>& tests() {
-    static std::map<std::string, std::function<std::unique_ptr<QObject>()>> all;
-    return all;
-}
-}  // namespace
-
-bool register_test(const char* file, std::function<std::unique_ptr<QObject>()> make) {
-    tests()[std::filesystem::path(file).stem().string()] = std::move(make);
-    return true;
-}
-}  // namespace faceter::testing
-
-/// usage: test_FOLDER [NAME [QtTest arguments]]; without a name all tests of the folder run.
 int main(int argc, char** argv) {
     QCoreApplication application(argc, argv);
-    const std::string wanted = argc > 1 ? argv[1] : "";
-    int failed = 0, ran = 0;
-    for (const auto& [name, make] : faceter::testing::tests()) {
-        if (!wanted.empty() && name != wanted) continue;
-        // A crash ends at once: the handler would start a debugger, and again for what that throws.
-        QStringList arguments{QString::fromUtf8(argv[0]), QStringLiteral("-nocrashhandler")};
-        for (int i = 2; i < argc; ++i) arguments << QString::fromUtf8(argv[i]);
-        const auto test = make();
-        failed += QTest::qExec(test.get(), arguments) != 0;
-        ++ran;
-    }
-    if (ran == 0) {
-        std::fprintf(stderr, "no test named %s\n", wanted.c_str());
-        return 2;
-    }
-    return failed ? 1 : 0;
+    return faceter::testing::run_tests(argc, argv);
 }
