@@ -1,7 +1,11 @@
 #pragma once
+#include <QIcon>
 #include <QWidget>
 
 namespace faceter::desktop {
+
+/// The dot as an icon, for items and combo boxes. It does not follow the theme by itself.
+QIcon dotIcon(int place);
 
 /// The dot in a run's colour before its name.
 class ColourDot : public QWidget {

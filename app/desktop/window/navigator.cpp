@@ -4,14 +4,13 @@
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLineEdit>
-#include <QPainter>
-#include <QPixmap>
 #include <QSettings>
 #include <QSignalBlocker>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include "theme/theme.h"
+#include "widgets/colour_dot.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -21,18 +20,6 @@ enum Role { kindRole = Qt::UserRole, keyRole };
 enum Kind { sectionKind, projectKind, experimentKind, groupKind };
 constexpr int most_groups = 300;
 constexpr int most_recent = 8;
-
-QIcon dot(const QColor& colour) {
-    QPixmap pixmap(32, 32);
-    pixmap.setDevicePixelRatio(2);
-    pixmap.fill(Qt::transparent);
-    QPainter painter(&pixmap);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setBrush(colour);
-    painter.setPen(Qt::NoPen);
-    painter.drawEllipse(QRectF(4, 4, 8, 8));
-    return QIcon(pixmap);
-}
 
 QTreeWidgetItem* addSection(QTreeWidget* tree, const QString& title) {
     auto* section = new QTreeWidgetItem(tree, {title.toUpper()});
@@ -143,7 +130,7 @@ void Navigator::fillRuns() {
         const RunGroupRef& group = groups[i];
         const QString seeds = group.runs.size() > 1 ? tr(" · %1 seeds").arg(group.runs.size()) : QString();
         QTreeWidgetItem* item = addItem(section, group.label + seeds, groupKind, group.key, false);
-        item->setIcon(0, dot(Theme::instance().colours().series(group.colour)));
+        item->setIcon(0, dotIcon(group.colour));
         item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
         item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));
     }

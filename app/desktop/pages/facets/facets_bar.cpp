@@ -2,29 +2,17 @@
 
 #include <QComboBox>
 #include <QMenu>
-#include <QPainter>
 #include <QPushButton>
 #include <QSignalBlocker>
 
 #include "project/runs_snapshot.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/colour_dot.h"
 #include "widgets/flow_layout.h"
 
 namespace faceter::desktop {
 namespace {
-
-QIcon dot(int place) {
-    QPixmap image(20, 20);
-    image.setDevicePixelRatio(2);
-    image.fill(Qt::transparent);
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(Theme::instance().colours().series(place));
-    painter.drawEllipse(QRectF(1, 1, 8, 8));
-    return image;
-}
 
 QVariant keyData(const std::string& key) { return qs(key); }
 
@@ -94,8 +82,8 @@ void FacetsBar::setData(const FacetsData& data, const FacetsChoice& choice) {
         m_groups.emplace_back(group.request, group.has(choice.texts));
         if (!group.has(choice.texts)) continue;
         const std::string& key = group.request.key;
-        m_baseline->addItem(dot(group.request.colour), key == choice.baseline ? tr("%1 (baseline)").arg(qs(group.request.label)) : qs(group.request.label), keyData(key));
-        if (key != choice.baseline) m_second->addItem(dot(group.request.colour), qs(group.request.label), keyData(key));
+        m_baseline->addItem(dotIcon(group.request.colour), key == choice.baseline ? tr("%1 (baseline)").arg(qs(group.request.label)) : qs(group.request.label), keyData(key));
+        if (key != choice.baseline) m_second->addItem(dotIcon(group.request.colour), qs(group.request.label), keyData(key));
     }
     choose(m_baseline, choice.baseline);
     if (!choice.compared.empty()) choose(m_second, choice.compared.front());
@@ -110,7 +98,7 @@ void FacetsBar::fillMore() {
     for (const auto& [request, hasTexts] : m_groups) {
         if (!hasTexts || request.key == m_choice.baseline) continue;
         QString name = qs(request.label);
-        QAction* action = m_moreMenu->addAction(dot(request.colour), name.replace(QLatin1Char('&'), QLatin1String("&&")));
+        QAction* action = m_moreMenu->addAction(dotIcon(request.colour), name.replace(QLatin1Char('&'), QLatin1String("&&")));
         action->setCheckable(true);
         const bool shown = std::find(m_choice.compared.begin(), m_choice.compared.end(), request.key) != m_choice.compared.end();
         action->setChecked(shown);
