@@ -23,6 +23,8 @@ bool is_single_word(std::string_view text, std::size_t begin, std::size_t end) {
            (after.empty() || !bert_unicode::is_word_character(first_char(after).code_point));
 }
 
+}  // namespace
+
 std::size_t trailing_whitespace(std::string_view text) {
     const std::size_t size = text.size();
     while (!text.empty() && bert_unicode::is_whitespace(last_char(text).code_point))
@@ -36,8 +38,6 @@ std::size_t leading_whitespace(std::string_view text) {
         text.remove_prefix(std::size_t(first_char(text).length));
     return size - text.size();
 }
-
-}  // namespace
 
 void AddedTokenFinder::add(std::string_view pattern, const AddedToken& token) {
     if (pattern.empty()) return;

@@ -21,6 +21,15 @@ struct AddedToken {
     bool special = false;      ///< goes before the others where two have one pattern
 };
 
+/// Ids that go around a text.
+struct SpecialIds {
+    std::vector<std::int32_t> before, after;
+};
+
+/// Bytes of white space (Unicode's White_Space) at the front and at the end of a text.
+std::size_t leading_whitespace(std::string_view text);
+std::size_t trailing_whitespace(std::string_view text);
+
 /// Finds added tokens as Hugging Face's AddedVocabulary does: leftmost longest matches; a match that is not a single word where it
 /// must be is passed over.
 class AddedTokenFinder {

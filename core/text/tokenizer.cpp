@@ -1,7 +1,12 @@
 #include "text/tokenizer.h"
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/file.h"
+#include "text/own_files.h"
+#include "text/pipeline_json.h"
+#include "text/token_roles.h"
 #include "text/tokenizer_files.h"
 
 namespace faceter {
@@ -15,6 +20,38 @@ std::unique_ptr<Tokenizer> load_wordpiece_json(std::string_view text, const fs::
         apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), false, settings);
     settings.normalizer.lowercase |= lowercase_first;
     return std::make_unique<WordPieceTokenizer>(std::move(settings), path.string());
+}
+
+std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles roles, bool lowercase_first) {
+    guess_roles(roles, [&](std::string_view token) {
+        const auto is_it = [&](const AddedToken& added) { return added.content == token; };
+        const auto is_piece = [&](const auto& entry) { return entry.first == token; };
+        return std::any_of(settings.added_tokens.begin(), settings.added_tokens.end(), is_it) ||
+               std::any_of(settings.vocabulary.begin(), settings.vocabulary.end(), is_piece);
+    });
+    settings.roles = roles.tokens;
+    settings.truncate_left = roles.truncate_left;
+    settings.lowercase_first = lowercase_first;
+    settings.description += fmt::format("\n{} {}", roles.truncate_left, lowercase_first);
+    return std::make_unique<PipelineTokenizer>(std::move(settings));
+}
+
+std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
+    return make_pipeline(parse_pipeline_json(text, path.string()), read_token_roles(path.parent_path()), lowercase_first);
+}
+
+std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& path, bool lowercase_first) {
+    const TokenRoles roles = read_token_roles(path.parent_path());
+    return make_pipeline(read_sentencepiece_tokenizer(read_file(path, max_tokenizer_bytes), path, roles), roles, lowercase_first);
+}
+
+std::unique_ptr<Tokenizer> load_byte_level(const fs::path& path, bool lowercase_first) {
+    const fs::path folder = path.parent_path(), merges = folder / "merges.txt";
+    if (!fs::exists(merges)) throw data_error("{}: has no merges.txt beside it; a byte-level BPE needs both", path.string());
+    const TokenRoles roles = read_token_roles(folder);
+    return make_pipeline(
+        read_byte_level_tokenizer(read_file(path, max_tokenizer_bytes), read_file(merges, max_tokenizer_bytes), folder, roles), roles,
+        lowercase_first);
 }
 
 std::unique_ptr<Tokenizer> load_wordpiece_vocabulary(const fs::path& path, bool lowercase_first) {
@@ -31,7 +68,21 @@ struct Kind {
     std::string_view name;
     std::unique_ptr<Tokenizer> (*load)(std::string_view text, const fs::path& path, bool lowercase_first);
 };
-constexpr Kind kinds[] = {{"WordPiece", load_wordpiece_json}};
+constexpr Kind kinds[] = {{"WordPiece", load_wordpiece_json},
+                          {"WordPiece of steps", load_pipeline_json},
+                          {"Unigram", load_pipeline_json},
+                          {"BPE", load_pipeline_json}};
+
+/// What a folder without tokenizer.json may have, in the order in which it is looked for.
+struct OwnFile {
+    const char* name;
+    std::unique_ptr<Tokenizer> (*load)(const fs::path& path, bool lowercase_first);
+};
+constexpr OwnFile own_files[] = {{"vocab.txt", load_wordpiece_vocabulary},
+                                 {"sentencepiece.bpe.model", load_sentencepiece},
+                                 {"spiece.model", load_sentencepiece},
+                                 {"tokenizer.model", load_sentencepiece},
+                                 {"vocab.json", load_byte_level}};
 
 }  // namespace
 
@@ -41,17 +92,14 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool low
         const std::string found = tokenizer_json_kind(text, path.string());
         for (const Kind& kind : kinds)
             if (kind.name == found) return kind.load(text, path, lowercase_first);
-        throw data_error("{}: tokenizers of kind '{}' are not supported yet; WordPiece (BERT) is. Choose a BERT model", path.string(),
-                         found);
+        throw data_error("{}: tokenizers of kind '{}' are not supported; WordPiece, Unigram and BPE are", path.string(), found);
     }
-    if (const fs::path path = model_folder / "vocab.txt"; fs::exists(path)) return load_wordpiece_vocabulary(path, lowercase_first);
-    for (const std::string_view other : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "vocab.json"})
-        if (fs::exists(model_folder / other))
-            throw data_error(
-                "{}: tokenizers of this kind are not supported yet; WordPiece (tokenizer.json or vocab.txt of a BERT model) is",
-                (model_folder / other).string());
-    throw data_error("{}: has no tokenizer.json and no vocab.txt; a model folder has one of them beside its config.json",
-                     model_folder.string());
+    for (const OwnFile& file : own_files)
+        if (const fs::path path = model_folder / file.name; fs::exists(path)) return file.load(path, lowercase_first);
+    throw data_error(
+        "{}: has no tokenizer.json, and no vocab.txt, sentencepiece.bpe.model, spiece.model, tokenizer.model or vocab.json; a model "
+        "folder has one of them beside its config.json",
+        model_folder.string());
 }
 
 }  // namespace faceter

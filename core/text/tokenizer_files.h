@@ -2,14 +2,18 @@
 #include <filesystem>
 #include <string_view>
 
+#include "text/tokenizer_json.h"
 #include "text/wordpiece.h"
 
 namespace faceter {
 
-/// The kind that a tokenizer.json names in model.type ("WordPiece", "BPE", "Unigram", "WordLevel").
+/// The kind that a tokenizer.json names in model.type ("WordPiece", "BPE", "Unigram", "WordLevel"); "WordPiece of steps" where a WordPiece
+/// model comes with other steps than BertNormalizer (or none) and BertPreTokenizer.
 std::string tokenizer_json_kind(std::string_view text, std::string_view name);
-/// Reads the text of a tokenizer.json with a WordPiece model, a BertNormalizer (or none) and a BertPreTokenizer. Anything else that would
-/// change the ids is a data error that names it. `name` stands in front of messages.
+/// What a BertNormalizer says.
+BertNormalizer read_bert_normalizer(const JsonElement& element, std::string_view name);
+/// Reads the text of a tokenizer.json of kind "WordPiece". Anything that would change the ids and is not supported is a data error that
+/// names it. `name` stands in front of messages.
 WordPieceSettings parse_wordpiece_json(std::string_view text, std::string_view name);
 /// Reads vocab.txt (a piece a line, its id the line) for a BERT tokenizer; special tokens are those of BERT.
 WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_view name);

@@ -1,5 +1,6 @@
 #include "text/word_cache.h"
 
+#include <atomic>
 #include <bit>
 #include <utility>
 
@@ -7,6 +8,11 @@ namespace faceter {
 
 static_assert(std::endian::native == std::endian::little, "WordKey keeps a word's length in the last byte of its last machine word");
 static_assert(sizeof(WordCache::Entry) == 64);
+
+std::uint64_t next_tokenizer_serial() {
+    static std::atomic<std::uint64_t> serial{0};
+    return ++serial;
+}
 
 WordCache& WordCache::of_thread(std::uint64_t serial) {
     struct Slot {

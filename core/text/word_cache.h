@@ -20,6 +20,9 @@ struct WordKey {
     std::uint64_t hash() const;
 };
 
+/// A number for a tokenizer that no other has in this process.
+std::uint64_t next_tokenizer_serial();
+
 /// Word -> ids for one tokenizer and one thread: 2-way sets of one cache line an entry, bounded (2 MiB). A word found again moves to the
 /// front of its set, so a word seen once does not push out a frequent one.
 class WordCache {

@@ -1,7 +1,6 @@
 #include "text/wordpiece.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -25,8 +24,8 @@ std::string describe(const WordPieceSettings& settings) {
     for (const auto& [piece, id] : settings.vocabulary) append(piece, id);
     for (const AddedToken& token : settings.added_tokens)
         append(token.content, token.id, token.single_word, token.lstrip, token.rstrip, token.normalized, token.special);
-    for (const std::int32_t id : settings.before) append("before", id);
-    for (const std::int32_t id : settings.after) append("after", id);
+    for (const std::int32_t id : settings.around.before) append("before", id);
+    for (const std::int32_t id : settings.around.after) append("after", id);
     append(settings.unk_token);
     return text;
 }
@@ -34,11 +33,6 @@ std::string describe(const WordPieceSettings& settings) {
 std::size_t count_chars(std::string_view text) {
     return std::size_t(
         std::count_if(text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
-}
-
-std::uint64_t next_serial() {
-    static std::atomic<std::uint64_t> serial{0};
-    return ++serial;
 }
 
 }  // namespace
@@ -123,7 +117,7 @@ WordPieceTokenizer::WordPieceTokenizer(WordPieceSettings settings, std::string_v
       table_(settings_.normalizer),
       split_table_(BertNormalizer{false, false, false, false}),
       max_word_bytes_(4 * std::min<std::size_t>(settings_.max_chars_per_word, std::size_t(1) << 40)),
-      serial_(next_serial()) {
+      serial_(next_tokenizer_serial()) {
     fill_tries();
     const PieceTrie::Node unknown = pieces_.find(settings_.unk_token);
     unk_ = unknown == PieceTrie::none ? -1 : pieces_.id(unknown);
@@ -202,9 +196,9 @@ void WordPieceTokenizer::encode(std::string_view text, std::size_t max_length, s
         encode_content(replace_invalid_utf8(text), sink);
     }
     const std::size_t kept = std::min(sink.size(), content), skipped = settings_.truncate_left ? sink.size() - kept : 0;
-    ids.insert(ids.end(), settings_.before.begin(), settings_.before.end());
+    ids.insert(ids.end(), settings_.around.before.begin(), settings_.around.before.end());
     ids.insert(ids.end(), sink.data() + skipped, sink.data() + skipped + kept);
-    ids.insert(ids.end(), settings_.after.begin(), settings_.after.end());
+    ids.insert(ids.end(), settings_.around.after.begin(), settings_.around.after.end());
 }
 
 /// False where the text turned out not to be UTF-8.

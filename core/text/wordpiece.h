@@ -20,8 +20,8 @@ struct WordPieceSettings {
     std::string continuing_prefix = "##";
     std::size_t max_chars_per_word = 100;  ///< a longer word is unknown
     BertNormalizer normalizer;
-    std::vector<AddedToken> added_tokens;     ///< ids as in Hugging Face: the vocabulary's where it has the content, else numbered on
-    std::vector<std::int32_t> before, after;  ///< special tokens around a text
+    std::vector<AddedToken> added_tokens;  ///< ids as in Hugging Face: the vocabulary's where it has the content, else numbered on
+    SpecialIds around;                     ///< special tokens around a text
     bool truncate_left = false;
     std::array<std::string, 5> special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};  ///< in the order of SpecialTokens
 };
@@ -36,7 +36,7 @@ class WordPieceTokenizer : public Tokenizer {
     void encode(std::string_view text, std::size_t max_length, std::vector<std::int32_t>& ids) const override;
     std::size_t vocab_size() const override { return vocab_size_; }
     SpecialTokens special() const override { return special_; }
-    std::size_t num_special() const override { return settings_.before.size() + settings_.after.size(); }
+    std::size_t num_special() const override { return settings_.around.before.size() + settings_.around.after.size(); }
     std::string id_to_piece(int id) const override;
     int piece_to_id(std::string_view piece) const override;
     std::string fingerprint() const override { return fingerprint_; }

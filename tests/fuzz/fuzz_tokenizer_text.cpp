@@ -23,8 +23,7 @@ WordPieceSettings make_settings(bool lowercase) {
     mask.content = "[MASK]";
     mask.lstrip = true;
     settings.added_tokens = {mask};
-    settings.before = {1};
-    settings.after = {2};
+    settings.around = {{1}, {2}};
     return settings;
 }
 

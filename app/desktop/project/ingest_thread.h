@@ -1,6 +1,5 @@
 #pragma once
 #include <QMutex>
-#include <QSet>
 #include <QThread>
 #include <QWaitCondition>
 #include <filesystem>
@@ -23,7 +22,6 @@ class IngestThread : public QThread {
   Q_SIGNALS:
     void snapshot(faceter::desktop::RunsSnapshotPtr runs);
     void problem(const QString& message);
-    /// What is to be said of run folders for the first time.
     void warned(const QStringList& warnings);
 
   protected:
@@ -32,7 +30,6 @@ class IngestThread : public QThread {
   private:
     bool sleepUntilWoken();
     void lookOnce(std::unique_ptr<Store>& store);
-    void tell(const std::vector<std::string>& warnings);
     void publish(Store& store);
 
     std::filesystem::path m_folder;
@@ -40,7 +37,7 @@ class IngestThread : public QThread {
     QWaitCondition m_wake;
     bool m_ending = false, m_woken = false, m_rebuild = false;
     QString m_lastProblem;
-    QSet<QString> m_told;              // warnings that were emitted
+    QStringList m_lastWarnings;
     bool m_thorough = true;            // woken: somebody knows of something new, and wants to see it now
     RunsSnapshotPtr m_last;
     std::uint64_t m_lastCounter = 0;   // of the store when it was last asked

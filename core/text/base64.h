@@ -1,0 +1,11 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace faceter {
+
+/// The bytes that a base64 text (RFC 4648, with or without padding) stands for; nothing where it is none.
+std::optional<std::string> decode_base64(std::string_view text);
+
+}  // namespace faceter
