@@ -58,6 +58,15 @@ class TestCompletion : public QObject {
         QCOMPARE(offered("evaluation:\n  datasets:\n    - {task: |", &tree), (QStringList{QStringLiteral("retrieval"), QStringLiteral("mine")}));
     }
 
+    void values_of_a_block_list_are_completed_as_those_in_brackets() {
+        const YamlNode tree = parse_yaml("tasks: {retrieval: {}}\nevaluation: {datasets: [{name: synopses}, {name: sections}]}\n", "t");
+        const QString block = QStringLiteral("training:\n  evaluate_datasets:\n    - %1|");
+        QCOMPARE(offered(block.arg(QString()).toStdString(), &tree), (QStringList{QStringLiteral("synopses"), QStringLiteral("sections")}));
+        QCOMPARE(offered(block.arg(QStringLiteral("syn")).toStdString(), &tree), QStringList{QStringLiteral("synopses")});
+        QCOMPARE(offered("training:\n  evaluate_datasets: [sections, syn|", &tree), QStringList{QStringLiteral("synopses")});
+        QVERIFY(offered("tasks:\n  a:\n    train:\n      - sou|").contains(QStringLiteral("source:")));   // of a list of sections it is a key
+    }
+
     void a_method_brings_its_own_settings_without_a_line_of_the_desktop() {
         QCOMPARE(offered("variants:\n  A: {method: mixture, |"), QStringList{QStringLiteral("placement:")});
         QVERIFY(offered("variants:\n  A: {method: dense, |").isEmpty());

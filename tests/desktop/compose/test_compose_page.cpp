@@ -1,11 +1,13 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QCompleter>
+#include <QFileDialog>
 #include <QInputDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QListWidget>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
@@ -28,6 +30,7 @@
 #include "pages/compose/run_list_model.h"
 #include "pages/compose/yaml_editor.h"
 #include "support/test.h"
+#include "widgets/labels.h"
 #include "worker/worker_client.h"
 
 using namespace faceter;
@@ -369,6 +372,91 @@ class TestComposePage : public QObject {
         QVERIFY(next.text().endsWith(QStringLiteral("seeds: [1, 2]  # not saved")));
         QVERIFY(next.page.document().text().isModified());
         QCOMPARE(next.page.document().file(), QString::fromStdString(file.string()));
+    }
+
+    void a_file_that_another_program_writes_is_noticed_and_reloaded_or_kept() {
+        const fs::path file = folder_.path() / "shared.yaml";
+        const std::string theirs = std::string(written) + "seeds: [5]\n";
+        write_file_atomic(file, written);
+        Fixture f;
+        f.workspace.requestCompose(QString::fromStdString(file.string()));
+        QTRY_COMPARE_WITH_TIMEOUT(f.text(), QString::fromUtf8(written), patience_ms);
+        auto* notice = f.find<QWidget>("diskNotice");
+        QVERIFY(!notice->isVisible());
+        f.editor().moveCursor(QTextCursor::End);
+        f.editor().setFocus();
+        QTest::keyClicks(&f.editor(), QStringLiteral("# mine"));
+        write_file_atomic(file, theirs);   // by renaming, as editors do
+        QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
+        QTest::mouseClick(f.find<QPushButton>("keepMine"), Qt::LeftButton);
+        QVERIFY(!notice->isVisible());
+        QVERIFY(f.text().endsWith(QStringLiteral("# mine")) && f.page.document().text().isModified());
+        OutputFile(file, OutputFile::Mode::truncate).write(theirs + "# again\n");   // in place
+        QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
+        QTest::mouseClick(f.find<QPushButton>("reloadFromDisk"), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(f.text(), QString::fromStdString(theirs + "# again\n"), patience_ms);
+        QVERIFY(!f.page.document().text().isModified());
+        QTRY_VERIFY_WITH_TIMEOUT(!notice->isVisible(), patience_ms);
+        f.page.document().text().undo();
+        QVERIFY(f.text().endsWith(QStringLiteral("# mine")));
+        QTest::keyClick(&f.editor(), Qt::Key_S, Qt::ControlModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(read_file(file).ends_with("# mine"), patience_ms);
+        f.settle();
+        QVERIFY(!notice->isVisible());   // what is written here is no surprise
+        fs::remove(file);
+        QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
+        QVERIFY(f.find<ElidedLabel>("diskNoticeText")->fullText().contains(QStringLiteral("gone")));
+    }
+
+    void a_draft_knows_when_its_file_changed_while_the_program_was_closed() {
+        const fs::path file = folder_.path() / "draft.yaml";
+        write_file_atomic(file, written);
+        QJsonObject state;
+        {
+            Fixture f;
+            f.workspace.requestCompose(QString::fromStdString(file.string()));
+            QTRY_COMPARE_WITH_TIMEOUT(f.text(), QString::fromUtf8(written), patience_ms);
+            f.editor().setFocus();
+            QTest::keyClicks(&f.editor(), QStringLiteral("# draft "));
+            state = f.page.state();
+        }
+        Fixture same;
+        same.page.restore(state);
+        same.settle();
+        QTest::qWait(50);
+        QVERIFY(!same.find<QWidget>("diskNotice")->isVisible());
+        write_file_atomic(file, std::string(written) + "seeds: [5]\n");
+        Fixture next;
+        next.page.restore(state);
+        QTRY_VERIFY_WITH_TIMEOUT(next.find<QWidget>("diskNotice")->isVisible(), patience_ms);
+        QVERIFY2(next.text().contains(QStringLiteral("# draft")), qPrintable(next.text()));
+    }
+
+    void a_path_is_chosen_as_a_file_or_as_a_folder() {
+        const fs::path file = folder_.path() / "paths.yaml";
+        make_directories(folder_.path() / "texts");
+        write_file_atomic(folder_.path() / "texts/pairs.tsv", "a\tb\n");
+        write_file_atomic(file, "name: p\nmodel: minilm\ntasks:\n  retrieval:\n    train:\n      - {source: file, path: x.tsv}\nvariants: {A: {method: dense}}\n");
+        Fixture f;
+        f.workspace.requestCompose(QString::fromStdString(file.string()));
+        f.settle();
+        QTRY_VERIFY_WITH_TIMEOUT(f.text().contains(QStringLiteral("x.tsv")), patience_ms);
+        f.settle();
+        f.find<FormPanel>("composeForm")->reveal({"tasks", "retrieval", "train", YamlStep::item(0), "path"}, true);
+        const auto choose = [&](const char* kind, const fs::path& chosen) {
+            auto* browse = f.find<QToolButton>("browse:tasks.retrieval.train[0].path");
+            browse->menu()->findChild<QAction*>(QString::fromLatin1(kind))->trigger();
+            auto* dialog = f.page.findChild<QFileDialog*>(QStringLiteral("pathDialog"));
+            Q_EMIT dialog->fileSelected(QString::fromStdString(chosen.string()));
+            const auto mode = dialog->fileMode();
+            delete dialog;
+            return mode;
+        };
+        QCOMPARE(choose("chooseFile", folder_.path() / "texts/pairs.tsv"), QFileDialog::ExistingFile);
+        QVERIFY2(f.text().contains(QStringLiteral("path: texts/pairs.tsv}")), qPrintable(f.text()));
+        f.settle();
+        QCOMPARE(choose("chooseFolder", folder_.path() / "texts"), QFileDialog::Directory);
+        QVERIFY2(f.text().contains(QStringLiteral("path: texts}")), qPrintable(f.text()));
     }
 
     void the_quick_start_typed_character_by_character_breaks_nothing() {

@@ -100,13 +100,14 @@ Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuid
     };
     const auto field = guide.at(context.path, methods);
     if (!field) return out;
+    const bool isItem = !context.path.empty() && context.path.back().is_item;
     if (!context.inValue && context.path.size() == 1 && context.path.front().key == "sweep")
         addSweepKeys(guide, context, tree, out);
     else if (!context.inValue && field->type == FieldType::section)
         addKeys(*field->section, context, out);
-    else if (context.inValue && context.path.back().is_item && field->type == FieldType::section)
+    else if (context.inValue && isItem && field->type == FieldType::section)
         addKeys(*field->section, context, out);
-    else if (context.inValue)
+    else if (context.inValue || isItem)   // "- lin" could become a key or a value; of a list of plain values it is one
         addValues(*field, context, tree, out);
     return out;
 }

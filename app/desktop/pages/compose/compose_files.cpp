@@ -5,6 +5,7 @@
 #include "actions/run_actions.h"
 #include "common/file.h"
 #include "pages/compose/compose_page.h"
+#include "pages/compose/disk_notice.h"
 #include "pages/compose/launch_bar.h"
 #include "pages/compose/project_dialog.h"
 #include "pages/compose/template_text.h"
@@ -45,6 +46,7 @@ void ComposePage::load(const QString& file) {
             --m_loading;
             m_error->setMessage({});
             m_document.reset(QString::fromStdString(text), file);
+            m_disk->setKnown(DiskNotice::fingerprint(text));
         })
         .onFailed(this, [this](const std::exception& error) {
             --m_loading;
@@ -88,6 +90,7 @@ void ComposePage::write(const QString& file, const std::function<void()>& then) 
             m_error->setMessage({});
             if (m_document.plainText() == text) m_document.text().setModified(false);
             m_document.setFile(file);
+            m_disk->setKnown(DiskNotice::fingerprint(text.toStdString()));
             workspace().say(tr("%1 saved").arg(file));
             if (then) then();
         })

@@ -15,6 +15,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "pages/compose/disk_notice.h"
 #include "pages/compose/estimate_panel.h"
 #include "pages/compose/form_panel.h"
 #include "pages/compose/launch_bar.h"
@@ -37,7 +38,7 @@ const PageRegistration registration{{QStringLiteral("compose"), QStringLiteral("
 }  // namespace
 
 ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
-    : Page(workspace, parent), m_document(this), m_name(new ElidedLabel({}, Qt::ElideMiddle)), m_error(new ErrorBar), m_form(new FormPanel(m_document)), m_editor(new YamlEditor(m_document)),
+    : Page(workspace, parent), m_document(this), m_name(new ElidedLabel({}, Qt::ElideMiddle)), m_error(new ErrorBar), m_disk(new DiskNotice(m_document)), m_form(new FormPanel(m_document)), m_editor(new YamlEditor(m_document)),
       m_centre(new QSplitter(Qt::Horizontal)), m_vertical(new QSplitter(Qt::Vertical)), m_tabs(new QTabWidget), m_problems(new QListView), m_problemModel(new ProblemModel(this)),
       m_runs(new DataTable), m_runModel(new RunListModel(this)), m_preview(new PreviewPanel(m_document)), m_estimate(new EstimatePanel(m_document)), m_launch(new LaunchBar(m_document)) {
     auto* layout = new QVBoxLayout(this);
@@ -45,6 +46,7 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
     layout->setSpacing(8);
     layout->addWidget(buildHeader());
     layout->addWidget(m_error);
+    layout->addWidget(m_disk);
     for (QSplitter* splitter : {m_vertical, m_centre}) {
         splitter->setHandleWidth(9);
         splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
@@ -74,6 +76,7 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
 
 /// The views go before the document that they show.
 ComposePage::~ComposePage() {
+    delete m_disk;
     delete m_vertical;
     delete m_launch;
 }
@@ -83,6 +86,7 @@ void ComposePage::shown() {
     const QString folder = session ? QString::fromStdString(session->folder().string()) : QString();
     m_launch->setProject(session ? QDir(folder).dirName() : QString());
     if (session) m_document.setBaseFolder(session->folder());
+    m_disk->look();
 }
 
 QWidget* ComposePage::buildHeader() {
@@ -195,7 +199,9 @@ QJsonObject ComposePage::state() const {
                       {QStringLiteral("open"), QJsonArray::fromStringList(m_form->openGroups())},
                       {QStringLiteral("centre"), QString::fromLatin1(m_centre->saveState().toBase64())},
                       {QStringLiteral("vertical"), QString::fromLatin1(m_vertical->saveState().toBase64())}};
-    if (m_document.text().isModified()) state[QStringLiteral("draft")] = m_document.plainText();
+    if (!m_document.text().isModified()) return state;
+    state[QStringLiteral("draft")] = m_document.plainText();
+    state[QStringLiteral("based_on")] = m_disk->known();
     return state;
 }
 
@@ -207,10 +213,12 @@ void ComposePage::restore(const QJsonObject& state) {
     for (const QJsonValue& name : state[QStringLiteral("open")].toArray()) open << name.toString();
     if (!open.isEmpty()) m_form->setOpenGroups(open);
     const QString file = state[QStringLiteral("file")].toString();
-    if (state.contains(QStringLiteral("draft")))
+    if (state.contains(QStringLiteral("draft"))) {
         m_document.reset(state[QStringLiteral("draft")].toString(), file, true);
-    else if (!file.isEmpty() && QFileInfo::exists(file))
+        m_disk->setKnown(state[QStringLiteral("based_on")].toString());
+    } else if (!file.isEmpty() && QFileInfo::exists(file)) {
         load(file);
+    }
 }
 
 /// A draft survives a crash as well, not only closing the window.

@@ -10,6 +10,7 @@ class QTabWidget;
 namespace faceter::desktop {
 
 class DataTable;
+class DiskNotice;
 class ElidedLabel;
 class ErrorBar;
 class EstimatePanel;
@@ -57,6 +58,7 @@ class ComposePage : public Page {
     ExperimentDocument m_document;
     ElidedLabel* m_name;
     ErrorBar* m_error;
+    DiskNotice* m_disk;
     FormPanel* m_form;
     YamlEditor* m_editor;
     QSplitter* m_centre;

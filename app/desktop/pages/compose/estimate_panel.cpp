@@ -1,8 +1,5 @@
 #include "pages/compose/estimate_panel.h"
 
-#include <QHBoxLayout>
-#include <QPointer>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -57,68 +54,25 @@ void addRow(Table& table, const std::string& name, int runs, const Json& answer)
 }  // namespace
 
 EstimatePanel::EstimatePanel(ExperimentDocument& document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_ask(new QPushButton(tr("Estimate"))), m_cancel(new QPushButton(tr("Cancel"))), m_progress(new QProgressBar), m_status(secondaryLabel()),
-      m_total(plainLabel()), m_error(new ErrorBar), m_table(new DataTable), m_model(new TableModel(this)) {
+    : WorkerPanel(document, tr("Estimate"), tr("Tries a few real steps of each variant and tells parameters, steps, memory and time."), parent),
+      m_total(plainLabel()), m_table(new DataTable), m_model(new TableModel(this)) {
     setObjectName(QStringLiteral("estimatePanel"));
-    m_ask->setObjectName(QStringLiteral("estimate"));
-    m_cancel->setObjectName(QStringLiteral("cancelEstimate"));
+    askButton()->setObjectName(QStringLiteral("estimate"));
+    cancelButton()->setObjectName(QStringLiteral("cancelEstimate"));
     m_table->setObjectName(QStringLiteral("estimateTable"));
     m_table->setAccessibleName(tr("Estimate"));
     m_total->setObjectName(QStringLiteral("estimateTotal"));
     m_total->setWordWrap(true);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 6, 0, 0);
-    layout->setSpacing(6);
-    auto* bar = new QHBoxLayout;
-    bar->setSpacing(8);
-    bar->addWidget(m_ask);
-    bar->addWidget(m_cancel);
-    m_progress->setTextVisible(false);
-    m_progress->setFixedSize(120, 4);
-    bar->addWidget(m_progress);
-    m_status->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    bar->addWidget(m_status, 1);
-    layout->addLayout(bar);
-    layout->addWidget(m_error);
     m_table->setModel(m_model);
-    layout->addWidget(m_table, 1);
-    layout->addWidget(m_total);
-    connect(m_ask, &QPushButton::clicked, this, &EstimatePanel::ask);
-    connect(m_cancel, &QPushButton::clicked, this, &EstimatePanel::cancel);
-    connect(&m_document, &ExperimentDocument::checked, this, &EstimatePanel::takeReport);
+    column()->addWidget(m_table, 1);
+    column()->addWidget(m_total);
     m_table->hide();
-    setBusy(false);
 }
 
-EstimatePanel::~EstimatePanel() {
-    if (m_busy) m_call.cancel();
-}
-
-void EstimatePanel::setBusy(bool busy) {
-    m_busy = busy;
-    m_cancel->setVisible(busy);
-    m_progress->setVisible(busy);
-    m_ask->setEnabled(!busy && m_document.report().experiment);
-}
-
-void EstimatePanel::takeReport() {
-    setBusy(m_busy);
-    if (m_busy || !m_error->message().isEmpty()) return;
-    if (!m_document.report().experiment)
-        m_status->setText(tr("Mend the experiment first."));
-    else if (m_groups.empty())
-        m_status->setText(tr("Tries a few real steps of each variant and tells parameters, steps, memory and time."));
-    else if (m_askedRevision != m_document.report().revision)
-        m_status->setText(tr("The experiment has changed since."));
-}
-
-void EstimatePanel::ask() {
-    const auto experiment = m_document.report().experiment;
-    if (!experiment || m_busy) return;
-    m_askedRevision = m_document.report().revision;
+void EstimatePanel::ask(const Experiment& experiment) {
     m_groups.clear();
     m_next = 0;
-    for (const ResolvedRun& run : experiment->runs()) {
+    for (const ResolvedRun& run : experiment.runs()) {
         const QString name = qs(run.variant) + (run.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.point));
         const auto same = std::find_if(m_groups.begin(), m_groups.end(), [&](const Group& group) { return group.name == name; });
         if (same != m_groups.end())
@@ -126,47 +80,22 @@ void EstimatePanel::ask() {
         else
             m_groups.push_back({name, run.settings, 1, nullptr});
     }
-    m_error->setMessage({});
     m_total->clear();
-    setBusy(true);
     show();
     askNext();
 }
 
 void EstimatePanel::askNext() {
     if (m_next >= std::min(m_groups.size(), most_groups)) {
-        setBusy(false);
-        m_status->setText(m_groups.size() > most_groups ? tr("The first %1 of %2 were tried.").arg(most_groups).arg(m_groups.size()) : QString());
+        finish(m_groups.size() > most_groups ? tr("The first %1 of %2 were tried.").arg(most_groups).arg(m_groups.size()) : QString());
         return show();
     }
-    const QString name = m_groups[m_next].name;
-    m_progress->setRange(0, 0);
-    m_status->setText(name);
-    m_call = WorkerClient::shared().request(QStringLiteral("estimate"), {{"settings", m_groups[m_next].settings}, {"steps", probe_steps}},
-                                            [this, name, panel = QPointer<EstimatePanel>(this)](const WorkerProgress& progress) {
-                                                if (!panel || !m_busy) return;
-                                                m_status->setText(name + QStringLiteral(" · ") + progress.what);
-                                                m_progress->setRange(0, static_cast<int>(progress.total));
-                                                m_progress->setValue(static_cast<int>(progress.done));
-                                            });
-    m_call.then(this, [this](const WorkerAnswer& answer) { take(*answer); })
-        .onFailed(this, [this](const std::exception& error) {
-            setBusy(false);
-            m_status->clear();
-            m_error->setMessage(QString::fromUtf8(error.what()));
-        })
-        .onCanceled(this, [this] {
-            setBusy(false);
-            m_status->setText(tr("cancelled"));
-        });
-}
-
-void EstimatePanel::cancel() { m_call.cancel(); }
-
-void EstimatePanel::take(const Json& answer) {
-    m_groups[m_next++].answer = answer;
-    show();
-    askNext();
+    const Group& group = m_groups[m_next];
+    call(QStringLiteral("estimate"), {{"settings", group.settings}, {"steps", probe_steps}}, group.name, [this](const Json& answer) {
+        m_groups[m_next++].answer = answer;
+        show();
+        askNext();
+    });
 }
 
 void EstimatePanel::show() {

@@ -58,6 +58,15 @@ void ExperimentDocument::reset(const QString& text, const QString& file, bool mo
     setFile(file);
 }
 
+void ExperimentDocument::reload(const QString& text) {
+    QTextCursor cursor(m_text);
+    cursor.beginEditBlock();
+    cursor.select(QTextCursor::Document);
+    cursor.insertText(text);
+    cursor.endEditBlock();
+    m_text->setModified(false);
+}
+
 void ExperimentDocument::setSmoke(bool smoke) {
     if (smoke == m_smoke) return;
     m_smoke = smoke;

@@ -29,6 +29,8 @@ class ExperimentDocument : public QObject {
     void setBaseFolder(const std::filesystem::path& folder);
     /// Replaces everything; forgets what could be undone.
     void reset(const QString& text, const QString& file, bool modified = false);
+    /// Takes over what its file holds now, in a way that can be undone.
+    void reload(const QString& text);
     void setSmoke(bool smoke);
     bool smoke() const { return m_smoke; }
 

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMenu>
 #include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -65,7 +66,12 @@ FieldRow::FieldRow(FormContext& context, YamlPath path, Field field, QWidget* pa
         auto* browse = new QToolButton;
         browse->setText(QStringLiteral("…"));
         browse->setAccessibleName(tr("Choose a file or folder"));
-        connect(browse, &QToolButton::clicked, this, &FieldRow::choosePath);
+        browse->setObjectName(QStringLiteral("browse:") + qs(yaml_path_text(m_path)));
+        browse->setPopupMode(QToolButton::InstantPopup);
+        auto* menu = new QMenu(browse);   // no dialog of Qt offers both
+        menu->addAction(tr("A file…"), this, [this] { choosePath(false); })->setObjectName(QStringLiteral("chooseFile"));
+        menu->addAction(tr("A folder…"), this, [this] { choosePath(true); })->setObjectName(QStringLiteral("chooseFolder"));
+        browse->setMenu(menu);
         row->addWidget(browse);
     }
     if (!m_field.unit.empty()) row->addWidget(secondaryLabel(qs(m_field.unit)));
@@ -100,13 +106,20 @@ void FieldRow::buildLine() {
 }
 
 /// A path below the experiment's folder is written relative to it, so that the folder can be moved.
-void FieldRow::choosePath() {
-    const QString folder = m_context.document.file().isEmpty() ? QDir::homePath() : QFileInfo(m_context.document.file()).absolutePath();
-    const QString chosen = QFileDialog::getExistingDirectory(this, tr("Choose a folder (for a file, type its path)"), folder);
-    if (chosen.isEmpty()) return;
-    const QString relative = QDir(folder).relativeFilePath(chosen);
-    m_line->setText(!m_context.document.file().isEmpty() && !relative.startsWith(QStringLiteral("..")) ? relative : chosen);
-    commitText(m_line->text());
+void FieldRow::choosePath(bool folder) {
+    const QString file = m_context.document.file();
+    const QString base = file.isEmpty() ? QDir::homePath() : QFileInfo(file).absolutePath();
+    auto* dialog = new QFileDialog(this, folder ? tr("Choose a folder") : tr("Choose a file"), QFileInfo(QDir(base), m_line->text()).absolutePath());
+    dialog->setObjectName(QStringLiteral("pathDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+    dialog->setOption(QFileDialog::ShowDirsOnly, folder);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, base, saved = !file.isEmpty()](const QString& chosen) {
+        const QString relative = QDir(base).relativeFilePath(chosen);
+        m_line->setText(saved && !relative.startsWith(QStringLiteral("..")) ? relative : chosen);
+        commitText(m_line->text());
+    });
+    dialog->open();
 }
 
 /// YAML for what was typed: numbers and lists as they stand, text quoted where it must be.

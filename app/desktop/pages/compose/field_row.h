@@ -33,7 +33,7 @@ class FieldRow : public QWidget {
   private:
     void buildChoice();
     void buildLine();
-    void choosePath();
+    void choosePath(bool folder);
     void commitText(const QString& text);
     void commitChoice();
     std::string valueFor(const QString& text) const;

@@ -1,10 +1,8 @@
 #include "pages/compose/preview_panel.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QListWidget>
-#include <QPointer>
 #include <QPushButton>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -68,30 +66,16 @@ void fill(QComboBox* combo, const QStringList& texts, const QString& first) {
 }  // namespace
 
 PreviewPanel::PreviewPanel(ExperimentDocument& document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_variant(new QComboBox), m_task(new QComboBox), m_ask(new QPushButton(tr("Show examples"))), m_cancel(new QPushButton(tr("Cancel"))),
-      m_status(secondaryLabel()), m_error(new ErrorBar), m_list(new QListWidget), m_table(new DataTable), m_model(new ExampleModel(this)), m_lengths(new FigureView) {
+    : WorkerPanel(document, tr("Show examples"), tr("Real examples with instruction, tokens and label, read by the live worker."), parent),
+      m_variant(new QComboBox), m_task(new QComboBox), m_list(new QListWidget), m_table(new DataTable), m_model(new ExampleModel(this)), m_lengths(new FigureView) {
     setObjectName(QStringLiteral("previewPanel"));
+    askButton()->setObjectName(QStringLiteral("showExamples"));
+    cancelButton()->setObjectName(QStringLiteral("cancelExamples"));
     m_variant->setObjectName(QStringLiteral("previewVariant"));
     m_variant->setAccessibleName(tr("Variant whose model sees the texts"));
     m_task->setObjectName(QStringLiteral("previewTask"));
     m_task->setAccessibleName(tr("Task"));
-    m_ask->setObjectName(QStringLiteral("showExamples"));
-    m_cancel->setObjectName(QStringLiteral("cancelExamples"));
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 6, 0, 0);
-    layout->setSpacing(6);
-    auto* bar = new QHBoxLayout;
-    bar->setSpacing(8);
-    bar->addWidget(secondaryLabel(tr("as")));
-    bar->addWidget(m_variant);
-    bar->addWidget(secondaryLabel(tr("sees")));
-    bar->addWidget(m_task);
-    bar->addWidget(m_ask);
-    bar->addWidget(m_cancel);
-    m_status->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    bar->addWidget(m_status, 1);
-    layout->addLayout(bar);
-    layout->addWidget(m_error);
+    for (QWidget* widget : std::initializer_list<QWidget*>{secondaryLabel(tr("as")), m_variant, secondaryLabel(tr("sees")), m_task}) addToBar(widget);
     auto* split = new QSplitter(Qt::Horizontal);
     split->setHandleWidth(1);
     m_list->setObjectName(QStringLiteral("previewSets"));
@@ -101,86 +85,38 @@ PreviewPanel::PreviewPanel(ExperimentDocument& document, QWidget* parent)
     m_table->setModel(m_model);
     m_table->setItemDelegateForColumn(ExampleModel::text, new ExampleDelegate(m_table));
     m_lengths->setTitleShown(false);
+    m_lengths->setObjectName(QStringLiteral("previewLengths"));
     split->addWidget(m_list);
     split->addWidget(m_table);
     split->addWidget(m_lengths);
     split->setStretchFactor(1, 1);
     split->setSizes({140, 460, 200});
-    layout->addWidget(split, 1);
-    connect(m_ask, &QPushButton::clicked, this, &PreviewPanel::ask);
-    connect(m_cancel, &QPushButton::clicked, this, &PreviewPanel::cancel);
+    column()->addWidget(split, 1);
     connect(m_list, &QListWidget::currentRowChanged, this, &PreviewPanel::showSet);
-    connect(&m_document, &ExperimentDocument::checked, this, &PreviewPanel::takeReport);
-    setBusy(false);
     m_lengths->hide();
 }
 
-PreviewPanel::~PreviewPanel() {
-    if (m_busy) m_call.cancel();
+void PreviewPanel::takeExperiment(const Experiment& experiment) {
+    QStringList variants, tasks;
+    for (const ResolvedRun& run : experiment.runs())
+        if (!variants.contains(qs(run.variant))) variants << qs(run.variant);
+    for (const auto& [name, task] : experiment.runs().front().settings.at("tasks").items()) tasks << qs(name);
+    if (variants.size() > 1 && variants.front() == QStringLiteral("start")) variants.move(0, variants.size() - 1);
+    fill(m_variant, variants, {});
+    fill(m_task, tasks, tr("all tasks"));
 }
 
-void PreviewPanel::setBusy(bool busy) {
-    m_busy = busy;
-    m_cancel->setVisible(busy);
-    m_ask->setEnabled(!busy && m_document.report().experiment);
-}
-
-void PreviewPanel::takeReport() {
-    const auto& experiment = m_document.report().experiment;
-    if (experiment) {
-        QStringList variants, tasks;
-        for (const ResolvedRun& run : experiment->runs())
-            if (!variants.contains(qs(run.variant))) variants << qs(run.variant);
-        for (const auto& [name, task] : experiment->runs().front().settings.at("tasks").items()) tasks << qs(name);
-        if (variants.size() > 1 && variants.front() == QStringLiteral("start")) variants.move(0, variants.size() - 1);
-        fill(m_variant, variants, {});
-        fill(m_task, tasks, tr("all tasks"));
-    }
-    setBusy(m_busy);
-    if (m_busy || m_error->isVisible()) return;
-    if (!experiment)
-        m_status->setText(tr("Mend the experiment first."));
-    else if (m_sets.empty())
-        m_status->setText(tr("Real examples with instruction, tokens and label, read by the live worker."));
-    else if (m_askedRevision != m_document.report().revision)
-        m_status->setText(tr("The experiment has changed since."));
-}
-
-void PreviewPanel::ask() {
-    const auto experiment = m_document.report().experiment;
-    if (!experiment || m_busy) return;
+void PreviewPanel::ask(const Experiment& experiment) {
     const std::string variant = m_variant->currentText().toStdString();
-    const ResolvedRun* chosen = &experiment->runs().front();
-    for (const ResolvedRun& run : experiment->runs())
-        if (run.variant == variant) {
-            chosen = &run;
-            break;
-        }
-    m_askedRevision = m_document.report().revision;
-    m_error->setMessage({});
-    setBusy(true);
-    m_status->setText(tr("starting the live worker"));
-    m_call = WorkerClient::shared().request(QStringLiteral("preview"), {{"settings", chosen->settings}, {"task", m_task->currentData().toString().toStdString()}},
-                                            [this, panel = QPointer<PreviewPanel>(this)](const WorkerProgress& progress) {
-                                                if (panel && m_busy) m_status->setText(progress.what);
-                                            });
-    m_call.then(this, [this](const WorkerAnswer& answer) { show(*answer); })
-        .onFailed(this, [this](const std::exception& error) {
-            setBusy(false);
-            m_status->clear();
-            m_error->setMessage(QString::fromUtf8(error.what()));
-        })
-        .onCanceled(this, [this] {
-            setBusy(false);
-            m_status->setText(tr("cancelled"));
-        });
+    const auto named = std::find_if(experiment.runs().begin(), experiment.runs().end(), [&](const ResolvedRun& run) { return run.variant == variant; });
+    const ResolvedRun& chosen = named == experiment.runs().end() ? experiment.runs().front() : *named;
+    call(QStringLiteral("preview"), {{"settings", chosen.settings}, {"task", m_task->currentData().toString().toStdString()}}, {}, [this](const Json& answer) { show(answer); });
+    setStatus(tr("starting the live worker"));
 }
-
-void PreviewPanel::cancel() { m_call.cancel(); }
 
 void PreviewPanel::show(const Json& answer) {
-    setBusy(false);
     m_sets = answer.at("sets");
+    finish(m_sets.empty() ? tr("No data set of this task.") : QString());
     m_list->clear();
     for (const Json& set : m_sets) {
         const bool there = !set.contains("unavailable");
@@ -189,7 +125,6 @@ void PreviewPanel::show(const Json& answer) {
         item->setToolTip(item->text().toHtmlEscaped());
         m_list->addItem(item);
     }
-    m_status->setText(m_sets.empty() ? tr("No data set of this task.") : QString());
     if (!m_sets.empty()) m_list->setCurrentRow(0);
 }
 
@@ -199,8 +134,7 @@ void PreviewPanel::showSet(int row) {
     const bool there = !set.contains("unavailable");
     m_model->setExamples(there ? set.at("examples") : Json::array());
     m_lengths->setVisible(there);
-    m_status->setText(there ? lengthsText(set) : qs(set.at("unavailable").get<std::string>()));
-    m_status->setToolTip(m_status->text().toHtmlEscaped());
+    setStatus(there ? lengthsText(set) : qs(set.at("unavailable").get<std::string>()));
     if (!there) return;
     m_table->fitColumns(420);
     m_table->horizontalHeader()->setSectionResizeMode(ExampleModel::text, QHeaderView::Stretch);
