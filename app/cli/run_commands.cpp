@@ -89,13 +89,7 @@ std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& o
 int resume(const RunOptions& options) {
     const Project project = open_project(options.project);
     const std::vector<RunDirectory> runs = named_runs(project, options);
-    for (const RunDirectory& run : runs) {
-        const RunState state = read_state(run);
-        if (state.phase == RunPhase::running) throw usage_error("{} is running; faceter stop {} stops it", run.info().id, run.info().id);
-        if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", run.info().id, state.cause);
-        if (state.phase == RunPhase::done) throw usage_error("{} is done; faceter rerun {} runs it anew", run.info().id, run.info().id);
-    }
-    for (const RunDirectory& run : runs) run.clear_request("stop");
+    prepare_resume(runs);
     return start_runs(project, runs, options.jobs, options.detach, options.json);
 }
 

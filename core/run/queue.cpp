@@ -86,6 +86,17 @@ bool Queue::supervised() const {
     return held;
 }
 
+void prepare_resume(const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) {
+        const RunState state = read_state(run);
+        const std::string& id = run.info().id;
+        if (state.phase == RunPhase::running) throw usage_error("{} is running; stop it first (faceter stop {})", id, id);
+        if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", id, state.cause);
+        if (state.phase == RunPhase::done) throw usage_error("{} is done; a rerun runs it anew (faceter rerun {})", id, id);
+    }
+    for (const RunDirectory& run : runs) run.clear_request("stop");
+}
+
 void start_supervisor(const Queue& queue) {
     const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));

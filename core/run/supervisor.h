@@ -25,6 +25,10 @@ struct Queue {
 /// FACETER_WORKER, else faceter-worker in the folder of this program. A failure where there is none.
 fs::path worker_program();
 
+/// Makes runs ready to go on from their last checkpoint: takes back what asked them to stop. A usage error names the first that is running, may still
+/// be running, or is done; nothing is changed then.
+void prepare_resume(const std::vector<RunDirectory>& runs);
+
 /// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so that closing the terminal, an
 /// SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
 void start_supervisor(const Queue& queue);

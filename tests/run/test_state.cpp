@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "run/sample_runs.h"
+#include "run/supervisor.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -64,6 +65,19 @@ class TestState : public QObject {
         QCOMPARE(read_state(failed).phase, RunPhase::failed);
         QCOMPARE(read_state(failed).cause, std::string("the reason"));
         QCOMPARE(read_state(failed).exit_code, 7);
+    }
+    void only_runs_that_stand_still_and_are_not_done_can_go_on() {
+        const RunDirectory running = new_run(), done = new_run(), stopped = new_run(), failed = new_run();
+        write_attempt(running, 1, 3, "");
+        write_attempt(done, 1, 3, "finished");
+        write_attempt(stopped, 1, 3, "stopped");
+        write_attempt(failed, 1, 3, "failed");
+        stopped.request("stop");
+        EXPECT_ERROR(prepare_resume({stopped, running}), "stop it first");
+        EXPECT_ERROR(prepare_resume({stopped, done}), "a rerun");
+        QVERIFY(stopped.requested("stop"));   // nothing was changed for a list that cannot go on whole
+        prepare_resume({stopped, failed});
+        QVERIFY(!stopped.requested("stop"));
     }
     void a_newer_attempt_replaces_an_older_one() {
         const RunDirectory run = new_run();

@@ -20,12 +20,6 @@ void append(const std::filesystem::path& folder, const QStringList& runs, const 
 
 QString countOf(const QStringList& runs) { return runs.size() == 1 ? runs.first() : QStringLiteral("%1 runs").arg(runs.size()); }
 
-void checkResumable(const RunDirectory& run) {
-    const RunState state = read_state(run);
-    if (state.phase == RunPhase::running || state.phase == RunPhase::silent) throw usage_error("{} is running; stop it first", run.info().id);
-    if (state.phase == RunPhase::done) throw usage_error("{} is done; Rerun runs it anew", run.info().id);
-}
-
 }  // namespace
 
 RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {}
@@ -73,8 +67,7 @@ void RunActions::resume(const QStringList& runs) {
     work(QStringLiteral("%1 resumed").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
         const Project project(folder, false);
         const std::vector<RunDirectory> opened = open(project, runs);
-        for (const RunDirectory& run : opened) checkResumable(run);
-        for (const RunDirectory& run : opened) run.clear_request("stop");
+        prepare_resume(opened);
         start_supervisor(Queue::create(project, opened, 1));
         return QStringList();
     });
