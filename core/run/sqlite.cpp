@@ -32,6 +32,7 @@ Database::Database(const fs::path& file) : file_(file) {
         execute("PRAGMA journal_mode = WAL");
         execute("PRAGMA synchronous = NORMAL");
         execute("PRAGMA foreign_keys = ON");
+        execute("PRAGMA cache_size = -32768");   // KiB; the 2 MiB of default hold a tenth of what a list of 10,000 runs reads
     } catch (...) {
         sqlite3_close(handle_);
         throw;

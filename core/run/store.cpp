@@ -3,8 +3,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -40,7 +42,7 @@ RunRow read_row(const Statement& row) {
     run.pinned = row.integer(column++) != 0;
     run.revision = row.integer(column++);
     double sum = 0;
-    for (const StoredScore& score : unpack_scores(row.blob(column))) sum += score.score, ++run.num_scores;
+    for_each_score(row.blob(column), [&](const StoredScore& score) { sum += score.score, ++run.num_scores; });
     run.mean_score = run.num_scores ? sum / run.num_scores : std::numeric_limits<double>::quiet_NaN();
     return run;
 }
@@ -74,19 +76,26 @@ Store::Store(const fs::path& project) : project_(absolute_path(project)), databa
 
 Store::~Store() = default;
 
+/// Sorted here: SQLite would put whole rows through its sorter, and many of them through a temporary file.
 std::vector<RunRow> Store::rows_after(std::int64_t revision) {
-    std::unordered_map<std::string, std::size_t> places;
+    std::unordered_map<std::string, std::vector<std::string>> tags;
+    Statement tagged(*database_, "SELECT run, tag FROM tags ORDER BY run, tag");
+    while (tagged.next()) tags[tagged.text(0)].push_back(tagged.text(1));
     std::vector<RunRow> rows;
-    Statement statement(*database_, fmt::format("SELECT {}, revision, scores FROM runs WHERE revision > ? ORDER BY created, id", run_columns));
+    if (revision == 0) rows.reserve(static_cast<std::size_t>(database_->scalar("SELECT count(*) FROM runs")));
+    Statement statement(*database_, fmt::format("SELECT {}, revision, scores FROM runs WHERE revision > ?", run_columns));
     statement.bind(revision);
     while (statement.next()) {
-        rows.push_back(read_row(statement));
-        places.emplace(rows.back().info.id, rows.size() - 1);
+        RunRow& row = rows.emplace_back(read_row(statement));
+        if (const auto found = tags.find(row.info.id); found != tags.end()) row.tags = std::move(found->second);
     }
-    Statement tagged(*database_, "SELECT run, tag FROM tags ORDER BY run, tag");
-    while (tagged.next())
-        if (const auto place = places.find(tagged.text(0)); place != places.end()) rows[place->second].tags.push_back(tagged.text(1));
-    return rows;
+    std::vector<RunRow*> order;
+    for (RunRow& row : rows) order.push_back(&row);
+    std::sort(order.begin(), order.end(), [](const RunRow* a, const RunRow* b) { return std::tie(a->info.created, a->info.id) < std::tie(b->info.created, b->info.id); });
+    std::vector<RunRow> sorted;
+    sorted.reserve(rows.size());
+    for (RunRow* row : order) sorted.push_back(std::move(*row));
+    return sorted;
 }
 
 std::vector<RunRow> Store::runs() { return changes_since(0).changed; }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -30,26 +31,47 @@ std::string_view take_name(std::string_view& blob) {
     return name;
 }
 
+/// Finds strings by views of them.
+struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+template <typename Value>
+using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+
 /// Names to consecutive numbers, in the order of first sight.
 class Numbers {
   public:
     std::size_t of(std::string_view name) {
-        if (const auto found = numbers_.find(std::string(name)); found != numbers_.end()) return found->second;
+        if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
         return numbers_.emplace(std::string(name), numbers_.size()).first->second;
     }
 
   private:
-    std::unordered_map<std::string, std::size_t> numbers_;
+    TextMap<std::size_t> numbers_;
 };
 
-struct RunHashes {
-    std::string run, experiment;
-    std::vector<std::int64_t> hashes;   ///< ascending
+/// The hashes of a run's settings, ascending, where SQLite has them: a list of all runs copies none.
+class HashList {
+  public:
+    explicit HashList(std::string_view blob) : blob_(blob) {}
+    std::size_t size() const { return blob_.size() / sizeof(std::int64_t); }
+    std::int64_t operator[](std::size_t i) const {
+        std::int64_t hash;
+        std::memcpy(&hash, blob_.data() + i * sizeof hash, sizeof hash);
+        return hash;
+    }
+    bool operator==(const std::vector<std::int64_t>& other) const {
+        return size() == other.size() && (other.empty() || std::memcmp(blob_.data(), other.data(), size() * sizeof(std::int64_t)) == 0);
+    }
+
+  private:
+    std::string_view blob_;
 };
 
 /// Keeps of `common` what `other` has too; both ascending.
-void intersect(std::vector<std::int64_t>& common, const std::vector<std::int64_t>& other) {
-    if (common == other) return;
+void intersect(std::vector<std::int64_t>& common, const HashList& other) {
+    if (other == common) return;
     std::size_t kept = 0, j = 0;
     for (const std::int64_t hash : common) {
         while (j < other.size() && other[j] < hash) ++j;
@@ -60,20 +82,88 @@ void intersect(std::vector<std::int64_t>& common, const std::vector<std::int64_t
 
 bool is_column_anyway(std::string_view key) { return key == "seed" || key == "name" || key == "variant.name" || key == "variant.method"; }
 
+/// Two passes over the lists of hashes: what the runs of an experiment share, then what each has besides.
+class KeySettingsReader {
+  public:
+    explicit KeySettingsReader(Database& database) : database_(database), text_(database, "SELECT key, value FROM setting_texts WHERE hash = ?") {}
+
+    KeySettings read() {
+        Numbers experiments;
+        Statement runs(database_, "SELECT id, experiment FROM runs");
+        while (runs.next()) experiment_of_.emplace(runs.text(0), experiments.of(runs.blob(1)));
+        common_.resize(experiment_of_.size());
+        for_each_run([&](std::string_view, std::size_t experiment, const HashList& hashes) { share(experiment, hashes); });
+        settings_.values.reserve(experiment_of_.size());
+        for_each_run([&](std::string_view run, std::size_t experiment, const HashList& hashes) { add(run, *common_[experiment], hashes); });
+        std::sort(settings_.keys.begin(), settings_.keys.end());
+        return std::move(settings_);
+    }
+
+  private:
+    struct Text {
+        int column = -1;   ///< of settings_.keys as it grows; -1: no column
+        std::string key, value;
+    };
+
+    template <typename Take>
+    void for_each_run(Take take) {
+        Statement rows(database_, "SELECT run, hashes FROM setting_lists");
+        while (rows.next())
+            if (const auto found = experiment_of_.find(rows.blob(0)); found != experiment_of_.end()) take(rows.blob(0), found->second, HashList(rows.blob(1)));
+    }
+
+    void share(std::size_t experiment, const HashList& hashes) {
+        auto& common = common_[experiment];
+        if (common) return intersect(*common, hashes);
+        common.emplace();
+        for (std::size_t i = 0; i < hashes.size(); ++i) common->push_back(hashes[i]);
+    }
+
+    void add(std::string_view run, const std::vector<std::int64_t>& same, const HashList& hashes) {
+        auto& row = settings_.values[std::string(run)];
+        std::size_t j = 0;
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+            const std::int64_t hash = hashes[i];
+            while (j < same.size() && same[j] < hash) ++j;
+            if (j < same.size() && same[j] == hash) continue;
+            if (const Text& text = look_up(hash); text.column >= 0) row.emplace(text.key, text.value);
+        }
+    }
+
+    const Text& look_up(std::int64_t hash) {
+        const auto [entry, unknown] = texts_.try_emplace(hash);
+        Text& text = entry->second;
+        if (!unknown || !text_.bind(hash).next()) return text;
+        text.key = text_.text(0);
+        text.value = text_.text(1);
+        if (is_column_anyway(text.key)) return text;
+        const auto [column, fresh] = columns_.try_emplace(text.key, static_cast<int>(settings_.keys.size()));
+        if (fresh) settings_.keys.push_back(text.key);
+        text.column = column->second;
+        return text;
+    }
+
+    Database& database_;
+    Statement text_;
+    KeySettings settings_;
+    TextMap<std::size_t> experiment_of_;
+    std::vector<std::optional<std::vector<std::int64_t>>> common_;   ///< experiment -> what all of its runs have
+    std::unordered_map<std::int64_t, Text> texts_;
+    std::unordered_map<std::string, int> columns_;
+};
+
 }  // namespace
 
-std::vector<StoredScore> unpack_scores(std::string_view blob) {
-    std::vector<StoredScore> scores;
+void for_each_score(std::string_view blob, const std::function<void(const StoredScore&)>& take) {
     while (!blob.empty()) {
         StoredScore score;
         score.name = take_name(blob);
         score.task_type = take_name(blob);
-        if (blob.size() < sizeof score.score) break;
+        if (blob.size() < sizeof score.score) return;
         std::memcpy(&score.score, blob.data(), sizeof score.score);
         blob.remove_prefix(sizeof score.score);
-        scores.push_back(score);
+        take(score);
     }
-    return scores;
 }
 
 bool put_scores(Database& database, const std::string& run) {
@@ -103,31 +193,38 @@ void put_settings(Database& database, const std::string& run, const Json& settin
 }
 
 RunScores Store::run_scores(std::int64_t since) {
-    struct Cell {
-        std::size_t row, set;
-        double score;
+    struct Row {
+        std::string created, id;
+        std::size_t first_cell, end_cell;
     };
     RunScores scores;
     Numbers numbers;
-    std::vector<Cell> cells;
-    Statement rows(*database_, "SELECT id, scores FROM runs WHERE revision > ? ORDER BY created, id");
-    rows.bind(since);
+    std::vector<std::pair<std::size_t, double>> cells;   // set, score
+    std::vector<Row> rows;
+    Statement statement(*database_, "SELECT created, id, scores FROM runs WHERE revision > ?");
+    statement.bind(since);
     std::string key;
-    while (rows.next()) {
-        for (const StoredScore& score : unpack_scores(rows.blob(1))) {
+    while (statement.next()) {
+        rows.push_back({statement.text(0), statement.text(1), cells.size(), 0});
+        for_each_score(statement.blob(2), [&](const StoredScore& score) {
             key.assign(score.name).push_back('\0');
             key += score.task_type;
             const std::size_t set = numbers.of(key);
             if (set == scores.sets.size()) scores.sets.push_back({std::string(score.name), std::string(score.task_type)});
-            cells.push_back({scores.runs.size(), set, score.score});
-        }
-        scores.runs.push_back(rows.text(0));
+            cells.emplace_back(set, score.score);
+        });
+        rows.back().end_cell = cells.size();
     }
+    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::tie(a.created, a.id) < std::tie(b.created, b.id); });
     scores.arrange_sets();
     std::vector<std::size_t> place(scores.sets.size());
     for (std::size_t i = 0; i < scores.sets.size(); ++i) place[numbers.of(scores.sets[i].name + '\0' + scores.sets[i].task_type)] = i;
-    scores.values.assign(scores.runs.size() * scores.sets.size(), std::numeric_limits<double>::quiet_NaN());
-    for (const Cell& cell : cells) scores.values[cell.row * scores.sets.size() + place[cell.set]] = cell.score;
+    scores.values.assign(rows.size() * scores.sets.size(), std::numeric_limits<double>::quiet_NaN());
+    for (Row& row : rows) {
+        double* values = scores.values.data() + scores.runs.size() * scores.sets.size();
+        for (std::size_t i = row.first_cell; i < row.end_cell; ++i) values[place[cells[i].first]] = cells[i].second;
+        scores.runs.push_back(std::move(row.id));
+    }
     return scores;
 }
 
@@ -147,41 +244,8 @@ double RunScores::type_mean(std::size_t run, std::string_view task_type) const {
 }
 
 KeySettings Store::key_settings() {
-    std::vector<RunHashes> runs;
-    std::unordered_map<std::string, std::vector<std::int64_t>> common;   // experiment -> what all of its runs have
-    Statement rows(*database_, "SELECT id, experiment, hashes FROM runs JOIN setting_lists ON run = id ORDER BY created, id");
-    while (rows.next()) {
-        runs.push_back({rows.text(0), rows.text(1), unpack_blob<std::int64_t>(rows.blob(2))});
-        const auto [entry, first] = common.try_emplace(runs.back().experiment, runs.back().hashes);
-        if (!first) intersect(entry->second, runs.back().hashes);
-    }
     KeySettings settings;
-    std::unordered_map<std::int64_t, std::pair<int, std::string>> texts;   // hash -> column (-1: not one), value
-    std::unordered_map<std::string, int> columns;
-    Statement text(*database_, "SELECT key, value FROM setting_texts WHERE hash = ?");
-    const auto look_up = [&](std::int64_t hash) -> const std::pair<int, std::string>& {
-        const auto [entry, unknown] = texts.try_emplace(hash, -1, "");
-        if (!unknown || !text.bind(hash).next()) return entry->second;
-        const std::string key = text.text(0);
-        entry->second.second = text.text(1);
-        if (is_column_anyway(key)) return entry->second;
-        const auto [column, fresh] = columns.try_emplace(key, static_cast<int>(settings.keys.size()));
-        if (fresh) settings.keys.push_back(key);
-        entry->second.first = column->second;
-        return entry->second;
-    };
-    for (const RunHashes& run : runs) {
-        auto& row = settings.values[run.run];
-        const std::vector<std::int64_t>& same = common.at(run.experiment);
-        std::size_t j = 0;
-        for (const std::int64_t hash : run.hashes) {
-            while (j < same.size() && same[j] < hash) ++j;
-            if (j < same.size() && same[j] == hash) continue;
-            const auto& [column, value] = look_up(hash);
-            if (column >= 0) row.emplace(settings.keys[static_cast<std::size_t>(column)], value);
-        }
-    }
-    std::sort(settings.keys.begin(), settings.keys.end());
+    database_->snapshot([&] { settings = KeySettingsReader(*database_).read(); });
     return settings;
 }
 

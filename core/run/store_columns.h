@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@ struct StoredScore {
     std::string_view name, task_type;   ///< into the blob
     double score = 0;                   ///< percent
 };
-std::vector<StoredScore> unpack_scores(std::string_view blob);
+/// Nothing of the end that is not whole.
+void for_each_score(std::string_view blob, const std::function<void(const StoredScore&)>& take);
 
 /// From the rows of `results`. True where that changed the run's row.
 bool put_scores(Database& database, const std::string& run);
