@@ -65,6 +65,28 @@ class TestCurves : public QObject {
         QCOMPARE(em.colour, asked.groups[1].colour);
     }
 
+    void where_a_seed_has_ended_the_mean_is_that_of_the_others() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        CurveRequest asked;
+        asked.series = "loss";
+        asked.groups.push_back({"EM", 2, {}, {}});
+        for (const auto& [last, level] : {std::pair(100, 3.0), {40, 1.0}}) {
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+            write_attempt(run, 1, last, "stopped", level);
+            asked.groups.front().runs.push_back(run.info().id);
+        }
+        Store store(project.path());
+        store.ingest_all();
+        const CurveResult result = readCurve(store, asked);
+        const Series& em = named(result.figure, "EM (n = 2)");
+        QCOMPARE(em.x.size(), std::size_t{100});
+        QVERIFY(std::abs(em.y[9] - 0.2) < 1e-12);        // (3 + 1) / 2 / 10
+        QVERIFY(std::abs(em.high[9] - em.y[9] - std::sqrt(2.0) / 10) < 1e-9);
+        QVERIFY(std::abs(em.y[79] - 3.0 / 80) < 1e-12);  // one seed alone: no spread
+        QCOMPARE(em.high[79], em.y[79]);
+    }
+
     void without_the_band_every_seed_has_its_own_line() {
         Store store(folder_.path());
         CurveRequest asked = request("loss");

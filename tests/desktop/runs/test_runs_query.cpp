@@ -12,15 +12,6 @@ namespace {
 
 RunsSnapshotPtr snapshot_of(Store& store) { return withChanges({}, store.changes_since(0)); }
 
-std::vector<SeriesBucket> buckets(const std::vector<double>& values) {
-    std::vector<SeriesBucket> made;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto step = static_cast<std::int64_t>(10 * i);
-        made.push_back({std::isnan(values[i]) ? 0 : 1, step, step, values[i], values[i], values[i], values[i], values[i]});
-    }
-    return made;
-}
-
 }  // namespace
 
 class TestRunsQuery : public QObject {
@@ -95,19 +86,9 @@ class TestRunsQuery : public QObject {
         }
     }
 
-    void a_curve_is_the_mean_over_seeds_with_its_spread() {
-        const double none = std::numeric_limits<double>::quiet_NaN();
-        const Series series = meanCurve("EM", {buckets({1, 2, none, 5}), buckets({3, 2, none, none})}, 0, 30);
-        QCOMPARE(series.x, (std::vector<double>{0, 10, 30}));
-        QCOMPARE(series.y, (std::vector<double>{2, 2, 5}));
-        QVERIFY(std::abs(series.high[0] - (2 + std::sqrt(2.0))) < 1e-12);
-        QCOMPARE(series.low[2], 5.0);
-        QVERIFY(meanCurve("EM", {buckets({1, 2})}, 0, 10).low.empty());
-    }
-
     void curves_of_groups_are_read_from_the_store() {
         const RunsSnapshotPtr snapshot = snapshot_of(*store_);
-        SeedGroup em{"EM", 2, {}};
+        CurveGroup em{"EM", 2, {}};
         for (const RunRow& run : snapshot->runs)
             if (run.info.variant == "EM") em.runs.push_back(run.info.id);
         const CurveAnswer answer = readCurves(*store_, {em, {"nothing", 0, {"no-such-run"}}}, "no such series");

@@ -1,8 +1,10 @@
-#include "pages/curves/curve_data.h"
+#include "curves/curve_data.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace faceter::desktop {
 namespace {
@@ -158,6 +160,14 @@ std::pair<std::string, std::string> seriesLabel(const std::string& name) {
     if (name.rfind("loss/", 0) == 0) return {"loss, " + name.substr(5), ""};
     if (name.rfind("score/", 0) == 0) return {"validation, " + name.substr(6), "%"};
     return {name, ""};
+}
+
+std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>& groups) {
+    std::set<std::string> names;
+    for (const CurveGroup& group : groups)
+        for (const std::string& run : group.runs)
+            for (std::string& name : store.series_names(run)) names.insert(std::move(name));
+    return {names.begin(), names.end()};
 }
 
 CurveResult readCurve(Store& store, const CurveRequest& request) {

@@ -12,7 +12,8 @@ struct CurveGroup {
     std::string label;
     int colour = 0;                    ///< place in the palette
     std::vector<std::string> runs;     ///< ids
-    std::vector<std::string> names;    ///< of the runs, where each has its own line ("MoTE · seed 2")
+    std::vector<std::string> names{};    ///< of the runs, where each has its own line ("MoTE · seed 2")
+    bool operator==(const CurveGroup&) const = default;
 };
 
 struct CurveRequest {
@@ -31,6 +32,9 @@ struct CurveResult {
     double from = 0, to = 0;   ///< all that there is on x, over the runs
     bool empty = true;
 };
+
+/// Series that some of the runs have, sorted.
+std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>& groups);
 
 /// Reads what the panel shows: at most `columns` points a line, whatever the length of the series. Where a column holds many points the line is their mean
 /// and the band reaches from their lowest to their highest; a smoothed line has the raw one faint behind it.

@@ -2,7 +2,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "pages/curves/curve_data.h"
+#include "curves/curve_data.h"
 
 class QLabel;
 class QToolButton;

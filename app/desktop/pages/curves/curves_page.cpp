@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLabel>
 #include <QMenu>
@@ -26,15 +27,6 @@ const PageRegistration registration{{QStringLiteral("curves"), QStringLiteral("C
 
 constexpr int growing_ms = 2000;
 const QStringList first_choice{QStringLiteral("loss"), QStringLiteral("lr"), QStringLiteral("grad_norm"), QStringLiteral("tokens_per_s")};
-
-QStringList namesOf(Store& store, const std::vector<std::string>& runs) {
-    std::set<std::string> names;
-    for (const std::string& run : runs)
-        for (const std::string& name : store.series_names(run)) names.insert(name);
-    QStringList list;
-    for (const std::string& name : names) list << qs(name);
-    return list;
-}
 
 /// The slider's 0 to 100 as a weight: fine near 1, where it matters.
 double weightOf(int slider) { return slider == 0 ? 0 : 1 - std::pow(10.0, -slider / 100.0 * 3); }
@@ -59,7 +51,10 @@ CurvesPage::CurvesPage(Workspace& workspace)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 16);
     layout->setSpacing(8);
-    layout->addWidget(titleLabel(tr("Curves")));
+    auto* head = new QHBoxLayout;
+    head->addWidget(titleLabel(tr("Curves")), 1);
+    head->addWidget(m_linkRanges);
+    layout->addLayout(head);
     layout->addWidget(m_subtitle);
     buildBar(layout);
     auto* scroll = new QScrollArea;
@@ -107,7 +102,7 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
     bar->addWidget(secondaryLabel(tr("Smoothing")));
     bar->addWidget(m_smoothing);
     bar->addWidget(m_smoothingValue);
-    for (QCheckBox* box : {m_seeds, m_logX, m_logY, m_linkRanges}) bar->addWidget(box);
+    for (QCheckBox* box : {m_seeds, m_logX, m_logY}) bar->addWidget(box);
     layout->addLayout(bar);
     connect(m_x, &QComboBox::currentIndexChanged, this, &CurvesPage::sendRequests);
     connect(m_smoothing, &QSlider::valueChanged, this, &CurvesPage::sendRequests);
@@ -118,14 +113,16 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
 void CurvesPage::askNames() {
     ProjectSession* session = workspace().session();
     if (!session) return;
-    const RunsSnapshotPtr hold = workspace().runs();
-    std::vector<std::string> runs;
-    const std::vector<RunGroupRef> groups = workspace().shownGroups();
-    for (const RunGroupRef& group : groups)
-        for (const RunRow* run : group.runs) runs.push_back(run->info.id);
-    m_subtitle->setText(tr("%1 · %2 runs in %3 groups").arg(workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment()).arg(runs.size()).arg(groups.size()));
-    session->query([runs](Store& store) { return namesOf(store, runs); })
-        .then(this, [this](const QStringList& names) { takeNames(names); })
+    const std::vector<CurveGroup> groups = shownCurves();
+    std::size_t runs = 0;
+    for (const CurveGroup& group : groups) runs += group.runs.size();
+    m_subtitle->setText(tr("%1 · %2 runs in %3 groups").arg(workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment()).arg(runs).arg(groups.size()));
+    session->query([groups](Store& store) { return curveNames(store, groups); })
+        .then(this, [this](const std::vector<std::string>& names) {
+            QStringList list;
+            for (const std::string& name : names) list << qs(name);
+            takeNames(list);
+        })
         .onFailed(this, [this](const std::exception& error) {
             this->workspace().complain(QString::fromUtf8(error.what()));
             takeNames({});
@@ -213,6 +210,12 @@ CurveRequest CurvesPage::request() const {
     request.logX = m_logX->isChecked();
     request.logY = m_logY->isChecked();
     request.overSeeds = m_seeds->isChecked();
+    request.groups = shownCurves();
+    return request;
+}
+
+std::vector<CurveGroup> CurvesPage::shownCurves() const {
+    std::vector<CurveGroup> curves;
     const RunsSnapshotPtr hold = workspace().runs();
     for (const RunGroupRef& group : workspace().shownGroups()) {
         CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
@@ -220,9 +223,9 @@ CurveRequest CurvesPage::request() const {
             curve.runs.push_back(run->info.id);
             curve.names.push_back(fmt::format("{} · seed {}", curve.label, run->info.seed));
         }
-        request.groups.push_back(std::move(curve));
+        curves.push_back(std::move(curve));
     }
-    return request;
+    return curves;
 }
 
 void CurvesPage::sendRequests() {

@@ -1,7 +1,7 @@
 #pragma once
 #include <QTimer>
 
-#include "pages/curves/curve_data.h"
+#include "curves/curve_data.h"
 #include "pages/page.h"
 
 class QCheckBox;
@@ -36,6 +36,7 @@ class CurvesPage : public Page {
     void sendRequests();
     void refreshGrowing();
     CurveRequest request() const;
+    std::vector<CurveGroup> shownCurves() const;
     void fillSeriesMenu();
 
     QStringList m_names, m_chosen;

@@ -50,7 +50,7 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     });
 }
 
-void CurveCard::show(const std::vector<SeedGroup>& groups, bool anew) {
+void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew) {
     if (groups == m_groups && !anew) return;
     m_groups = groups;
     ask();

@@ -18,7 +18,7 @@ class CurveCard : public QFrame {
   public:
     explicit CurveCard(Workspace& workspace, QWidget* parent = nullptr);
     /// Draws these; `anew` where their points may have changed.
-    void show(const std::vector<SeedGroup>& groups, bool anew);
+    void show(const std::vector<CurveGroup>& groups, bool anew);
     QString series() const { return m_wanted; }
     void setSeries(const QString& name) { m_wanted = name; }
     bool isReady() const { return !m_asking; }
@@ -35,7 +35,7 @@ class CurveCard : public QFrame {
     QLabel* m_none;
     FigureView* m_view;
     QStackedLayout* m_stack;
-    std::vector<SeedGroup> m_groups;
+    std::vector<CurveGroup> m_groups;
     QString m_wanted;
     bool m_asking = false, m_again = false, m_filling = false;
 };

@@ -123,8 +123,12 @@ void RunsPage::take(const RunsAnswer& answer) {
 }
 
 std::vector<RunColumn> RunsPage::columnsNow() const {
-    if (m_columnIds.isEmpty()) return m_answer.data->defaultColumns();
     std::vector<RunColumn> columns;
+    if (m_columnIds.isEmpty()) {
+        columns = m_answer.data->defaultColumns();
+        if (m_group.kind == GroupBy::Kind::seeds) std::erase(columns, RunColumn{RunColumn::Kind::seed, {}});   // n stands beside the name
+        return columns;
+    }
     for (const QString& id : m_columnIds)
         if (const auto column = RunColumn::fromId(id)) columns.push_back(*column);
     return columns;
@@ -195,7 +199,7 @@ std::vector<int> RunsPage::chosenRuns() const {
 
 void RunsPage::showCurves(bool anew) {
     if (!m_answer.data) return;
-    std::vector<SeedGroup> groups;
+    std::vector<CurveGroup> groups;
     QHash<QString, std::size_t> places;
     bool live = false;
     for (const int row : chosenRuns()) {

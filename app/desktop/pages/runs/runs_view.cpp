@@ -6,9 +6,12 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMouseEvent>
+#include <QResizeEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "pages/runs/runs_delegate.h"
 
@@ -17,6 +20,19 @@ namespace {
 
 constexpr int measured_lines = 100;
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
+
+/// How narrow a column of texts may get for the others' sake; numbers and states are never cut.
+int leastWidth(RunColumn::Kind kind, int wanted) {
+    switch (kind) {
+        case RunColumn::Kind::name: return std::min(wanted, 120);
+        case RunColumn::Kind::time: return std::min(wanted, 132);
+        case RunColumn::Kind::key_settings:
+        case RunColumn::Kind::point:
+        case RunColumn::Kind::tags:
+        case RunColumn::Kind::note: return std::min(wanted, 72);
+        default: return wanted;
+    }
+}
 
 }  // namespace
 
@@ -117,19 +133,37 @@ void RunsView::setWidths(const QHash<QString, int>& widths) {
     fitWidths();
 }
 
-void RunsView::fitWidths() {
-    m_fitting = true;
+int RunsView::wantedWidth(int column) const {
     const QFontMetrics body(font()), head(horizontalHeader()->font());
+    const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
+    int wide = head.horizontalAdvance(what.title()) + 32;
+    for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row)
+        wide = std::max(wide, RunsDelegate::wantedWidth(m_model.index(row, column), body));
+    const bool settings = what.kind == RunColumn::Kind::key_settings;
+    return std::min(wide, settings ? most_settings_width : what.kind == RunColumn::Kind::name ? most_name_width : most_width);
+}
+
+/// Columns as wide as their texts; where they do not all fit, texts give way before a column goes behind the scroll bar.
+void RunsView::fitWidths() {
+    std::vector<int> widths, slack;
     for (int column = 0; column < m_model.columnCount(); ++column) {
         const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
-        int wide = head.horizontalAdvance(what.title()) + 32;
-        for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row)
-            wide = std::max(wide, RunsDelegate::wantedWidth(m_model.index(row, column), body));
-        const bool settings = what.kind == RunColumn::Kind::key_settings;
-        wide = std::min(wide, settings ? most_settings_width : what.kind == RunColumn::Kind::name ? most_name_width : most_width);
-        setColumnWidth(column, std::max(32, m_widths.value(what.id(), wide)));
+        const bool chosen = m_widths.contains(what.id());
+        widths.push_back(chosen ? m_widths.value(what.id()) : wantedWidth(column));
+        slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back()));
     }
+    const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
+    const int yielding = std::accumulate(slack.begin(), slack.end(), 0);
+    const double share = excess > 0 && yielding > 0 ? std::min(1.0, static_cast<double>(excess) / yielding) : 0;
+    m_fitting = true;
+    for (std::size_t i = 0; i < widths.size(); ++i)
+        setColumnWidth(static_cast<int>(i), std::max(32, widths[i] - static_cast<int>(std::ceil(slack[i] * share))));
     m_fitting = false;
+}
+
+void RunsView::resizeEvent(QResizeEvent* event) {
+    DataTable::resizeEvent(event);
+    if (event->size().width() != event->oldSize().width()) fitWidths();
 }
 
 void RunsView::setSort(const SortBy& sort) {

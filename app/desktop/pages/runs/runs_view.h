@@ -44,11 +44,13 @@ class RunsView : public DataTable {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     bool toggleAt(const QPoint& position);
     QModelIndex resumableAt(const QPoint& position) const;
     bool openCurrent(bool open);
+    int wantedWidth(int column) const;
     void resetOrder();
     void sortClicked(int section, Qt::SortOrder order);
 
