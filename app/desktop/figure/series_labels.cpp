@@ -11,7 +11,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150;
-constexpr int mostDirect = 3;
+constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
 
@@ -166,19 +166,27 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
         const bool toTheLeft = x + 4 + width > m_plot->viewport().width() - 4;
         all.append({s, text, QRectF(toTheLeft ? x - 4 - width : x + 4, 0, width, rowHeight), false, x});
     }
-    std::stable_sort(all.begin(), all.end(), [](const Label& a, const Label& b) { return a.stemX > b.stemX; });
+    // Who stands right of its stem is placed from the right, who had to go to the left of it from the left: then a stem ends below the labels over it.
+    const auto isLeft = [](const Label& label) { return label.box.left() < label.stemX; };
+    std::stable_sort(all.begin(), all.end(), [&](const Label& a, const Label& b) {
+        if (isLeft(a) != isLeft(b)) return isLeft(b);
+        return isLeft(a) ? a.stemX < b.stemX : a.stemX > b.stemX;
+    });
     for (qsizetype i = 0; i < all.size(); ++i) {
         int row = 0;
+        const auto overlaps = [&](const Label& other) {
+            return other.box.top() == row * rowHeight && all[i].box.left() - 4 < other.box.right() && all[i].box.right() + 4 > other.box.left();
+        };
         const auto collides = [&](const Label& other) {
             const QRectF a = all[i].box.adjusted(-4, 0, 4, 0);
-            const bool sameRow = other.box.top() == row * rowHeight;
             const bool overOthersStem = other.stemX > a.left() && other.stemX < a.right() && other.box.top() >= row * rowHeight;
             const bool stemThroughOther =
                 all[i].stemX > other.box.left() - 3 && all[i].stemX < other.box.right() + 3 && other.box.top() <= row * rowHeight;
-            return (sameRow && a.left() < other.box.right() && a.right() > other.box.left()) || overOthersStem ||
-                   (stemThroughOther && other.box.top() < row * rowHeight);
+            return overlaps(other) || overOthersStem || (stemThroughOther && other.box.top() < row * rowHeight);
         };
-        while (row < 6 && std::any_of(all.begin(), all.begin() + i, collides)) ++row;
+        while (row < mostMeanRows && std::any_of(all.begin(), all.begin() + i, collides)) ++row;
+        if (row == mostMeanRows)   // a stem through a label, then, rather than no room for the curves
+            for (row = 0; row < mostMeanRows && std::any_of(all.begin(), all.begin() + i, overlaps);) ++row;
         all[i].box.moveTop(row * rowHeight);
     }
     return all;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int patience_ms = 30000;
 constexpr int quiet_ms = 400;   // nothing asked and nothing open for so long: drawn
+constexpr int quiet_looks = 10;   // and for so many turns of the event loop: on a busy machine little happens in a time
 
 void processFor(int ms) {
     QEventLoop loop;
@@ -41,15 +42,20 @@ bool takeScreenshot(MainWindow& window, const QString& page, const QString& file
     QElapsedTimer patience, quiet;
     patience.start();
     quiet.start();
-    while (patience.elapsed() < patience_ms && quiet.elapsed() < quiet_ms) {
+    int looks = 0;
+    while (patience.elapsed() < patience_ms && (quiet.elapsed() < quiet_ms || looks < quiet_looks)) {
         processFor(40);
-        if (!isSettled(window)) quiet.restart();
+        ++looks;
+        if (isSettled(window)) continue;
+        quiet.restart();
+        looks = 0;
     }
     if (!isSettled(window)) {
         error = QStringLiteral("page '%1' was not ready after %2 s").arg(page).arg(patience_ms / 1000);
         return false;
     }
-    if (!window.grab().save(file, "PNG")) {
+    constexpr int smallest = 0;   // of PNG's qualities: it loses nothing, and takes its time
+    if (!window.grab().save(file, "PNG", smallest)) {
         error = QStringLiteral("%1: cannot write").arg(file);
         return false;
     }

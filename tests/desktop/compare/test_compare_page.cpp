@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QMenu>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QToolButton>
@@ -180,6 +181,27 @@ class TestComparePage : public QObject {
         for (int i = 0; i < 6; ++i) QTest::keyClick(table, Qt::Key_Down);
         QTRY_VERIFY(opened.find<FigureView>("compareSeeds")->figure().title.starts_with("same source,"));
         QVERIFY(!opened.find<FigureView>("compareExamples")->isVisible());
+    }
+    void many_groups_scroll_beside_the_names_of_the_rows() {
+        ComparedShape shape;
+        shape.variants = {"EM", "IC", "MoTE", "TLR MoE", "averaged", "wide", "narrow", "other"};
+        shape.seeds = 1;
+        Opened opened(shape);
+        QVERIFY(opened.wait());
+        opened.page->resize(800, 700);
+        auto* table = opened.find<QTableView>("compareTable");
+        auto* names = opened.find<QTableView>("frozenColumns");
+        QTRY_VERIFY(table->horizontalScrollBar()->maximum() > 0);
+        QVERIFY(!names->isVisible());
+        table->horizontalScrollBar()->setValue(table->horizontalScrollBar()->maximum());
+        QVERIFY(names->isVisible());
+        QCOMPARE(names->width(), table->columnWidth(0) + table->columnWidth(1));
+        for (int row = 0; row < table->model()->rowCount(); ++row) {
+            const QRect there = table->visualRect(table->model()->index(row, 2)), here = names->visualRect(names->model()->index(row, 1));
+            QCOMPARE(table->viewport()->mapToGlobal(there.topLeft()).y(), names->viewport()->mapToGlobal(here.topLeft()).y());
+        }
+        QTest::mouseClick(names->viewport(), Qt::LeftButton, {}, names->visualRect(names->model()->index(1, 1)).center());
+        QCOMPARE(table->currentIndex().row(), 1);
     }
     void published_columns_stand_at_the_means() {
         Opened opened;

@@ -22,7 +22,7 @@ QComboBox* box(const QString& name, const QString& accessible) {
     made->setObjectName(name);
     made->setAccessibleName(accessible);
     made->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    made->setMaximumWidth(240);
+    made->setMaximumWidth(210);
     return made;
 }
 
@@ -66,7 +66,7 @@ void CompareBar::fillTests() {
         m_test->addItem(qs(info.title), qs(info.name));
         m_test->setItemData(m_test->count() - 1, qs(fmt::format("{} {}", info.speaks_for, info.assumption)).toHtmlEscaped(), Qt::ToolTipRole);
     }
-    for (const SeedValue value : {SeedValue::mean, SeedValue::best, SeedValue::last}) m_value->addItem(tr("Value: %1").arg(qs(seed_value_name(value))));
+    for (const SeedValue value : {SeedValue::mean, SeedValue::best, SeedValue::last}) m_value->addItem(qs(seed_value_name(value)).replace(0, 1, qs(seed_value_name(value)).left(1).toUpper()));
     m_value->setToolTip(tr("Which of a group's seeds is shown; tests take all of them"));
 }
 
@@ -78,7 +78,7 @@ void CompareBar::fillPublished() {
     }
     m_published->setMaxVisibleItems(16);
     m_published->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);   // long names of tables must not press the others
-    m_published->setMinimumContentsLength(14);
+    m_published->setMinimumContentsLength(11);
 }
 
 QToolButton* CompareBar::makeCopy() {

@@ -21,6 +21,7 @@
 #include "pages/compare/compare_inspector.h"
 #include "pages/compare/compare_model.h"
 #include "widgets/data_table.h"
+#include "widgets/frozen_columns.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -96,6 +97,8 @@ void ComparePage::buildContent() {
     m_table->setItemDelegate(new CompareDelegate(m_table));
     m_table->setObjectName(QStringLiteral("compareTable"));
     m_table->setAccessibleName(tr("Scores by data set and group"));
+    m_table->installEventFilter(this);
+    new FrozenColumns(*m_table, CompareModel::firstGroup, new CompareHeader);   // what a row is stays in sight beside the last group
     auto* content = new QWidget;
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
@@ -265,22 +268,27 @@ void ComparePage::showPublished() {
 }
 
 void ComparePage::fitTable() {
+    m_fittedWidth = m_table->width();
     m_table->fitColumns(widestName);
     for (int column = CompareModel::firstGroup; m_comparison && column < CompareModel::firstGroup + static_cast<int>(m_comparison->groups.size()); ++column) {
         const bool isBase = m_comparison->baseline == static_cast<std::size_t>(column - CompareModel::firstGroup);
         m_table->setColumnWidth(column, std::min(std::max(m_table->columnWidth(column), CompareDelegate::groupWidth(!isBase)), 220));
     }
-    const int rows = std::min(m_model->rowCount(), mostRows);
+    const int rows = std::min(m_model->rowCount(), mostRows), columns = m_model->columnCount();
     int width = 0;
-    for (int column = 0; column < m_model->columnCount(); ++column) width += m_table->columnWidth(column);
+    for (int column = 0; column < columns; ++column) width += m_table->columnWidth(column);
+    // What is left is shared by the numbers' columns, so that the table ends where the cards do.
+    if (const int left = m_table->viewport()->width() - width; left > 0 && columns > CompareModel::firstGroup)
+        for (int column = CompareModel::firstGroup; column < columns; ++column) m_table->setColumnWidth(column, m_table->columnWidth(column) + left / (columns - CompareModel::firstGroup));
     const int bar = width > m_table->width() ? m_table->horizontalScrollBar()->sizeHint().height() : 0;
     m_table->setFixedHeight(rows * m_table->verticalHeader()->defaultSectionSize() + m_table->horizontalHeader()->sizeHint().height() + bar + 2);
 }
 
-/// Room for a scroll bar along the table comes and goes with the width.
-void ComparePage::resizeEvent(QResizeEvent* event) {
-    Page::resizeEvent(event);
-    QTimer::singleShot(0, this, [this] { if (m_view) fitTable(); });
+/// Columns and the room for a scroll bar along the table follow its width, which the scroll bar beside it changes too.
+bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_table && event->type() == QEvent::Resize && m_table->width() != m_fittedWidth)
+        QTimer::singleShot(0, this, [this] { if (m_view) fitTable(); });
+    return Page::eventFilter(watched, event);
 }
 
 void ComparePage::showSelectedSet() {

@@ -40,7 +40,7 @@ class ComparePage : public Page {
     std::shared_ptr<const ComparisonView> view() const { return m_view; }
 
   protected:
-    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
     void buildContent();
@@ -71,6 +71,7 @@ class ComparePage : public Page {
     std::stop_source m_stop;
     int m_generation = 0, m_dataGeneration = 0, m_pending = 0;
     bool m_examplesAsked = false;
+    int m_fittedWidth = 0;   ///< of the table
 
     QStackedWidget* m_stack;
     EmptyState* m_empty;

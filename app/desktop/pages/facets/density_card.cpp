@@ -10,7 +10,7 @@
 
 namespace faceter::desktop {
 namespace {
-constexpr int plotHeight = 116;
+constexpr int plotHeight = 116, side = 8, gap = 6;
 }
 
 DensityCard::DensityCard(QWidget* parent) : QFrame(parent), m_title(new ElidedLabel), m_p(secondaryLabel()), m_figure(new FigureView) {
@@ -20,11 +20,13 @@ DensityCard::DensityCard(QWidget* parent) : QFrame(parent), m_title(new ElidedLa
     layout->setContentsMargins(2, 8, 2, 2);
     layout->setSpacing(0);
     auto* head = new QHBoxLayout;
-    head->setContentsMargins(10, 0, 10, 0);
-    head->setSpacing(8);
-    m_title->setProperty("role", QStringLiteral("heading"));
+    head->setContentsMargins(side, 0, side, 0);
+    head->setSpacing(gap);
+    QFont name = Theme::tableFont();
+    name.setWeight(QFont::DemiBold);
+    m_title->setFont(name);
     head->addWidget(m_title, 1);
-    m_p->setFont(Theme::tableFont());
+    m_p->setFont(Theme::plotFont());
     m_p->setObjectName(QStringLiteral("densityCardP"));
     head->addWidget(m_p);
     layout->addLayout(head);
@@ -47,5 +49,10 @@ void DensityCard::setTest(const QString& p, const QString& exact) {
 }
 
 QString DensityCard::p() const { return m_p->text(); }
+
+int DensityCard::wantedWidth() const {
+    const int corner = QFontMetrics(m_p->font()).horizontalAdvance(QStringLiteral("p < 0.001"));
+    return QFontMetrics(m_title->font()).horizontalAdvance(m_title->fullText()) + corner + gap + 2 * side + 8;
+}
 
 }  // namespace faceter::desktop

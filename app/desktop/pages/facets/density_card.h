@@ -20,6 +20,8 @@ class DensityCard : public QFrame {
     void setTest(const QString& p, const QString& exact);
     FigureView* figure() const { return m_figure; }
     QString p() const;
+    /// Room for the whole name beside the corner.
+    int wantedWidth() const;
 
   private:
     ElidedLabel* m_title;

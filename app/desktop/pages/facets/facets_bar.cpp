@@ -1,6 +1,7 @@
 #include "pages/facets/facets_bar.h"
 
 #include <QComboBox>
+#include <QHBoxLayout>
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalBlocker>
@@ -32,10 +33,11 @@ QComboBox* FacetsBar::makeBox(const char* name, const QString& accessible, int w
 
 FacetsBar::FacetsBar(QWidget* parent)
     : QWidget(parent),
-      m_baseline(makeBox("facetsBaseline", tr("Baseline: the runs that the others are compared with"), 190)),
-      m_second(makeBox("facetsSecond", tr("The runs that are compared with the baseline"), 190)),
-      m_texts(makeBox("facetsTexts", tr("The texts that the analysis embedded"), 270)),
-      m_test(makeBox("facetsTest", tr("The test behind p and stars"), 250)),
+      m_actions(new QWidget),
+      m_baseline(makeBox("facetsBaseline", tr("Baseline: the runs that the others are compared with"), 180)),
+      m_second(makeBox("facetsSecond", tr("The runs that are compared with the baseline"), 160)),
+      m_texts(makeBox("facetsTexts", tr("The texts that the analysis embedded"), 230)),
+      m_test(makeBox("facetsTest", tr("The test behind p and stars"), 190)),
       m_view(makeBox("facetsView", tr("View"), 170)),
       m_more(new QPushButton(tr("+ run"))),
       m_export(new QPushButton(tr("Export"))),
@@ -50,8 +52,12 @@ FacetsBar::FacetsBar(QWidget* parent)
     m_more->setAccessibleName(tr("Further runs"));
     m_export->setMenu(m_exportMenu);
     m_export->setObjectName(QStringLiteral("facetsExport"));
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_baseline, m_second, m_more, m_texts, m_test, m_view}) layout->addWidget(widget);
-    layout->addWidget(m_export);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_baseline, m_second, m_more, m_texts, m_test}) layout->addWidget(widget);
+    auto* actions = new QHBoxLayout(m_actions);
+    actions->setContentsMargins(0, 0, 0, 0);
+    actions->setSpacing(8);
+    actions->addWidget(m_view);
+    actions->addWidget(m_export);
     connect(m_baseline, &QComboBox::activated, this, [this] { Q_EMIT baselineChosen(m_baseline->currentData().toString().toStdString()); });
     connect(m_second, &QComboBox::activated, this, [this] {
         std::vector<std::string> keys = m_choice.compared;
@@ -76,7 +82,7 @@ void FacetsBar::setData(const FacetsData& data, const FacetsChoice& choice) {
     m_baseline->clear();
     m_second->clear();
     m_texts->clear();
-    for (const FacetTexts& texts : data.texts) m_texts->addItem(tr("Texts: %1").arg(qs(texts.label)), keyData(texts.key));
+    for (const FacetTexts& texts : data.texts) m_texts->addItem(qs(texts.label), keyData(texts.key));
     choose(m_texts, choice.texts);
     for (const FacetGroup& group : data.groups) {
         m_groups.emplace_back(group.request, group.has(choice.texts));

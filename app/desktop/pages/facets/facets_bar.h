@@ -20,6 +20,8 @@ class FacetsBar : public QWidget {
     SimilarityTestKind test() const;
     void setView(View view);
     View view() const;
+    /// View and export, for the page's head; owned by whoever takes it into a layout.
+    QWidget* actions() const { return m_actions; }
     /// What the Export button opens; filled by the page when it is about to show.
     QMenu* exportMenu() const { return m_exportMenu; }
 
@@ -34,6 +36,7 @@ class FacetsBar : public QWidget {
     void fillMore();
     QComboBox* makeBox(const char* name, const QString& accessible, int widest);
 
+    QWidget* m_actions;
     QComboBox *m_baseline, *m_second, *m_texts, *m_test, *m_view;
     QPushButton *m_more, *m_export;
     QMenu *m_moreMenu, *m_exportMenu;

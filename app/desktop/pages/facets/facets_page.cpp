@@ -2,6 +2,7 @@
 
 #include <QDir>
 #include <QFileDialog>
+#include <QHBoxLayout>
 #include <QJsonArray>
 #include <QMenu>
 #include <QStackedWidget>
@@ -87,7 +88,10 @@ QWidget* FacetsPage::makeHead() {
     auto* layout = new QVBoxLayout(head);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
-    layout->addWidget(titleLabel(tr("Facets")));
+    auto* top = new QHBoxLayout;
+    top->addWidget(titleLabel(tr("Facets")), 1);
+    top->addWidget(m_bar->actions());
+    layout->addLayout(top);
     m_subtitle->setWordWrap(true);
     layout->addWidget(m_subtitle);
     layout->addSpacing(8);
@@ -166,11 +170,12 @@ void FacetsPage::showPicture(std::shared_ptr<const FacetsPicture> picture) {
     m_patience->stop();
     m_picture = std::move(picture);
     m_bar->setVisible(!m_picture->groups.empty());
+    m_bar->actions()->setVisible(!m_picture->groups.empty());
     if (m_picture->groups.empty()) {
         m_subtitle->setText(tr("Cosine similarity of the same texts under two instructions."));
         showEmpty();
     } else {
-        m_subtitle->setText(tr("Cosine similarity of the same %1 texts under two instructions. The lower, the further apart the model holds the two tasks.")
+        m_subtitle->setText(tr("Cosine similarity of the same %1 texts under two instructions; the lower, the further apart the tasks.")
                                 .arg(m_picture->groups.front().set.num_texts()));
         m_pairs->setPicture(*m_picture);
         m_matrixIsOld = m_textsAreOld = true;

@@ -15,7 +15,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int narrowest = 230, mostColumns = 3;   // of the grid, px and cards
+constexpr int narrowest = 230, widestName = 420, mostColumns = 3;   // of the grid, px and cards
 
 const SimilarityTest* testOf(const SimilarityComparison& comparison, const SimilarityPair& pair) {
     for (const SimilarityTest& test : comparison.tests)
@@ -125,7 +125,10 @@ void PairsView::resizeEvent(QResizeEvent* event) {
 }
 
 void PairsView::arrange() {
-    const int columns = std::clamp(viewport()->width() / narrowest, 1, mostColumns);
+    int wanted = narrowest;   // names of pairs are long where tasks have roles: fewer cards a row rather than cut names
+    for (const DensityCard* card : m_cards) wanted = std::max(wanted, std::min(card->wantedWidth(), widestName));
+    const int spacing = m_grid->spacing();
+    const int columns = std::clamp((viewport()->width() + spacing) / (wanted + spacing), 1, mostColumns);
     if (columns == m_columns) return;
     m_columns = columns;
     for (DensityCard* card : m_cards) m_grid->removeWidget(card);

@@ -19,7 +19,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int planeHeight = 300;
+constexpr int narrowestPlane = 400, planeHeight = 300;
 
 QStringList textsOf(const std::vector<SimilarityGroup>& groups) {
     QStringList texts;
@@ -112,6 +112,7 @@ QWidget* TextsView::makeRight() {
     m_grid = new QGridLayout(m_plots);
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(8);
+    m_plots->installEventFilter(this);
     column->addWidget(m_plots);
     column->addWidget(m_empty);
     m_text->setWordWrap(true);
@@ -164,13 +165,31 @@ void TextsView::fillPlanes(const FacetsPicture& picture) {
         plane->setMinimumHeight(planeHeight);
         layout->addWidget(plane);
         connect(plane, &PlaneView::textClicked, this, &TextsView::chooseText);
-        const int place = static_cast<int>(m_planes.size());
-        m_grid->addWidget(card, place / 2, place % 2);
         m_planes.push_back(plane);
         m_cards.push_back(card);
     }
+    m_columns = 0;
+    arrange();
     m_plots->setVisible(!m_planes.empty());
     m_empty->setVisible(m_planes.empty() && !picture.groups.empty());
+}
+
+/// Side by side where each plane has room for its legend beside the points.
+void TextsView::arrange() {
+    const int columns = std::clamp(m_plots->width() / narrowestPlane, 1, 2);
+    if (columns == m_columns) return;
+    m_columns = columns;
+    for (QWidget* card : m_cards) m_grid->removeWidget(card);
+    int place = 0;
+    for (QWidget* card : m_cards) {
+        m_grid->addWidget(card, place / columns, place % columns);
+        ++place;
+    }
+}
+
+bool TextsView::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_plots && event->type() == QEvent::Resize) arrange();
+    return QWidget::eventFilter(watched, event);
 }
 
 void TextsView::chooseText(int text) {

@@ -29,10 +29,14 @@ class TextsView : public QWidget {
     int chosenText() const { return m_chosen; }
     const std::vector<PlaneView*>& planes() const { return m_planes; }
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     QWidget* makeList();
     QWidget* makeRight();
     void fillPlanes(const FacetsPicture& picture);
+    void arrange();
     void showChosen();
 
     QLineEdit* m_search;
@@ -48,7 +52,7 @@ class TextsView : public QWidget {
     std::vector<PlaneView*> m_planes;
     std::vector<QWidget*> m_cards;
     std::vector<SimilarityGroup> m_groups;
-    int m_chosen = -1;
+    int m_chosen = -1, m_columns = 0;
 };
 
 }  // namespace faceter::desktop
