@@ -8,7 +8,7 @@ function(faceter_install)
   endforeach()
   install(TARGETS faceter-base faceter-learn LIBRARY DESTINATION lib)
   install(DIRECTORY core/ DESTINATION include/faceter FILES_MATCHING PATTERN "*.h")
-  install(DIRECTORY experiments resources DESTINATION share/faceter)
+  install(DIRECTORY experiments resources DESTINATION share/faceter PATTERN screenshots EXCLUDE)
   install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/faceter)
 
   include(CMakePackageConfigHelpers)
