@@ -233,12 +233,23 @@ class TestStore : public QObject {
         const RunDirectory torn = sample_run(project.path(), 4);
         write_attempt(torn, 1, 5, "finished");
         const std::string whole = read_file(torn.attempt_journal(1));
-        write_file_atomic(torn.attempt_journal(1), whole.substr(0, whole.size() - 5));
+        write_file_atomic(torn.attempt_journal(1), whole + whole.substr(0, 40));
         write_file_atomic(torn.results() / "bad.json", "{\"score\": ");
         Store store(project.path());
         const std::vector<std::string> warnings = store.ingest_all();
         QCOMPARE(warnings.size(), std::size_t{3});
         QCOMPARE(store.runs().size(), std::size_t{4});
+    }
+    void the_last_line_of_a_live_run_is_on_its_way_and_no_warning() {
+        const TemporaryDirectory project;
+        const RunDirectory live = sample_run(project.path(), 1);
+        write_attempt(live, 1, 5, "");
+        const std::string whole = read_file(live.attempt_journal(1));
+        write_file_atomic(live.attempt_journal(1), whole + whole.substr(0, 40));
+        Store store(project.path());
+        QVERIFY(store.ingest_all().empty());
+        write_file_atomic(live.attempt_journal(1), whole + "not a line\n");   // whole, and wrong
+        QCOMPARE(store.ingest_all().size(), std::size_t{1});
     }
     void hostile_results_do_no_harm() {
         const TemporaryDirectory project;
