@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -24,9 +26,7 @@ void write_folder(const fs::path& out, const EmbeddingModel& model, const Route&
     }
     make_directories(out);
     write_sentence_transformers_files(out, like);
-    std::error_code ignored;
-    fs::remove(out / "model.safetensors", ignored);
-    write_tensors(out / "model.safetensors", model.encoders[static_cast<std::size_t>(route.encoder)]->dense_tensors(route.expert));
+    write_model_tensors(out, like, model.encoders[static_cast<std::size_t>(route.encoder)]->dense_tensors(route.expert));
     fmt::print("{}\n", out.string());
 }
 
@@ -44,12 +44,21 @@ void add_prompts(EmbeddingModel& model) {
         if (!route.instruction.empty()) model.folder.prompts[key.first + "." + std::string(role_name(key.second))] = route.instruction;
 }
 
+/// sentence-transformers has token-routed blocks in NomicBERT alone.
+void refuse_routed_blocks_elsewhere(const EmbeddingModel& model, const std::string& run) {
+    const auto& blocks = model.encoders.front()->blocks();
+    const bool routed = std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.routing.has_value(); });
+    if (routed && model.folder.model_type != "nomic_bert")
+        throw data_error("{}: has token-routed blocks, which no {} checkpoint can hold outside of Faceter; train it from a NomicBERT model to export it", run, model.folder.model_type);
+}
+
 int export_run(const ExportCommand& options) {
     const auto run = find_run(options.run, options.project);
     if (!run) throw usage_error("no run '{}' in {}; 'faceter list --project {}' shows the runs", options.run, options.project, options.project);
     const fs::path out = options.folder;
     if (fs::exists(out) && !fs::is_empty(out) && !options.force) throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     const auto model = open_run_model(*run);
+    refuse_routed_blocks_elsewhere(*model, options.run);
     if (!options.task.empty()) {
         const ServedRoute served = parse_route(options.task, model->tasks);
         write_folder(out, *model, model->route(served.task, served.role));

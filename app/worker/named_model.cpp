@@ -48,8 +48,8 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     }
     if (!options.instruction.empty()) opened.route = instruction_route(*opened.model, options.instruction);
     if (options.max_length > 0) {
-        const auto positions = static_cast<std::size_t>(opened.model->encoders.front()->config().max_positions);
-        if (options.max_length > positions) throw usage_error("--max-length {} is more than the {} positions of the model", options.max_length, positions);
+        const auto positions = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);
+        if (positions > 0 && options.max_length > positions) throw usage_error("--max-length {} is more than the {} positions of the model", options.max_length, positions);
         opened.model->max_length = options.max_length;
     }
     return opened;

@@ -22,11 +22,23 @@ constexpr std::array tokenizer_files = {"tokenizer.json",
 void write_json(const fs::path& path, const Json& json) { write_file_atomic(path, json.dump(2) + "\n"); }
 
 /// In the spelling that every version of sentence-transformers from 2 on reads.
-Json modules(bool normalize) {
-    Json list = Json::array({{{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Transformer"}},
-                             {{"idx", 1}, {"name", "1"}, {"path", "1_Pooling"}, {"type", "sentence_transformers.models.Pooling"}}});
-    if (normalize) list.push_back({{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}});
+Json modules(const ModelFolder& model) {
+    Json list = Json::array();
+    const auto add = [&](const std::string& path, const char* kind) {
+        list.push_back({{"idx", list.size()}, {"name", std::to_string(list.size())}, {"path", path}, {"type", std::string("sentence_transformers.models.") + kind}});
+    };
+    add("", "Transformer");
+    add("1_Pooling", "Pooling");
+    for (const DenseModule& dense : model.dense) add(dense.name, "Dense");
+    if (model.normalize) add(std::to_string(list.size()) + "_Normalize", "Normalize");
     return list;
+}
+
+Json dense_config(const DenseModule& dense) {
+    return {{"in_features", dense.in_features},
+            {"out_features", dense.out_features},
+            {"bias", dense.bias},
+            {"activation_function", dense.tanh ? "torch.nn.modules.activation.Tanh" : "torch.nn.modules.linear.Identity"}};
 }
 
 std::int64_t embedding_dim(const ModelFolder& model) {
@@ -59,9 +71,13 @@ Json sentence_transformers_config(const ModelFolder& model) {
 
 void write_sentence_transformers_files(const std::filesystem::path& out, const ModelFolder& like) {
     write_json(out / "config.json", like.config);
-    write_json(out / "modules.json", modules(like.normalize));
+    write_json(out / "modules.json", modules(like));
     make_directories(out / "1_Pooling");
     write_json(out / "1_Pooling" / "config.json", pooling_config(like));
+    for (const DenseModule& dense : like.dense) {
+        make_directories(out / dense.name);
+        write_json(out / dense.name / "config.json", dense_config(dense));
+    }
     write_json(out / "sentence_bert_config.json", {{"max_seq_length", like.max_seq_length}, {"do_lower_case", like.lowercase_first}});
     write_json(out / "config_sentence_transformers.json", sentence_transformers_config(like));
     for (const char* name : tokenizer_files)

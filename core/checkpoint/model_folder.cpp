@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "checkpoint/weights.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
@@ -69,27 +68,45 @@ void read_pooling(const fs::path& folder, ModelFolder& model) {
     model.include_prompt = json_or(config, "include_prompt", true, path.string());
 }
 
-/// modules.json: Transformer, Pooling and perhaps Normalize, in this order.
+DenseModule read_dense(const fs::path& folder, const std::string& module) {
+    const fs::path path = folder / "config.json";
+    const Json config = read_config(path);
+    DenseModule dense;
+    dense.name = module;
+    dense.in_features = json_at<std::int64_t>(config, "in_features", path.string());
+    dense.out_features = json_at<std::int64_t>(config, "out_features", path.string());
+    dense.bias = json_or(config, "bias", true, path.string());
+    const std::string activation = class_name(json_or<std::string>(config, "activation_function", "torch.nn.modules.activation.Tanh", path.string()));
+    if (activation != "Tanh" && activation != "Identity")
+        throw data_error("{}: activation_function {} is not supported; Tanh and Identity are", path.string(), faceter::quoted(activation));
+    dense.tanh = activation == "Tanh";
+    constexpr std::int64_t largest = 1 << 20;
+    if (dense.in_features < 1 || dense.in_features > largest || dense.out_features < 1 || dense.out_features > largest)
+        throw data_error("{}: a layer from {} to {} features; 1 to {} were expected", path.string(), dense.in_features, dense.out_features, largest);
+    return dense;
+}
+
+/// modules.json: Transformer, Pooling, perhaps Dense ones, perhaps Normalize, in this order.
 void read_modules(const fs::path& path, ModelFolder& model) {
     const Json modules = read_json(path, max_config_bytes);
     if (!modules.is_array()) throw data_error("{}: is not a list of modules", path.string());
     std::vector<std::string> kinds;
+    bool known = true;
     for (const Json& module : modules) {
         const std::string kind = class_name(json_at<std::string>(module, "type", path.string()));
-        const fs::path folder = inner_folder(model.folder, json_or(module, "path", std::string(), path.string()), path);
+        const std::string name = json_or(module, "path", std::string(), path.string());
+        const fs::path folder = inner_folder(model.folder, name, path);
+        const std::size_t place = kinds.size();
+        known = known && (place == 0 ? kind == "Transformer" : place == 1 ? kind == "Pooling" : !model.normalize && (kind == "Dense" || kind == "Normalize"));
         if (kind == "Transformer") model.encoder_folder = folder;
         if (kind == "Pooling") read_pooling(folder, model);
-        if (kind == "Dense")
-            throw data_error("{}: the module Dense (a linear layer after pooling) is not supported yet; choose a model without one",
-                             path.string());
+        if (kind == "Dense" && known) model.dense.push_back(read_dense(folder, name));
+        if (kind == "Normalize") model.normalize = true;
         kinds.push_back(kind);
     }
-    model.normalize = kinds.size() == 3;
-    const bool known = kinds.size() >= 2 && kinds.size() <= 3 && kinds[0] == "Transformer" && kinds[1] == "Pooling" &&
-                       (kinds.size() == 2 || kinds[2] == "Normalize");
-    if (!known)
-        throw data_error("{}: the modules {} are not supported; Transformer, Pooling and perhaps Normalize, in this order, are",
-                         path.string(), faceter::quoted(join(kinds, ", ")));
+    if (!known || kinds.size() < 2)
+        throw data_error("{}: the modules {} are not supported; Transformer, Pooling, perhaps Dense and perhaps Normalize, in this order, are", path.string(),
+                         faceter::quoted(join(kinds, ", ")));
 }
 
 void read_sentence_config(ModelFolder& model, std::size_t& max_seq_length) {
@@ -113,7 +130,8 @@ std::size_t tokenizer_length(const ModelFolder& model) {
 
 /// How many tokens the model has positions for; 0 where it has no such limit. RoBERTa's positions start behind the padding id.
 std::size_t num_positions(const ModelFolder& model, const std::string& name) {
-    const std::int64_t positions = json_or(model.config, "max_position_embeddings", std::int64_t{0}, name);
+    const char* key = model.model_type == "nomic_bert" && model.config.contains("n_positions") ? "n_positions" : "max_position_embeddings";
+    const std::int64_t positions = json_or(model.config, key, std::int64_t{0}, name);
     const bool offset = model.model_type == "roberta" || model.model_type == "xlm-roberta" || model.model_type == "camembert" ||
                         model.model_type == "mpnet";
     const std::int64_t usable = offset ? positions - json_or(model.config, "pad_token_id", std::int64_t{1}, name) - 1 : positions;
@@ -168,6 +186,17 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     read_lengths(model, config.string());
     read_prompts(model);
     return model;
+}
+
+Weights ModelFolder::weights() const {
+    Weights all(weight_files);
+    const auto inside = [&](const std::string& ending) {  // a run with an encoder a task keeps everything in one file
+        return std::any_of(all.names().begin(), all.names().end(), [&](const std::string& name) { return name.ends_with(ending); });
+    };
+    for (const DenseModule& module : dense)
+        if (!inside(module.name + ".linear.weight"))
+            for (const fs::path& file : find_weight_files(folder / module.name)) all.add(file, module.name + ".");
+    return all;
 }
 
 const std::string& ModelFolder::prompt(const std::string& name) const {

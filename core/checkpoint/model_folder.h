@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/weights.h"
 #include "common/json.h"
 
 namespace faceter {
@@ -13,6 +14,13 @@ enum class Similarity { cosine, dot, euclidean, manhattan };
 
 std::string_view pooling_name(Pooling pooling);           ///< "mean", "cls", "last_token"
 std::string_view similarity_name(Similarity similarity);  ///< "cosine", "dot", "euclidean", "manhattan"
+
+/// A linear layer behind pooling (sentence-transformers' module Dense), such as INSTRUCTOR, GTR and Sentence-T5 have.
+struct DenseModule {
+    std::string name;                  ///< its folder inside the model's, such as "2_Dense"
+    std::int64_t in_features = 0, out_features = 0;
+    bool bias = true, tanh = false;    ///< tanh: the activation behind it; otherwise there is none
+};
 
 /// A Hugging Face or sentence-transformers folder as it says itself. A plain transformers folder (no modules.json) is read as
 /// sentence-transformers reads it: mean pooling, no normalisation, the tokenizer's model_max_length.
@@ -24,6 +32,7 @@ struct ModelFolder {
     std::vector<std::filesystem::path> weight_files;
     Pooling pooling = Pooling::mean;
     bool include_prompt = true;  ///< false: pooling leaves the instruction's tokens out
+    std::vector<DenseModule> dense;  ///< behind pooling, in order
     bool normalize = false;
     std::size_t max_seq_length = 512;  ///< tokens, special tokens included; never more than the model has positions for
     bool lowercase_first = false;      ///< sentence_bert_config.json's do_lower_case: the text is lower-cased before the tokenizer
@@ -33,6 +42,8 @@ struct ModelFolder {
 
     /// Throws a data error: not a folder, a file missing or broken, a module that is not supported (named, with what to do).
     static ModelFolder open(const std::filesystem::path& folder);
+    /// Its weights: those of weight_files, and each Dense module's as "<module>.linear.weight" and "<module>.linear.bias".
+    Weights weights() const;
     /// The prompt of that name; a data error that lists the known names where there is none.
     const std::string& prompt(const std::string& name) const;
 };

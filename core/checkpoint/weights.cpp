@@ -59,16 +59,19 @@ std::set<std::string> shard_names(const fs::path& index) {
 }  // namespace
 
 Weights::Weights(std::span<const std::filesystem::path> files) {
-    for (const fs::path& path : files) files_.emplace_back(path);
-    for (std::size_t f = 0; f < files_.size(); ++f) {
-        const auto& tensors = files_[f].tensors();
-        for (std::size_t t = 0; t < tensors.size(); ++t) {
-            const auto [place, added] = index_.emplace(tensors[t].name, Place{f, t});
-            if (!added)
-                throw data_error("{}: tensor {} is also in {}", files_[f].path().string(), faceter::quoted(tensors[t].name),
-                                 files_[place->second.file].path().string());
-            names_.push_back(tensors[t].name);
-        }
+    for (const fs::path& path : files) add(path);
+}
+
+void Weights::add(const std::filesystem::path& file, const std::string& prefix) {
+    const std::size_t f = files_.size();
+    files_.emplace_back(file);
+    const auto& tensors = files_[f].tensors();
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+        std::string name = prefix + tensors[t].name;
+        const auto [place, added] = index_.emplace(name, Place{f, t});
+        if (!added)
+            throw data_error("{}: tensor {} is also in {}", files_[f].path().string(), faceter::quoted(name), files_[place->second.file].path().string());
+        names_.push_back(std::move(name));
     }
 }
 

@@ -15,6 +15,8 @@ class Weights {
   public:
     /// Opens and checks every file; a tensor in two files is a data error.
     explicit Weights(std::span<const std::filesystem::path> files);
+    /// One more file, whose tensors go under `prefix` + their name.
+    void add(const std::filesystem::path& file, const std::string& prefix = "");
 
     /// Every tensor's name, file by file.
     const std::vector<std::string>& names() const { return names_; }

@@ -54,7 +54,11 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
             inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, route.expert, skip});
             tokens += static_cast<std::int64_t>(ids.size());
         }
-        const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), {}).to(at::kFloat).contiguous();
+        RoutingTrace trace;
+        ForwardContext context;
+        if (options.routing) context.routing = &trace;
+        const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), context).to(at::kFloat).contiguous();
+        if (options.routing) options.routing(trace);
         for (std::size_t i = 0; i < inputs.size(); ++i)
             std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim,
                         part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim) * sizeof(float));

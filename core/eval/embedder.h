@@ -16,6 +16,8 @@ struct EmbedOptions {
     int threads = 0;                       ///< of the tokenizer; 0: as many as ATen uses
     /// Called with the number of texts done, now and then; may throw to stop.
     std::function<void(std::size_t)> progress;
+    /// Called with what token-routed blocks did, a batch at a time.
+    std::function<void(const RoutingTrace&)> routing;
 };
 
 /// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by

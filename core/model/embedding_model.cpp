@@ -9,15 +9,15 @@ namespace faceter {
 
 std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) {
     auto model = open_empty(folder);
-    model->encoders.front()->load_weights(Weights(folder.weight_files));
+    model->encoders.front()->load_weights(folder.weights());
     return model;
 }
 
 std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& folder) {
     auto model = std::make_unique<EmbeddingModel>();
     model->folder = folder;
-    const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string());
-    model->encoders.push_back(std::make_unique<Encoder>(config, at::kFloat));
+    const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), Weights(folder.weight_files));
+    model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
     model->max_length = folder.max_seq_length;
     return model;
@@ -49,7 +49,7 @@ std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
 }
 
 at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const {
-    const at::Tensor pooled = pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip);
+    const at::Tensor pooled = encoder.apply_heads(pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip));
     return folder.normalize ? normalize_rows(pooled) : pooled;
 }
 

@@ -50,7 +50,7 @@ class EmbeddingModel {
     /// takes no more memory than the dense model; the other experts stay on disk.
     void load_one_route(const Weights& weights, const std::string& task, Role role);
 
-    std::int64_t dim() const { return encoders.front()->config().hidden_dim; }
+    std::int64_t dim() const { return encoders.front()->dim(); }
     /// A hash of all weights and settings that embeddings depend on: a key for caches.
     std::string fingerprint() const;
 };

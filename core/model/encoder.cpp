@@ -2,90 +2,183 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "common/hash.h"
 #include "model/matrix.h"
 
 namespace faceter {
 namespace {
 
-/// Sites of dropout: three a block, one for the embeddings.
-enum Site : std::uint32_t { embeddings = 0, attention_probabilities = 1, attention_output = 2, feed_forward_output = 3 };
+/// Sites of dropout: three a block, one for the embeddings, one behind the final norm.
+enum Site : std::uint32_t { embeddings = 0, attention_probabilities = 1, attention_output = 2, feed_forward_output = 3, final_output = 1 };
 
 DropoutSite site_of(const ForwardContext& context, double p, std::size_t block, Site site) {
     return {context.training ? p : 0, context.seed, context.step, static_cast<std::uint32_t>(4 * block + site)};
 }
 
-at::Tensor parameter(std::vector<std::int64_t> shape, at::ScalarType dtype) { return at::zeros(shape, dtype); }
+/// T5's buckets of relative positions, for texts read in both directions: half of them for each side, the first half of those exact, the rest
+/// logarithmic up to the largest distance (Raffel et al., 2020, section 2.1; the logarithm in float32, as the released code has it).
+std::int64_t relative_bucket(std::int64_t distance, std::int64_t buckets, std::int64_t max_distance) {
+    const std::int64_t half = buckets / 2, exact = half / 2, side = distance > 0 ? half : 0, away = std::abs(distance);
+    if (away < exact) return side + away;
+    const float share = std::log(static_cast<float>(away) / static_cast<float>(exact)) /
+                        static_cast<float>(std::log(static_cast<double>(max_distance) / static_cast<double>(exact)));
+    const auto bucket = exact + static_cast<std::int64_t>(share * static_cast<float>(half - exact));
+    return side + std::min(bucket, half - 1);
+}
+
+/// The row of NormWeights that a block's norm is for each segment; `biases`: of the linear layer before it, a segment each.
+NormWeights norm_weights(const NormParameter& norm, const at::Tensor& bias = {}) { return {bias, norm.gamma, norm.beta}; }
 
 }  // namespace
 
-std::vector<NamedTensor> Expert::tensors() const {
-    return {{"attention.output.LayerNorm.weight", attention_gamma}, {"attention.output.LayerNorm.bias", attention_beta},
-            {"intermediate.dense.weight", up},                      {"intermediate.dense.bias", up_bias},
-            {"output.dense.weight", down},                          {"output.dense.bias", down_bias},
-            {"output.LayerNorm.weight", output_gamma},              {"output.LayerNorm.bias", output_beta}};
-}
+/// The residual stream x, and what the last branch gave that is not added yet.
+struct Encoder::Stream {
+    at::Tensor x;
+    at::Tensor branch;                    ///< undefined: nothing is to be added
+    std::vector<at::Tensor> branch_bias;  ///< of each segment; one that is undefined: none
+    bool by_expert = false;
+    std::size_t branch_block = 0;
+};
 
-Expert Expert::clone() const {
-    const auto copy = [](const at::Tensor& t) { return t.detach().clone(); };
-    return {copy(attention_gamma), copy(attention_beta), copy(up),           copy(up_bias),
-            copy(down),            copy(down_bias),      copy(output_gamma), copy(output_beta)};
-}
-
-Encoder::Encoder(EncoderConfig config, at::ScalarType dtype) : config_(std::move(config)), dtype_(dtype) {
-    const std::int64_t d = config_.hidden_dim, inner = config_.intermediate_dim;
-    const auto make = [&](std::vector<std::int64_t> shape) { return parameter(std::move(shape), dtype_); };
-    word_ = make({config_.vocab_size, d});
-    position_ = make({config_.max_positions, d});
-    token_type_ = make({config_.num_token_types, d});
-    embedding_gamma_ = make({d});
-    embedding_beta_ = make({d});
-    for (std::int64_t i = 0; i < config_.num_layers; ++i) {
-        Block block;
-        block.qkv = {make({3 * d, d}), make({3 * d})};
-        block.attention_output = {make({d, d}), make({d})};
-        block.experts.push_back({make({d}), make({d}), make({inner, d}), make({inner}), make({d, inner}), make({d}), make({d}), make({d})});
-        blocks_.push_back(std::move(block));
-    }
-}
+struct Encoder::Shared {
+    std::shared_ptr<const RotaryTable> rotary, local_rotary;
+    at::Tensor position_bias;
+};
 
 at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& context) const {
-    at::Tensor sum = at::embedding(word_, batch.ids) + at::embedding(position_, batch.positions);
-    if (config_.num_token_types > 0) sum = sum + token_type_.select(0, 0);
-    const at::Tensor normed =
-        add_norm(sum, {}, {{{}, embedding_gamma_, embedding_beta_}}, false, config_.norm_epsilon, batch.layout, DropoutSite{});
-    return packed_dropout(normed, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
+    at::Tensor sum = at::embedding(word_, batch.ids);
+    if (position_.defined()) sum = sum + at::embedding(position_, config_.first_position > 0 ? batch.positions + config_.first_position : batch.positions);
+    if (token_type_.defined()) sum = sum + token_type_.select(0, 0);
+    if (embedding_norm_.gamma.defined())
+        sum = add_norm(sum, {}, {norm_weights(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{}).normed;
+    return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
 }
 
-at::Tensor Encoder::block_forward(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
+Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
+    Shared shared;
+    const std::int64_t length = batch.layout->max_length();
+    if (config_.rotary_dim > 0) {
+        double base = config_.rotary_base;
+        if (config_.rotary_scaling > 0 && length > config_.trained_positions) {
+            const double stretch = config_.rotary_scaling * static_cast<double>(length) / static_cast<double>(config_.trained_positions) - (config_.rotary_scaling - 1);
+            base *= std::pow(stretch, static_cast<double>(config_.rotary_dim) / static_cast<double>(config_.rotary_dim - 2));
+        }
+        shared.rotary = shared.local_rotary = std::make_shared<RotaryTable>(rotary_table(length, config_.rotary_dim, base));
+        if (config_.local_window > 0 && config_.local_rotary_base != config_.rotary_base)
+            shared.local_rotary = std::make_shared<RotaryTable>(rotary_table(length, config_.rotary_dim, config_.local_rotary_base));
+    }
+    if (relative_bias_.defined()) {
+        const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);
+        for (std::int64_t i = 0; i < 2 * length - 1; ++i)
+            buckets.data_ptr<std::int64_t>()[i] = relative_bucket(i - (length - 1), config_.relative_buckets, config_.relative_max_distance);
+        shared.position_bias = at::embedding(relative_bias_, buckets.to(relative_bias_.device())).t();  // [heads, 2 L - 1]
+    }
+    return shared;
+}
+
+/// Attention(x) = softmax(scale q k^T + bias) v, then W_o without its bias (Vaswani et al., 2017).
+at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
     const Block& block = blocks_[index];
-    const bool mixture = block.is_mixture();
-    const auto& segments = mixture ? batch.layout->segments() : batch.layout->whole();
-    std::vector<NormWeights> before, behind;
-    std::vector<FeedForwardWeights> mlp;
+    const auto i = static_cast<std::int64_t>(index);
+    const at::Tensor qkv = linear_layer(x, block.qkv.weight, block.qkv.bias);  // [T, 3 A]
+    const AttentionForm form{config_.num_heads, config_.attention_scale, config_.window(i), config_.window(i) > 0 ? shared.local_rotary : shared.rotary,
+                             shared.position_bias};
+    const at::Tensor attended = packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
+    return linear_layer(attended, block.attention_output.weight, {});
+}
+
+at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
+    const Block& block = blocks_[index];
+    const FeedForwardForm form{config_.activation, config_.gated};
+    if (block.routing) {
+        RouterOutput output;
+        output.block = index;
+        const std::uint64_t noise = context.training && block.routing->jitter > 0 ? hash64("router jitter", context.seed ^ (static_cast<std::uint64_t>(context.step) << 16) ^ index) | 1 : 0;
+        const at::Tensor y = routed_feed_forward(x, *block.routing, form, noise, context.routing ? &output : nullptr);
+        if (context.routing) context.routing->push_back(std::move(output));
+        return y;
+    }
+    const auto& segments = block.is_mixture() ? batch.layout->segments() : batch.layout->whole();
+    std::vector<FeedForwardWeights> weights;
     for (const Segment& segment : segments) {
         const Expert& expert = block.experts[static_cast<std::size_t>(segment.expert)];
-        const Expert& norms = block.shared_norms ? block.experts[0] : expert;
-        before.push_back({block.attention_output.bias, norms.attention_gamma, norms.attention_beta});
-        mlp.push_back({expert.up, expert.up_bias, expert.down});
-        behind.push_back({expert.down_bias, norms.output_gamma, norms.output_beta});
+        weights.push_back({expert.up, expert.up_bias, expert.down});
     }
-    const double scale = 1.0 / std::sqrt(static_cast<double>(config_.hidden_dim) / static_cast<double>(config_.num_heads));
-    // Attention(x) = softmax(q k^T / sqrt(d)) v, then y = norm(x + W_o attention), out = norm(y + FFN_e(y))    (Vaswani et al., 2017; post-norm)
-    const at::Tensor qkv = linear_layer(x, block.qkv.weight, block.qkv.bias);  // [T, 3 D]
-    const at::Tensor attended =
-        packed_attention(qkv, batch.layout, config_.num_heads, scale, site_of(context, context.attention_dropout, index, attention_probabilities));
-    const at::Tensor y = add_norm(linear_layer(attended, block.attention_output.weight, {}), x, before, mixture, config_.norm_epsilon, batch.layout,
-                                  site_of(context, context.hidden_dropout, index, attention_output));
-    return add_norm(feed_forward(y, segments, mlp), y, behind, mixture, config_.norm_epsilon, batch.layout,
-                    site_of(context, context.hidden_dropout, index, feed_forward_output));
+    return feed_forward(x, segments, weights, form);
+}
+
+/// y = norm(x + W_o attention(x)), x = norm(y + FFN_e(y)).
+void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+    const Block& block = blocks_[index];
+    const bool mixture = block.is_mixture();
+    std::vector<NormWeights> before, behind;
+    for (const Segment& segment : mixture ? batch.layout->segments() : batch.layout->whole()) {
+        const Expert& expert = block.experts[static_cast<std::size_t>(segment.expert)];
+        const Expert& norms = block.shared_norms ? block.experts[0] : expert;
+        before.push_back(norm_weights(norms.before, block.attention_output.bias));
+        behind.push_back(norm_weights(norms.behind, expert.down_bias));
+    }
+    const NormForm form{config_.norm, config_.norm_epsilon};
+    const at::Tensor y = add_norm(attend(index, stream.x, batch, shared, context), stream.x, before, mixture, form, batch.layout,
+                                  site_of(context, context.hidden_dropout, index, attention_output)).normed;
+    stream.x = add_norm(mlp(index, y, batch, context), y, behind, mixture, form, batch.layout,
+                        site_of(context, context.hidden_dropout, index, feed_forward_output)).normed;
+}
+
+/// x += W_o attention(norm(x)), x += FFN_e(norm_e(x)); a sum is taken together with the norm that follows.
+void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+    const Block& block = blocks_[index];
+    const NormForm form{config_.norm, config_.norm_epsilon, true};
+    at::Tensor normed = stream.x;
+    if (block.first_norm.gamma.defined()) {
+        std::vector<NormWeights> weights;
+        if (stream.branch_bias.empty()) weights.push_back(norm_weights(block.first_norm));
+        for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(block.first_norm, bias));
+        const bool first = !stream.branch.defined();
+        const ResidualNorm sum = add_norm(first ? stream.x.clone() : stream.branch, first ? at::Tensor() : stream.x, weights, stream.by_expert, form, batch.layout,
+                                          first ? DropoutSite{} : site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output));
+        stream.x = sum.sum;
+        normed = sum.normed;
+    }
+    const bool mixture = block.is_mixture();
+    std::vector<NormWeights> before;
+    stream.branch_bias.clear();
+    for (const Segment& segment : mixture ? batch.layout->segments() : batch.layout->whole()) {
+        const Expert& expert = block.experts[static_cast<std::size_t>(segment.expert)];
+        before.push_back(norm_weights((block.shared_norms ? block.experts[0] : expert).before, block.attention_output.bias));
+        stream.branch_bias.push_back(expert.down_bias);
+    }
+    const ResidualNorm sum = add_norm(attend(index, normed, batch, shared, context), stream.x, before, mixture, form, batch.layout,
+                                      site_of(context, context.hidden_dropout, index, attention_output));
+    stream.x = sum.sum;
+    stream.branch = mlp(index, sum.normed, batch, context);
+    stream.by_expert = mixture;
+    stream.branch_block = index;
 }
 
 at::Tensor Encoder::forward(const PackedBatch& batch, const ForwardContext& context) const {
-    at::Tensor x = embed(batch, context);
-    for (std::size_t i = 0; i < blocks_.size(); ++i) x = block_forward(i, x, batch, context);
-    return x;
+    const Shared shared = shared_inputs(batch);
+    Stream stream;
+    stream.x = embed(batch, context);
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+        config_.pre_norm ? pre_norm_block(i, stream, batch, shared, context) : post_norm_block(i, stream, batch, shared, context);
+    if (!config_.pre_norm) return stream.x;
+    std::vector<NormWeights> weights;
+    for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(final_norm_, bias));
+    const at::Tensor out = add_norm(stream.branch, stream.x, weights, stream.by_expert, {config_.norm, config_.norm_epsilon}, batch.layout,
+                                    site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output)).normed;
+    return packed_dropout(out, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), final_output));
+}
+
+at::Tensor Encoder::apply_heads(at::Tensor pooled) const {
+    for (const DenseHead& head : heads_) {
+        pooled = at::linear(pooled, head.linear.weight, head.linear.bias.defined() ? std::optional<at::Tensor>(head.linear.bias) : std::nullopt);
+        if (head.module.tanh) pooled = pooled.tanh();
+    }
+    return pooled;
 }
 
 PackedBatch make_packed_batch(const std::vector<SequenceInput>& sequences) {

@@ -3,24 +3,16 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "checkpoint/weights.h"
-#include "common/json.h"
+#include "checkpoint/encoder_config.h"
 #include "model/ops.h"
 #include "model/parameters.h"
+#include "model/routing.h"
 
 namespace faceter {
-
-/// The sizes and constants of a BERT-family encoder, from its config.json.
-struct EncoderConfig {
-    std::int64_t num_layers = 0, hidden_dim = 0, num_heads = 0, intermediate_dim = 0;
-    std::int64_t vocab_size = 0, max_positions = 0, num_token_types = 0;
-    double norm_epsilon = 1e-12, hidden_dropout = 0.1, attention_dropout = 0.1;
-    /// Errors (data): a member is missing, of a wrong type, not supported or out of any sane range.
-    static EncoderConfig from_json(const Json& config, std::string_view name);
-};
 
 /// Tokens of texts, packed.
 struct PackedBatch {
@@ -35,50 +27,67 @@ struct ForwardContext {
     std::uint64_t seed = 0;
     std::int64_t step = 0;
     double hidden_dropout = 0, attention_dropout = 0;
+    RoutingTrace* routing = nullptr;    ///< where token-routed blocks leave what their routers did; may be null
 };
 
 struct LinearWeights {
-    at::Tensor weight, bias;
+    at::Tensor weight, bias;            ///< an undefined bias: none
 };
 
-/// The half of a block that task experts own: the norm before the MLP, the MLP, the norm behind it (MoTE, section 3.1; in a post-norm block
-/// the norm before the MLP closes the attention half).
+struct NormParameter {
+    at::Tensor gamma, beta;             ///< an undefined beta: none
+};
+
+/// The half of a block that task experts own (MoTE, section 3.1): the norm before the MLP, the MLP, and the norm behind it. In a post-norm block the norm
+/// before closes the attention half; a pre-norm block has none behind.
 struct Expert {
-    at::Tensor attention_gamma, attention_beta;       // norm before
-    at::Tensor up, up_bias, down, down_bias;          // MLP
-    at::Tensor output_gamma, output_beta;             // norm behind
-    /// The tensors above in a fixed order with their checkpoint suffixes.
-    std::vector<NamedTensor> tensors() const;
+    NormParameter before;
+    at::Tensor up, up_bias, down, down_bias;
+    NormParameter behind;
+    /// The tensors above that there are, in a fixed order.
+    std::vector<at::Tensor> tensors() const;
     Expert clone() const;
 };
 
-/// A post-norm transformer block. `experts` holds one entry for a dense block, one a task expert otherwise.
+/// A transformer block. `experts` holds one entry for a dense block, one a task expert for a mixture; of a token-routed block it holds the norms alone.
 struct Block {
-    LinearWeights qkv;                // [3 D, D]: query, key and value rows
-    LinearWeights attention_output;
+    NormParameter first_norm;         ///< before attention, in a pre-norm block (undefined where the block has none)
+    LinearWeights qkv;                // [3 A, D]: query, key and value rows, A = heads * head_dim
+    LinearWeights attention_output;   // [D, A]
     std::vector<Expert> experts;
+    std::optional<TokenRouting> routing;
     bool shared_norms = false;        ///< experts own only their MLP; the norms are those of experts[0] (MoTE, appendix D.1)
     bool is_mixture() const { return experts.size() > 1; }
 };
 
-/// BERT with absolute positions on packed batches. Made with zero weights; load_weights() reads a Hugging Face folder's ("bert." prefixes are
-/// understood, poolers left out). Blocks may hold several experts; which one a row goes through is said by the layout's segments.
+/// What stands behind pooling: a linear layer, perhaps tanh.
+struct DenseHead {
+    DenseModule module;
+    LinearWeights linear;
+};
+
+/// A transformer encoder on packed batches, composed as its configuration says. Made with zero weights; load_weights() reads a Hugging Face folder's. Blocks
+/// may hold several experts; which one a row goes through is said by the layout's segments, or learned per token.
 class Encoder {
   public:
-    Encoder(EncoderConfig config, at::ScalarType dtype);
+    Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype);
 
-    /// [T, D] hidden states of the last block.
+    /// [T, D] hidden states of the last block, behind the final norm where there is one.
     at::Tensor forward(const PackedBatch& batch, const ForwardContext& context) const;
+    /// The dense heads on pooled rows: [S, D] -> [S, dim()].
+    at::Tensor apply_heads(at::Tensor pooled) const;
 
     const EncoderConfig& config() const { return config_; }
+    /// Of the embedding.
+    std::int64_t dim() const { return heads_.empty() ? config_.hidden_dim : heads_.back().module.out_features; }
     std::vector<Block>& blocks() { return blocks_; }
     const std::vector<Block>& blocks() const { return blocks_; }
 
     /// Leaves for the optimiser, in a fixed order.
     std::vector<Parameter> parameters() const;
-    /// Every tensor under its Hugging Face name; experts beyond the dense form as "encoder.layer.I.experts.E.<suffix>".
+    /// Every tensor under its Hugging Face name; task experts beyond the dense form as "<block>experts.E.<name>".
     std::vector<NamedTensor> named_tensors() const;
-    /// The tensors of the dense encoder that goes through expert `expert` in every mixture block.
+    /// The tensors of the dense encoder that goes through task expert `expert` in every mixture block.
     std::vector<NamedTensor> dense_tensors(int expert) const;
     /// Reads named_tensors() from a checkpoint. Errors (data): a tensor is missing or has another shape.
     void load_weights(const Weights& weights, const std::string& prefix = "");
@@ -96,16 +105,32 @@ class Encoder {
     /// Multiply-adds a token in a text of `length` tokens.
     std::int64_t multiply_adds_per_token(std::int64_t length) const;
 
+    /// A dense block's MLP becomes the start of every token-routed expert of it; the router is given. The norms stay.
+    static void route_tokens(Block& block, TokenRouting routing);
+
   private:
-    void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& destination) const;
+    struct Slot;   // one parameter: its tensor, its names in a checkpoint, what the optimiser may do with it
+    struct Stream; // what flows between blocks
+    struct Shared; // what all blocks of a pass share: rotary tables, position bias
+
+    void visit(const std::function<void(const Slot&)>& visitor);
+    void visit_block(std::size_t index, const std::function<void(const Slot&)>& visitor);
+    void read_slot(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const;
+    std::string prefix_in(const Weights& weights) const;
+
     at::Tensor embed(const PackedBatch& batch, const ForwardContext& context) const;
-    at::Tensor block_forward(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
-    void visit(const std::function<void(const std::string&, at::Tensor&, bool decay, int expert)>& visitor);
+    Shared shared_inputs(const PackedBatch& batch) const;
+    at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
+    at::Tensor mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
+    void post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
+    void pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
 
     EncoderConfig config_;
     at::ScalarType dtype_;
-    at::Tensor word_, position_, token_type_, embedding_gamma_, embedding_beta_;
+    at::Tensor word_, position_, token_type_, relative_bias_;
+    NormParameter embedding_norm_, final_norm_;
     std::vector<Block> blocks_;
+    std::vector<DenseHead> heads_;
 };
 
 /// One text of a packed batch. Those of one expert must be neighbours.

@@ -7,33 +7,44 @@
 #include "model/encoder.h"
 
 namespace faceter {
+
+/// One parameter: where its names stand in a checkpoint, what they are, and what the optimiser may do.
+struct Encoder::Slot {
+    std::string place;                 ///< the block's prefix; empty outside blocks
+    std::vector<std::string> names;    ///< its rows' names in order, without `place`
+    at::Tensor* tensor;
+    bool decay;
+    int expert = -1;                   ///< its task expert's index; -1: shared
+    std::int64_t turned = 0;           ///< > 0: the checkpoint has each of so many row blocks transposed
+
+    std::string full(const std::string& name) const { return expert < 0 ? place + name : fmt::format("{}experts.{}.{}", place, expert, name); }
+    std::string parameter_name() const {
+        std::vector<std::string> all;
+        for (const std::string& name : names) all.push_back(full(name));
+        return fmt::format("{}", fmt::join(all, "|"));
+    }
+    /// The rows that go under name `i`: a view.
+    at::Tensor rows(std::size_t i) const {
+        const at::Tensor all = tensor->detach();
+        if (names.size() == 1) return all;
+        const std::int64_t count = all.size(0) / static_cast<std::int64_t>(names.size());
+        return all.narrow(0, static_cast<std::int64_t>(i) * count, count);
+    }
+    /// The tensor of name `i` as the checkpoint has it: a view, or turned to it.
+    at::Tensor stored(std::size_t i) const {
+        const at::Tensor own = rows(i);
+        if (turned == 0) return own;
+        const std::int64_t width = own.size(1);  // [E D, I] -> [E I, D]
+        return own.view({turned, -1, width}).transpose(1, 2).reshape({turned * width, -1});
+    }
+};
+
 namespace {
 
-constexpr std::int64_t largest_size = std::int64_t{1} << 24;
-
-std::int64_t size_member(const Json& config, std::string_view key, std::string_view name, std::int64_t fallback = 0) {
-    const std::int64_t value = fallback > 0 ? json_or<std::int64_t>(config, key, fallback, name) : json_at<std::int64_t>(config, key, name);
-    if (value < 1 || value > largest_size) throw data_error("{}: member '{}' is {}, expected 1 to {}", name, key, value, largest_size);
-    return value;
-}
-
-double probability_member(const Json& config, std::string_view key, std::string_view name) {
-    const double value = json_or<double>(config, key, 0.1, name);
-    if (!(value >= 0 && value < 1)) throw data_error("{}: member '{}' is {}, expected a probability below 1", name, key, value);
-    return value;
-}
-
-bool is_decayed(const std::string& name) { return name.find("LayerNorm") == std::string::npos && !name.ends_with(".bias"); }
-
-/// The q, k and v rows of a fused tensor, under Hugging Face's names.
-std::vector<NamedTensor> split_qkv(const std::string& prefix, const LinearWeights& qkv, std::int64_t dim) {
-    static constexpr const char* parts[] = {"query", "key", "value"};
-    std::vector<NamedTensor> tensors;
-    for (std::int64_t i = 0; i < 3; ++i) {
-        tensors.push_back({prefix + "attention.self." + parts[i] + ".weight", qkv.weight.detach().narrow(0, i * dim, dim)});
-        tensors.push_back({prefix + "attention.self." + parts[i] + ".bias", qkv.bias.detach().narrow(0, i * dim, dim)});
-    }
-    return tensors;
+std::vector<std::string> with_ending(const std::vector<std::string>& names, const char* ending) {
+    std::vector<std::string> all;
+    for (const std::string& name : names) all.push_back(name + ending);
+    return all;
 }
 
 /// LayerNorm's parameters as the first BERT checkpoints call them.
@@ -43,128 +54,197 @@ std::string first_bert_name(std::string name) {
     return name;
 }
 
+at::Tensor copy(const at::Tensor& t) { return t.defined() ? t.detach().clone() : at::Tensor(); }
+NormParameter copy(const NormParameter& n) { return {copy(n.gamma), copy(n.beta)}; }
+
 }  // namespace
 
-EncoderConfig EncoderConfig::from_json(const Json& config, std::string_view name) {
-    const std::string type = json_or<std::string>(config, "model_type", "bert", name);
-    if (type != "bert") throw data_error("{}: model_type '{}' is not supported; known: bert", name, type);
-    if (const auto kind = json_or<std::string>(config, "position_embedding_type", "absolute", name); kind != "absolute")
-        throw data_error("{}: position_embedding_type '{}' is not supported; known: absolute", name, kind);
-    if (const auto act = json_or<std::string>(config, "hidden_act", "gelu", name); act != "gelu")
-        throw data_error("{}: hidden_act '{}' is not supported; known: gelu", name, act);
-    EncoderConfig c;
-    c.num_layers = size_member(config, "num_hidden_layers", name);
-    c.hidden_dim = size_member(config, "hidden_size", name);
-    c.num_heads = size_member(config, "num_attention_heads", name);
-    c.intermediate_dim = size_member(config, "intermediate_size", name);
-    c.vocab_size = size_member(config, "vocab_size", name);
-    c.max_positions = size_member(config, "max_position_embeddings", name, 512);
-    c.num_token_types = size_member(config, "type_vocab_size", name, 2);
-    c.norm_epsilon = json_or<double>(config, "layer_norm_eps", 1e-12, name);
-    c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name);
-    c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name);
-    if (c.num_layers > 1024) throw data_error("{}: member 'num_hidden_layers' is {}, expected 1 to 1024", name, c.num_layers);
-    if (c.hidden_dim % c.num_heads != 0)
-        throw data_error("{}: hidden_size {} is not a multiple of num_attention_heads {}", name, c.hidden_dim, c.num_heads);
-    return c;
+std::vector<at::Tensor> Expert::tensors() const {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& t : {before.gamma, before.beta, up, up_bias, down, down_bias, behind.gamma, behind.beta})
+        if (t.defined()) all.push_back(t);
+    return all;
 }
 
-void Encoder::visit(const std::function<void(const std::string&, at::Tensor&, bool, int)>& visitor) {
-    const auto shared = [&](const std::string& name, at::Tensor& tensor) { visitor(name, tensor, is_decayed(name), -1); };
-    shared("embeddings.word_embeddings.weight", word_);
-    shared("embeddings.position_embeddings.weight", position_);
-    shared("embeddings.token_type_embeddings.weight", token_type_);
-    shared("embeddings.LayerNorm.weight", embedding_gamma_);
-    shared("embeddings.LayerNorm.bias", embedding_beta_);
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        const std::string prefix = fmt::format("encoder.layer.{}.", i);
-        Block& block = blocks_[i];
-        shared(prefix + "attention.self.qkv.weight", block.qkv.weight);
-        shared(prefix + "attention.self.qkv.bias", block.qkv.bias);
-        shared(prefix + "attention.output.dense.weight", block.attention_output.weight);
-        shared(prefix + "attention.output.dense.bias", block.attention_output.bias);
-        for (std::size_t e = 0; e < block.experts.size(); ++e) {
-            Expert& x = block.experts[e];
-            at::Tensor* members[] = {&x.attention_gamma, &x.attention_beta, &x.up, &x.up_bias, &x.down, &x.down_bias, &x.output_gamma, &x.output_beta};
-            const auto names = x.tensors();
-            for (std::size_t m = 0; m < names.size(); ++m) {
-                const bool norm = names[m].name.find("LayerNorm") != std::string::npos;
-                if (norm && block.shared_norms && e > 0) continue;  // the same tensors as expert 0's
-                const bool own = block.is_mixture() && !(norm && block.shared_norms);
-                const std::string name = own ? fmt::format("{}experts.{}.{}", prefix, e, names[m].name) : prefix + names[m].name;
-                visitor(name, *members[m], is_decayed(names[m].name), own ? static_cast<int>(e) : -1);
-            }
+Expert Expert::clone() const { return {copy(before), copy(up), copy(up_bias), copy(down), copy(down_bias), copy(behind)}; }
+
+Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype) : config_(std::move(config)), dtype_(dtype) {
+    const EncoderConfig& c = config_;
+    const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, inner = c.intermediate_dim, upper = c.gated ? 2 * inner : inner;
+    const auto make = [&](bool wanted, std::vector<std::int64_t> shape) { return wanted ? at::zeros(shape, dtype_) : at::Tensor(); };
+    const auto norm = [&](bool wanted) { return NormParameter{make(wanted, {d}), make(wanted && c.norm_bias, {d})}; };
+    word_ = make(true, {c.vocab_size, d});
+    position_ = make(c.max_positions > 0, {c.max_positions, d});
+    token_type_ = make(c.num_token_types > 0, {c.num_token_types, d});
+    relative_bias_ = make(c.relative_buckets > 0, {c.relative_buckets, c.num_heads});
+    embedding_norm_ = norm(!c.names.embedding_norm.empty());
+    final_norm_ = norm(!c.names.final_norm.empty());
+    for (std::int64_t i = 0; i < c.num_layers; ++i) {
+        Block block;
+        block.first_norm = norm(c.pre_norm && c.has_attention_norm(i));
+        block.qkv = {make(true, {3 * attention, d}), make(c.qkv_bias, {3 * attention})};
+        block.attention_output = {make(true, {d, attention}), make(c.attention_output_bias, {d})};
+        block.experts.push_back({norm(true), make(true, {upper, d}), make(c.up_bias, {upper}), make(true, {d, inner}), make(c.down_bias, {d}), norm(!c.pre_norm)});
+        blocks_.push_back(std::move(block));
+    }
+    for (std::int64_t i = 0; i < c.num_layers; ++i)
+        if (const RoutedBlocks& r = c.routed; c.is_routed(i)) {
+            TokenRouting routing;
+            routing.router = make(true, {r.num_experts, d});
+            routing.num_experts = r.num_experts;
+            routing.top_k = r.top_k;
+            routing.renormalise = r.renormalise;
+            if (!r.up_bias) blocks_[static_cast<std::size_t>(i)].experts[0].up_bias = {};
+            route_tokens(blocks_[static_cast<std::size_t>(i)], std::move(routing));
         }
+    for (DenseModule& module : heads) {
+        LinearWeights linear{make(true, {module.out_features, module.in_features}), make(module.bias, {module.out_features})};
+        heads_.push_back({std::move(module), std::move(linear)});
+    }
+}
+
+void Encoder::route_tokens(Block& block, TokenRouting routing) {
+    Expert& dense = block.experts.front();
+    const auto stacked = [&](const at::Tensor& t) {
+        std::vector<at::Tensor> copies(static_cast<std::size_t>(routing.num_experts), t.detach());
+        return t.defined() ? at::cat(copies) : at::Tensor();
+    };
+    routing.up = stacked(dense.up);
+    routing.up_bias = stacked(dense.up_bias);
+    routing.down = stacked(dense.down);
+    routing.bias = copy(dense.down_bias);
+    dense.up = dense.up_bias = dense.down = dense.down_bias = at::Tensor();
+    block.routing = std::move(routing);
+}
+
+void Encoder::visit_block(std::size_t index, const std::function<void(const Slot&)>& visitor) {
+    const EncoderNames& n = config_.names;
+    const std::string place = fmt::format(fmt::runtime(n.block), index);
+    Block& block = blocks_[index];
+    const auto one = [&](std::vector<std::string> names, at::Tensor& tensor, bool decay, int expert = -1, std::int64_t turned = 0) {
+        if (tensor.defined()) visitor({place, std::move(names), &tensor, decay, expert, turned});
+    };
+    const auto norm = [&](const std::string& name, NormParameter& p, int expert = -1) {
+        one({name + ".weight"}, p.gamma, false, expert);
+        one({name + ".bias"}, p.beta, false, expert);
+    };
+    norm(n.attention_norm, block.first_norm);
+    one(with_ending(n.qkv, ".weight"), block.qkv.weight, true);
+    one(with_ending(n.qkv, ".bias"), block.qkv.bias, false);
+    one({n.attention_output + ".weight"}, block.attention_output.weight, true);
+    one({n.attention_output + ".bias"}, block.attention_output.bias, false);
+    for (std::size_t e = 0; e < block.experts.size(); ++e) {
+        Expert& x = block.experts[e];
+        const int own = block.is_mixture() ? static_cast<int>(e) : -1;
+        const bool norms = !(block.shared_norms && e > 0);  // else they are those of expert 0
+        const int norm_owner = block.shared_norms ? -1 : own;
+        if (norms) norm(config_.pre_norm ? n.mlp_norm : n.attention_norm, x.before, norm_owner);
+        one(with_ending(n.up, ".weight"), x.up, true, own);
+        one(with_ending(n.up, ".bias"), x.up_bias, false, own);
+        one({n.down + ".weight"}, x.down, true, own);
+        one({n.down + ".bias"}, x.down_bias, false, own);
+        if (norms) norm(n.mlp_norm, x.behind, norm_owner);
+    }
+    if (!block.routing) return;
+    TokenRouting& r = *block.routing;
+    one({"mlp.router.layer.weight"}, r.router, true);
+    one({"mlp.experts.mlp.w1"}, r.up, true);
+    one({"mlp.experts.mlp.b1"}, r.up_bias, false);
+    one({"mlp.experts.mlp.w2"}, r.down, true, -1, r.num_experts);
+    one({"mlp.experts.bias"}, r.bias, false);
+}
+
+void Encoder::visit(const std::function<void(const Slot&)>& visitor) {
+    const EncoderNames& n = config_.names;
+    const auto one = [&](const std::string& name, at::Tensor& tensor, bool decay) {
+        if (tensor.defined()) visitor({"", {name}, &tensor, decay});
+    };
+    const auto norm = [&](const std::string& name, NormParameter& p) {
+        one(name + ".weight", p.gamma, false);
+        one(name + ".bias", p.beta, false);
+    };
+    one(n.word + ".weight", word_, true);
+    one(n.position + ".weight", position_, true);
+    one(n.token_type + ".weight", token_type_, true);
+    one(n.relative_bias + ".weight", relative_bias_, true);
+    norm(n.embedding_norm, embedding_norm_);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) visit_block(i, visitor);
+    norm(n.final_norm, final_norm_);
+    for (DenseHead& head : heads_) {
+        one(head.module.name + ".linear.weight", head.linear.weight, true);
+        one(head.module.name + ".linear.bias", head.linear.bias, false);
     }
 }
 
 std::vector<Parameter> Encoder::parameters() const {
     std::vector<Parameter> all;
-    const_cast<Encoder*>(this)->visit(
-        [&](const std::string& name, at::Tensor& tensor, bool decay, int expert) { all.push_back({name, tensor, decay, expert}); });
+    const_cast<Encoder*>(this)->visit([&](const Slot& slot) { all.push_back({slot.parameter_name(), *slot.tensor, slot.decay, slot.expert}); });
     return all;
 }
 
 std::vector<NamedTensor> Encoder::named_tensors() const {
     std::vector<NamedTensor> all;
-    const_cast<Encoder*>(this)->visit([&](const std::string& name, at::Tensor& tensor, bool, int) {
-        const auto at = name.find("attention.self.qkv.weight");
-        if (at != std::string::npos) {
-            const auto index = static_cast<std::size_t>(std::stoul(name.substr(std::string("encoder.layer.").size())));
-            const auto split = split_qkv(name.substr(0, at), blocks_[index].qkv, config_.hidden_dim);
-            all.insert(all.end(), split.begin(), split.end());
-        } else if (name.find("attention.self.qkv.bias") == std::string::npos) {
-            all.push_back({name, tensor.detach()});
-        }
+    const_cast<Encoder*>(this)->visit([&](const Slot& slot) {
+        for (std::size_t i = 0; i < slot.names.size(); ++i) all.push_back({slot.full(slot.names[i]), slot.stored(i)});
     });
     return all;
 }
 
 std::vector<NamedTensor> Encoder::dense_tensors(int expert) const {
     std::vector<NamedTensor> all;
-    for (NamedTensor& tensor : named_tensors()) {
-        const std::string marker = ".experts.";
-        const auto at = tensor.name.find(marker);
-        if (at == std::string::npos) {
-            all.push_back(std::move(tensor));
-            continue;
-        }
-        const auto rest = tensor.name.substr(at + marker.size());
-        if (std::stoi(rest) == expert) all.push_back({tensor.name.substr(0, at + 1) + rest.substr(rest.find('.') + 1), tensor.tensor});
-    }
-    // Blocks with shared norms name the MLP of expert 0 alone "experts.0": the norms went through above.
+    const_cast<Encoder*>(this)->visit([&](const Slot& slot) {
+        if (slot.expert >= 0 && slot.expert != expert) return;
+        for (std::size_t i = 0; i < slot.names.size(); ++i) all.push_back({slot.place + slot.names[i], slot.stored(i)});
+    });
     return all;
 }
 
-void Encoder::read_tensor(const Weights& weights, const std::string& name, const at::Tensor& destination) const {
-    const TensorInfo& info = weights.at(name);
-    if (!std::equal(info.shape.begin(), info.shape.end(), destination.sizes().begin(), destination.sizes().end()))
-        throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), name, fmt::join(info.shape, ", "),
-                         fmt::join(destination.sizes(), ", "));
-    const bool in_place = destination.scalar_type() == at::kFloat && destination.device().is_cpu() && destination.is_contiguous();
-    const at::Tensor values = in_place ? destination : at::empty(destination.sizes(), at::kFloat);
-    weights.read_float(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
-    if (!in_place) destination.copy_(values);
+void Encoder::read_slot(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const at::Tensor shape = slot.stored(i), own = slot.rows(i);
+        const TensorInfo& info = weights.at(names[i]);
+        if (!std::equal(info.shape.begin(), info.shape.end(), shape.sizes().begin(), shape.sizes().end()))
+            throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), names[i], fmt::join(info.shape, ", "),
+                             fmt::join(shape.sizes(), ", "));
+        const bool in_place = slot.turned == 0 && own.scalar_type() == at::kFloat && own.device().is_cpu() && own.is_contiguous();
+        const at::Tensor values = in_place ? own : at::empty(shape.sizes(), at::kFloat);
+        weights.read_float(names[i], {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
+        if (in_place) continue;
+        own.copy_(slot.turned == 0 ? values : values.view({slot.turned, -1, values.size(1)}).transpose(1, 2).reshape(own.sizes()));
+    }
+}
+
+std::string Encoder::prefix_in(const Weights& weights) const {
+    for (const std::string& prefix : config_.names.prefixes)
+        if (weights.find(prefix + config_.names.word + ".weight")) return prefix;
+    return "";
 }
 
 void Encoder::load_weights(const Weights& weights, const std::string& own_prefix) {
-    const std::string prefix = weights.find("bert.embeddings.word_embeddings.weight") ? "bert." : own_prefix;
-    for (const NamedTensor& wanted : named_tensors()) {
-        const std::string name = prefix + wanted.name;
-        const std::string old = first_bert_name(name);
-        read_tensor(weights, !weights.find(name) && weights.find(old) ? old : name, wanted.tensor);
-    }
+    const std::string prefix = own_prefix.empty() ? prefix_in(weights) : own_prefix;
+    visit([&](const Slot& slot) {
+        std::vector<std::string> names;
+        for (const std::string& part : slot.names) {
+            const bool head = std::any_of(heads_.begin(), heads_.end(), [&](const DenseHead& h) { return slot.place.empty() && part.starts_with(h.module.name + "."); });
+            std::string name = (head ? own_prefix : prefix) + slot.full(part);
+            const std::string alias = prefix + config_.names.word_alias + ".weight", old = first_bert_name(name);
+            if (!weights.find(name) && weights.find(old)) name = old;
+            if (slot.tensor == &word_ && !weights.find(name) && weights.find(alias)) name = alias;
+            names.push_back(std::move(name));
+        }
+        read_slot(weights, slot, names);
+    });
 }
 
 void Encoder::load_dense(const Weights& weights, const std::string& prefix, int expert) {
-    for (const NamedTensor& wanted : named_tensors()) {
-        std::string name = prefix + wanted.name;
-        if (!weights.find(name) && wanted.name.starts_with("encoder.layer.")) {
-            const auto at = wanted.name.find('.', std::string("encoder.layer.").size());
-            name = fmt::format("{}{}.experts.{}{}", prefix, wanted.name.substr(0, at), expert, wanted.name.substr(at));
+    visit([&](const Slot& slot) {
+        std::vector<std::string> names;
+        for (const std::string& part : slot.names) {
+            const std::string dense = prefix + slot.place + part, own = fmt::format("{}{}experts.{}.{}", prefix, slot.place, expert, part);
+            names.push_back(!weights.find(dense) && weights.find(own) ? own : dense);
         }
-        read_tensor(weights, name, wanted.tensor);
-    }
+        read_slot(weights, slot, names);
+    });
 }
 
 void Encoder::require_grad(bool on) {
@@ -174,13 +254,11 @@ void Encoder::require_grad(bool on) {
 std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
     auto copy = std::make_unique<Encoder>(*this);
     copy->dtype_ = dtype;
-    copy->visit([&](const std::string&, at::Tensor& tensor, bool, int) { tensor = tensor.detach().to(dtype, /*non_blocking=*/false, /*copy=*/true); });
+    copy->visit([&](const Slot& slot) { *slot.tensor = slot.tensor->detach().to(dtype, /*non_blocking=*/false, /*copy=*/true); });
     for (Block& block : copy->blocks_)
         for (std::size_t e = 1; block.shared_norms && e < block.experts.size(); ++e) {
-            block.experts[e].attention_gamma = block.experts[0].attention_gamma;
-            block.experts[e].attention_beta = block.experts[0].attention_beta;
-            block.experts[e].output_gamma = block.experts[0].output_gamma;
-            block.experts[e].output_beta = block.experts[0].output_beta;
+            block.experts[e].before = block.experts[0].before;
+            block.experts[e].behind = block.experts[0].behind;
         }
     return copy;
 }
@@ -195,12 +273,23 @@ std::int64_t Encoder::active_parameters() const {
     std::int64_t total = 0;
     for (const Parameter& p : parameters())
         if (p.expert <= 0) total += p.tensor.numel();
+    for (const Block& block : blocks_)
+        if (const auto& r = block.routing)
+            for (const at::Tensor& t : {r->up, r->up_bias, r->down})
+                if (t.defined()) total -= t.numel() / r->num_experts * (r->num_experts - r->top_k);
     return total;
 }
 
 std::int64_t Encoder::multiply_adds_per_token(std::int64_t length) const {
-    const std::int64_t d = config_.hidden_dim;
-    return config_.num_layers * (4 * d * d + 2 * d * config_.intermediate_dim + 2 * length * d);
+    const EncoderConfig& c = config_;
+    const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, mlp = (c.gated ? 3 : 2) * d * c.intermediate_dim;
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < c.num_layers; ++i) {
+        const auto& routing = blocks_[static_cast<std::size_t>(i)].routing;
+        const std::int64_t seen = c.window(i) > 0 ? std::min(length, 2 * c.window(i) + 1) : length;
+        total += 4 * d * attention + 2 * seen * attention + (routing ? routing->top_k * mlp + routing->num_experts * d : mlp);
+    }
+    return total;
 }
 
 }  // namespace faceter

@@ -23,24 +23,48 @@ std::vector<Chunk> chunks_of(const Segment& segment) {
     return chunks;
 }
 
-void bias_gelu(const at::Tensor& u, const at::Tensor& bias, const at::Tensor& y) {
-    const std::int64_t width = u.size(1), rows = u.size(0);
+/// Which weights each segment uses. The weights are inputs of the graph: three a segment, or three stacked ones for all.
+struct FeedForwardShape {
+    std::vector<Segment> segments;
+    FeedForwardForm form;
+    std::int64_t stacked_experts = 0;   ///< 0: weights are given a segment
+    bool has_bias = true;
+
+    at::Tensor part(at::TensorList weights, std::size_t segment, std::size_t which) const {
+        if (stacked_experts == 0) return weights[3 * segment + which];
+        const at::Tensor& all = weights[which];
+        if (all.numel() == 0) return all;
+        const std::int64_t rows = all.size(0) / stacked_experts;
+        return all.narrow(0, segments[segment].expert * rows, rows);
+    }
+    kernels::ActivationShape kernel(std::int64_t rows, std::int64_t width) const {
+        return {static_cast<kernels::Activation>(form.activation), form.gated, static_cast<std::size_t>(rows),
+                static_cast<std::size_t>(form.gated ? width / 2 : width)};
+    }
+};
+
+const float* bias_data(const at::Tensor& bias) { return bias.numel() > 0 ? data(bias) : nullptr; }
+
+/// g = f(u + bias): [rows, U] -> [rows, I]. g may be u where it is not gated.
+void activate(const FeedForwardShape& shape, const at::Tensor& u, const at::Tensor& bias, const at::Tensor& g) {
+    const std::int64_t rows = u.size(0), width = u.size(1), inner = g.size(1);
     parallel_tasks((rows + kernel_rows - 1) / kernel_rows, [&](std::int64_t block) {
         const std::int64_t row = block * kernel_rows;
-        kernels::kernels().bias_gelu(data(u) + row * width, data(bias), data(y) + row * width, std::min(kernel_rows, rows - row), width);
+        kernels::kernels().activation(shape.kernel(std::min(kernel_rows, rows - row), width), data(u) + row * width, bias_data(bias), data(g) + row * inner);
     });
 }
 
-/// y = GELU(u + bias), dy *= GELU'(u + bias), bias_gradient += column sums of dy.
-void bias_gelu_backward(const at::Tensor& u, const at::Tensor& bias, const at::Tensor& y, const at::Tensor& dy, const at::Tensor& bias_gradient) {
-    const std::int64_t width = u.size(1), rows = u.size(0), blocks = (rows + kernel_rows - 1) / kernel_rows;
-    const at::Tensor sums = at::zeros({blocks, width}, u.options());
+/// g = f(u + bias) again, du = dg f'(u + bias), bias_gradient += column sums of du.
+void activate_backward(const FeedForwardShape& shape, const at::Tensor& u, const at::Tensor& bias, const at::Tensor& dg, const at::Tensor& g, const at::Tensor& du,
+                       const at::Tensor& bias_gradient) {
+    const std::int64_t rows = u.size(0), width = u.size(1), inner = g.size(1), blocks = (rows + kernel_rows - 1) / kernel_rows;
+    const at::Tensor sums = bias_gradient.defined() ? at::zeros({blocks, width}, u.options()) : at::Tensor();
     parallel_tasks(blocks, [&](std::int64_t block) {
-        const std::int64_t at = block * kernel_rows * width;
-        kernels::kernels().bias_gelu_backward(data(u) + at, data(bias), data(y) + at, data(dy) + at, data(sums) + block * width,
-                                              std::min(kernel_rows, rows - block * kernel_rows), width);
+        const std::int64_t row = block * kernel_rows;
+        kernels::kernels().activation_backward(shape.kernel(std::min(kernel_rows, rows - row), width), data(u) + row * width, bias_data(bias), data(dg) + row * inner,
+                                               data(g) + row * inner, data(du) + row * width, sums.defined() ? data(sums) + block * width : nullptr);
     });
-    bias_gradient.add_(sums.sum(0));
+    if (sums.defined()) bias_gradient.add_(sums.sum(0));
 }
 
 /// x w^T. oneDNN sums in another order for few rows than for many, so a batch cut into segments would differ in the last bit from the same batch in one
@@ -51,80 +75,129 @@ at::Tensor segment_product(const at::Tensor& x, const at::Tensor& w, bool same_b
     return product_transposed(at::constant_pad_nd(x, {0, 0, 0, many_rows - x.size(0)}), w).narrow(0, 0, x.size(0)).contiguous();
 }
 
-/// weights: up, up_bias, down of each segment. Saved: x, the weights, then u = x up^T (before the bias) of each segment.
+/// Gradients of the weights: made when first added to; stacked ones are zero where no row went.
+class WeightGradients {
+  public:
+    WeightGradients(const FeedForwardShape& shape, at::TensorList weights) : shape_(shape), sums_(weights.size()) {
+        if (shape.stacked_experts == 0) return;
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            if (weights[i].numel() > 0) sums_[i] = at::zeros_like(weights[i]);
+    }
+    at::Tensor bias(std::size_t segment, const at::Tensor& like) {
+        if (!shape_.has_bias) return {};
+        if (shape_.stacked_experts > 0) return shape_.part(sums_, segment, 1);
+        return sums_[3 * segment + 1] = at::zeros_like(like);
+    }
+    void add(std::size_t segment, std::size_t which, const at::Tensor& part) {
+        if (shape_.stacked_experts > 0) {
+            shape_.part(sums_, segment, which).add_(part);
+        } else {
+            at::Tensor& sum = sums_[3 * segment + which];
+            if (sum.defined())
+                sum.add_(part);
+            else
+                sum = part;
+        }
+    }
+    const variable_list& sums() const { return sums_; }
+
+  private:
+    const FeedForwardShape& shape_;
+    variable_list sums_;
+};
+
+/// Saved: x, the weights, then u = x up^T (before the bias) of each segment.
 struct FeedForward : Function<FeedForward> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const std::vector<Segment>& segments, bool keep, at::TensorList weights) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, bool keep, at::TensorList weights) {
         const at::Tensor x = input.contiguous(), out = at::empty_like(x);
-        const bool same_bits = keep || segments.size() > 1;
+        const bool same_bits = shape.stacked_experts == 0 && (keep || shape.segments.size() > 1);
         variable_list saved{x};
         saved.insert(saved.end(), weights.begin(), weights.end());
-        for (std::size_t s = 0; s < segments.size(); ++s) {
-            const at::Tensor *up = &weights[3 * s], *bias = up + 1, *down = up + 2;
-            if (keep) saved.push_back(segment_product(x.narrow(0, segments[s].begin, segments[s].rows()), *up, same_bits));
-            for (const Chunk& c : chunks_of(segments[s])) {
-                const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segments[s].begin, c.rows)
-                                          : segment_product(x.narrow(0, c.begin, c.rows), *up, same_bits);
-                const at::Tensor g = keep ? at::empty_like(u) : u;
-                bias_gelu(u, *bias, g);
-                out.narrow(0, c.begin, c.rows).copy_(segment_product(g, *down, same_bits));
+        for (std::size_t s = 0; s < shape.segments.size(); ++s) {
+            const Segment& segment = shape.segments[s];
+            const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
+            if (keep) saved.push_back(segment_product(x.narrow(0, segment.begin, segment.rows()), up, same_bits));
+            for (const Chunk& c : chunks_of(segment)) {
+                const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segment.begin, c.rows) : segment_product(x.narrow(0, c.begin, c.rows), up, same_bits);
+                const at::Tensor g = keep || shape.form.gated ? at::empty({c.rows, down.size(1)}, u.options()) : u;
+                activate(shape, u, bias, g);
+                out.narrow(0, c.begin, c.rows).copy_(segment_product(g, down, same_bits));
             }
         }
         if (keep) {
             context->save_for_backward(std::move(saved));
-            context->saved_data["segments"] = Carried<std::vector<Segment>>::wrap(segments);
+            context->saved_data["shape"] = Carried<FeedForwardShape>::wrap(shape);
         }
         return out;
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
-        const auto& segments = Carried<std::vector<Segment>>::from(context->saved_data["segments"]);
-        const std::size_t num_weights = 3 * segments.size();
-        const at::Tensor &x = saved[0], dout = gradients[0].contiguous(), dx = at::empty_like(x);
-        variable_list result(3 + num_weights);
-        result[0] = dx;
-        for (std::size_t s = 0; s < segments.size(); ++s) {
-            const at::Tensor *up = &saved[1 + 3 * s], *bias = up + 1, *down = up + 2, *u_rows = &saved[1 + num_weights + s];
-            at::Tensor *dup = &result[3 + 3 * s], *dbias = dup + 1, *ddown = dup + 2;
-            *dbias = at::zeros_like(*bias);
-            for (const Chunk& c : chunks_of(segments[s])) {
-                const at::Tensor u = u_rows->narrow(0, c.begin - segments[s].begin, c.rows), g = at::empty_like(u);
-                const at::Tensor dout_rows = dout.narrow(0, c.begin, c.rows);
-                const at::Tensor du = product(dout_rows, *down);  // of g until the next line
-                bias_gelu_backward(u, *bias, g, du, *dbias);
-                add_to(*ddown, product(dout_rows.t(), g));
-                add_to(*dup, product(du.t(), x.narrow(0, c.begin, c.rows)));
-                dx.narrow(0, c.begin, c.rows).copy_(product(du, *up));
+        const auto& shape = Carried<FeedForwardShape>::from(context->saved_data["shape"]);
+        const std::size_t num_weights = saved.size() - 1 - shape.segments.size();
+        const at::TensorList weights(saved.data() + 1, num_weights);
+        const at::Tensor &x = saved[0], &dout = gradients[0].contiguous(), dx = at::empty_like(x);
+        WeightGradients sums(shape, weights);
+        for (std::size_t s = 0; s < shape.segments.size(); ++s) {
+            const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
+            const at::Tensor &u_rows = saved[1 + num_weights + s], dbias = sums.bias(s, bias);
+            for (const Chunk& c : chunks_of(shape.segments[s])) {
+                const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows), dout_rows = dout.narrow(0, c.begin, c.rows);
+                const at::Tensor dg = product(dout_rows, down), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
+                activate_backward(shape, u, bias, dg, g, du, dbias);
+                sums.add(s, 2, product(dout_rows.t(), g));
+                sums.add(s, 0, product(du.t(), x.narrow(0, c.begin, c.rows)));
+                dx.narrow(0, c.begin, c.rows).copy_(product(du, up));
             }
         }
+        variable_list result{dx, {}, {}};
+        result.insert(result.end(), sums.sums().begin(), sums.sums().end());
         return result;
-    }
-
-  private:
-    static void add_to(at::Tensor& sum, const at::Tensor& part) {
-        if (sum.defined())
-            sum.add_(part);
-        else
-            sum = part;
     }
 };
 
-at::Tensor composed_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights) {
+at::Tensor composed_activation(const at::Tensor& u, const FeedForwardForm& form) {
+    const std::int64_t inner = form.gated ? u.size(1) / 2 : u.size(1);
+    const at::Tensor a = u.narrow(1, 0, inner);
+    at::Tensor value;
+    switch (form.activation) {
+        case Activation::gelu: value = at::gelu(a); break;
+        case Activation::gelu_tanh: value = at::gelu(a, "tanh"); break;
+        case Activation::relu: value = at::relu(a); break;
+        case Activation::silu: value = at::silu(a); break;
+    }
+    return form.gated ? value * u.narrow(1, inner, inner) : value;
+}
+
+at::Tensor composed_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
     std::vector<at::Tensor> outputs;
-    for (std::size_t s = 0; s < segments.size(); ++s) {
-        const at::Tensor rows = x.narrow(0, segments[s].begin, segments[s].rows());
-        outputs.push_back(at::linear(at::gelu(at::linear(rows, weights[s].up, weights[s].up_bias)), weights[s].down));
+    for (std::size_t s = 0; s < shape.segments.size(); ++s) {
+        const at::Tensor rows = x.narrow(0, shape.segments[s].begin, shape.segments[s].rows()), bias = shape.part(weights, s, 1);
+        const at::Tensor u = at::linear(rows, shape.part(weights, s, 0), bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
+        outputs.push_back(at::linear(composed_activation(u, shape.form), shape.part(weights, s, 2)));
     }
     return outputs.size() == 1 ? outputs[0] : at::cat(outputs);
 }
 
+at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights) {
+    if (!fast_path(x)) return composed_feed_forward(x, shape, weights);
+    return FeedForward::apply(x, shape, at::GradMode::is_enabled(), at::TensorList(weights));
+}
+
 }  // namespace
 
-at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights) {
-    if (!fast_path(x)) return composed_feed_forward(x, segments, weights);
+at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights, const FeedForwardForm& form) {
+    const bool has_bias = weights[0].up_bias.defined();
+    const at::Tensor nothing = has_bias ? at::Tensor() : at::empty({0}, x.options());
     std::vector<at::Tensor> flat;
-    for (const FeedForwardWeights& w : weights) flat.insert(flat.end(), {w.up, w.up_bias, w.down});
-    return FeedForward::apply(x, segments, at::GradMode::is_enabled(), at::TensorList(flat));
+    for (const FeedForwardWeights& w : weights) flat.insert(flat.end(), {w.up, has_bias ? w.up_bias : nothing, w.down});
+    return run(x, {segments, form, 0, has_bias}, flat);
+}
+
+at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked, std::int64_t num_experts,
+                                const FeedForwardForm& form) {
+    const bool has_bias = stacked.up_bias.defined();
+    return run(x, {segments, form, num_experts, has_bias}, {stacked.up, has_bias ? stacked.up_bias : at::empty({0}, x.options()), stacked.down});
 }
 
 }  // namespace faceter

@@ -11,20 +11,21 @@ using torch::autograd::variable_list;
 
 struct NormShape {
     LayoutPointer layout;
-    bool by_expert, has_residual, has_bias;
-    double epsilon;
+    bool by_expert, has_residual, has_bias, has_beta;
+    NormForm form;
     DropoutSite dropout;
 };
 
 kernels::NormParameters parameters_of(const at::TensorList& weights, int segment, const NormShape& shape) {
     const at::Tensor& gamma = weights[3 * segment + 1];
-    return {data(gamma), data(weights[3 * segment + 2]), static_cast<float>(shape.epsilon), static_cast<std::size_t>(gamma.size(0))};
+    return {data(gamma), shape.has_beta ? data(weights[3 * segment + 2]) : nullptr, static_cast<float>(shape.form.epsilon),
+            static_cast<std::size_t>(gamma.size(0)), shape.form.kind == Norm::rms};
 }
 
-/// weights: bias, gamma, beta of each segment; an absent bias or residual is an empty tensor.
+/// weights: bias, gamma, beta of each segment; what is absent is an empty tensor. Outputs: norm(z), and z where it is kept.
 struct AddNorm : Function<AddNorm> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& residual, const NormShape& shape, at::TensorList weights) {
-        const at::Tensor z = x.detach(), base = residual.contiguous(), y = at::empty_like(z);
+    static variable_list forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& residual, const NormShape& shape, at::TensorList weights) {
+        const at::Tensor z = x.variable_data(), base = residual.contiguous(), y = at::empty_like(z);
         const at::Tensor moments = at::empty({2, z.size(0)}, z.options());
         const auto& groups = shape.layout->groups(shape.by_expert);
         const auto dropout = shape.dropout.kernel();
@@ -37,18 +38,21 @@ struct AddNorm : Function<AddNorm> {
                                             data(y) + b.begin * width, data(moments) + b.begin, data(moments) + tokens + b.begin, b.rows, b.first_row,
                                             b.sequence_key, dropout, norm);
         });
-        variable_list saved{z, moments};
+        variable_list saved{z.variable_data(), moments};
         saved.insert(saved.end(), weights.begin(), weights.end());
         context->save_for_backward(std::move(saved));
         context->saved_data["shape"] = Carried<NormShape>::wrap(shape);
-        return y;
+        if (!shape.form.keep_sum) return {y};
+        return {y, z};
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const at::TensorList weights(saved.data() + 2, saved.size() - 2);
         const auto& shape = Carried<NormShape>::from(context->saved_data["shape"]);
-        const at::Tensor &z = saved[0], &moments = saved[1], dy = gradients[0].contiguous();
+        const at::Tensor &z = saved[0], &moments = saved[1];
+        const at::Tensor dy = gradients[0].defined() ? gradients[0].contiguous() : at::zeros_like(z);
+        const at::Tensor dsum = gradients.size() > 1 && gradients[1].defined() ? gradients[1].contiguous() : at::Tensor();
         const auto& groups = shape.layout->groups(shape.by_expert);
         const std::int64_t width = z.size(1), tokens = z.size(0);
         const at::Tensor dx = at::empty_like(z), dz = shape.has_residual ? at::empty_like(z) : at::Tensor();
@@ -57,31 +61,46 @@ struct AddNorm : Function<AddNorm> {
         parallel_tasks(static_cast<std::int64_t>(groups.size()), [&](std::int64_t g) {
             const auto norm = parameters_of(weights, groups[g].segment, shape);
             float* sum = data(sums) + g * 3 * width;
-            for (const RowBlock& b : groups[g].blocks)
-                kernels::kernels().add_norm_backward(data(z) + b.begin * width, data(dy) + b.begin * width, data(moments) + b.begin,
-                                                     data(moments) + tokens + b.begin, data(dx) + b.begin * width,
-                                                     shape.has_residual ? data(dz) + b.begin * width : nullptr, sum + width, sum + 2 * width,
-                                                     shape.has_bias ? sum : nullptr, b.rows, b.first_row, b.sequence_key, dropout, norm);
+            for (const RowBlock& b : groups[g].blocks) {
+                const std::int64_t at = b.begin * width;
+                kernels::kernels().add_norm_backward(data(z) + at, data(dy) + at, dsum.defined() ? data(dsum) + at : nullptr, data(moments) + b.begin,
+                                                     data(moments) + tokens + b.begin, data(dx) + at, shape.has_residual ? data(dz) + at : nullptr,
+                                                     sum + width, sum + 2 * width, shape.has_bias ? sum : nullptr, b.rows, b.first_row, b.sequence_key,
+                                                     dropout, norm);
+            }
         });
-        variable_list result{dx, dz, {}};
-        result.resize(3 + weights.size());
-        const std::size_t segments = weights.size() / 3;
+        return with_weights({dx, dz, {}}, weights.size(), groups, sums, shape);
+    }
+
+  private:
+    /// The gradients of the weights: the groups of a segment are neighbours.
+    static variable_list with_weights(variable_list result, std::size_t num_weights, const std::vector<PackedLayout::Group>& groups, const at::Tensor& sums,
+                                      const NormShape& shape) {
+        result.resize(3 + num_weights);
+        const bool present[] = {shape.has_bias, true, shape.has_beta};
         std::size_t first = 0;
-        for (std::size_t s = 0; s < segments; ++s) {  // groups of a segment are neighbours
+        for (std::size_t s = 0; s < num_weights / 3; ++s) {
             std::size_t last = first;
             while (last < groups.size() && groups[last].segment == static_cast<int>(s)) ++last;
             const at::Tensor total = sums.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(last - first)).sum(0);
             for (std::size_t part = 0; part < 3; ++part)
-                if (part > 0 || shape.has_bias) result[3 + 3 * s + part] = total.select(0, static_cast<std::int64_t>(part));
+                if (present[part]) result[3 + 3 * s + part] = total.select(0, static_cast<std::int64_t>(part));
             first = last;
         }
         return result;
     }
 };
 
-at::Tensor composed_add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, const NormShape& shape) {
+at::Tensor composed_norm(const at::Tensor& z, const NormWeights& weights, const NormForm& form) {
+    const auto beta = weights.beta.defined() ? std::optional<at::Tensor>(weights.beta) : std::nullopt;
+    if (form.kind == Norm::layer) return at::layer_norm(z, {z.size(1)}, weights.gamma, beta, form.epsilon);
+    const at::Tensor scaled = z * (z.pow(2).mean(-1, true) + form.epsilon).rsqrt() * weights.gamma;
+    return beta ? scaled + *beta : scaled;
+}
+
+ResidualNorm composed_add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, const NormShape& shape) {
     const auto& segments = shape.by_expert ? shape.layout->segments() : shape.layout->whole();
-    std::vector<at::Tensor> outputs;
+    std::vector<at::Tensor> sums, normed;
     const at::Tensor mask = shape.dropout.p > 0 ? dropout_mask(x, x.size(1), *shape.layout, shape.dropout) : at::Tensor();
     for (std::size_t s = 0; s < segments.size(); ++s) {
         const auto part = [&](const at::Tensor& t) { return t.narrow(0, segments[s].begin, segments[s].rows()); };
@@ -89,21 +108,24 @@ at::Tensor composed_add_norm(const at::Tensor& x, const at::Tensor& residual, co
         if (weights[s].bias.defined()) z = z + weights[s].bias;
         if (mask.defined()) z = z * part(mask);
         if (residual.defined()) z = z + part(residual);
-        outputs.push_back(at::layer_norm(z, {x.size(1)}, weights[s].gamma, weights[s].beta, shape.epsilon));
+        normed.push_back(composed_norm(z, weights[s], shape.form));
+        sums.push_back(std::move(z));
     }
-    return outputs.size() == 1 ? outputs[0] : at::cat(outputs);
+    return {shape.form.keep_sum ? at::cat(sums) : at::Tensor(), normed.size() == 1 ? normed[0] : at::cat(normed)};
 }
 
 }  // namespace
 
-at::Tensor add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, double epsilon,
-                    const LayoutPointer& layout, const DropoutSite& dropout) {
-    const NormShape shape{layout, by_expert, residual.defined(), weights[0].bias.defined(), epsilon, dropout};
+ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, const NormForm& form,
+                      const LayoutPointer& layout, const DropoutSite& dropout) {
+    const NormShape shape{layout, by_expert, residual.defined(), weights[0].bias.defined(), weights[0].beta.defined(), form, dropout};
     if (!fast_path(x)) return composed_add_norm(x, residual, weights, shape);
     const at::Tensor nothing = at::empty({0}, x.options());
+    const auto or_nothing = [&](const at::Tensor& t) { return t.defined() ? t : nothing; };
     std::vector<at::Tensor> flat;
-    for (const NormWeights& w : weights) flat.insert(flat.end(), {w.bias.defined() ? w.bias : nothing, w.gamma, w.beta});
-    return AddNorm::apply(x.contiguous(), residual.defined() ? residual : nothing, shape, at::TensorList(flat));
+    for (const NormWeights& w : weights) flat.insert(flat.end(), {or_nothing(w.bias), w.gamma, or_nothing(w.beta)});
+    const variable_list outputs = AddNorm::apply(x.contiguous(), or_nothing(residual), shape, at::TensorList(flat));
+    return {form.keep_sum ? outputs[1] : at::Tensor(), outputs[0]};
 }
 
 }  // namespace faceter

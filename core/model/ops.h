@@ -3,8 +3,10 @@
 
 #include <vector>
 
+#include "checkpoint/encoder_config.h"
 #include "checkpoint/model_folder.h"
 #include "model/packed.h"
+#include "model/routing.h"
 
 /// The few parts that encoders are composed of, on packed batches, with gradients. Each has one fast form (float32 on a CPU: own kernels
 /// around matrix products) and one composed of ATen operations for every other type and device; `fast_path()` is the only place that chooses.
@@ -15,25 +17,57 @@ bool fast_path(const at::Tensor& x);
 /// For tests: the composed form everywhere.
 void force_composed_ops(bool on);
 
-/// softmax(scale q k^T) v within each sequence. qkv: [T, 3 D], q | k | v, heads contiguous inside. Returns [T, D].
-at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, std::int64_t heads, double scale, const DropoutSite& dropout);
+/// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) (Su et al., 2021). [L, rotary_dim / 2] each, float32.
+struct RotaryTable {
+    at::Tensor cosine, sine;
+};
+RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, double base);
 
-/// The parameters of a residual norm for one segment: `bias` of the linear layer before it (may be undefined).
+/// What attention does beside its products.
+struct AttentionForm {
+    std::int64_t heads = 1;
+    double scale = 1;                         ///< of the logits
+    std::int64_t window = 0;                  ///< a token sees those at most so far away; 0: all
+    std::shared_ptr<const RotaryTable> rotary;  ///< turns queries and keys, first half of the rotated elements against the second; may be null
+    at::Tensor position_bias;                 ///< [heads, 2 L - 1] added to the logits by distance (key - query) + L - 1, L the longest text; may be undefined
+};
+/// softmax(scale q k^T + bias) v within each sequence. qkv: [T, 3 A], q | k | v, heads contiguous inside. Returns [T, A]. qkv is consumed: its storage may
+/// be overwritten.
+at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout);
+
+/// The parameters of a residual norm for one segment: `bias` of the linear layer before it; bias and beta may be undefined.
 struct NormWeights {
     at::Tensor bias, gamma, beta;
 };
-/// LayerNorm(dropout(x + bias) + residual): [T, D]. `weights`: one for all rows, or one a segment of the layout (`by_expert`).
-/// `residual` may be undefined. x is consumed: its storage may be overwritten.
-at::Tensor add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, double epsilon,
-                    const LayoutPointer& layout, const DropoutSite& dropout);
+struct NormForm {
+    Norm kind = Norm::layer;                  ///< layer: (z - mean) / sd; rms: z / root mean square
+    double epsilon = 1e-12;
+    bool keep_sum = false;                    ///< a pre-norm block needs z as well
+};
+struct ResidualNorm {
+    at::Tensor sum;                           ///< z = dropout(x + bias) + residual [T, D], where wanted
+    at::Tensor normed;                        ///< norm(z) [T, D]
+};
+/// `weights`: one for all rows, or one a segment of the layout (`by_expert`). `residual` may be undefined. x is consumed: its storage may be overwritten.
+ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, const NormForm& form,
+                      const LayoutPointer& layout, const DropoutSite& dropout);
 
-/// The weights of a feed-forward: up [I, D], up_bias [I], down [D, I]. The bias of `down` belongs to the norm that follows.
+/// The weights of a feed-forward: up [U, D], up_bias [U] (may be undefined), down [D, I]. The bias of `down` belongs to the norm that follows.
 struct FeedForwardWeights {
     at::Tensor up, up_bias, down;
 };
-/// GELU(x up^T + up_bias) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] -> [T, D].
-/// Source of the exact GELU: Hendrycks and Gimpel, 2016.
-at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights);
+struct FeedForwardForm {
+    Activation activation = Activation::gelu;
+    bool gated = false;                       ///< U = 2 I: activation(first half) * second half (Shazeer, 2020)
+};
+/// f(x up^T + up_bias) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] -> [T, D].
+at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights, const FeedForwardForm& form);
+/// The same with stacked experts: rows of segment s go through rows expert * U ... of `up` and expert * D ... of `down`.
+at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked, std::int64_t num_experts,
+                                const FeedForwardForm& form);
+
+/// A token-routed feed-forward on packed tokens [T, D]: dispatch by sorting, one segment-GEMM. `noise_seed` is what jitter draws from (0: none).
+at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, std::uint64_t noise_seed, RouterOutput* output);
 
 /// x with elements dropped, rows keyed by their sequence.
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout);

@@ -55,7 +55,10 @@ std::unique_ptr<Curriculum> Registry::make_curriculum(const std::string& name, c
     return find(curricula_, name, "curriculum")(context);
 }
 std::unique_ptr<Objective> Registry::make_objective(const std::string& name, const Json& settings) const {
-    return find(objectives_, name, "objective")(settings);
+    auto objective = find(objectives_, name, "objective")(settings);
+    auto dims = json_or<std::vector<std::int64_t>>(settings, "matryoshka_dims", {}, "objective");
+    if (dims.empty()) return objective;
+    return std::make_unique<Matryoshka>(std::move(objective), std::move(dims), json_or<std::vector<double>>(settings, "matryoshka_weights", {}, "objective"));
 }
 std::unique_ptr<Analysis> Registry::make_analysis(const std::string& name, const Json& settings) const {
     return find(analyses_, name, "analysis")(settings);

@@ -32,7 +32,7 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
         ModelFolder like = model.folder;
         like.max_seq_length = model.max_length;
         write_sentence_transformers_files(temporary, like);
-        write_tensors(temporary / "model.safetensors", model.named_tensors());
+        write_model_tensors(temporary, like, model.named_tensors());
         sync_directory(temporary);
         fs::remove_all(final, ignored);
         rename_synced(temporary, final);
@@ -77,7 +77,7 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
     auto model = EmbeddingModel::open_empty(files);
     apply_settings(*model, run.settings());
     variant_of(run.settings())->prepare_finished(*model);
-    const Weights weights(files.weight_files);
+    const Weights weights = files.weights();
     if (only)
         model->load_one_route(weights, only->task, only->role);
     else

@@ -42,7 +42,20 @@ Catalogue Catalogue::load(const std::vector<fs::path>& plugin_folders) {
     return catalogue;
 }
 
+namespace {
+
+/// What core does around any objective.
+void add_objective_settings(Schema& schema) {
+    schema.fields.push_back(list("matryoshka_dims", integer("", 0, "Elements of the embedding.").at_least(1),
+                                 "Sum the loss over these prefixes of the embedding, each normalised anew (Matryoshka); none: the whole embedding alone.")
+                                .from("Nomic Embed v2, section 4.4: 768 and 256"));
+    schema.fields.push_back(list("matryoshka_weights", real("", 1, "Weight.").above(0), "Weight of each prefix; none: 1 each."));
+}
+
+}  // namespace
+
 void Catalogue::add(ExtensionKind kind, Extension extension, std::string plugin) {
+    if (kind == ExtensionKind::objective) add_objective_settings(extension.schema);
     entries_[kind].push_back({std::move(extension), std::move(plugin)});
 }
 

@@ -60,6 +60,25 @@ void write_tensors(const fs::path& path, const std::vector<NamedTensor>& tensors
     writer.write_new(path);
 }
 
+void write_model_tensors(const fs::path& folder, const ModelFolder& model, const std::vector<NamedTensor>& tensors) {
+    std::map<fs::path, std::vector<NamedTensor>> files;
+    for (const NamedTensor& tensor : tensors) {
+        fs::path file = folder / "model.safetensors";
+        NamedTensor stored = tensor;
+        for (const DenseModule& module : model.dense)
+            if (tensor.name.starts_with(module.name + ".")) {
+                file = folder / module.name / "model.safetensors";
+                stored.name = tensor.name.substr(module.name.size() + 1);
+            }
+        files[file].push_back(std::move(stored));
+    }
+    std::error_code ignored;
+    for (const auto& [file, parts] : files) {
+        fs::remove(file, ignored);
+        write_tensors(file, parts);
+    }
+}
+
 void remove_leftovers(const fs::path& folder) {
     if (!fs::is_directory(folder)) return;
     for (const auto& entry : fs::directory_iterator(folder))

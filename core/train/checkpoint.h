@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/model_folder.h"
 #include "common/file.h"
 #include "common/json.h"
 #include "model/parameters.h"
@@ -41,6 +42,8 @@ class CheckpointStore {
 
 /// A file of float32 tensors, as they are.
 void write_tensors(const fs::path& path, const std::vector<NamedTensor>& tensors);
+/// The weights of a model folder: those of a Dense module into its own folder, all others into model.safetensors. Files that are there are replaced.
+void write_model_tensors(const fs::path& folder, const ModelFolder& model, const std::vector<NamedTensor>& tensors);
 /// Removes temporary folders that a killed process left in `folder`.
 void remove_leftovers(const fs::path& folder);
 

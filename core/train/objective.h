@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,20 @@ class InfoNce final : public Objective {
     /// [B, B + N] true where a column is a false negative of the row's query; undefined where nothing is masked.
     at::Tensor false_negatives(const PairEmbeddings& batch, std::int64_t columns) const;
     InfoNceSettings settings_;
+};
+
+/// Another objective summed over prefixes of the embedding (Kusupati et al., 2022; Nomic Embed v2, section 4.4): an embedding trained so can be cut short.
+/// A prefix longer than the embedding is a settings error.
+class Matryoshka final : public Objective {
+  public:
+    /// `weights`: one a prefix, or none for equal ones.
+    Matryoshka(std::unique_ptr<Objective> around, std::vector<std::int64_t> dims, std::vector<double> weights);
+    LossResult operator()(const PairEmbeddings& batch) const override;
+
+  private:
+    std::unique_ptr<Objective> around_;
+    std::vector<std::int64_t> dims_;
+    std::vector<double> weights_;
 };
 
 }  // namespace faceter

@@ -38,6 +38,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     : model_(model),
       encoder_(*model.encoders[static_cast<std::size_t>(stage.encoder)]),
       stage_index_(stage_index),
+      routing_loss_(stage.routing_loss),
       batcher_(batcher),
       curriculum_(curriculum),
       objective_(objective),
@@ -64,18 +65,23 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     evaluations_without_gain_ = json_at<std::int64_t>(checkpoint.state.details, "evaluations_without_gain", "state.json");
 }
 
-at::Tensor Trainer::forward(const PairBatch& batch) const {
+at::Tensor Trainer::forward(const PairBatch& batch, RoutingTrace* trace) const {
     const EncoderConfig& config = encoder_.config();
     const bool own = settings_.dropout < 0;
     const ForwardContext context{true, settings_.seed, step_, own ? config.hidden_dropout : settings_.dropout,
-                                 own ? config.attention_dropout : settings_.dropout};
+                                 own ? config.attention_dropout : settings_.dropout, routing_loss_ ? trace : nullptr};
     return model_.embed(shadow_ ? *shadow_ : encoder_, batch.tokens, context);
 }
 
-void Trainer::add_loss(const LossResult& result, StepSums& sums) const {
+LossResult Trainer::routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const {
+    return trace.empty() ? LossResult{} : routing_loss_(trace, totals);
+}
+
+void Trainer::add_loss(const LossResult& result, StepSums& sums, double share_of_parts) const {
+    if (!result.loss.defined()) return;
     const at::Tensor share = result.loss.detach() / static_cast<double>(settings_.accumulate);
     sums.loss = sums.loss.defined() ? sums.loss + share : share;
-    for (const auto& [name, value] : result.parts) sums.parts[name] += value;
+    for (const auto& [name, value] : result.parts) sums.parts[name] += value * share_of_parts;
 }
 
 void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
@@ -85,9 +91,15 @@ void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
     const PairBatch batch = batcher_.build(plan.items, plan.temperature);
     sums.tokens += batch.tokens.layout->num_tokens();
     sums.experts.insert(batch.experts.begin(), batch.experts.end());
-    const LossResult result = objective_(batch.assemble(forward(batch)));
-    (result.loss / static_cast<double>(settings_.accumulate)).backward();
+    RoutingTrace trace;
+    RoutingTotals totals;
+    const LossResult result = objective_(batch.assemble(forward(batch, &trace)));
+    totals.add(trace);
+    const LossResult routing = routing_loss(trace, totals);
+    const at::Tensor loss = routing.loss.defined() ? result.loss + routing.loss : result.loss;
+    (loss / static_cast<double>(settings_.accumulate)).backward();
     add_loss(result, sums);
+    add_loss(routing, sums, 1.0 / static_cast<double>(settings_.accumulate));
 }
 
 /// GradCache (Gao et al., 2021): embeddings of all chunks without a graph, gradients of the loss with respect to them, then each chunk again with its
@@ -96,6 +108,7 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     const auto chunk = static_cast<std::size_t>(settings_.gradient_cache_chunk);
     std::vector<PairBatch> chunks;
     std::vector<at::Tensor> queries, documents, negatives;
+    RoutingTotals totals;
     PairEmbeddings whole;
     whole.temperature = plan.temperature;
     for (std::size_t begin = 0; begin < plan.items.size(); begin += chunk) {
@@ -105,7 +118,9 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
         sums.tokens += part.tokens.layout->num_tokens();
         sums.experts.insert(part.experts.begin(), part.experts.end());
         const at::NoGradGuard no_grad;
-        const PairEmbeddings rows = part.assemble(forward(part));
+        RoutingTrace trace;
+        const PairEmbeddings rows = part.assemble(forward(part, &trace));
+        totals.add(trace);
         queries.push_back(rows.queries);
         documents.push_back(rows.documents);
         if (rows.negatives.defined()) negatives.push_back(rows.negatives);
@@ -122,7 +137,8 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     (result.loss / static_cast<double>(settings_.accumulate)).backward();
     std::int64_t pair = 0, negative = 0;
     for (const PairBatch& part : chunks) {
-        const PairEmbeddings rows = part.assemble(forward(part));
+        RoutingTrace trace;
+        const PairEmbeddings rows = part.assemble(forward(part, &trace));
         std::vector<at::Tensor> outputs{rows.queries, rows.documents};
         std::vector<at::Tensor> gradients{whole.queries.grad().narrow(0, pair, part.num_pairs), whole.documents.grad().narrow(0, pair, part.num_pairs)};
         if (rows.negatives.defined() && whole.negatives.grad().defined()) {
@@ -131,6 +147,11 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
             negative += rows.negatives.size(0);
         }
         pair += part.num_pairs;
+        if (const LossResult routing = routing_loss(trace, totals); routing.loss.defined()) {
+            outputs.push_back(routing.loss);
+            gradients.push_back(at::full({}, 1.0 / static_cast<double>(settings_.accumulate), routing.loss.options()));
+            add_loss(routing, sums, 1.0 / static_cast<double>(settings_.accumulate));
+        }
         torch::autograd::backward(outputs, gradients);
     }
     add_loss(result, sums);

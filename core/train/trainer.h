@@ -28,11 +28,16 @@ struct TrainingSettings {
     static TrainingSettings from_json(const Json& settings);
 };
 
+/// A loss on what the routers of a batch did, beside the objective's. `trace` is of some texts of the batch, `totals` of all: the losses of the parts
+/// add up to that of the whole.
+using RoutingLoss = std::function<LossResult(const RoutingTrace& trace, const RoutingTotals& totals)>;
+
 /// One part of a run: which tasks train which encoder.
 struct Stage {
     std::string name = "train";
     std::vector<std::string> tasks;   ///< empty: all
     int encoder = 0;
+    RoutingLoss routing_loss{};       ///< may be empty
 };
 
 /// What a step leaves to be journaled.
@@ -86,8 +91,9 @@ class Trainer {
     };
     void accumulate_gradients(const BatchPlan& plan, StepSums& sums);
     void cached_gradients(const BatchPlan& plan, StepSums& sums);
-    at::Tensor forward(const PairBatch& batch) const;
-    void add_loss(const LossResult& result, StepSums& sums) const;
+    at::Tensor forward(const PairBatch& batch, RoutingTrace* trace) const;
+    LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
+    void add_loss(const LossResult& result, StepSums& sums, double share_of_parts = 1) const;
     void refresh_shadow();
     void gradients_from_shadow();
     CheckpointState state() const;
@@ -98,6 +104,7 @@ class Trainer {
     Encoder& encoder_;
     std::unique_ptr<Encoder> shadow_;   ///< bf16 copy that computes, where the master stays float32
     std::size_t stage_index_;
+    RoutingLoss routing_loss_;
     const PairBatcher& batcher_;
     Curriculum& curriculum_;
     const Objective& objective_;

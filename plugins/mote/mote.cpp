@@ -71,15 +71,14 @@ class Mote final : public Variant {
 
     /// Every expert starts as a copy of the dense block's MLP and norms.
     void upcycle(Block& block, int experts) const {
+        if (block.routing) throw settings_error("the start model has token-routed blocks, which cannot become task experts; choose a dense start model");
         block.shared_norms = shared_norms_;
         while (static_cast<int>(block.experts.size()) < experts) {
             Expert copy = block.experts.front().clone();
             if (shared_norms_) {
                 const Expert& first = block.experts.front();
-                copy.attention_gamma = first.attention_gamma;
-                copy.attention_beta = first.attention_beta;
-                copy.output_gamma = first.output_gamma;
-                copy.output_beta = first.output_beta;
+                copy.before = first.before;
+                copy.behind = first.behind;
             }
             block.experts.push_back(std::move(copy));
         }
@@ -91,15 +90,15 @@ class Mote final : public Variant {
         std::vector<std::vector<at::Tensor>> members;
         for (const Expert& expert : block.experts) {
             std::size_t m = 0;
-            for (const NamedTensor& t : expert.tensors()) {
+            for (const at::Tensor& t : expert.tensors()) {
                 if (members.size() <= m) members.emplace_back();
-                members[m++].push_back(t.tensor);
+                members[m++].push_back(t);
             }
         }
         const auto first = block.experts.front().tensors();
         for (std::size_t m = 0; m < members.size(); ++m) {
             const at::Tensor sum = at::stack(members[m]).to(at::kDouble).mean(0);
-            first[m].tensor.detach().copy_(sum);
+            first[m].detach().copy_(sum);
         }
         block.experts.resize(1);
     }

@@ -20,64 +20,154 @@ PackedBatch batch_of(const std::vector<std::vector<std::int32_t>>& ids) {
 
 }  // namespace
 
-/// The tiny BERT checkpoint of the reference fixtures, computed by Hugging Face's transformers; and the real all-MiniLM-L6-v2.
+/// The tiny checkpoints of the reference fixtures, computed by Hugging Face's transformers (and by contrastors' code where that has no form); and the real
+/// all-MiniLM-L6-v2.
 class TestFixtures : public QObject {
     Q_OBJECT
-    std::filesystem::path bert() const { return shared_folder() / "fixtures/bert"; }
+
+    /// The encoder of a fixture without its tokenizer; `config`: a configuration to use in place of config.json.
+    struct Opened {
+        std::filesystem::path path;
+        ModelFolder folder;
+        std::unique_ptr<Encoder> encoder;
+        explicit Opened(const QString& name, const char* config = nullptr) : path(shared_folder() / "fixtures" / name.toStdString()), folder(ModelFolder::open(path)) {
+            if (config) folder.config = read_json(path / config);
+            encoder = std::make_unique<Encoder>(EncoderConfig::from_json(folder.config, "config.json", folder.weights()), folder.dense, at::kFloat);
+            encoder->load_weights(folder.weights());
+        }
+        SafetensorsFile expected() const { return SafetensorsFile(path / "expected.safetensors"); }
+        Json about() const { return read_json(path / "expected.json"); }
+    };
+
+    /// The unpadded ids of rows of a file.
+    static std::vector<std::vector<std::int32_t>> ids_of(const SafetensorsFile& file, const std::string& ids, const std::string& mask) {
+        const at::Tensor all = read_tensor(file, ids), real = read_tensor(file, mask);
+        std::vector<std::vector<std::int32_t>> texts;
+        for (std::int64_t row = 0; row < all.size(0); ++row) {
+            texts.emplace_back();
+            for (std::int64_t i = 0; i < all.size(1); ++i)
+                if (real[row][i].item<std::int64_t>()) texts.back().push_back(static_cast<std::int32_t>(all[row][i].item<std::int64_t>()));
+        }
+        return texts;
+    }
+
+    static double worst_hidden_difference(const at::Tensor& hidden, const PackedBatch& batch, const at::Tensor& wanted) {
+        double worst = 0;
+        for (std::int64_t s = 0; s < batch.layout->num_sequences(); ++s)
+            worst = std::max(worst, max_difference(hidden.narrow(0, batch.layout->offsets()[s], batch.layout->length(s)), wanted[s].narrow(0, 0, batch.layout->length(s))));
+        return worst;
+    }
+
+    static void every_fixture(bool both_forms) {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("composed");
+        for (const char* name : {"bert", "xlm_roberta", "nomic_bert", "nomic_moe", "t5", "t5_gated", "modernbert"}) {
+            QTest::addRow("%s, own kernels", name) << name << false;
+            if (both_forms) QTest::addRow("%s, composed of ATen operations", name) << name << true;
+        }
+    }
 
   private Q_SLOTS:
     void init() { force_composed_ops(false); }
     void cleanup() { force_composed_ops(false); }
 
-    void embeddings_equal_transformers_data() {
-        QTest::addColumn<bool>("composed");
-        QTest::newRow("own kernels") << false;
-        QTest::newRow("composed of ATen operations") << true;
-    }
+    void embeddings_equal_transformers_data() { every_fixture(true); }
     void embeddings_equal_transformers() {
         NEED_SHARED();
+        QFETCH(QString, name);
         QFETCH(bool, composed);
         force_composed_ops(composed);
-        const auto model = EmbeddingModel::open(ModelFolder::open(bert()));
-        const SafetensorsFile expected(bert() / "expected.safetensors");
-        const Json about = read_json(bert() / "expected.json");
-        const auto ids = about.at("token_ids").get<std::vector<std::vector<std::int32_t>>>();
+        const Opened model(name);
         const c10::AutoGradMode no_grad(false);
-        const PackedBatch batch = batch_of(ids);
-        const at::Tensor hidden = model->encoders.front()->forward(batch, {});
-        const at::Tensor wanted = read_tensor(expected, "last_hidden_state");
-        double worst = 0;
-        for (std::size_t s = 0; s < ids.size(); ++s) {
-            const auto length = static_cast<std::int64_t>(ids[s].size());
-            worst = std::max(worst, max_difference(hidden.narrow(0, batch.layout->offsets()[s], length), wanted[static_cast<std::int64_t>(s)].narrow(0, 0, length)));
-        }
+        const PackedBatch batch = batch_of(ids_of(model.expected(), "input_ids", "attention_mask"));
+        const at::Tensor hidden = model.encoder->forward(batch, {});
+        const double worst = worst_hidden_difference(hidden, batch, read_tensor(model.expected(), "last_hidden_state"));
         QVERIFY2(worst < 2e-5, std::to_string(worst).c_str());
-        const double difference = max_difference(model->embed(*model->encoders.front(), batch, {}), read_tensor(expected, "normalised_f64"));
+        const at::Tensor pooled = pool(hidden, batch.layout, model.folder.pooling, {});
+        const double difference = max_difference(normalize_rows(pooled), read_tensor(model.expected(), "normalised_f64"));
         QVERIFY2(difference < 2e-6, std::to_string(difference).c_str());
+        if (model.folder.dense.empty()) return;
+        const double behind = max_difference(normalize_rows(model.encoder->apply_heads(pooled)), read_tensor(model.expected(), "normalised_after_dense"));
+        QVERIFY2(behind < 2e-6, std::to_string(behind).c_str());
     }
 
+    void gradients_equal_transformers_data() { every_fixture(false); }
     void gradients_equal_transformers() {
         NEED_SHARED();
-        const auto model = EmbeddingModel::open(ModelFolder::open(bert()));
-        model->encoders.front()->require_grad(true);
-        const SafetensorsFile expected(bert() / "expected.safetensors");
-        const Json pairs = read_json(bert() / "expected.json").at("pairs");
-        std::vector<std::vector<std::int32_t>> ids;
-        for (const char* side : {"queries", "documents"})
-            for (const auto& text : pairs.at(side)) {
-                ids.emplace_back();
-                model->tokenizer->encode(text.get<std::string>(), model->max_length, ids.back());
-            }
-        const at::Tensor rows = model->embed(*model->encoders.front(), batch_of(ids), {});
-        const auto count = static_cast<std::int64_t>(pairs.at("queries").size());
+        QFETCH(QString, name);
+        const Opened model(name);
+        model.encoder->require_grad(true);
+        const SafetensorsFile expected = model.expected();
+        const Json pairs = model.about().at("pairs");
+        auto ids = ids_of(expected, "pairs.query_ids", "pairs.query_mask");
+        const auto documents = ids_of(expected, "pairs.document_ids", "pairs.document_mask");
+        const auto count = static_cast<std::int64_t>(ids.size());
+        ids.insert(ids.end(), documents.begin(), documents.end());
+        const PackedBatch packed = batch_of(ids);
+        const at::Tensor rows = pool(model.encoder->forward(packed, {}), packed.layout, model.folder.pooling, {});
         PairEmbeddings batch;
         batch.queries = rows.narrow(0, 0, count);
         batch.documents = rows.narrow(0, count, count);
         batch.temperature = pairs.at("tau").get<double>();
         const LossResult result = InfoNce({})(batch);
-        QVERIFY(std::abs(result.loss.item<double>() - pairs.at("loss").get<double>()) < 1e-5);
+        QVERIFY2(std::abs(result.loss.item<double>() - pairs.at("loss").get<double>()) < 1e-5, std::to_string(result.loss.item<double>()).c_str());
         result.loss.backward();
-        compare_gradients(*model->encoders.front(), expected);
+        compare_gradients(*model.encoder, expected);
+    }
+
+    void newer_configuration_keys_of_nomic_bert_make_the_same_encoder() {
+        NEED_SHARED();
+        const Opened model("nomic_bert", "config_with_native_keys.json");
+        const c10::AutoGradMode no_grad(false);
+        const PackedBatch batch = batch_of(ids_of(model.expected(), "input_ids", "attention_mask"));
+        QVERIFY(worst_hidden_difference(model.encoder->forward(batch, {}), batch, read_tensor(model.expected(), "last_hidden_state")) < 2e-5);
+    }
+
+    void dynamic_ntk_stretches_the_base_with_the_longest_text() {
+        NEED_SHARED();
+        const Opened model("nomic_bert", "config_ntk.json");
+        const SafetensorsFile expected(model.path / "expected_ntk.safetensors");
+        const c10::AutoGradMode no_grad(false);
+        const PackedBatch batch = batch_of(ids_of(expected, "input_ids", "attention_mask"));
+        const double worst = worst_hidden_difference(model.encoder->forward(batch, {}), batch, read_tensor(expected, "last_hidden_state"));
+        QVERIFY2(worst < 2e-5, std::to_string(worst).c_str());
+    }
+
+    void routers_pick_the_experts_of_the_reference() {
+        NEED_SHARED();
+        const Opened model("nomic_moe");
+        const SafetensorsFile expected = model.expected();
+        const c10::AutoGradMode no_grad(false);
+        RoutingTrace trace;
+        ForwardContext context;
+        context.routing = &trace;
+        model.encoder->forward(batch_of(ids_of(expected, "input_ids", "attention_mask")), context);
+        QCOMPARE(trace.size(), std::size_t{2});
+        for (const RouterOutput& router : trace) {
+            const std::string prefix = "router." + std::to_string(router.block) + ".";
+            QVERIFY(max_difference(router.probabilities, read_tensor(expected, prefix + "probabilities")) < 1e-5);
+            QVERIFY(at::equal(router.experts, read_tensor(expected, prefix + "experts")));
+            QVERIFY(at::equal(router.load, read_tensor(expected, prefix + "load").to(at::kDouble)));
+            QCOMPARE(router.dropped, std::int64_t{0});
+        }
+    }
+
+    void a_checkpoint_is_written_with_the_tensors_it_was_read_from_data() { every_fixture(false); }
+    void a_checkpoint_is_written_with_the_tensors_it_was_read_from() {
+        NEED_SHARED();
+        QFETCH(QString, name);
+        const Opened model(name);
+        const Weights weights = model.folder.weights();
+        const std::string prefix = weights.find("roberta.embeddings.word_embeddings.weight") ? "roberta." : "";
+        int compared = 0;
+        for (const NamedTensor& tensor : model.encoder->named_tensors()) {
+            const TensorInfo& info = weights.at(prefix + tensor.name);
+            at::Tensor stored = at::empty(info.shape, at::kFloat);
+            weights.read_float(prefix + tensor.name, {stored.data_ptr<float>(), static_cast<std::size_t>(stored.numel())});
+            QVERIFY2(at::equal(stored, tensor.tensor), tensor.name.c_str());
+            ++compared;
+        }
+        QVERIFY(compared > 20);
     }
 
     void minilm_embeds_as_sentence_transformers_does() {
@@ -94,33 +184,36 @@ class TestFixtures : public QObject {
     }
 
   private:
-    void compare_gradients(const Encoder& encoder, const SafetensorsFile& expected) {
+    /// Gradients under the checkpoint's names: a copy of the encoder that holds them as weights writes them.
+    static std::map<std::string, at::Tensor> gradients_of(const Encoder& encoder) {
+        const auto holder = encoder.clone();
+        const auto from = encoder.parameters(), to = holder->parameters();
+        for (std::size_t i = 0; i < from.size(); ++i)
+            if (from[i].tensor.grad().defined())
+                to[i].tensor.copy_(from[i].tensor.grad());
+            else
+                to[i].tensor.zero_();
         std::map<std::string, at::Tensor> gradients;
-        for (const Parameter& p : encoder.parameters()) {
-            const at::Tensor g = p.tensor.grad();
-            QVERIFY2(g.defined(), p.name.c_str());
-            const auto at = p.name.find("self.qkv.");
-            if (at == std::string::npos) {
-                gradients[p.name] = g;
-                continue;
-            }
-            const char* parts[] = {"query", "key", "value"};
-            for (int i = 0; i < 3; ++i)
-                gradients[p.name.substr(0, at) + "self." + parts[i] + "." + p.name.substr(at + 9)] = g.chunk(3)[i];
-        }
+        for (const NamedTensor& tensor : holder->named_tensors()) gradients[tensor.name] = tensor.tensor;
+        return gradients;
+    }
+
+    void compare_gradients(const Encoder& encoder, const SafetensorsFile& expected) {
+        const auto gradients = gradients_of(encoder);
         int compared = 0;
         for (const TensorInfo& info : expected.tensors()) {
             const bool rows = info.name.starts_with("gradrows.") && info.name.ends_with(".value");
             if (!info.name.starts_with("grad.") && !rows) continue;
             const std::string name = rows ? info.name.substr(9, info.name.size() - 15) : info.name.substr(5);
-            if (name.starts_with("pooler")) continue;
-            QVERIFY2(gradients.contains(name), name.c_str());
-            at::Tensor got = gradients[name];
+            if (name.find("pooler") != std::string::npos || name.find("lm_head") != std::string::npos) continue;
+            const std::string own = name.starts_with("roberta.") ? name.substr(8) : name;
+            QVERIFY2(gradients.contains(own), name.c_str());
+            at::Tensor got = gradients.at(own);
             if (rows) got = got.index_select(0, read_tensor(expected, "gradrows." + name + ".index"));
             const at::Tensor wanted = read_tensor(expected, info.name);
             // The key's bias shifts all scores of a row alike, so its gradient is zero: what rounding leaves is measured against the query's bias.
             const bool zero = name.ends_with("self.key.bias");
-            const double scale = zero ? gradients[name.substr(0, name.size() - 8) + "query.bias"].abs().max().item<double>() : wanted.abs().max().item<double>();
+            const double scale = zero ? gradients.at(own.substr(0, own.size() - 8) + "query.bias").abs().max().item<double>() : wanted.abs().max().item<double>();
             const double difference = max_difference(got, wanted) / scale;
             QVERIFY2(difference < 1e-4, (name + " " + std::to_string(difference)).c_str());
             ++compared;

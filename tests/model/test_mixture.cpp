@@ -1,6 +1,6 @@
 #include <set>
 
-#include "model/encoder.h"
+#include "backbones.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
 #include "support/tensors.h"
@@ -12,52 +12,16 @@ using namespace faceter::testing;
 
 namespace {
 
-EncoderConfig small_config() {
-    EncoderConfig config;
-    config.num_layers = 4;
-    config.hidden_dim = 24;
-    config.num_heads = 3;
-    config.intermediate_dim = 40;
-    config.vocab_size = 100;
-    config.max_positions = 32;
-    config.num_token_types = 2;
-    return config;
-}
-
-void fill(Encoder& encoder) {
-    at::manual_seed(5);
-    for (const Parameter& p : encoder.parameters()) {
-        const at::Tensor values = p.tensor.detach();
-        if (p.name.find("LayerNorm.weight") != std::string::npos)
-            values.copy_(1 + 0.1 * at::randn(values.sizes()));
-        else
-            values.copy_(0.3 * at::randn(values.sizes()));
-    }
-}
-
 /// A model of four tasks' routes on one encoder, shaped by the plugin's variant.
-std::unique_ptr<EmbeddingModel> mote_model(const Json& settings) {
+std::unique_ptr<EmbeddingModel> mote_model(const Json& settings, const std::string& family = "bert") {
     auto model = std::make_unique<EmbeddingModel>();
-    model->encoders.push_back(std::make_unique<Encoder>(small_config(), at::kFloat));
+    model->encoders.push_back(std::make_unique<Encoder>(small_config(family), std::vector<DenseModule>{}, at::kFloat));
     fill(*model->encoders.front());
     model->tasks = read_tasks(Json{{"retrieval", {{"instructions", {{"query", "q: "}, {"document", "d: "}}}}},
                                    {"classification", {{"instructions", {{"query", "c: "}, {"document", "c: "}}}}},
                                    {"clustering", {{"instructions", {{"query", "k: "}, {"document", "k: "}}}}}});
     registry().make_variant("mote", settings)->prepare(*model);
     return model;
-}
-
-PackedBatch some_batch(const std::vector<int>& experts, std::uint64_t first_key = 1) {
-    static std::vector<std::vector<std::int32_t>> texts;
-    texts.clear();
-    std::vector<SequenceInput> inputs;
-    for (std::size_t s = 0; s < experts.size(); ++s) {
-        texts.emplace_back();
-        for (std::size_t i = 0; i < 3 + (7 * s) % 19; ++i) texts.back().push_back(static_cast<std::int32_t>((31 * s + 17 * i + 3) % 100));
-    }
-    for (std::size_t s = 0; s < experts.size(); ++s)
-        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, experts[s], 0});
-    return make_packed_batch(inputs);
 }
 
 }  // namespace
@@ -87,13 +51,15 @@ class TestMixture : public QObject {
         QVERIFY((count("every_other") == std::vector<bool>{false, true, false, true}));
     }
 
+    void at_step_0_it_equals_the_dense_model_exactly_data() { every_family(); }
     void at_step_0_it_equals_the_dense_model_exactly() {
-        Encoder dense(small_config(), at::kFloat);
+        QFETCH(QString, family);
+        Encoder dense(small_config(family.toStdString()), {}, at::kFloat);
         fill(dense);
         const c10::AutoGradMode no_grad(false);
         for (const char* placement : {"every", "every_other"})
             for (const char* norms : {"own", "shared"}) {
-                const auto model = mote_model({{"method", "mote"}, {"placement", placement}, {"expert_norms", norms}});
+                const auto model = mote_model({{"method", "mote"}, {"placement", placement}, {"expert_norms", norms}}, family.toStdString());
                 const at::Tensor expected = dense.forward(some_batch(std::vector<int>(14, 0)), {});
                 const at::Tensor got = model->encoders.front()->forward(some_batch({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 3}), {});
                 QCOMPARE(max_difference(got, expected), 0.0);
@@ -119,8 +85,10 @@ class TestMixture : public QObject {
         QVERIFY(moved > 20);
     }
 
+    void gradients_equal_those_of_one_sequence_at_a_time_data() { every_family(); }
     void gradients_equal_those_of_one_sequence_at_a_time() {
-        const auto model = mote_model({{"method", "mote"}, {"placement", "every"}});
+        QFETCH(QString, family);
+        const auto model = mote_model({{"method", "mote"}, {"placement", "every"}}, family.toStdString());
         const Encoder& fast = *model->encoders.front();
         model->encoders.front()->require_grad(true);
         const std::vector<int> experts{0, 0, 1, 1, 2, 3, 3};
@@ -148,8 +116,10 @@ class TestMixture : public QObject {
         }
     }
 
+    void dropout_draws_the_same_masks_in_both_forms_and_in_backward_data() { every_family(); }
     void dropout_draws_the_same_masks_in_both_forms_and_in_backward() {
-        const auto model = mote_model({{"method", "mote"}});
+        QFETCH(QString, family);
+        const auto model = mote_model({{"method", "mote"}}, family.toStdString());
         const Encoder& encoder = *model->encoders.front();
         model->encoders.front()->require_grad(true);
         const ForwardContext context{true, 11, 3, 0.2, 0.2};
@@ -170,8 +140,10 @@ class TestMixture : public QObject {
             }
     }
 
+    void a_sequence_does_not_notice_its_neighbours_data() { every_family(); }
     void a_sequence_does_not_notice_its_neighbours() {
-        const auto model = mote_model({{"method", "mote"}});
+        QFETCH(QString, family);
+        const auto model = mote_model({{"method", "mote"}}, family.toStdString());
         const c10::AutoGradMode no_grad(false);
         const PackedBatch together = some_batch({0, 0, 0, 1, 2});
         const at::Tensor all = model->encoders.front()->forward(together, {true, 1, 1, 0.1, 0.1});
@@ -196,6 +168,11 @@ class TestMixture : public QObject {
     }
 
   private:
+    static void every_family() {
+        QTest::addColumn<QString>("family");
+        for (const char* family : backbone_families) QTest::newRow(family) << family;
+    }
+
     static void train_step(const Encoder& encoder, AdamW& optimizer, const std::vector<int>& experts) {
         encoder.forward(some_batch(experts), {}).square().sum().backward();
         optimizer.step(1e-2, 1.0, std::set<int>(experts.begin(), experts.end()));

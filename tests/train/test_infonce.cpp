@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "common/error.h"
 #include "common/json.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -22,6 +23,9 @@ class TestInfonce : public QObject {
 
     /// Runs a case and checks its loss and the gradients of everything that has one in the file.
     static void check(const std::string& name, InfoNceSettings settings, std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
+        check(name, InfoNce(settings), prepare);
+    }
+    static void check(const std::string& name, const Objective& objective, std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
         const SafetensorsFile tensors = file();
         const Json about = cases().at(name);
         PairEmbeddings batch;
@@ -35,7 +39,7 @@ class TestInfonce : public QObject {
             for (std::int64_t i = 0; i < given.size(0) * given.size(1); ++i) batch.negative_owner.push_back(i / given.size(1));
         }
         if (prepare) prepare(batch, tensors);
-        const LossResult result = InfoNce(settings)(batch);
+        const LossResult result = objective(batch);
         const double expected = about.at("loss").get<double>();
         QVERIFY2(std::abs(result.loss.item<double>() - expected) < 1e-10 * std::abs(expected), name.c_str());
         result.loss.backward();
@@ -54,6 +58,17 @@ class TestInfonce : public QObject {
         InfoNceSettings settings;
         settings.cosine = false;
         check("infonce_dot", settings);
+    }
+    void matryoshka_sums_over_prefixes_each_normalised_anew() {
+        NEED_SHARED();
+        const Json about = cases().at("matryoshka");
+        check("matryoshka", Matryoshka(std::make_unique<InfoNce>(InfoNceSettings{}), about.at("dims").get<std::vector<std::int64_t>>(), about.at("weights").get<std::vector<double>>()));
+    }
+    void a_prefix_longer_than_the_embedding_is_refused() {
+        PairEmbeddings batch;
+        batch.queries = batch.documents = at::randn({3, 8});
+        QVERIFY_THROWS_EXCEPTION(Error, Matryoshka(std::make_unique<InfoNce>(InfoNceSettings{}), {8, 16}, {})(batch));
+        QVERIFY_THROWS_EXCEPTION(Error, Matryoshka(std::make_unique<InfoNce>(InfoNceSettings{}), {8, 4}, {1.0}));
     }
     void symmetric_is_the_mean_of_both_directions() {
         NEED_SHARED();

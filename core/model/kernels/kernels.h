@@ -23,15 +23,28 @@ struct AttentionHead {
     float scale;
     Dropout dropout;             ///< on the probabilities: row i, element j
     std::uint64_t sequence_key;
+    std::size_t window = 0;      ///< row i sees j where |i - j| <= window; 0: all
+    const float* bias = nullptr; ///< bias[j - i] is added to the scaled logits (points at distance 0); may be null
+    float* dbias = nullptr;      ///< backward adds its gradient here, addressed alike
+};
+
+enum class Activation { gelu, gelu_tanh, relu, silu };
+
+/// u [rows, inner], or [rows, 2 inner] where gated: activation(first half) * second half. `bias` (as wide as u) may be null.
+struct ActivationShape {
+    Activation kind;
+    bool gated;
+    std::size_t rows, inner;
 };
 
 /// Floats of scratch that one head of a sequence of `length` tokens needs (forward and backward).
 std::size_t attention_scratch(std::size_t length, std::size_t head_dim);
 
 struct NormParameters {
-    const float *gamma, *beta;
+    const float *gamma, *beta;   ///< beta may be null
     float epsilon;
     std::size_t width;
+    bool rms;                    ///< divide by the root mean square; no mean is taken off
 };
 
 struct Table {
@@ -43,17 +56,22 @@ struct Table {
     void (*attention_backward)(const AttentionHead& head, const float* out, const float* dout, const float* lse, float* dq, float* dk, float* dv,
                                float* scratch);
 
-    /// y = GELU(u + bias) with the error function (exact form); rows x width. y may be u.
-    void (*bias_gelu)(const float* u, const float* bias, float* y, std::size_t rows, std::size_t width);
-    /// From u (before bias) and dy: y = GELU(u + bias) again, dy *= GELU'(u + bias), dbias += column sums of the new dy.
-    void (*bias_gelu_backward)(const float* u, const float* bias, float* y, float* dy, float* dbias, std::size_t rows, std::size_t width);
+    /// y [rows, inner] = f(u + bias). y may be u where it is not gated.
+    void (*activation)(const ActivationShape& shape, const float* u, const float* bias, float* y);
+    /// From u (before bias) and dy [rows, inner]: y again, and du as wide as u; dbias (may be null) += column sums of du. du may be dy where it is not gated.
+    void (*activation_backward)(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du, float* dbias);
+    /// Turns elements i and i + half of a head's first 2 half by the angles of its row: out_i = x_i cos - x_{i+half} sin, out_{i+half} = x_{i+half} cos + x_i sin;
+    /// `inverse` turns back. Rows are `stride` floats apart, heads `head_dim`; cosine and sine are [rows, half].
+    void (*rotate)(float* x, std::size_t rows, std::size_t stride, std::size_t heads, std::size_t head_dim, std::size_t half, const float* cosine,
+                   const float* sine, bool inverse);
 
     /// z = dropout(x + bias) + residual (written over x), y = norm(z); mean and rstd a row. `first_row` counts within the sequence.
     /// residual and bias may be null. Rows are of one sequence (one dropout key).
     void (*add_norm)(float* x, const float* bias, const float* residual, float* y, float* mean, float* rstd, std::size_t rows,
                      std::size_t first_row, std::uint64_t sequence_key, const Dropout& dropout, const NormParameters& norm);
-    /// dz from dy, z; dx = dropout mask applied to dz; dgamma, dbeta, dbias accumulate. dx may be dy, dz may be null when there is no residual.
-    void (*add_norm_backward)(const float* z, const float* dy, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma,
+    /// dz from dy, z and dsum (what else z has as gradient; may be null); dx = dropout mask applied to dz; dgamma, dbeta, dbias accumulate. dx may be dy, dz may
+    /// be null when there is no residual.
+    void (*add_norm_backward)(const float* z, const float* dy, const float* dsum, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma,
                               float* dbeta, float* dbias, std::size_t rows, std::size_t first_row, std::uint64_t sequence_key,
                               const Dropout& dropout, const NormParameters& norm);
     /// y[i] = x[i] kept and scaled, or 0 (forward and backward of a plain dropout). y may be x.

@@ -224,17 +224,28 @@ void scatter(const float* from, std::size_t padded, std::size_t rows, std::size_
         for (std::size_t d = 0; d < width; ++d) to[i * stride + d] = from[i * padded + d];
 }
 
-/// row = exp(scale * row - shift) over `length` elements, zeros behind up to `padded`; returns the sum.
-inline float exponentials(float* row, std::size_t length, std::size_t padded, float scale, float shift) {
+/// What lanes [j, j + lanes) keep of the half-open range [first, last).
+inline IntVector inside(std::size_t j, std::size_t first, std::size_t last) {
+    IntVector lane;
+    for (std::size_t i = 0; i < lanes; ++i) lane[i] = static_cast<std::int32_t>(j + i);
+    return (lane >= static_cast<std::int32_t>(first)) & (lane < static_cast<std::int32_t>(last));
+}
+
+/// row = exp(scale * row - shift) in [first, last), zeros elsewhere up to `padded`; returns the sum.
+inline float exponentials(float* row, std::size_t first, std::size_t last, std::size_t padded, float scale, float shift) {
     Vector total{};
     for (std::size_t j = 0; j < padded; j += lanes) {
         Vector e = exp_vector(load(row + j) * scale - shift);
-        if (j + lanes > length)
-            for (std::size_t i = 0; i < lanes; ++i) e[i] = j + i < length ? e[i] : 0.0f;
+        if (j < first || j + lanes > last) e = select(inside(j, first, last), e, Vector{});
         store(row + j, e);
         total += e;
     }
     return sum(total);
+}
+
+/// row[j] = scale * row[j] + bias[j] in [first, last).
+inline void add_bias(float* row, const float* bias, std::size_t first, std::size_t last, float scale) {
+    for (std::size_t j = first; j < last; ++j) row[j] = row[j] * scale + bias[j];
 }
 
 inline float largest(const float* row, std::size_t length) {
@@ -253,6 +264,40 @@ inline float largest(const float* row, std::size_t length) {
     return best;
 }
 
+/// The columns that `rows` rows from `start` see, the first rounded down to whole vectors: relative to it the rest is addressed. All where there is dropout,
+/// whose masks count from column 0.
+struct Columns {
+    std::size_t first, count, padded;
+};
+inline Columns columns_of(const AttentionHead& head, std::size_t start, std::size_t rows) {
+    if (head.window == 0 || head.dropout.threshold) return {0, head.length, round_up(head.length, lanes)};
+    const std::size_t first = (start > head.window ? start - head.window : 0) / lanes * lanes;
+    const std::size_t last = smaller(head.length, start + rows + head.window);
+    return {first, last - first, round_up(last - first, lanes)};
+}
+
+/// The part of the columns that row i itself sees.
+struct Seen {
+    std::size_t first, last;
+};
+inline Seen seen_by(const AttentionHead& head, const Columns& columns, std::size_t i) {
+    if (head.window == 0) return {0, columns.count};
+    const std::size_t first = i > head.window ? i - head.window : 0, last = smaller(head.length, i + head.window + 1);
+    return {first - columns.first, last - columns.first};
+}
+
+/// exp(logits - shift) of row i from its products; the largest logit becomes the shift where `find_shift`. Returns the sum.
+inline float softmax_row(const AttentionHead& head, const Columns& columns, std::size_t i, float* row, bool find_shift, float& shift) {
+    const Seen seen = seen_by(head, columns, i);
+    float scale = head.scale;
+    if (head.bias) {
+        add_bias(row, head.bias + (static_cast<std::ptrdiff_t>(columns.first) - static_cast<std::ptrdiff_t>(i)), seen.first, seen.last, scale);
+        scale = 1;
+    }
+    if (find_shift) shift = largest(row + seen.first, seen.last - seen.first) * scale;
+    return exponentials(row, seen.first, seen.last, columns.padded, scale, shift);
+}
+
 void attention_forward(const AttentionHead& head, float* out, float* lse, float* scratch) {
     const std::size_t n = head.length, width = round_up(head.head_dim, lanes), padded = round_up(n, lanes);
     float* keys = scratch;                          // [width, padded], transposed
@@ -264,18 +309,19 @@ void attention_forward(const AttentionHead& head, float* out, float* lse, float*
     gather(head.v, head.qkv_stride, n, head.head_dim, width, values);
     for (std::size_t start = 0; start < n; start += block_rows) {
         const std::size_t rows = smaller(block_rows, n - start);
+        const Columns columns = columns_of(head, start, rows);
         gather(head.q + start * head.qkv_stride, head.qkv_stride, rows, head.head_dim, width, queries);
-        product<false>(rows, padded, head.head_dim, queries, width, 1, keys, padded, scores, padded);
+        product<false>(rows, columns.padded, head.head_dim, queries, width, 1, keys + columns.first, padded, scores, padded);
         for (std::size_t i = 0; i < rows; ++i) {
             float* row = scores + i * padded;
-            const float peak = largest(row, n) * head.scale;
-            const float total = exponentials(row, n, padded, head.scale, peak);
+            float peak = 0;
+            const float total = softmax_row(head, columns, start + i, row, true, peak);
             const Vector inverse = splat(1.0f / total);
-            for (std::size_t j = 0; j < padded; j += lanes) store(row + j, load(row + j) * inverse);
+            for (std::size_t j = 0; j < columns.padded; j += lanes) store(row + j, load(row + j) * inverse);
             lse[start + i] = peak + __builtin_logf(total);
-            if (head.dropout.threshold) dropout_row(row, row, n, start + i, head.sequence_key, head.dropout);
+            if (head.dropout.threshold) dropout_row(row, row, columns.count, start + i, head.sequence_key, head.dropout);
         }
-        product<false>(rows, width, n, scores, padded, 1, values, width, result, width);
+        product<false>(rows, width, columns.count, scores, padded, 1, values + columns.first * width, width, result, width);
         scatter(result, width, rows, head.head_dim, out + start * head.out_stride, head.out_stride);
     }
 }
@@ -287,15 +333,14 @@ inline float dot(const float* a, const float* b, std::size_t count) {
 }
 
 /// ds = scale * p o (dp - delta), where dp arrives masked by the dropout of p; p leaves as dropout(p).
-void score_gradients(const AttentionHead& head, float* p, float* dp, std::size_t padded, std::size_t row, float delta) {
-    const std::size_t n = head.length;
-    if (head.dropout.threshold) {
-        dropout_row(dp, dp, n, row, head.sequence_key, head.dropout);
-        for (std::size_t j = 0; j < padded; j += lanes) store(dp + j, load(p + j) * (load(dp + j) - delta) * head.scale);
-        dropout_row(p, p, n, row, head.sequence_key, head.dropout);
-    } else {
-        for (std::size_t j = 0; j < padded; j += lanes) store(dp + j, load(p + j) * (load(dp + j) - delta) * head.scale);
+void score_gradients(const AttentionHead& head, const Columns& columns, float* p, float* dp, std::size_t row, float delta) {
+    if (head.dropout.threshold) dropout_row(dp, dp, columns.count, row, head.sequence_key, head.dropout);
+    if (head.dbias) {
+        float* dbias = head.dbias + (static_cast<std::ptrdiff_t>(columns.first) - static_cast<std::ptrdiff_t>(row));
+        for (std::size_t j = 0; j < columns.count; ++j) dbias[j] += p[j] * (dp[j] - delta);
     }
+    for (std::size_t j = 0; j < columns.padded; j += lanes) store(dp + j, load(p + j) * (load(dp + j) - delta) * head.scale);
+    if (head.dropout.threshold) dropout_row(p, p, columns.count, row, head.sequence_key, head.dropout);
 }
 
 void attention_backward(const AttentionHead& head, const float* out, const float* dout, const float* lse, float* dq, float* dk, float* dv,
@@ -317,27 +362,78 @@ void attention_backward(const AttentionHead& head, const float* out, const float
     __builtin_memset(dkeys, 0, 2 * padded * width * sizeof(float));
     for (std::size_t start = 0; start < n; start += block_rows) {
         const std::size_t rows = smaller(block_rows, n - start);
+        const Columns columns = columns_of(head, start, rows);
         gather(head.q + start * head.qkv_stride, head.qkv_stride, rows, dim, width, queries);
         gather(dout + start * head.out_stride, head.out_stride, rows, dim, width, douts);
-        product<false>(rows, padded, dim, queries, width, 1, keys_t, padded, p, padded);
-        product<false>(rows, padded, dim, douts, width, 1, values_t, padded, dp, padded);
+        product<false>(rows, columns.padded, dim, queries, width, 1, keys_t + columns.first, padded, p, padded);
+        product<false>(rows, columns.padded, dim, douts, width, 1, values_t + columns.first, padded, dp, padded);
         for (std::size_t i = 0; i < rows; ++i) {
-            exponentials(p + i * padded, n, padded, head.scale, lse[start + i]);
+            float shift = lse[start + i];
+            softmax_row(head, columns, start + i, p + i * padded, false, shift);
             const float delta = dot(douts + i * width, out + (start + i) * head.out_stride, dim);
-            score_gradients(head, p + i * padded, dp + i * padded, padded, start + i, delta);
+            score_gradients(head, columns, p + i * padded, dp + i * padded, start + i, delta);
         }
-        product<true>(n, width, rows, p, 1, padded, douts, width, dvalues, width);
-        product<true>(n, width, rows, dp, 1, padded, queries, width, dkeys, width);
-        product<false>(rows, width, n, dp, padded, 1, keys, width, dqueries, width);
+        product<true>(columns.count, width, rows, p, 1, padded, douts, width, dvalues + columns.first * width, width);
+        product<true>(columns.count, width, rows, dp, 1, padded, queries, width, dkeys + columns.first * width, width);
+        product<false>(rows, width, columns.count, dp, padded, 1, keys + columns.first * width, width, dqueries, width);
         scatter(dqueries, width, rows, dim, dq + start * head.qkv_stride, head.qkv_stride);
     }
     scatter(dkeys, width, n, dim, dk, head.qkv_stride);
     scatter(dvalues, width, n, dim, dv, head.qkv_stride);
 }
 
-// ---------------------------------------------------------------- GELU
+void rotate(float* x, std::size_t rows, std::size_t stride, std::size_t heads, std::size_t head_dim, std::size_t half, const float* cosine,
+            const float* sine, bool inverse) {
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t h = 0; h < heads; ++h) {
+            float *first = x + i * stride + h * head_dim, *second = first + half;
+            const float *c = cosine + i * half, *s = sine + i * half;
+            const float sign = inverse ? -1.0f : 1.0f;
+            for (std::size_t d = 0; d < half; ++d) {
+                const float a = first[d], b = second[d], turn = sign * s[d];
+                first[d] = a * c[d] - b * turn;
+                second[d] = b * c[d] + a * turn;
+            }
+        }
+}
 
-inline Vector gelu_vector(Vector x) { return 0.5f * x * (1.0f + erf_vector(x * 0.70710678f)); }
+// ---------------------------------------------------------------- activations
+
+
+/// f(x) and f'(x) of each activation.
+struct Gelu {
+    static void both(Vector x, Vector& value, Vector& slope) {
+        const Vector cdf = 0.5f * (1.0f + erf_vector(x * 0.70710678f));
+        value = x * cdf;
+        slope = cdf + x * 0.39894228f * exp_vector(x * x * -0.5f);  // Phi(x) + x phi(x)
+    }
+    static Vector value(Vector x) { return 0.5f * x * (1.0f + erf_vector(x * 0.70710678f)); }
+};
+struct GeluTanh {  // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3))
+    static Vector gate(Vector x) { return 1.0f / (1.0f + exp_vector(x * (1.0f + 0.044715f * x * x) * -1.5957691216f)); }
+    static void both(Vector x, Vector& value, Vector& slope) {
+        const Vector g = gate(x);
+        value = x * g;
+        slope = g + x * g * (1.0f - g) * 1.5957691216f * (1.0f + 0.134145f * x * x);
+    }
+    static Vector value(Vector x) { return x * gate(x); }
+};
+struct Relu {
+    static void both(Vector x, Vector& value, Vector& slope) {
+        value = select(x > 0.0f, x, Vector{});
+        slope = select(x > 0.0f, splat(1.0f), Vector{});
+    }
+    static Vector value(Vector x) { return select(x > 0.0f, x, Vector{}); }
+};
+struct Silu {
+    static Vector gate(Vector x) { return 1.0f / (1.0f + exp_vector(-x)); }
+    static void both(Vector x, Vector& value, Vector& slope) {
+        const Vector g = gate(x);
+        value = x * g;
+        slope = g * (1.0f + x * (1.0f - g));
+    }
+    static Vector value(Vector x) { return x * gate(x); }
+};
 
 /// `body(at, count)` over a row: whole vectors, then the tail through a padded copy.
 template <typename Body>
@@ -359,36 +455,71 @@ inline void store_part(float* at, Vector value, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) at[i] = value[i];
 }
 
-void bias_gelu(const float* u, const float* bias, float* y, std::size_t rows, std::size_t width) {
-    for (std::size_t i = 0; i < rows; ++i)
-        over_row(width, [&](std::size_t j, std::size_t count) {
-            const Vector x = load_part(u + i * width + j, count) + (bias ? load_part(bias + j, count) : Vector{});
-            store_part(y + i * width + j, gelu_vector(x), count);
+inline Vector biased(const float* u, const float* bias, std::size_t j, std::size_t count) {
+    return load_part(u + j, count) + (bias ? load_part(bias + j, count) : Vector{});
+}
+
+inline void add_part(float* at, Vector value, std::size_t count) { store_part(at, load_part(at, count) + value, count); }
+
+template <typename F>
+void activate(const ActivationShape& shape, const float* u, const float* bias, float* y) {
+    const std::size_t inner = shape.inner, width = shape.gated ? 2 * inner : inner;
+    for (std::size_t i = 0; i < shape.rows; ++i, u += width, y += inner)
+        over_row(inner, [&](std::size_t j, std::size_t count) {
+            const Vector value = F::value(biased(u, bias, j, count));
+            store_part(y + j, shape.gated ? value * biased(u, bias, inner + j, count) : value, count);
         });
 }
 
-void bias_gelu_backward(const float* u, const float* bias, float* y, float* dy, float* dbias, std::size_t rows, std::size_t width) {
-    for (std::size_t i = 0; i < rows; ++i)
-        over_row(width, [&](std::size_t j, std::size_t count) {
-            const std::size_t at = i * width + j;
-            const Vector x = load_part(u + at, count) + (bias ? load_part(bias + j, count) : Vector{});
-            const Vector cdf = 0.5f * (1.0f + erf_vector(x * 0.70710678f));
-            store_part(y + at, x * cdf, count);
-            const Vector slope = cdf  // d GELU / dx = Phi(x) + x phi(x)
-                                  + x * 0.39894228f * exp_vector(x * x * -0.5f);
-            const Vector du = load_part(dy + at, count) * slope;
-            store_part(dy + at, du, count);
-            if (dbias) store_part(dbias + j, load_part(dbias + j, count) + du, count);
+template <typename F>
+void activate_backward(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du, float* dbias) {
+    const std::size_t inner = shape.inner, width = shape.gated ? 2 * inner : inner;
+    for (std::size_t i = 0; i < shape.rows; ++i, u += width, du += width, y += inner, dy += inner)
+        over_row(inner, [&](std::size_t j, std::size_t count) {
+            Vector value, slope, d = load_part(dy + j, count);
+            F::both(biased(u, bias, j, count), value, slope);
+            if (shape.gated) {
+                const Vector factor = biased(u, bias, inner + j, count), dfactor = d * value;
+                store_part(du + inner + j, dfactor, count);
+                if (dbias) add_part(dbias + inner + j, dfactor, count);
+                value *= factor;
+                d *= factor;
+            }
+            store_part(y + j, value, count);
+            const Vector dx = d * slope;
+            store_part(du + j, dx, count);
+            if (dbias) add_part(dbias + j, dx, count);
         });
+}
+
+void activation(const ActivationShape& shape, const float* u, const float* bias, float* y) {
+    switch (shape.kind) {
+        case Activation::gelu: return activate<Gelu>(shape, u, bias, y);
+        case Activation::gelu_tanh: return activate<GeluTanh>(shape, u, bias, y);
+        case Activation::relu: return activate<Relu>(shape, u, bias, y);
+        case Activation::silu: return activate<Silu>(shape, u, bias, y);
+    }
+}
+
+void activation_backward(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du, float* dbias) {
+    switch (shape.kind) {
+        case Activation::gelu: return activate_backward<Gelu>(shape, u, bias, dy, y, du, dbias);
+        case Activation::gelu_tanh: return activate_backward<GeluTanh>(shape, u, bias, dy, y, du, dbias);
+        case Activation::relu: return activate_backward<Relu>(shape, u, bias, dy, y, du, dbias);
+        case Activation::silu: return activate_backward<Silu>(shape, u, bias, dy, y, du, dbias);
+    }
 }
 
 // ---------------------------------------------------------------- dropout + residual + layer norm
 
-/// Mean and 1 / standard deviation (biased variance, two passes) of a row.
+/// Mean and 1 / standard deviation (biased variance, two passes) of a row; 0 and 1 / root mean square.
 inline void moments(const float* z, const NormParameters& norm, float& mean, float& rstd) {
-    Vector total{};
-    over_row(norm.width, [&](std::size_t j, std::size_t count) { total += load_part(z + j, count); });
-    mean = sum(total) / static_cast<float>(norm.width);
+    mean = 0;
+    if (!norm.rms) {
+        Vector total{};
+        over_row(norm.width, [&](std::size_t j, std::size_t count) { total += load_part(z + j, count); });
+        mean = sum(total) / static_cast<float>(norm.width);
+    }
     Vector squares{};
     over_row(norm.width, [&](std::size_t j, std::size_t count) {
         Vector d = load_part(z + j, count) - mean;
@@ -412,12 +543,13 @@ void add_norm(float* x, const float* bias, const float* residual, float* y, floa
         moments(row, norm, mean[i], rstd[i]);
         over_row(width, [&](std::size_t j, std::size_t count) {
             const Vector normal = (load_part(row + j, count) - mean[i]) * rstd[i];
-            store_part(y + i * width + j, normal * load_part(norm.gamma + j, count) + load_part(norm.beta + j, count), count);
+            const Vector scaled = normal * load_part(norm.gamma + j, count);
+            store_part(y + i * width + j, norm.beta ? scaled + load_part(norm.beta + j, count) : scaled, count);
         });
     }
 }
 
-void add_norm_backward(const float* z, const float* dy, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma, float* dbeta,
+void add_norm_backward(const float* z, const float* dy, const float* dsum, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma, float* dbeta,
                        float* dbias, std::size_t rows, std::size_t first_row, std::uint64_t sequence_key, const Dropout& dropout,
                        const NormParameters& norm) {
     const std::size_t width = norm.width;
@@ -434,11 +566,12 @@ void add_norm_backward(const float* z, const float* dy, const float* mean, const
             store_part(dgamma + j, load_part(dgamma + j, count) + d * normal, count);
             store_part(dbeta + j, load_part(dbeta + j, count) + d, count);
         });
-        const float mean_g = sum(sum_g) * inverse, mean_gn = sum(sum_gn) * inverse;
+        const float mean_g = norm.rms ? 0.0f : sum(sum_g) * inverse, mean_gn = sum(sum_gn) * inverse;
         over_row(width, [&](std::size_t j, std::size_t count) {
             const Vector normal = (load_part(zi + j, count) - mean[i]) * rstd[i];
             const Vector g = load_part(dyi + j, count) * load_part(norm.gamma + j, count);
-            const Vector d = (g - mean_g - normal * mean_gn) * rstd[i];
+            Vector d = (g - mean_g - normal * mean_gn) * rstd[i];
+            if (dsum) d += load_part(dsum + i * width + j, count);
             if (dz) store_part(dz + i * width + j, d, count);
             store_part(dxi + j, d, count);
         });
@@ -455,7 +588,7 @@ void dropout_rows(const float* x, float* y, std::size_t rows, std::size_t width,
 }  // namespace
 
 extern const Table FACETER_ISA_TABLE;
-const Table FACETER_ISA_TABLE = {FACETER_ISA_NAME, attention_forward, attention_backward, bias_gelu,
-                                 bias_gelu_backward, add_norm, add_norm_backward, dropout_rows};
+const Table FACETER_ISA_TABLE = {FACETER_ISA_NAME, attention_forward, attention_backward, activation, activation_backward,
+                                 rotate,           add_norm,          add_norm_backward,  dropout_rows};
 
 }  // namespace faceter::kernels

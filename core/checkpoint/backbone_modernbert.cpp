@@ -1,0 +1,62 @@
+#include "checkpoint/encoder_config.h"
+#include "common/error.h"
+
+// ModernBERT (Warner et al., 2024): pre-norm, rotary positions, gated feed-forward, local attention in two blocks of three, no biases by default.
+
+namespace faceter {
+namespace {
+
+/// The rotary base of one kind of block: newer files nest it under rope_parameters, older ones have a key of its own.
+double rotary_base(const Json& config, const char* kind, const char* old_key, double fallback, std::string_view name) {
+    const Json nested = json_or<Json>(json_or<Json>(config, "rope_parameters", Json::object(), name), kind, Json::object(), name);
+    if (nested.is_object() && nested.contains("rope_theta")) {
+        const auto type = json_or<std::string>(nested, "rope_type", "default", name);
+        refuse_unless(type == "default", nested, "rope_type", name, "default");
+        return json_at<double>(nested, "rope_theta", name);
+    }
+    return json_or<double>(config, old_key, fallback, name);
+}
+
+EncoderConfig read_modernbert(const Json& config, std::string_view name, const Weights&) {
+    EncoderConfig c;
+    c.num_layers = size_member(config, "num_hidden_layers", name);
+    c.hidden_dim = size_member(config, "hidden_size", name);
+    c.num_heads = size_member(config, "num_attention_heads", name);
+    c.intermediate_dim = size_member(config, "intermediate_size", name);
+    c.vocab_size = size_member(config, "vocab_size", name);
+    c.length_limit = size_member(config, "max_position_embeddings", name, 8192);
+    if (c.hidden_dim % c.num_heads != 0) throw data_error("{}: hidden_size {} is not a multiple of num_attention_heads {}", name, c.hidden_dim, c.num_heads);
+    c.head_dim = c.rotary_dim = c.hidden_dim / c.num_heads;
+    c.pre_norm = true;
+    c.first_attention_norm = false;
+    c.norm_bias = json_or<bool>(config, "norm_bias", false, name);
+    c.qkv_bias = c.attention_output_bias = json_or<bool>(config, "attention_bias", false, name);
+    c.up_bias = c.down_bias = json_or<bool>(config, "mlp_bias", false, name);
+    c.norm_epsilon = json_or<double>(config, "norm_eps", 1e-5, name);
+    c.activation = activation_member(config, "hidden_activation", name, "gelu");
+    c.gated = true;
+    c.rotary_base = rotary_base(config, "full_attention", "global_rope_theta", 160000, name);
+    c.local_rotary_base = rotary_base(config, "sliding_attention", "local_rope_theta", 10000, name);
+    c.local_window = size_member(config, "local_attention", name, 128) / 2;
+    c.global_every = size_member(config, "global_attn_every_n_layers", name, 3);
+    c.hidden_dropout = probability_member(config, "mlp_dropout", name, 0);
+    c.attention_dropout = probability_member(config, "attention_dropout", name, 0);
+    EncoderNames& n = c.names;
+    n.prefixes = {"", "model."};
+    n.word = "embeddings.tok_embeddings";
+    n.embedding_norm = "embeddings.norm";
+    n.final_norm = "final_norm";
+    n.block = "layers.{}.";
+    n.qkv = {"attn.Wqkv"};
+    n.attention_output = "attn.Wo";
+    n.attention_norm = "attn_norm";
+    n.up = {"mlp.Wi"};
+    n.down = "mlp.Wo";
+    n.mlp_norm = "mlp_norm";
+    return c;
+}
+
+const BackboneFamily modernbert("modernbert", read_modernbert);
+
+}  // namespace
+}  // namespace faceter

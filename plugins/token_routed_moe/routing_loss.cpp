@@ -1,0 +1,92 @@
+#include "routing_loss.h"
+
+#include <ATen/ATen.h>
+
+namespace faceter {
+namespace {
+
+struct LossSettings {
+    double balance = 1, z = 0;
+    bool times_experts = true, per_choice = true;
+    enum class Layers { mean, sum, joined } layers = Layers::mean;
+
+    explicit LossSettings(const Json& settings)
+        : balance(json_or<double>(settings, "balance", 1, "variant")),
+          z(json_or<double>(settings, "z_loss", 0, "variant")),
+          times_experts(json_or<std::string>(settings, "balance_factor", "experts", "variant") == "experts"),
+          per_choice(json_or<bool>(settings, "balance_per_choice", true, "variant")) {
+        const auto name = json_or<std::string>(settings, "balance_layers", "mean", "variant");
+        layers = name == "mean" ? Layers::mean : name == "sum" ? Layers::sum : Layers::joined;
+    }
+};
+
+/// This part's share of sum_i r_i p_i: linear in its probabilities, so that parts add up.
+at::Tensor share_of(const at::Tensor& load, double assignments, const at::Tensor& probability_sum, double tokens) {
+    return (load.to(probability_sum.options()) / assignments * (probability_sum / tokens)).sum();
+}
+
+at::Tensor balance_loss(const RoutingTrace& trace, const RoutingTotals& totals, const LossSettings& settings) {
+    const auto tokens = static_cast<double>(totals.tokens), layers = static_cast<double>(trace.size());
+    const auto experts = static_cast<double>(trace.front().probabilities.size(1));
+    const double choices = settings.per_choice ? static_cast<double>(trace.front().experts.size(1)) : 1;
+    const double factor = settings.times_experts ? experts : 1;
+    at::Tensor sum, joined_load, joined_probability;
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+        const at::Tensor probability = trace[i].probabilities.sum(0);
+        if (settings.layers == LossSettings::Layers::joined) {
+            joined_load = i == 0 ? totals.load[i] : joined_load + totals.load[i];
+            joined_probability = i == 0 ? probability : joined_probability + probability;
+        } else {
+            const at::Tensor share = share_of(totals.load[i], tokens * choices, probability, tokens);
+            sum = i == 0 ? share : sum + share;
+        }
+    }
+    if (settings.layers == LossSettings::Layers::joined) sum = share_of(joined_load, tokens * layers * choices, joined_probability, tokens * layers);
+    if (settings.layers == LossSettings::Layers::mean) sum = sum / layers;
+    return sum * factor;
+}
+
+at::Tensor z_loss(const RoutingTrace& trace, const RoutingTotals& totals) {
+    at::Tensor sum;
+    for (const RouterOutput& router : trace) {
+        const at::Tensor squares = router.logits.logsumexp(1).pow(2).sum();
+        sum = sum.defined() ? sum + squares : squares;
+    }
+    return sum / (static_cast<double>(totals.tokens) * static_cast<double>(trace.size()));
+}
+
+/// This part's share of what is journaled: the mean entropy in nats, the largest load against an even one, dropped assignments.
+void report(const RoutingTrace& trace, const RoutingTotals& totals, std::map<std::string, double>& parts) {
+    const at::NoGradGuard no_grad;
+    const auto layers = static_cast<double>(trace.size());
+    const double part = static_cast<double>(trace.front().probabilities.size(0)) / static_cast<double>(totals.tokens);
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+        const at::Tensor p = trace[i].probabilities.detach();
+        parts["router_entropy"] += -(p * p.clamp_min(1e-30).log()).sum().item<double>() / static_cast<double>(totals.tokens) / layers;
+        parts["largest_load"] += part * (totals.load[i].max() / totals.load[i].mean()).item<double>() / layers;
+        parts["dropped_assignments"] += static_cast<double>(trace[i].dropped);
+    }
+}
+
+}  // namespace
+
+RoutingLoss make_routing_loss(const Json& settings) {
+    return [wanted = LossSettings(settings)](const RoutingTrace& trace, const RoutingTotals& totals) {
+        LossResult result;
+        result.loss = at::zeros({}, trace.front().probabilities.options());
+        if (wanted.balance > 0) {
+            const at::Tensor balance = balance_loss(trace, totals, wanted);
+            result.parts["balance_loss"] = balance.item<double>();
+            result.loss = result.loss + balance * wanted.balance;
+        }
+        if (wanted.z > 0) {
+            const at::Tensor z = z_loss(trace, totals);
+            result.parts["z_loss"] = z.item<double>();
+            result.loss = result.loss + z * wanted.z;
+        }
+        report(trace, totals, result.parts);
+        return result;
+    };
+}
+
+}  // namespace faceter
