@@ -75,6 +75,9 @@ at::Tensor segment_product(const at::Tensor& x, const at::Tensor& w, bool same_b
     return product_transposed(at::constant_pad_nd(x, {0, 0, 0, many_rows - x.size(0)}), w).narrow(0, 0, x.size(0)).contiguous();
 }
 
+/// Consecutive rows as one tensor; a single part as it is.
+at::Tensor joined(const std::vector<at::Tensor>& parts) { return parts.size() == 1 ? parts[0] : at::cat(parts); }
+
 /// Gradients of the weights: made when first added to; stacked ones are zero where no row went.
 class WeightGradients {
   public:
@@ -109,7 +112,8 @@ class WeightGradients {
 /// Saved: x, the weights, then u = x up^T (before the bias) of each segment.
 struct FeedForward : Function<FeedForward> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, bool keep, at::TensorList weights) {
-        const at::Tensor x = input.contiguous(), out = at::empty_like(x);
+        const at::Tensor x = input.contiguous();
+        std::vector<at::Tensor> out;
         const bool same_bits = shape.stacked_experts == 0 && (keep || shape.segments.size() > 1);
         variable_list saved{x};
         saved.insert(saved.end(), weights.begin(), weights.end());
@@ -121,14 +125,14 @@ struct FeedForward : Function<FeedForward> {
                 const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segment.begin, c.rows) : segment_product(x.narrow(0, c.begin, c.rows), up, same_bits);
                 const at::Tensor g = keep || shape.form.gated ? at::empty({c.rows, down.size(1)}, u.options()) : u;
                 activate(shape, u, bias, g);
-                out.narrow(0, c.begin, c.rows).copy_(segment_product(g, down, same_bits));
+                out.push_back(segment_product(g, down, same_bits));
             }
         }
         if (keep) {
             context->save_for_backward(std::move(saved));
             context->saved_data["shape"] = Carried<FeedForwardShape>::wrap(shape);
         }
-        return out;
+        return joined(out);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -136,7 +140,8 @@ struct FeedForward : Function<FeedForward> {
         const auto& shape = Carried<FeedForwardShape>::from(context->saved_data["shape"]);
         const std::size_t num_weights = saved.size() - 1 - shape.segments.size();
         const at::TensorList weights(saved.data() + 1, num_weights);
-        const at::Tensor &x = saved[0], &dout = gradients[0].contiguous(), dx = at::empty_like(x);
+        const at::Tensor &x = saved[0], dout = gradients[0].contiguous();
+        std::vector<at::Tensor> dx;
         WeightGradients sums(shape, weights);
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
             const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
@@ -147,10 +152,10 @@ struct FeedForward : Function<FeedForward> {
                 activate_backward(shape, u, bias, dg, g, du, dbias);
                 sums.add(s, 2, product(dout_rows.t(), g));
                 sums.add(s, 0, product(du.t(), x.narrow(0, c.begin, c.rows)));
-                dx.narrow(0, c.begin, c.rows).copy_(product(du, up));
+                dx.push_back(product(du, up));
             }
         }
-        variable_list result{dx, {}, {}};
+        variable_list result{joined(dx), {}, {}};
         result.insert(result.end(), sums.sums().begin(), sums.sums().end());
         return result;
     }
@@ -176,7 +181,7 @@ at::Tensor composed_feed_forward(const at::Tensor& x, const FeedForwardShape& sh
         const at::Tensor u = at::linear(rows, shape.part(weights, s, 0), bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
         outputs.push_back(at::linear(composed_activation(u, shape.form), shape.part(weights, s, 2)));
     }
-    return outputs.size() == 1 ? outputs[0] : at::cat(outputs);
+    return joined(outputs);
 }
 
 at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights) {
