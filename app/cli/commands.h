@@ -48,7 +48,7 @@ void add_record_commands(Cli& cli);   // ingest tag note archive pin delete rest
 void add_machine_commands(Cli& cli);  // doctor plugins schema
 
 /// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it is one.
-bool is_worker_command(const std::string& name);
+bool is_worker_command(int argc, char** argv);
 int run_worker_command(int argc, char** argv);
 const std::vector<std::pair<std::string, std::string>>& worker_commands();
 

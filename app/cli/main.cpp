@@ -71,7 +71,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int parse_and_run(int argc, char** argv) {
-    if (argc > 1 && is_worker_command(argv[1])) return run_worker_command(argc, argv);
+    if (is_worker_command(argc, argv)) return run_worker_command(argc, argv);
     CLI::App app("Faceter: a workbench for task-specialised text embeddings.", "faceter");
     Cli cli{app, {}, {}};
     app.require_subcommand(1);

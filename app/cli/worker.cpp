@@ -20,9 +20,12 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
     return commands;
 }
 
-bool is_worker_command(const std::string& name) {
+bool is_worker_command(int argc, char** argv) {
+    if (argc < 2) return false;
     const auto& commands = worker_commands();
-    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; });
+    const std::string name = argv[1], second = argc > 2 ? argv[2] : "";
+    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; }) ||
+           (name == "data" && (second == "mine" || second == "filter"));
 }
 
 int run_worker_command(int argc, char** argv) {

@@ -210,7 +210,7 @@ at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, 
     AttentionShape shape{layout, form, dropout};
     if (!fast_path(qkv)) return composed_attention(qkv, shape);
     const at::Tensor bias = form.position_bias.defined() ? form.position_bias.contiguous() : at::empty({0}, qkv.options());
-    shape.form.position_bias = {};  // travels as an input, for its gradient
+    shape.form.position_bias = at::Tensor();  // travels as an input, for its gradient
     return PackedAttention::apply(qkv, bias, shape);
 }
 

@@ -1,0 +1,361 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "common/atomic_file.h"
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/progress.h"
+#include "common/strings.h"
+#include "data/sources.h"
+#include "eval/embedding_chunks.h"
+#include "eval/mining.h"
+#include "named_model.h"
+
+// faceter data mine, faceter data filter: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the output is whole:
+// embeddings by chunk and results by part, so that a stopped command goes on where it was.
+
+namespace faceter::worker {
+namespace {
+
+struct TeacherOptions {
+    ModelOptions model;
+    std::string input, output, query_instruction, document_instruction, on_error = "fail";
+    bool restart = false, json = false;
+};
+struct MineOptions : TeacherOptions {
+    MiningSettings mining;
+    std::string corpus;
+    bool filter_given = false;
+};
+struct FilterOptions : TeacherOptions {
+    std::size_t top_k = 2, shard = 1'000'000;
+};
+
+constexpr std::size_t examples_a_part = 8192;
+
+void stop_where_wanted(const fs::path& work) {
+    if (stop_requested() != StopRequest::none)
+        throw Error(ExitCode::stopped, fmt::format("stopped; what is done lies in {}, the same command goes on from there", work.string()));
+}
+
+/// What both commands share: the pairs, the teacher, and the folder of the work.
+class TeacherWork {
+  public:
+    TeacherWork(const TeacherOptions& options, const Json& settings)
+        : options_(options), opened_(open_model(options.model, false)), work_(options.output + ".work") {
+        pairs_ = load_training_set({{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()}, "retrieval");
+        normalise_ = opened_.model->folder.similarity != Similarity::dot;
+        routes_[0] = route("query", Role::query, options.query_instruction);
+        routes_[1] = route("document", Role::document, options.document_instruction);
+        claim_folder(settings);
+    }
+
+    const TrainingSet& pairs() const { return pairs_; }
+    const fs::path& folder() const { return work_; }
+    const Route& route(Role role) const { return routes_[role == Role::document]; }
+    EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
+        return {work_, name, std::move(texts), *opened_.model, route(role), normalise_};
+    }
+    void embed(const EmbeddingChunks& chunks, const char* what) const {
+        ProgressLine progress(what, chunks.num_texts(), "texts");
+        chunks.complete([&](std::size_t done) {
+            progress.update(done);
+            stop_where_wanted(work_);
+        });
+        progress.finish();
+    }
+
+    /// Runs `work` for each part that has no result yet: it returns the part's lines and what it counted.
+    void in_parts(std::size_t count, const char* what, const std::function<std::pair<std::string, Tally>(std::size_t part)>& work) const {
+        ProgressLine progress(what, count, "parts");
+        for (std::size_t part = 0; part < count; ++part) {
+            if (!fs::exists(tally_file(part))) {
+                const auto [lines, tally] = work(part);
+                write_file_atomic(lines_file(part), lines);
+                write_file_atomic(tally_file(part), Json(tally).dump());
+            }
+            progress.update(part + 1);
+            stop_where_wanted(work_);
+        }
+        progress.finish();
+    }
+
+    /// Joins the parts into the output, prints what went, and removes the folder.
+    void finish(std::size_t parts, Json report) const {
+        Tally total;
+        AtomicFile out(options_.output);
+        for (std::size_t part = 0; part < parts; ++part) {
+            out.write(read_file(lines_file(part)));
+            for (const auto& [reason, count] : read_json(tally_file(part)).items()) total[reason] += count.get<std::size_t>();
+        }
+        report["input"] = options_.input;
+        report["output"] = options_.output;
+        report["teacher"] = options_.model.model;
+        report["instructions"] = {{"query", routes_[0].instruction}, {"document", routes_[1].instruction}};
+        report["counts"] = total;
+        report["input_card"] = pairs_.card;
+        write_file_atomic(options_.output + ".report.json", report.dump(1) + "\n");
+        out.commit();
+        fs::remove_all(work_);
+        if (options_.json) {
+            fmt::print("{}\n", report.dump(1));
+            return;
+        }
+        for (const auto& [reason, count] : total) fmt::print("{:>10}  {}\n", count, reason);
+        fmt::print("{}\n", options_.output);
+    }
+
+    Json line(const Example& example) const {
+        Json json = {{"query", pairs_.texts[example.anchor]}, {"document", pairs_.texts[example.positive]}};
+        if (example.label >= 0) json["label"] = pairs_.label_names[static_cast<std::size_t>(example.label)];
+        return json;
+    }
+    std::vector<std::uint32_t> given(const Example& example) const {
+        return {pairs_.negatives.begin() + example.first_negative, pairs_.negatives.begin() + example.first_negative + example.num_negatives};
+    }
+
+  private:
+    fs::path lines_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.jsonl", part); }
+    fs::path tally_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.json", part); }
+
+    /// The instruction given, else the run's for its task, else the folder's prompt of that name.
+    Route route(const char* name, Role role, const std::string& instruction) const {
+        const EmbeddingModel& model = *opened_.model;
+        if (!instruction.empty()) return {instruction, 0, 0};
+        if (!options_.model.task.empty()) return model.route(options_.model.task, role);
+        for (const char* prompt : {name, role == Role::document ? "passage" : "search_query", role == Role::document ? "search_document" : name})
+            if (const auto found = model.folder.prompts.find(prompt); found != model.folder.prompts.end()) return {found->second, 0, 0};
+        return {};
+    }
+
+    /// The folder belongs to these settings, texts and weights, or to nobody yet.
+    void claim_folder(Json settings) const {
+        settings["input"] = sha256_file(options_.input);
+        settings["teacher"] = opened_.model->fingerprint();
+        settings["query_instruction"] = routes_[0].instruction;
+        settings["document_instruction"] = routes_[1].instruction;
+        const fs::path plan = work_ / "plan.json";
+        if (options_.restart) fs::remove_all(work_);
+        if (fs::exists(plan) && read_json(plan) != settings)
+            throw usage_error("{}: holds the work of another input, teacher or settings; give --restart to throw it away, or another --output", work_.string());
+        make_directories(work_);
+        write_file_atomic(plan, settings.dump(1));
+    }
+
+    const TeacherOptions& options_;
+    OpenedModel opened_;
+    TrainingSet pairs_;
+    fs::path work_;
+    Route routes_[2];
+    bool normalise_ = true;
+};
+
+/// Numbers for texts in order of appearance.
+class Numbering {
+  public:
+    std::uint32_t of(std::uint32_t text) {
+        const auto [at, fresh] = number_.emplace(text, static_cast<std::uint32_t>(texts.size()));
+        if (fresh) texts.push_back(text);
+        return at->second;
+    }
+    std::vector<std::string_view> views(const TextTable& table) const {
+        std::vector<std::string_view> all;
+        for (const std::uint32_t text : texts) all.push_back(table[text]);
+        return all;
+    }
+    std::vector<std::uint32_t> texts;
+
+  private:
+    std::unordered_map<std::uint32_t, std::uint32_t> number_;
+};
+
+FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
+
+float score_of(const at::Tensor& a, std::int64_t i, const at::Tensor& b, std::int64_t j) { return a[i].dot(b[j]).item<float>(); }
+
+std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents, std::size_t first = 0) {
+    std::vector<ScoredText> found;
+    for (const SearchHit& hit : hits) found.push_back({documents[first + hit.document], hit.score});
+    return found;
+}
+
+/// The given negatives below the limit (Nomic Embed v2, Eq. 5 on negatives that a data set has already).
+std::vector<std::uint32_t> filter_given(const std::vector<std::uint32_t>& given, const at::Tensor& query, const at::Tensor& rows, double limit, Tally& tally) {
+    std::vector<std::uint32_t> kept;
+    for (std::size_t n = 0; n < given.size(); ++n)
+        if (query.dot(rows[static_cast<std::int64_t>(n)]).item<double>() < limit)
+            kept.push_back(given[n]);
+        else
+            ++tally["given negatives above the margin"];
+    tally["given negatives kept"] += kept.size();
+    return kept;
+}
+
+int mine(const MineOptions& options) {
+    const MiningSettings& s = options.mining;
+    Json settings = {{"command", "mine"}, {"negatives", s.negatives}, {"depth", s.depth}, {"margin", s.margin}, {"absolute_margin", s.absolute_margin}, {"given", options.filter_given},
+                     {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
+    TeacherWork work(options, settings);
+    TextTable corpus;  // further documents: texts of the pairs keep their ids, these come behind
+    const TrainingSet& pairs = work.pairs();
+    Numbering queries, documents;
+    for (const Example& example : pairs.examples) {
+        queries.of(example.anchor);
+        documents.of(example.positive);
+        for (const std::uint32_t text : work.given(example)) documents.of(text);
+    }
+    auto document_views = documents.views(pairs.texts);
+    if (!options.corpus.empty()) {
+        std::unordered_set<std::string_view> seen(document_views.begin(), document_views.end());
+        for (const std::string& text : load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()}))
+            if (!seen.contains(text)) corpus.intern(text);
+        for (const std::string_view text : corpus.views()) document_views.push_back(text);
+    }
+    const auto text_of = [&](std::uint32_t document) {
+        return document < documents.texts.size() ? pairs.texts[documents.texts[document]] : corpus[document - static_cast<std::uint32_t>(documents.texts.size())];
+    };
+    // Documents by id: a text of the pairs has its own, one of the corpus a number behind all of them.
+    std::vector<std::uint32_t> document_ids = documents.texts;
+    for (std::uint32_t i = 0; i < corpus.size(); ++i) document_ids.push_back(static_cast<std::uint32_t>(pairs.texts.size()) + i);
+    std::unordered_map<std::uint32_t, std::uint32_t> number_of;
+    for (std::uint32_t i = 0; i < document_ids.size(); ++i) number_of[document_ids[i]] = i;
+
+    const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
+    const EmbeddingChunks document_rows = work.chunks("documents", document_views, Role::document);
+    work.embed(query_rows, "embed queries");
+    work.embed(document_rows, "embed documents");
+    const Positives positives(pairs);
+    const std::size_t parts = (pairs.examples.size() + examples_a_part - 1) / examples_a_part;
+    work.in_parts(parts, options.filter_given ? "filter negatives" : "mine", [&](std::size_t part) {
+        const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
+        Numbering anchors;
+        std::vector<std::uint32_t> positive_rows;
+        for (std::size_t i = begin; i < end; ++i) {
+            anchors.of(pairs.examples[i].anchor);
+            positive_rows.push_back(documents.of(pairs.examples[i].positive));
+        }
+        std::vector<std::uint32_t> anchor_rows;
+        for (const std::uint32_t text : anchors.texts) anchor_rows.push_back(queries.of(text));
+        const at::Tensor q = query_rows.gather(anchor_rows), p = document_rows.gather(positive_rows);
+        std::vector<std::vector<SearchHit>> hits(anchors.texts.size());
+        if (!options.filter_given) {
+            ExactSearch search(view(q), s.depth + positives.most());
+            for (std::size_t chunk = 0; chunk < document_rows.num_chunks(); ++chunk) search.add_documents(view(document_rows.read(chunk)));
+            hits = search.results();
+        }
+        std::string lines;
+        Tally tally;
+        for (std::size_t i = begin; i < end; ++i) {
+            const Example& example = pairs.examples[i];
+            const std::uint32_t anchor = anchors.of(example.anchor);
+            const double positive = score_of(q, anchor, p, static_cast<std::int64_t>(i - begin));
+            std::vector<std::uint32_t> negatives;
+            if (options.filter_given) {
+                std::vector<std::uint32_t> rows;
+                for (const std::uint32_t text : work.given(example)) rows.push_back(number_of.at(text));
+                negatives = filter_given(work.given(example), q[anchor], document_rows.gather(rows), s.limit(positive), tally);
+            } else {
+                negatives = choose_negatives(as_texts(hits[anchor], document_ids), example, positive, positives, s, tally);
+            }
+            Json line = work.line(example);
+            line["negatives"] = Json::array();
+            for (const std::uint32_t text : negatives) line["negatives"].push_back(text_of(number_of.at(text)));
+            lines += line.dump() + "\n";
+        }
+        return std::pair{std::move(lines), std::move(tally)};
+    });
+    work.finish(parts, {{"settings", settings}});
+    return 0;
+}
+
+int filter(const FilterOptions& options) {
+    const Json settings = {{"command", "filter"}, {"top_k", options.top_k}, {"shard", options.shard}};
+    TeacherWork work(options, settings);
+    const TrainingSet& pairs = work.pairs();
+    Numbering queries, documents;
+    for (const Example& example : pairs.examples) {
+        queries.of(example.anchor);
+        documents.of(example.positive);
+    }
+    const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
+    const EmbeddingChunks document_rows = work.chunks("documents", documents.views(pairs.texts), Role::document);
+    work.embed(query_rows, "embed queries");
+    work.embed(document_rows, "embed documents");
+    const std::size_t parts = (pairs.examples.size() + options.shard - 1) / options.shard;
+    work.in_parts(parts, "filter", [&](std::size_t part) {
+        const std::size_t begin = part * options.shard, end = std::min(pairs.examples.size(), begin + options.shard);
+        Numbering anchors, candidates;  // of the shard
+        for (std::size_t i = begin; i < end; ++i) {
+            anchors.of(pairs.examples[i].anchor);
+            candidates.of(pairs.examples[i].positive);
+        }
+        const auto rows_of = [](const Numbering& shard, Numbering& whole) {
+            std::vector<std::uint32_t> rows;
+            for (const std::uint32_t text : shard.texts) rows.push_back(whole.of(text));
+            return rows;
+        };
+        const at::Tensor q = query_rows.gather(rows_of(anchors, queries)), d = document_rows.gather(rows_of(candidates, documents));
+        const auto hits = exact_search(view(q), view(d), options.top_k);
+        std::string lines;
+        Tally tally;
+        for (std::size_t i = begin; i < end; ++i) {
+            const Example& example = pairs.examples[i];
+            const std::uint32_t anchor = anchors.of(example.anchor), document = candidates.of(example.positive);
+            const bool kept = is_consistent(as_texts(hits[anchor], candidates.texts), example.positive, score_of(q, anchor, d, document), options.top_k);
+            ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
+            if (!kept) continue;
+            Json line = work.line(example);
+            if (example.num_negatives > 0) {
+                line["negatives"] = Json::array();
+                for (const std::uint32_t text : work.given(example)) line["negatives"].push_back(pairs.texts[text]);
+            }
+            lines += line.dump() + "\n";
+        }
+        return std::pair{std::move(lines), std::move(tally)};
+    });
+    work.finish(parts, {{"settings", settings}});
+    return 0;
+}
+
+void add_teacher_options(CLI::App& command, TeacherOptions& options) {
+    add_model_options(command, options.model, false);
+    command.add_option("--task", options.model.task, "Task of a run whose instructions and experts to use");
+    command.add_option("--query-instruction", options.query_instruction, "Instruction in front of queries; default: the model's prompt named query");
+    command.add_option("--document-instruction", options.document_instruction, "Instruction in front of documents; default: the model's prompt named document or passage");
+    command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives}")->required();
+    command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")->check(CLI::IsMember({"fail", "skip"}));
+    command.add_flag("--restart", options.restart, "Throw away what a stopped command left");
+    command.add_flag("--json", options.json, "Print the report as JSON");
+    command.add_option("INPUT", options.input, "Pairs: JSON lines, .tsv or .csv, also .gz and .zst")->required()->check(CLI::ExistingFile);
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, int& exit_code) {
+    auto* data = app.add_subcommand("data", "Judge training pairs by a teacher.");
+    data->require_subcommand(1);
+    const auto mining = std::make_shared<MineOptions>();
+    auto* mine_command = data->add_subcommand("mine", "Find hard negatives: of the teacher's best documents, those below a margin of the positive's score.");
+    mine_command->footer("Example:\n  faceter data mine --model minilm --output mined.jsonl --negatives 7 --margin 0.95 pairs.jsonl\n"
+                         "  faceter data mine --model minilm --output kept.jsonl --filter-given triplets.jsonl");
+    add_teacher_options(*mine_command, *mining);
+    mine_command->add_option("--negatives", mining->mining.negatives, "Negatives of each pair, at most")->check(CLI::Range(1, 1000));
+    mine_command->add_option("--depth", mining->mining.depth, "Best documents that are looked at")->check(CLI::Range(1, 10000));
+    mine_command->add_option("--margin", mining->mining.margin, "A negative's score stays below this share of the positive's")->check(CLI::Range(0.0, 1.0));
+    mine_command->add_option("--absolute-margin", mining->mining.absolute_margin, "And below the positive's by this")->check(CLI::Range(0.0, 2.0));
+    mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"")->check(CLI::ExistingFile);
+    mine_command->add_flag("--filter-given", mining->filter_given, "Mine nothing; drop the input's own negatives that lie above the margin");
+    mine_command->callback([=, &exit_code] { exit_code = mine(*mining); });
+
+    const auto filtering = std::make_shared<FilterOptions>();
+    auto* filter_command = data->add_subcommand("filter", "Keep the pairs whose document is among the teacher's best for its query.");
+    filter_command->footer("Example:\n  faceter data filter --model minilm --output kept.jsonl --top-k 2 pairs.jsonl.gz");
+    add_teacher_options(*filter_command, *filtering);
+    filter_command->add_option("--top-k", filtering->top_k, "The document must be among so many")->check(CLI::Range(1, 10000));
+    filter_command->add_option("--shard", filtering->shard, "Pairs that are compared with each other")->check(CLI::Range(2, 100'000'000));
+    filter_command->callback([=, &exit_code] { exit_code = filter(*filtering); });
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,50 @@
+#include "eval/quantise.h"
+
+#include <ATen/ATen.h>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "model/ops.h"
+
+namespace faceter {
+namespace {
+
+at::Tensor int8_values(const at::Tensor& rows) { return (rows * (127.0f / rows.abs().amax(1, true).clamp_min(1e-30f))).round(); }
+
+at::Tensor packed_signs(const at::Tensor& rows) {
+    const at::Tensor in = rows.contiguous();
+    const std::int64_t count = in.size(0), dim = in.size(1), bytes = (dim + 7) / 8;
+    const at::Tensor out = at::zeros({count, bytes}, at::kByte);
+    for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t d = 0; d < dim; ++d)
+            if (in.data_ptr<float>()[i * dim + d] > 0) out.data_ptr<std::uint8_t>()[i * bytes + d / 8] |= static_cast<std::uint8_t>(0x80 >> d % 8);
+    return out;
+}
+
+}  // namespace
+
+Precision precision_from_name(std::string_view name) {
+    if (name == "float32") return Precision::float32;
+    if (name == "int8") return Precision::int8;
+    if (name == "binary") return Precision::binary;
+    throw usage_error("no precision '{}'{}; float32, int8 and binary are known", name, suggestion(name, {"float32", "int8", "binary"}));
+}
+
+at::Tensor quantised(const at::Tensor& rows, Precision precision) {
+    if (precision == Precision::int8) return int8_values(rows).to(at::kChar);
+    return precision == Precision::binary ? packed_signs(rows) : rows;
+}
+
+at::Tensor as_stored(const at::Tensor& rows, Precision precision) {
+    if (precision == Precision::int8) return int8_values(rows);
+    return precision == Precision::binary ? at::where(rows > 0, at::ones_like(rows), -at::ones_like(rows)) : rows;
+}
+
+at::Tensor shortened(const at::Tensor& rows, std::int64_t prefix, bool normalise) {
+    if (prefix == 0 || prefix == rows.size(1)) return rows;
+    if (prefix < 0 || prefix > rows.size(1)) throw usage_error("a prefix of {} elements was asked for, embeddings have {}", prefix, rows.size(1));
+    const at::Tensor part = rows.narrow(1, 0, prefix);
+    return normalise ? normalize_rows(part) : part.contiguous();
+}
+
+}  // namespace faceter

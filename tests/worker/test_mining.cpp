@@ -1,0 +1,203 @@
+#include <ATen/ATen.h>
+
+#include <csignal>
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "common/file.h"
+#include "common/json.h"
+#include "data/sources.h"
+#include "eval/embedder.h"
+#include "eval/mining.h"
+#include "support/tensors.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// Pairs over a small vocabulary, so that there are near misses, repeated queries and documents with the same text.
+std::vector<std::pair<std::string, std::string>> some_pairs(int count) {
+    std::mt19937 random(7);
+    const char* things[] = {"editor", "compiler", "browser", "game", "library", "font", "kernel", "printer", "camera", "archive", "server", "shell", "theme", "clock"};
+    const char* kinds[] = {"small", "graphical", "fast", "portable", "old", "modular", "tiny", "networked", "secure", "simple"};
+    const auto word = [&](const auto& list) { return std::string(list[random() % std::size(list)]); };
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (int i = 0; i < count; ++i) {
+        const std::string thing = word(things), kind = word(kinds);
+        pairs.emplace_back("a " + kind + " " + thing + (i % 3 ? " number " + std::to_string(i) : ""), "This " + thing + " is " + kind + " and " + word(kinds) + ", made for " + word(things) + " users of type " + std::to_string(random() % 400));
+    }
+    return pairs;
+}
+
+Json read_lines(const fs::path& file) {
+    Json lines = Json::array();
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+    return lines;
+}
+
+}  // namespace
+
+/// `faceter data mine` and `filter` as a person runs them, on the tiny reference model.
+class TestMining : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    fs::path pairs_, teacher_;
+    std::vector<std::pair<std::string, std::string>> texts_;
+
+    std::unique_ptr<QProcess> start(const QStringList& arguments) const {
+        auto process = std::make_unique<QProcess>();
+        process->start(FACETER_BINARY_DIR "/bin/faceter", QStringList{"data"} + arguments);
+        return process;
+    }
+    int run(const QStringList& arguments) {
+        const auto process = start(arguments);
+        process->waitForFinished(120000);
+        error_ = process->readAllStandardError().toStdString();
+        return process->exitCode();
+    }
+    QStringList mine(const char* output, const QStringList& more = {}) const {
+        return QStringList{"mine", "--model", teacher_.c_str(), "--output", (folder_.path() / output).c_str(), pairs_.c_str()} + more;
+    }
+    std::string error_;
+
+    at::Tensor embedded(const std::vector<std::string>& texts) const {
+        const auto model = EmbeddingModel::open(ModelFolder::open(teacher_));
+        const std::vector<std::string_view> views(texts.begin(), texts.end());
+        return normalize_rows(embed_texts(*model, views, {}));
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        teacher_ = shared_folder() / "fixtures/bert";
+        texts_ = some_pairs(2000);
+        pairs_ = folder_.path() / "pairs.jsonl";
+        std::ofstream out(pairs_);
+        for (const auto& [query, document] : texts_) out << Json{{"query", query}, {"document", document}}.dump() << "\n";
+    }
+
+    void mined_negatives_equal_every_score_compared() {
+        NEED_SHARED();
+        QVERIFY2(run(mine("mined.jsonl", {"--negatives", "5", "--margin", "0.95", "--depth", "60"})) == 0, error_.c_str());
+        const Json lines = read_lines(folder_.path() / "mined.jsonl");
+        QCOMPARE(lines.size(), texts_.size());
+        std::vector<std::string> queries, documents;
+        std::set<std::string> seen;
+        std::map<std::string, std::set<std::string>> positives;
+        for (const auto& [query, document] : texts_) {
+            queries.push_back(query);
+            positives[query].insert(document);
+            if (seen.insert(document).second) documents.push_back(document);
+        }
+        const at::Tensor q = embedded(queries), d = embedded(documents), scores = at::matmul(q, d.t());
+        std::map<std::string, std::size_t> place;
+        for (std::size_t i = 0; i < documents.size(); ++i) place[documents[i]] = i;
+        int unlike = 0, complete = 0;
+        for (std::size_t i = 0; i < texts_.size(); ++i) {
+            const float* row = scores[static_cast<std::int64_t>(i)].data_ptr<float>();
+            std::vector<std::size_t> order(documents.size());
+            for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
+            std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
+            const double limit = row[place[texts_[i].second]] * 0.95;
+            std::vector<std::string> wanted;
+            int looked_at = 0;
+            for (const std::size_t j : order) {
+                if (wanted.size() == 5 || looked_at == 60) break;
+                if (positives[texts_[i].first].contains(documents[j])) continue;
+                ++looked_at;
+                if (row[j] < limit) wanted.push_back(documents[j]);
+            }
+            complete += wanted.size() == 5;
+            // Scores that agree to the last bits may stand in either order: compare as sets of scores.
+            const auto got = lines[i].at("negatives").get<std::vector<std::string>>();
+            bool same = got.size() == wanted.size();
+            for (std::size_t n = 0; same && n < got.size(); ++n) same = std::abs(row[place[got[n]]] - row[place[wanted[n]]]) < 1e-6;
+            unlike += !same;
+            for (const std::string& negative : got) QVERIFY(!positives[texts_[i].first].contains(negative));
+        }
+        QCOMPARE(unlike, 0);
+        QVERIFY2(complete > 200, std::to_string(complete).c_str());
+        const Json report = read_json(folder_.path() / "mined.jsonl.report.json");
+        QCOMPARE(report.at("counts").at("examples with all negatives").get<int>(), complete);
+        QVERIFY(!fs::exists(folder_.path() / "mined.jsonl.work"));
+    }
+
+    void mining_that_was_stopped_goes_on_and_ends_the_same() {
+        NEED_SHARED();
+        QVERIFY2(run(mine("whole.jsonl")) == 0, error_.c_str());
+        const fs::path work = folder_.path() / "stopped.jsonl.work";
+        for (int stops = 0; stops < 200 && !fs::exists(folder_.path() / "stopped.jsonl"); ++stops) {
+            const auto process = start(mine("stopped.jsonl"));
+            if (stops < 3)  // killed at different moments, the last time let go on
+                QTest::qWait(150 + 250 * stops), process->kill();
+            process->waitForFinished(120000);
+        }
+        QVERIFY(fs::exists(folder_.path() / "stopped.jsonl"));
+        QCOMPARE(read_file(folder_.path() / "stopped.jsonl"), read_file(folder_.path() / "whole.jsonl"));
+        QVERIFY(!fs::exists(work));
+    }
+
+    void work_of_other_settings_is_not_taken_up() {
+        NEED_SHARED();
+        const fs::path work = folder_.path() / "other.jsonl.work";
+        make_directories(work);
+        write_file_atomic(work / "plan.json", "{}");
+        QCOMPARE(run(mine("other.jsonl")), 2);
+        QVERIFY2(error_.find("--restart") != std::string::npos, error_.c_str());
+        QCOMPARE(run(mine("other.jsonl", {"--restart"})), 0);
+    }
+
+    void given_negatives_above_the_margin_are_dropped() {
+        NEED_SHARED();
+        const fs::path triplets = folder_.path() / "triplets.jsonl";
+        {
+            std::ofstream out(triplets);
+            for (std::size_t i = 0; i < 50; ++i)
+                out << Json{{"query", texts_[i].first}, {"document", texts_[i].second}, {"negatives", {texts_[i].second + " ", texts_[i + 60].second}}}.dump() << "\n";
+        }
+        const fs::path output = folder_.path() / "kept.jsonl";
+        QVERIFY2(run({"mine", "--model", teacher_.c_str(), "--filter-given", "--output", output.c_str(), triplets.c_str()}) == 0, error_.c_str());
+        for (const Json& line : read_lines(output))
+            for (const Json& negative : line.at("negatives")) QVERIFY(negative.get<std::string>() != line.at("document").get<std::string>() + " ");
+    }
+
+    void filtering_keeps_the_pairs_whose_document_is_among_the_best() {
+        NEED_SHARED();
+        const fs::path output = folder_.path() / "filtered.jsonl";
+        QVERIFY2(run({"filter", "--model", teacher_.c_str(), "--top-k", "2", "--shard", "500", "--output", output.c_str(), pairs_.c_str()}) == 0, error_.c_str());
+        std::set<std::pair<std::string, std::string>> kept, wanted;
+        for (const Json& line : read_lines(output)) kept.emplace(line.at("query"), line.at("document"));
+        for (std::size_t begin = 0; begin < texts_.size(); begin += 500) {
+            std::vector<std::string> queries, documents;
+            std::set<std::string> seen;
+            for (std::size_t i = begin; i < begin + 500; ++i) {
+                queries.push_back(texts_[i].first);
+                if (seen.insert(texts_[i].second).second) documents.push_back(texts_[i].second);
+            }
+            const at::Tensor scores = at::matmul(embedded(queries), embedded(documents).t());
+            for (std::size_t i = 0; i < 500; ++i) {
+                const at::Tensor row = scores[static_cast<std::int64_t>(i)];
+                const auto at = std::find(documents.begin(), documents.end(), texts_[begin + i].second) - documents.begin();
+                if ((row > row[at] + 1e-6).sum().item<std::int64_t>() < 2) wanted.emplace(texts_[begin + i]);
+            }
+        }
+        QVERIFY(wanted.size() > 10 && wanted.size() < texts_.size());
+        QCOMPARE(kept.size(), wanted.size());
+        QVERIFY(kept == wanted);
+    }
+
+    void a_margin_moves_the_limit_away_from_a_positive_below_zero_too() {
+        MiningSettings settings;
+        QCOMPARE(settings.limit(0.8), 0.8 * 0.95);
+        QVERIFY(settings.limit(-0.2) < -0.2);
+        settings.absolute_margin = 0.3;
+        QVERIFY(std::abs(settings.limit(0.8) - 0.5) < 1e-12);
+    }
+};
+
+FACETER_TEST(TestMining)
+#include "test_mining.moc"
