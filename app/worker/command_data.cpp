@@ -88,7 +88,8 @@ class TeacherWork {
         AtomicFile out(options_.output);
         for (std::size_t part = 0; part < parts; ++part) {
             out.write(read_file(lines_file(part)));
-            for (const auto& [reason, count] : read_json(tally_file(part)).items()) total[reason] += count.get<std::size_t>();
+            const Json tally = read_json(tally_file(part));
+            for (const auto& [reason, count] : tally.items()) total[reason] += count.get<std::size_t>();
         }
         report["input"] = options_.input;
         report["output"] = options_.output;

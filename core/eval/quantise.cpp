@@ -27,7 +27,7 @@ Precision precision_from_name(std::string_view name) {
     if (name == "float32") return Precision::float32;
     if (name == "int8") return Precision::int8;
     if (name == "binary") return Precision::binary;
-    throw usage_error("no precision '{}'{}; float32, int8 and binary are known", name, suggestion(name, {"float32", "int8", "binary"}));
+    throw usage_error("no precision '{}'{}; float32, int8 and binary are known", name, suggestion(name, std::vector<std::string>{"float32", "int8", "binary"}));
 }
 
 at::Tensor quantised(const at::Tensor& rows, Precision precision) {

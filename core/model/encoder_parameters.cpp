@@ -94,7 +94,7 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
             routing.num_experts = r.num_experts;
             routing.top_k = r.top_k;
             routing.renormalise = r.renormalise;
-            if (!r.up_bias) blocks_[static_cast<std::size_t>(i)].experts[0].up_bias = {};
+            if (!r.up_bias) blocks_[static_cast<std::size_t>(i)].experts[0].up_bias = at::Tensor();
             route_tokens(blocks_[static_cast<std::size_t>(i)], std::move(routing));
         }
     for (DenseModule& module : heads) {
@@ -106,8 +106,8 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
 void Encoder::route_tokens(Block& block, TokenRouting routing) {
     Expert& dense = block.experts.front();
     const auto stacked = [&](const at::Tensor& t) {
-        std::vector<at::Tensor> copies(static_cast<std::size_t>(routing.num_experts), t.detach());
-        return t.defined() ? at::cat(copies) : at::Tensor();
+        if (!t.defined()) return at::Tensor();
+        return at::cat(std::vector<at::Tensor>(static_cast<std::size_t>(routing.num_experts), t.detach()));
     };
     routing.up = stacked(dense.up);
     routing.up_bias = stacked(dense.up_bias);

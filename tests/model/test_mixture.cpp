@@ -1,6 +1,6 @@
 #include <set>
 
-#include "backbones.h"
+#include "support/backbones.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
 #include "support/tensors.h"

@@ -1,9 +1,10 @@
 #include <QTemporaryDir>
 
-#include "../model/backbones.h"
+#include "common/error.h"
 #include "model/embedding_model.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
+#include "support/backbones.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/checkpoint.h"
