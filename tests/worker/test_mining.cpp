@@ -82,7 +82,7 @@ class TestMining : public QObject {
 
     void mined_negatives_equal_every_score_compared() {
         NEED_SHARED();
-        QVERIFY2(run(mine("mined.jsonl", {"--negatives", "5", "--margin", "0.95", "--depth", "60"})) == 0, error_.c_str());
+        QVERIFY2(run(mine("mined.jsonl", {"--negatives", "5", "--margin", "0.95", "--depth", "1500"})) == 0, error_.c_str());
         const Json lines = read_lines(folder_.path() / "mined.jsonl");
         QCOMPARE(lines.size(), texts_.size());
         std::vector<std::string> queries, documents;
@@ -106,7 +106,7 @@ class TestMining : public QObject {
             std::vector<std::string> wanted;
             int looked_at = 0;
             for (const std::size_t j : order) {
-                if (wanted.size() == 5 || looked_at == 60) break;
+                if (wanted.size() == 5 || looked_at == 1500) break;
                 if (positives[texts_[i].first].contains(documents[j])) continue;
                 ++looked_at;
                 if (row[j] < limit) wanted.push_back(documents[j]);
