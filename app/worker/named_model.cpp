@@ -18,7 +18,7 @@ Route instruction_route(const EmbeddingModel& model, const std::string& instruct
 }  // namespace
 
 void add_model_options(CLI::App& command, ModelOptions& options, bool with_route) {
-    command.add_option("--model", options.model, "Hugging Face folder, 'minilm', org/name in the Hugging Face cache, run folder, or name of a run")->required();
+    command.add_option("--model", options.model, "Hugging Face folder, 'minilm', org/name of the Hugging Face hub, run folder, or name of a run")->required();
     command.add_option("--project", options.project, "Project folder that a run's name is looked up in");
     command.add_option("--max-length", options.max_length, "Longest text in tokens, instruction included; default: as the model says");
     command.add_option("--threads", options.threads, "Threads; default: all cores");

@@ -49,7 +49,8 @@ struct ModelFolder {
 };
 
 /// The folder of a model given as a path (relative to `relative_to`), as "minilm" (the package that packaging/setup.sh puts into the
-/// cache folder), or as "org/name" in the Hugging Face cache (HF_HUB_CACHE, HF_HOME). An error lists where it looked.
+/// cache folder), or as "org/name" or "org/name@revision" of the Hugging Face hub: from its cache, else fetched into it (hub.h). Throws an
+/// error that lists where it looked, or says why the hub gave nothing.
 std::filesystem::path resolve_model(const std::string& name, const std::filesystem::path& relative_to = {});
 
 /// Writes everything but the weights of a folder that sentence-transformers and transformers load: config.json, modules.json,

@@ -18,10 +18,12 @@ class TestResolveModel : public QObject {
     void init() {
         qputenv("HF_HUB_CACHE", (root_.path() / "hub").c_str());
         qputenv("FACETER_CACHE", (root_.path() / "own").c_str());
+        qputenv("HF_HUB_OFFLINE", "1");
     }
     void cleanupTestCase() {
         qunsetenv("HF_HUB_CACHE");
         qunsetenv("FACETER_CACHE");
+        qunsetenv("HF_HUB_OFFLINE");
     }
     void a_path_is_taken_relative_to_the_experiment() {
         const fs::path model = make("models/a");

@@ -1,0 +1,78 @@
+#include "checkpoint/hub_blob.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/file.h"
+
+namespace faceter {
+namespace {
+
+int open_or_throw(const fs::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0) throw failure("{}: cannot open: {}", path.string(), errno_text(errno));
+    return descriptor;
+}
+
+}  // namespace
+
+PartialFile::PartialFile(const std::filesystem::path& path) : path_(path), descriptor_(open_or_throw(path)) {}
+PartialFile::~PartialFile() { ::close(descriptor_); }
+
+std::uint64_t PartialFile::size() const {
+    struct stat status {};
+    return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+void PartialFile::write_at(std::uint64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) throw failure("{}: cannot write: {}", path_.string(), errno_text(errno));
+        offset += static_cast<std::uint64_t>(written);
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void PartialFile::truncate(std::uint64_t size) {
+    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
+        throw failure("{}: cannot truncate: {}", path_.string(), errno_text(errno));
+}
+
+void PartialFile::sync() {
+    if (::fsync(descriptor_) != 0) throw failure("{}: cannot sync: {}", path_.string(), errno_text(errno));
+}
+
+FileLock::FileLock(const std::filesystem::path& path) : descriptor_(open_or_throw(path)) {
+    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno;
+        if (error != EWOULDBLOCK && error != EINTR) return;  // no locks on this file system: the rename at the end is atomic all the same
+        if (stop_requested() != StopRequest::none) {
+            ::close(descriptor_);
+            throw Error(ExitCode::stopped, "stopped while another process fetches the same file");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+}
+
+FileLock::~FileLock() { ::close(descriptor_); }
+
+void link_to(const std::filesystem::path& target, const std::filesystem::path& path) {
+    std::error_code error;
+    if (fs::exists(path, error)) return;
+    const fs::path temporary = path.string() + ".tmp-" + std::to_string(::getpid());
+    fs::remove(temporary, error);
+    fs::create_symlink(fs::relative(target, path.parent_path()), temporary, error);
+    if (error) fs::copy_file(target, temporary, error);
+    if (error) throw failure("{}: cannot link to {}: {}", path.string(), target.string(), error.message());
+    rename_synced(temporary, path);
+}
+
+}  // namespace faceter
