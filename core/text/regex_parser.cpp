@@ -143,7 +143,12 @@ void RegexParser::parse_escape(Sequence& sequence) {
     }
     const char32_t letter = next_char();
     CharSet set;
-    if (!parse_class_escape(set, letter)) {
+    if (letter == 'w' || letter == 'W') {
+        // Outside of a set, and only there, Oniguruma counts the superscripts and fractions of Latin-1 too.
+        set.add_word();
+        for (const char32_t c : {0xB2, 0xB3, 0xB9, 0xBC, 0xBD, 0xBE}) set.add_range(c, c);
+        if (letter == 'W') set.negate();
+    } else if (!parse_class_escape(set, letter)) {
         const char32_t c = escaped_char(letter);
         set.add_range(c, c);
     }
