@@ -1,6 +1,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <map>
 
@@ -128,14 +129,21 @@ class Ingest {
         return found;
     }
 
+    /// A live run's last line may be half there: its rest is on the way, and no loss.
+    bool is_being_written(int attempt, int rank) const {
+        if (attempt != state_.attempt || is_over(state_.phase)) return false;
+        std::ifstream file(run_.attempt_journal(attempt, rank), std::ios::binary);
+        return file.seekg(-1, std::ios::end) && file.get() != '\n';
+    }
+
     void journal(int attempt, int rank) {
         std::int64_t next_seq = 1, offset = 0;
         Statement known(database_, "SELECT next_seq, offset FROM journals WHERE run = ? AND attempt = ? AND rank = ?");
         known.bind(id_, attempt, rank);
         if (known.next()) next_seq = known.integer(0), offset = known.integer(1);
         const JournalContent content = read_journal(run_.attempt_journal(attempt, rank), static_cast<std::uint64_t>(offset), next_seq);
-        if (content.torn_bytes > 0)
-            warnings_.push_back(fmt::format("{}: attempt {}, rank {}: the last {} bytes of the journal were left out: {}", id_, attempt, rank,
+        if (content.torn_bytes > 0 && !is_being_written(attempt, rank))
+            warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}", run_.attempt_journal(attempt, rank).string(),
                                             content.torn_bytes, content.problem));
         if (content.events.empty()) return;
         std::map<std::string, std::vector<SeriesPoint>> points;

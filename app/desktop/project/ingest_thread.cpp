@@ -60,7 +60,8 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
     }
     if (rebuild) {
         store.reset();
-        Store::rebuild(m_folder);
+        m_told.clear();
+        tell(Store::rebuild(m_folder));
     }
     if (!store) {
         store = std::make_unique<Store>(m_folder);
@@ -68,11 +69,18 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
         m_thorough = true;
         publish(*store);   // what is known already is shown before the folders are walked
     }
-    QStringList warnings;
-    for (const std::string& warning : m_thorough ? store->ingest_all() : store->ingest_changed()) warnings << qs(warning);
-    if (!warnings.isEmpty() && warnings != m_lastWarnings) Q_EMIT warned(warnings);
-    if (m_thorough || !warnings.isEmpty()) m_lastWarnings = warnings;   // a look at some says nothing of the others
+    tell(m_thorough ? store->ingest_all() : store->ingest_changed());
     publish(*store);
+}
+
+/// A folder that stays as it is is warned of whenever its turn comes, and told once.
+void IngestThread::tell(const std::vector<std::string>& warnings) {
+    QStringList fresh;
+    for (const std::string& warning : warnings)
+        if (const QString text = qs(warning); !m_told.contains(text)) fresh << text;
+    if (fresh.isEmpty()) return;
+    m_told += QSet<QString>(fresh.begin(), fresh.end());
+    Q_EMIT warned(fresh);
 }
 
 void IngestThread::publish(Store& store) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <QMutex>
+#include <QSet>
 #include <QThread>
 #include <QWaitCondition>
 #include <filesystem>
@@ -22,6 +23,7 @@ class IngestThread : public QThread {
   Q_SIGNALS:
     void snapshot(faceter::desktop::RunsSnapshotPtr runs);
     void problem(const QString& message);
+    /// What is to be said of run folders for the first time.
     void warned(const QStringList& warnings);
 
   protected:
@@ -30,6 +32,7 @@ class IngestThread : public QThread {
   private:
     bool sleepUntilWoken();
     void lookOnce(std::unique_ptr<Store>& store);
+    void tell(const std::vector<std::string>& warnings);
     void publish(Store& store);
 
     std::filesystem::path m_folder;
@@ -37,7 +40,7 @@ class IngestThread : public QThread {
     QWaitCondition m_wake;
     bool m_ending = false, m_woken = false, m_rebuild = false;
     QString m_lastProblem;
-    QStringList m_lastWarnings;
+    QSet<QString> m_told;              // warnings that were emitted
     bool m_thorough = true;            // woken: somebody knows of something new, and wants to see it now
     RunsSnapshotPtr m_last;
     std::uint64_t m_lastCounter = 0;   // of the store when it was last asked

@@ -55,7 +55,7 @@ class ProjectSession : public QObject {
     void runsChanged();
     /// The store cannot be read (locked, moved, damaged, made by a newer version); empty: it can again.
     void problem(const QString& message);
-    /// Run folders that could not be taken in whole.
+    /// Files of run folders that could not be taken in whole: those that were not told before.
     void warned(const QStringList& warnings);
 
   private:

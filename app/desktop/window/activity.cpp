@@ -11,6 +11,7 @@
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 #include "window/log_view.h"
+#include "window/warning_line.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -77,11 +78,11 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_lines);
     m_tabs->setObjectName(QStringLiteral("activityTabs"));
-    m_tabs->setDocumentMode(true);
     m_tabs->addTab(scroll, tr("Activity"));
     m_tabs->addTab(m_log, tr("Log"));
     m_summary->setContentsMargins(0, 0, 12, 0);
     m_tabs->setCornerWidget(m_summary);
+    layout->addWidget(new WarningLine(m_workspace));
     layout->addWidget(m_tabs);
     connect(&m_workspace, &Workspace::runsChanged, this, &Activity::showRuns);
     connect(&m_workspace, &Workspace::projectChanged, this, &Activity::showRuns);

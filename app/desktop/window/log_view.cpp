@@ -84,6 +84,7 @@ LogView::LogView(Workspace& workspace, QWidget* parent)
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_text->setMaximumBlockCount(most_lines);
     m_text->setPlaceholderText(tr("The log of the selected run appears here."));
+    m_text->setMinimumHeight(24);
     layout->addWidget(m_text, 1);
     connect(&m_workspace, &Workspace::currentRunChanged, this, [this] {
         if (m_workspace.currentRun() != m_run) start();

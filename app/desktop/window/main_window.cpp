@@ -100,7 +100,7 @@ void MainWindow::buildPanels() {
     m_vertical->addWidget(m_horizontal);
     m_vertical->addWidget(m_activity);
     m_vertical->setStretchFactor(0, 1);
-    m_vertical->setSizes({652, 120});
+    m_vertical->setSizes({676, 96});
     m_vertical->setChildrenCollapsible(false);
     for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
     m_navigator->setMinimumWidth(140);

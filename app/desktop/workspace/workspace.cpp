@@ -16,6 +16,7 @@ void Workspace::openProject(const std::filesystem::path& folder) {
     m_session = std::make_unique<ProjectSession>(folder);
     connect(m_session.get(), &ProjectSession::runsChanged, this, &Workspace::takeRuns);
     connect(m_session.get(), &ProjectSession::problem, this, &Workspace::storeProblem);
+    connect(m_session.get(), &ProjectSession::warned, this, &Workspace::warned);
     Q_EMIT projectChanged();
 }
 

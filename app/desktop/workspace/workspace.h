@@ -76,6 +76,7 @@ class Workspace : public QObject {
     void currentRunChanged();
     void baselineChanged();
     void storeProblem(const QString& message);
+    void warned(const QStringList& warnings);   ///< ProjectSession::warned
     void pageRequested(const QString& page);
     void composeRequested(const QString& file);
     void said(const QString& message);

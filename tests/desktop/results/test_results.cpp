@@ -60,6 +60,16 @@ void add_documents(const fs::path& project) {
     }
 }
 
+/// A figure without series, of the same analysis.
+void add_empty_figure(const fs::path& project, const std::string& name) {
+    Figure figure;
+    figure.name = name;
+    Json json = figure.to_json();
+    json["source"] = {{"analysis", "novel"}, {"name", "novel"}};
+    const Project opened(project, false);
+    for (const std::string& id : opened.run_ids()) RunDirectory(opened.runs_folder() / id).write_figure(name, json);
+}
+
 std::string file_text(const QString& path) {
     std::ifstream file(path.toStdString(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -74,12 +84,13 @@ class TestResults : public QObject {
     std::unique_ptr<Workspace> m_workspace;
     std::unique_ptr<ResultsPage> m_page;
 
-    void open(bool documents, bool torn = false) {
+    void open(bool documents, bool torn = false, bool emptyFirst = false) {
         m_page.reset();
         m_workspace = std::make_unique<Workspace>();
         m_folder = std::make_unique<TemporaryDirectory>();
         make_sample_project(m_folder->path(), 3);
         if (documents) add_documents(m_folder->path());
+        if (emptyFirst) add_empty_figure(m_folder->path(), "a_first");
         const Project project(m_folder->path(), false);
         if (torn) overwrite(project.runs_folder() / project.run_ids().front() / "tables" / "load.json", "{\"type\": \"tab");
         QVERIFY(open_and_wait(*m_workspace, m_folder->path()));
@@ -143,6 +154,30 @@ class TestResults : public QObject {
             QVERIFY(view->hasValues());
             QCOMPARE(view->grabData().size(), 2);
         }
+    }
+    void a_torn_file_shows_its_error_in_its_place() {
+        open(true, true);
+        QCOMPARE(list()->model()->rowCount(), 3);   // no entry beside the one that the other runs have
+        click(QStringLiteral("load"));
+        QCOMPARE(count("resultCard"), 3);
+        QCOMPARE(count("resultTable"), 2);
+        QCOMPARE(count("resultError"), 1);
+        const QString error = m_page->findChild<QLabel*>(QStringLiteral("resultError"))->text();
+        QVERIFY2(error.contains(QStringLiteral("tables/load.json")), qPrintable(error));
+        const auto cards = m_page->findChildren<QWidget*>(QStringLiteral("resultCard"));
+        QVERIFY(cards.at(1)->findChild<QLabel*>(QStringLiteral("resultError")));   // start, EM seed 1 (the first by name), EM seed 2
+    }
+    void what_is_shown_unasked_is_a_figure_with_values() {
+        open(true, false, true);
+        QCOMPARE(list()->model()->index(1, 0).data().toString(), QStringLiteral("a_first"));
+        QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("recall"));
+    }
+    void a_figure_without_values_is_a_sentence_and_no_empty_plot() {
+        open(true, false, true);
+        click(QStringLiteral("a_first"));
+        QCOMPARE(count("resultCard"), 3);
+        QCOMPARE(count("resultFigure"), 0);
+        QCOMPARE(count("resultEmpty"), 3);
     }
     void runs_are_laid_over_each_other_in_their_colours() {
         open(true);

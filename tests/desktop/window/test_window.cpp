@@ -3,6 +3,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMainWindow>
 #include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -17,6 +18,7 @@
 #include "run/state.h"
 #include "support/test.h"
 #include "theme/theme.h"
+#include "widgets/labels.h"
 #include "window/main_window.h"
 
 using namespace faceter;
@@ -142,17 +144,38 @@ class TestWindow : public QObject {
         QTRY_COMPARE(workspace.runs()->runs.size(), before);
     }
 
+    void making_a_page_opens_no_window_of_its_own() {
+        struct Watch : QObject {
+            QStringList shown;
+            bool eventFilter(QObject* watched, QEvent* event) override {
+                const auto* widget = qobject_cast<const QWidget*>(watched);
+                if (event->type() == QEvent::Show && widget && widget->isWindow() && !qobject_cast<const QMainWindow*>(widget))
+                    shown << QString::fromLatin1(widget->metaObject()->className()) + QLatin1Char(' ') + widget->objectName();
+                return false;
+            }
+        } watch;
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(project("quiet").string()));
+        QTRY_VERIFY(!workspace.runs()->runs.empty());
+        qApp->installEventFilter(&watch);
+        for (const PageEntry& entry : pageEntries()) {
+            QVERIFY(window.goTo(entry.id));
+            QTRY_VERIFY2_WITH_TIMEOUT(window.page(entry.id)->isReady(), qPrintable(entry.id), 20000);
+        }
+        QVERIFY2(watch.shown.isEmpty(), qPrintable(watch.shown.join(QStringLiteral(", "))));
+    }
+
     void every_page_is_reached_by_its_shortcut_and_settles() {
         Workspace workspace;
         MainWindow window(workspace);
         window.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&window));
-        QApplication::setActiveWindow(&window);
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         window.openPath(QString::fromStdString(project("pages").string()));
         QTRY_VERIFY(!workspace.runs()->runs.empty());
         int number = 1;
         for (const PageEntry& entry : pageEntries()) {
-            QApplication::setActiveWindow(&window);   // off screen there is no window manager to do it
             QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_0 + number++), Qt::ControlModifier);
             QTRY_COMPARE(window.currentPage(), entry.id);
             QVERIFY2(window.page(entry.id), qPrintable(entry.id));
@@ -211,6 +234,30 @@ class TestWindow : public QObject {
         QTest::mouseClick(window.findChild<QPushButton*>("rebuildStoreButton"), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(workspace.runs()->runs.size(), std::size_t(5), 10000);
         QTRY_VERIFY(window.frontPage());
+    }
+
+    void a_torn_journal_is_named_in_a_line_that_can_be_dismissed() {
+        const fs::path path = project("torn");
+        const Project opened(path, false);
+        const RunDirectory torn(opened.runs_folder() / opened.run_ids().front());
+        const std::string whole = read_file(torn.attempt_journal(1));
+        overwrite(torn.attempt_journal(1), whole + whole.substr(0, 40));
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(path.string()));
+        auto* line = window.findChild<QWidget*>("warningLine");
+        QTRY_VERIFY(line->isVisible());
+        const QString text = window.findChild<ElidedLabel*>("warningText")->fullText();
+        QVERIFY2(text.startsWith(qs("runs/" + torn.info().id + "/journal/1/rank-0.jsonl: the last 40 bytes")), qPrintable(text));
+        QTest::mouseClick(window.findChild<QPushButton*>("dismissWarnings"), Qt::LeftButton);
+        QVERIFY(!line->isVisible());
+        QSignalSpy again(&workspace, &Workspace::warned);
+        workspace.session()->rebuild();   // reads it anew
+        QTRY_VERIFY(!again.isEmpty());
+        QVERIFY(line->isVisible());
+        workspace.closeProject();
+        QVERIFY(!line->isVisible());
     }
 
     void light_and_dark_differ_and_switch_while_running() {

@@ -1,7 +1,9 @@
 #include "pages/results/result_entry.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <tuple>
 
 #include "common/error.h"
 
@@ -69,23 +71,67 @@ std::vector<const ResultDocument*> layable(const ResultEntry& entry) {
     return found;
 }
 
+using EntryKey = std::tuple<std::string, std::string, std::string, ResultEntry::Kind>;   // plugin, analysis, name
+
+struct FoundDocument {
+    EntryKey key;
+    bool torn = false;   ///< no JSON: the store keeps the error in its place
+    ResultDocument document;
+};
+
+std::vector<FoundDocument> documentsOf(Store& store, const ResultRun& run, const Catalogue& catalogue) {
+    std::vector<FoundDocument> found;
+    const Json settings = store.settings(run.id);
+    for (const auto kind : {ResultEntry::Kind::figure, ResultEntry::Kind::table})
+        for (const auto& [name, json] : store.documents(run.id, kind == ResultEntry::Kind::table ? "table" : "figure")) {
+            const Origin origin = originOf(name, json, run, settings, catalogue);
+            found.push_back({{origin.plugin, origin.analysis, name, kind}, !textAt(json, "error").empty(), readDocument(kind, name, json, run)});
+        }
+    return found;
+}
+
+/// A torn document does not say where it is from: it stands where other runs have the whole one, else where the run's analyses tell.
+EntryKey placeOf(const FoundDocument& torn, const std::vector<FoundDocument>& all) {
+    const EntryKey* place = &torn.key;
+    for (const FoundDocument& other : all) {
+        if (other.torn || std::get<2>(other.key) != std::get<2>(torn.key) || std::get<3>(other.key) != std::get<3>(torn.key)) continue;
+        place = &other.key;
+        if (other.document.run.plugin == torn.document.run.plugin) break;
+    }
+    return *place;
+}
+
+bool anyFinite(const std::vector<double>& values) {
+    return std::any_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
 }  // namespace
 
 std::string ResultEntry::key() const { return plugin + "/" + analysis + "/" + (kind == Kind::figure ? "figure/" : "table/") + name; }
 
+bool ResultDocument::hasValues() const {
+    if (const auto* table = std::get_if<Table>(&content)) return !table->rows.empty();
+    const auto* figure = std::get_if<Figure>(&content);
+    return figure && (anyFinite(figure->heat_map.values) || std::any_of(figure->series.begin(), figure->series.end(), [](const Series& series) { return anyFinite(series.y); }));
+}
+
+bool ResultEntry::hasValues() const {
+    return std::any_of(documents.begin(), documents.end(), [](const ResultDocument& document) { return document.hasValues(); });
+}
+
 std::vector<ResultEntry> collectResults(Store& store, const std::vector<ResultRun>& runs, const Catalogue& catalogue) {
-    std::map<std::tuple<std::string, std::string, std::string, bool>, ResultEntry> entries;
-    for (const ResultRun& run : runs) {
-        const Json settings = store.settings(run.id);
-        for (const bool isTable : {false, true})
-            for (const auto& [name, json] : store.documents(run.id, isTable ? "table" : "figure")) {
-                const Origin origin = originOf(name, json, run, settings, catalogue);
-                const auto kind = isTable ? ResultEntry::Kind::table : ResultEntry::Kind::figure;
-                ResultEntry& entry = entries[{origin.plugin, origin.analysis, name, isTable}];
-                if (entry.documents.empty()) entry = {kind, origin.plugin, origin.analysis, name, {}};
-                entry.documents.push_back(readDocument(kind, name, json, run));
-                if (entry.title.empty()) entry.title = titleOf(entry.documents.back());
-            }
+    std::vector<FoundDocument> found;
+    for (const ResultRun& run : runs)
+        for (FoundDocument& one : documentsOf(store, run, catalogue)) found.push_back(std::move(one));
+    for (FoundDocument& one : found)
+        if (one.torn) one.key = placeOf(one, found);
+    std::map<EntryKey, ResultEntry> entries;
+    for (FoundDocument& one : found) {
+        const auto& [plugin, analysis, name, kind] = one.key;
+        ResultEntry& entry = entries[one.key];
+        if (entry.documents.empty()) entry = {kind, plugin, analysis, name, {}};
+        if (entry.title.empty()) entry.title = titleOf(one.document);
+        entry.documents.push_back(std::move(one.document));
     }
     std::vector<ResultEntry> all;
     for (auto& [key, entry] : entries) {

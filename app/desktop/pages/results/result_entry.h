@@ -21,6 +21,7 @@ struct ResultDocument {
     ResultRun run;
     std::variant<std::monostate, Figure, Table> content;
     std::string error{};
+    bool hasValues() const;
 };
 
 /// The same figure or table of several runs.
@@ -31,6 +32,8 @@ struct ResultEntry {
     std::string title;   ///< the first document's title or caption, else the name
     std::vector<ResultDocument> documents{};
     std::string key() const;
+    /// Whether a document of it has something to show.
+    bool hasValues() const;
 };
 
 /// Every stored figure and table of the runs, by plugin, analysis and name. A document that cannot be read costs itself only.

@@ -65,7 +65,17 @@ QModelIndex ResultListModel::find(const std::string& key) const {
     return {};
 }
 
-QModelIndex ResultListModel::firstEntry() const { return rowCount() > 1 ? index(1) : QModelIndex(); }
+QModelIndex ResultListModel::firstEntry() const {
+    QModelIndex first;
+    for (int row = 0; row < rowCount(); ++row) {
+        const ResultEntry* entry = entryAt(index(row));
+        if (!entry) continue;
+        const bool full = entry->hasValues();
+        if (full && entry->kind == ResultEntry::Kind::figure) return index(row);
+        if (!first.isValid() || (full && !entryAt(first)->hasValues())) first = index(row);
+    }
+    return first;
+}
 
 int ResultListModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_lines.size()); }
 

@@ -19,6 +19,7 @@ class ResultListModel : public QAbstractListModel {
     const ResultEntry* entryAt(const QModelIndex& index) const;
     /// An invalid index where it is not there (any more).
     QModelIndex find(const std::string& key) const;
+    /// What to show unasked: the first figure with values, else the first table with rows, else the first entry.
     QModelIndex firstEntry() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;

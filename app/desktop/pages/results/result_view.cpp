@@ -24,6 +24,8 @@ constexpr std::size_t mostCards = 24;
 
 QString menuText(QString text) { return text.left(60).replace(QLatin1Char('&'), QLatin1String("&&")); }
 
+bool isEmptyFigure(const ResultDocument& document) { return std::holds_alternative<Figure>(document.content) && !document.hasValues(); }
+
 /// A file of all formats as `faceter` prints them.
 QByteArray bytesOf(const Table& table, TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); }
 
@@ -64,8 +66,9 @@ void ResultView::show(const ResultEntry& entry, bool overlaid) {
     if (!laid.empty())
         addOverlays(laid);
     else
-        for (const ResultDocument& document : entry.documents)
-            if (m_cards.size() < mostCards) addDocument(document);
+        for (const bool empty : {false, true})   // what has something to show, or to say, comes first
+            for (const ResultDocument& document : entry.documents)
+                if (isEmptyFigure(document) == empty && m_cards.size() < mostCards) addDocument(document);
     QStringList facts;
     const auto left = static_cast<int>(entry.documents.size()) - static_cast<int>(mostCards);
     if (laid.empty() && left > 0) facts << tr("Runs that have no room here: %1. Tick fewer in the navigator to see them.").arg(left);
@@ -104,47 +107,52 @@ void ResultView::addOverlays(const std::vector<Figure>& figures) {
     }
 }
 
+QLabel* ResultView::addText(QLayout* layout, const QString& text, QLabel* label) {
+    label->setText(text);
+    label->setWordWrap(true);
+    layout->addWidget(label);
+    return label;
+}
+
 void ResultView::addDocument(const ResultDocument& document) {
     Card card{qs(document.run.label), makeFrame(qs(document.run.label), document.run.colour)};
-    QLayout* layout = card.frame->layout();
-    if (const auto* figure = std::get_if<Figure>(&document.content)) {
+    auto* layout = static_cast<QVBoxLayout*>(card.frame->layout());
+    if (const auto* figure = std::get_if<Figure>(&document.content); figure && document.hasValues()) {
         card.figure = new FigureView(*figure);
         card.figure->setTitleShown(false);
         card.figure->setMinimumHeight(figureHeight);
         card.figure->setObjectName(QStringLiteral("resultFigure"));
         layout->addWidget(card.figure);
+    } else if (figure) {   // why there is nothing to draw, instead of an empty plot
+        addText(layout, tr("This figure has no values."), secondaryLabel())->setObjectName(QStringLiteral("resultEmpty"));
+        for (const std::string& note : figure->notes) addText(layout, qs(note), secondaryLabel());
+        layout->addStretch(1);
     } else if (const auto* table = std::get_if<Table>(&document.content)) {
         card.table = std::make_shared<const Table>(*table);
         card.wide = true;
-        auto* view = new DataTable;
-        auto* model = new TableModel(view);
-        model->setTable(*table);
-        view->setModel(model);
-        view->setObjectName(QStringLiteral("resultTable"));
-        view->setAccessibleName(qs(table->caption));
-        view->fitColumns();
-        view->setHeightToRows(20);
-        if (!table->caption.empty()) {
-            QLabel* caption = secondaryLabel(qs(table->caption));
-            caption->setWordWrap(true);
-            layout->addWidget(caption);
-        }
-        layout->addWidget(view);
-        for (const std::string& note : table_notes(*table)) {
-            QLabel* label = secondaryLabel(qs(note));
-            label->setWordWrap(true);
-            layout->addWidget(label);
-        }
+        addTable(layout, *table);
     } else {
-        auto* error = plainLabel(qs(document.error));
+        QLabel* error = addText(layout, qs(document.error), plainLabel());
         error->setProperty("role", QStringLiteral("error"));
         error->setObjectName(QStringLiteral("resultError"));
-        error->setWordWrap(true);
         error->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-        layout->addWidget(error);
-        static_cast<QVBoxLayout*>(layout)->addStretch(1);
+        layout->addStretch(1);
     }
     m_cards.push_back(std::move(card));
+}
+
+void ResultView::addTable(QLayout* layout, const Table& table) {
+    auto* view = new DataTable;
+    auto* model = new TableModel(view);
+    model->setTable(table);
+    view->setModel(model);
+    view->setObjectName(QStringLiteral("resultTable"));
+    view->setAccessibleName(qs(table.caption));
+    view->fitColumns();
+    view->setHeightToRows(20);
+    if (!table.caption.empty()) addText(layout, qs(table.caption), secondaryLabel());
+    layout->addWidget(view);
+    for (const std::string& note : table_notes(table)) addText(layout, qs(note), secondaryLabel());
 }
 
 void ResultView::resizeEvent(QResizeEvent* event) {
@@ -176,7 +184,7 @@ void ResultView::fill(QMenu* menu, QWidget* parent, const Card& card, const QStr
     const QString name = entryName + QLatin1Char('-') + card.name;
     if (card.figure) addFigureExports(menu, parent, card.figure, name);
     if (card.table) addTableExports(menu, parent, name, [table = card.table](TableFormat format) { return bytesOf(*table, format); });
-    if (!card.figure && !card.table) menu->addAction(tr("Nothing to export: it cannot be read"))->setEnabled(false);
+    if (!card.figure && !card.table) menu->addAction(tr("Nothing to export"))->setEnabled(false);
 }
 
 void ResultView::fillExportMenu(QMenu* menu) {

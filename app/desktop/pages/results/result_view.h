@@ -37,6 +37,8 @@ class ResultView : public QWidget {
     };
     void addOverlays(const std::vector<Figure>& figures);
     void addDocument(const ResultDocument& document);
+    void addTable(QLayout* layout, const Table& table);
+    static QLabel* addText(QLayout* layout, const QString& text, QLabel* label);
     QWidget* makeFrame(const QString& heading, int colour);
     void arrange();
     static void fill(QMenu* menu, QWidget* parent, const Card& card, const QString& entryName);

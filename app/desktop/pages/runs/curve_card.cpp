@@ -36,12 +36,12 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     head->addWidget(m_choice);
     layout->addLayout(head);
     m_stack = new QStackedLayout;
+    layout->addLayout(m_stack, 1);   // first: a stack without a parent shows its first widget as a window of its own
     m_none->setAlignment(Qt::AlignCenter);
     m_view->setTitleShown(false);
     m_view->setObjectName(QStringLiteral("runsCurves"));
     m_stack->addWidget(m_none);
     m_stack->addWidget(m_view);
-    layout->addLayout(m_stack, 1);
     setMinimumHeight(120);
     connect(m_choice, &QComboBox::currentTextChanged, this, [this](const QString& name) {
         if (m_filling) return;
