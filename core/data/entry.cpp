@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/strings.h"
+
 namespace faceter {
 namespace {
 
@@ -25,6 +27,23 @@ std::size_t limit_setting(const Json& settings, std::string_view key) {
     return static_cast<std::size_t>(value);
 }
 
+std::optional<std::string> optional_text(const Json& settings, std::string_view key) {
+    const auto found = settings.find(key);
+    if (found == settings.end() || found->is_null()) return std::nullopt;
+    return setting<std::string>(settings, key, "");
+}
+
+EvaluationRouting routing_of(const Json& settings) {
+    EvaluationRouting routing;
+    routing.task = setting<std::string>(settings, "as", "");
+    routing.role = setting<std::string>(settings, "role", "");
+    if (!routing.role.empty() && routing.role != "query" && routing.role != "document")
+        throw settings_error("data entry: role is {}; it must be query or document", faceter::quoted(routing.role));
+    routing.query_instruction = optional_text(settings, "query_instruction");
+    routing.document_instruction = optional_text(settings, "document_instruction");
+    return routing;
+}
+
 }  // namespace
 
 DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
@@ -44,6 +63,8 @@ DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
     hard_negatives = static_cast<int>(std::min<std::int64_t>(setting<std::int64_t>(s, "hard_negatives", -1), 1000));
     examples_per_label = static_cast<int>(std::min<std::size_t>(limit_setting(s, "examples_per_label"), 1'000'000));
     labels = setting(s, "labels", std::vector<std::string>());
+    subsets = setting(s, "subsets", std::vector<std::string>());
+    routing = routing_of(s);
     const auto policy = setting<std::string>(s, "on_error", "fail");
     if (policy != "fail" && policy != "skip") throw settings_error("data entry: on_error is {}; it must be fail or skip", policy);
     on_error = policy == "skip" ? RecordErrors::Policy::skip : RecordErrors::Policy::fail;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "data/evaluation_set.h"
 #include "data/record.h"
 #include "data/sources.h"
 
@@ -24,7 +25,8 @@ struct DataEntry {
     bool exclude_same_id = false;
     int hard_negatives = -1;     ///< -1: not set
     int examples_per_label = 0;  ///< 0: not set
-    std::vector<std::string> labels;
+    std::vector<std::string> labels, subsets;
+    EvaluationRouting routing;
     fs::path folder_or_file;  ///< `path`, resolved; empty where it is not set
     std::uint64_t seed = 1;
 

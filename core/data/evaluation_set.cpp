@@ -72,9 +72,29 @@ void add(Fingerprint& fingerprint, const SummarisationData& data) {
     }
 }
 
+void add(Fingerprint& fingerprint, const MultilabelData& data) {
+    fingerprint.add_texts(data.train);
+    fingerprint.add_texts(data.test);
+    for (const auto* part : {&data.train_labels, &data.test_labels})
+        for (const auto& labels : *part) {
+            fingerprint.add_values(view(labels));
+            fingerprint.add(";");  // a border between texts
+        }
+    add_strings(fingerprint, data.label_names);
+    fingerprint.add(std::to_string(data.examples_per_label));
+}
+
+void add(Fingerprint& fingerprint, const BitextData& data) {
+    fingerprint.add_texts(data.first);
+    fingerprint.add_texts(data.second);
+}
+
 /// The tables of a set; `training` says whether a classification set's training part is among them.
 std::vector<const TextTable*> tables_of(const EvaluationSet& set, bool training) {
     std::vector<const TextTable*> tables;
+    for (const EvaluationSet& subset : set.subsets)
+        for (const TextTable* table : tables_of(subset, training)) tables.push_back(table);
+    if (!set.subsets.empty()) return tables;
     if (const auto* retrieval = std::get_if<RetrievalData>(&set.data)) {
         tables = {&retrieval->documents, &retrieval->queries};
     } else if (const auto* classification = std::get_if<ClassificationData>(&set.data)) {
@@ -88,6 +108,11 @@ std::vector<const TextTable*> tables_of(const EvaluationSet& set, bool training)
         tables.push_back(&reranking->texts);
     } else if (const auto* summarisation = std::get_if<SummarisationData>(&set.data)) {
         tables.push_back(&summarisation->texts);
+    } else if (const auto* multilabel = std::get_if<MultilabelData>(&set.data)) {
+        if (training) tables.push_back(&multilabel->train);
+        tables.push_back(&multilabel->test);
+    } else if (const auto* bitext = std::get_if<BitextData>(&set.data)) {
+        tables = {&bitext->first, &bitext->second};
     }
     return tables;
 }
@@ -112,7 +137,11 @@ std::vector<std::pair<std::uint32_t, int>> all_judgements(const RetrievalData& d
 std::string fingerprint_of(const EvaluationSet& set) {
     Fingerprint fingerprint;
     fingerprint.add(set.task_type);
-    std::visit([&](const auto& data) { add(fingerprint, data); }, set.data);
+    for (const EvaluationSet& subset : set.subsets) {
+        fingerprint.add(subset.name);
+        fingerprint.add(subset.fingerprint);
+    }
+    if (set.subsets.empty()) std::visit([&](const auto& data) { add(fingerprint, data); }, set.data);
     return fingerprint.hex();
 }
 

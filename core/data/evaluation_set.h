@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,10 +69,37 @@ struct SummarisationData {
     std::vector<Item> items;
 };
 
+/// Texts with any number of labels each.
+struct MultilabelData {
+    TextTable train, test;
+    std::vector<std::vector<std::int32_t>> train_labels, test_labels;  ///< by text: indices of label_names, ascending, each once
+    std::vector<std::string> label_names;
+    int examples_per_label = 8;  ///< of one draw of the training part (MTEB)
+};
+
+/// Sentences and their translations: first[i] belongs with second[i].
+struct BitextData {
+    TextTable first, second;
+};
+
+/// Under which task of the model a set's texts pass, where the entry says more than the set's own type.
+struct EvaluationRouting {
+    std::string task;                                           ///< name of a task; empty: by the set's type
+    std::string role;                                           ///< "query" or "document" for all texts; empty: as the protocol has it
+    std::optional<std::string> query_instruction, document_instruction;  ///< in place of the task's
+};
+
+/// The task types that have a score, in the order of tables.
+inline constexpr std::array<std::string_view, 9> evaluation_task_types{
+    "retrieval", "reranking", "classification", "multilabel_classification", "clustering", "pair_classification", "sts", "summarisation", "bitext_mining"};
+
 struct EvaluationSet {
     std::string name;
-    std::string task_type;  ///< retrieval classification clustering pair_classification sts reranking summarisation
-    std::variant<RetrievalData, ClassificationData, ClusteringData, PairData, RerankingData, SummarisationData> data;
+    std::string task_type;  ///< one of evaluation_task_types
+    std::variant<RetrievalData, ClassificationData, ClusteringData, PairData, RerankingData, SummarisationData, MultilabelData, BitextData> data;
+    /// Languages or other parts of one data set, scored one by one; the score is their mean. Where there are any, `data` is empty.
+    std::vector<EvaluationSet> subsets;
+    EvaluationRouting routing;
     std::string fingerprint;  ///< hash of the task type and all of the data
     Json card;                ///< counts, source, skipped records, warnings
 };

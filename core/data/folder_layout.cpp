@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/strings.h"
+#include "data/subsets.h"
 
 namespace faceter {
 namespace {
@@ -46,6 +47,19 @@ const FolderLayout* find_layout(const std::string& task) {
     return nullptr;
 }
 
+}  // namespace
+
+bool register_layout(FolderLayout layout) {
+    auto& all = layouts();
+    const auto before = [](const FolderLayout& a, const FolderLayout& b) {
+        return std::pair(-a.priority, a.task) < std::pair(-b.priority, b.task);
+    };
+    all.insert(std::upper_bound(all.begin(), all.end(), layout, before), std::move(layout));
+    return true;
+}
+
+const std::vector<FolderLayout>& folder_layouts() { return layouts(); }
+
 const FolderLayout* layout_by_files(const fs::path& folder) {
     if (find_file(folder, "corpus", false) && find_file(folder, "queries", false)) return find_layout("retrieval");
     for (const char* stem : {"test", "train", "texts", "dev", "val"}) {
@@ -60,19 +74,6 @@ const FolderLayout* layout_by_files(const fs::path& folder) {
     }
     return nullptr;
 }
-
-}  // namespace
-
-bool register_layout(FolderLayout layout) {
-    auto& all = layouts();
-    const auto before = [](const FolderLayout& a, const FolderLayout& b) {
-        return std::pair(-a.priority, a.task) < std::pair(-b.priority, b.task);
-    };
-    all.insert(std::upper_bound(all.begin(), all.end(), layout, before), std::move(layout));
-    return true;
-}
-
-const std::vector<FolderLayout>& folder_layouts() { return layouts(); }
 
 const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
     if (!fs::is_directory(folder))
@@ -101,14 +102,23 @@ fs::path FolderContext::need(const std::string& stem, bool tables) const {
                      tables ? ".tsv, .csv, .gz or .zst" : ".gz or .zst");
 }
 
-fs::path FolderContext::need_split(const std::string& wanted, bool tables) const {
+std::optional<fs::path> FolderContext::find_split(const std::string& wanted, bool tables) const {
     for (const std::string& name : names_of_split(wanted))
-        if (auto file = find(name, tables)) return *file;
-    return need(wanted, tables);
+        if (auto file = find(name, tables)) return file;
+    return std::nullopt;
+}
+
+fs::path FolderContext::need_split(const std::string& wanted, bool tables) const {
+    const auto file = find_split(wanted, tables);
+    return file ? *file : need(wanted, tables);
 }
 
 void FolderContext::read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns) {
-    read_records(file, report.errors, columns, take);
+    if (subset.empty()) return read_records(file, report.errors, columns, take);
+    read_records(file, report.errors, columns, [&](const Record& record) {
+        const std::string_view name = subset_of(record);
+        if (name.empty() || name == subset) take(record);
+    });
 }
 
 }  // namespace faceter

@@ -15,12 +15,15 @@ struct FolderContext {
     DataEntry entry;
     std::string split;  ///< test, train ...
     DataReport report;
+    std::string subset{};  ///< read only the records of this subset, and those that name none (subsets.h); empty: all
 
     /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; nothing where none is there.
     std::optional<fs::path> find(const std::string& stem, bool tables = false) const;
     /// The same, or a data error that names what was looked for.
     fs::path need(const std::string& stem, bool tables = false) const;
-    /// The file of the split. "dev", "val", "valid" and "validation" mean the same.
+    /// The file of the split, or nothing. "dev", "val", "valid" and "validation" mean the same.
+    std::optional<fs::path> find_split(const std::string& split, bool tables = false) const;
+    /// The same, or a data error.
     fs::path need_split(const std::string& split, bool tables = false) const;
     void read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns = {});
 };
@@ -38,6 +41,8 @@ struct FolderLayout {
 };
 bool register_layout(FolderLayout layout);
 const std::vector<FolderLayout>& folder_layouts();
+/// The layout that a folder's files show; null where they show none.
+const FolderLayout* layout_by_files(const fs::path& folder);
 /// The layout of a folder: `task` where it is not empty, else dataset.json's "task", else what the files show.
 const FolderLayout& layout_of(const fs::path& folder, const std::string& task);
 

@@ -61,6 +61,10 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
     renumber(data.test_labels, final_number);
     if (data.train.empty() || data.test.empty())
         throw data_error("{}: the training or the test part has no record", context.folder.string());
+    const auto [low, high] = std::minmax_element(data.train_labels.begin(), data.train_labels.end());
+    if (*low == *high)
+        throw data_error("{}: all {} training texts have the label {}; a classifier needs two different labels", context.folder.string(),
+                         data.train.size(), faceter::quoted(data.label_names[static_cast<std::size_t>(*low)]));
     data.examples_per_label = examples_per_label(context);
     count(context.report.counts, "train", data.train_labels, data.label_names);
     count(context.report.counts, context.split, data.test_labels, data.label_names);

@@ -51,7 +51,7 @@ Queries read_queries(FolderContext& context) {
 }
 
 fs::path qrels_file(const FolderContext& context) {
-    for (const char* ending : {".tsv", ".tsv.gz", ".tsv.zst"})
+    for (const char* ending : {".tsv", ".tsv.gz", ".tsv.zst", ".jsonl", ".jsonl.gz", ".jsonl.zst"})
         for (const fs::path& folder : {context.folder / "qrels", context.folder})
             for (const std::string& stem : {context.split, std::string(context.split == "dev" ? "validation" : context.split)})
                 if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;

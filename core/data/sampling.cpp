@@ -162,6 +162,18 @@ void limit(SummarisationData& data, const DataLimits& limits, DataReport&) {
     data.texts = std::move(texts);
 }
 
+void limit(MultilabelData& data, const DataLimits& limits, DataReport&) {
+    const auto kept = stable_sample(hashes_of(data.test), limits.max_examples);
+    data.test = select(data.test, kept);
+    data.test_labels = select(data.test_labels, kept);
+}
+
+void limit(BitextData& data, const DataLimits& limits, DataReport&) {
+    const auto kept = stable_sample(hashes_of(data.first), limits.max_examples);
+    data.first = select(data.first, kept);
+    data.second = select(data.second, kept);
+}
+
 }  // namespace
 
 std::uint64_t sample_hash(std::string_view key) { return hash64(key, 0x666163657465720a); }

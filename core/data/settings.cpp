@@ -35,8 +35,8 @@ Schema data_entry_schema() {
     f.push_back(
         text("split", "", "The part to use, such as train, dev or test; default: train for training, test for evaluation.").optional());
     f.push_back(text("task", "",
-                     "Evaluation: how the data are scored (retrieval, classification, clustering, pair_classification, sts, reranking, "
-                     "summarisation); default: what the data say.")
+                     "Evaluation: how the data are scored (retrieval, reranking, classification, multilabel_classification, clustering, "
+                     "pair_classification, sts, summarisation, bitext_mining); default: what the data say.")
                     .optional());
     f.push_back(optional_count("max_examples",
                                "At most so many training examples, test texts, pairs or sentences a set, chosen by hash; default: all."));
@@ -59,6 +59,17 @@ Schema data_entry_schema() {
     f.push_back(optional_count("examples_per_label",
                                "Classification: training examples a label in each draw; default: MTEB's number for the set, else 8.")
                     .from("MTEB"));
+    f.push_back(list("subsets", text("", "", "A subset."),
+                     "Evaluation: only these languages or other subsets of the data set; empty: all, and the score is their mean.")
+                    .from("MTEB"));
+    f.push_back(text("as", "",
+                     "Evaluation: the experiment's task whose instruction and expert the texts get; default: that of the set's type, or the seen task "
+                     "that stands in for it.")
+                    .optional()
+                    .from("MoTE, section 5.3"));
+    f.push_back(choice("role", {"query", "document"}, "", "Evaluation: the role that all texts of the set have; default: as the protocol has it.").optional());
+    f.push_back(text("query_instruction", "", "Evaluation: put in front of queries and of texts without a role, in place of the task's.").optional());
+    f.push_back(text("document_instruction", "", "Evaluation: put in front of documents, in place of the task's.").optional());
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
     return schema;
 }

@@ -1,5 +1,6 @@
 #include "data/folder_layout.h"
 #include "data/sampling.h"
+#include "data/subsets.h"
 
 // source: folder - a data set in one of the folder layouts.
 
@@ -39,8 +40,8 @@ TrainingSet training(const DataRequest& request, const std::string& task) {
     return layout.training(context, name_of(context), task, origin_of(context, layout));
 }
 
-EvaluationSet evaluation(const DataRequest& request) {
-    FolderContext context = open_folder(request, "test");
+/// The set of the context's folder (and of its records of one subset, where the context names one).
+EvaluationSet read_evaluation(FolderContext& context) {
     const FolderLayout& layout = layout_for(context);
     if (!layout.evaluation)
         throw settings_error("{}: a data set of the kind '{}' has no score; it can only be trained on or used as texts",
@@ -58,7 +59,41 @@ EvaluationSet evaluation(const DataRequest& request) {
         context.report.counts["queries"] = data->queries.size();
     }
     set.fingerprint = fingerprint_of(set);
-    set.card = context.report.card(origin_of(context, layout));
+    Json origin = origin_of(context, layout);
+    if (!context.subset.empty()) origin["subset"] = context.subset;
+    set.card = context.report.card(std::move(origin));
+    return set;
+}
+
+/// The parts of a multilingual set, each as a set of its own that has the part's name.
+EvaluationSet read_subsets(const FolderContext& context, const std::vector<SubsetPlace>& places) {
+    EvaluationSet set;
+    set.name = name_of(context);
+    Json cards = Json::object(), warnings = Json::array();
+    for (const SubsetPlace& place : places) {
+        FolderContext part{place.folder, context.entry, context.split, DataReport(context.entry.on_error), place.by_record ? place.name : ""};
+        EvaluationSet& one = set.subsets.emplace_back(read_evaluation(part));
+        one.name = place.name;
+        for (const Json& warning : one.card.at("warnings")) warnings.push_back(place.name + ": " + warning.get<std::string>());
+        cards[place.name] = one.card;
+    }
+    set.task_type = set.subsets.front().task_type;
+    set.fingerprint = fingerprint_of(set);
+    set.card = {{"source", "folder"},  {"path", context.folder.string()}, {"layout", set.task_type}, {"split", context.split}, {"subsets", cards},
+                {"counts", {{"subsets", places.size()}}}, {"skipped", RecordErrors(RecordErrors::Policy::fail).card()}, {"warnings", warnings}};
+    return set;
+}
+
+EvaluationSet evaluation(const DataRequest& request) {
+    FolderContext context = open_folder(request, "test");
+    const auto places = choose_subsets(context, find_subsets(context));
+    if (places.size() > 1) return read_subsets(context, places);
+    if (places.empty()) return read_evaluation(context);
+    const std::string name = name_of(context);
+    FolderContext part{places.front().folder, context.entry, context.split, DataReport(context.entry.on_error),
+                       places.front().by_record ? places.front().name : ""};
+    EvaluationSet set = read_evaluation(part);
+    set.name = name;
     return set;
 }
 

@@ -37,7 +37,11 @@ const std::vector<DataSource>& data_sources() { return registered_sources(); }
 
 TrainingSet load_training_set(const DataRequest& request, const std::string& task) { return source_of(request).training(request, task); }
 
-EvaluationSet load_evaluation_set(const DataRequest& request) { return source_of(request).evaluation(request); }
+EvaluationSet load_evaluation_set(const DataRequest& request) {
+    EvaluationSet set = source_of(request).evaluation(request);
+    set.routing = DataEntry(request).routing;
+    return set;
+}
 
 EvaluationSet load_evaluation_folder(const fs::path& folder, const std::string& split) {
     DataRequest request;

@@ -27,6 +27,7 @@ class TestFolders : public QObject {
         put(folder / "qrels/test.tsv", qrels);
         return folder;
     }
+    static constexpr const char* two_labels = "{\"text\": \"t\", \"label\": 1}\n{\"text\": \"u\", \"label\": 2}\n";
     static std::string warnings(const EvaluationSet& set) { return set.card.at("warnings").dump(); }
 
   private Q_SLOTS:
@@ -107,17 +108,23 @@ class TestFolders : public QObject {
     void a_folder_without_a_card_is_recognised_by_its_records() {
         const auto kind = [&](const char* name, const char* line, const char* file = "test.jsonl") {
             const fs::path folder = folder_.path() / "kinds" / name;
-            put(folder / "train.jsonl", "{\"text\": \"t\", \"label\": 1}\n");
+            put(folder / "train.jsonl", two_labels);
             put(folder / file, std::string(line) + "\n");
             return load_evaluation_folder(folder).task_type;
         };
         QCOMPARE(kind("a", R"({"text": "a", "label": 0})"), std::string("classification"));
         QCOMPARE(kind("b", R"({"sentences": ["a", "b"], "labels": [0, 1]})"), std::string("clustering"));
         QCOMPARE(kind("c", R"({"sentence1": "a", "sentence2": "b", "label": 1})"), std::string("pair_classification"));
-        QCOMPARE(kind("d", R"({"sentence1": "a", "sentence2": "b", "score": 3.2})"), std::string("sts"));
+        QCOMPARE(kind("d", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 3.2}\n{\"sentence1\": \"a\", \"sentence2\": \"c\", \"score\": 0}"),
+                 std::string("sts"));
         QCOMPARE(kind("e", R"({"query": "a", "positive": ["b"], "negative": ["c"]})"), std::string("reranking"));
         QCOMPARE(kind("f", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c", "d"], "relevance": [1, 2.5]})"),
                  std::string("summarisation"));
+        put(folder_.path() / "kinds/g/train.jsonl", "{\"text\": \"t\", \"label\": [1, 2]}\n");
+        put(folder_.path() / "kinds/g/test.jsonl", "{\"text\": \"t\", \"label\": []}\n");
+        QCOMPARE(load_evaluation_folder(folder_.path() / "kinds/g").task_type, std::string("multilabel_classification"));
+        QCOMPARE(kind("h", R"({"sentence1": "a", "sentence2": "b"})"), std::string("bitext_mining"));
+        QCOMPARE(kind("i", R"({"sent1": ["a", "b"], "sent2": ["c", "d"], "labels": [0, 1]})"), std::string("pair_classification"));
         put(folder_.path() / "kinds/none/readme", "x");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/none"), "none of the known layouts", "corpus.jsonl", "human_summaries");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "nowhere"), "nowhere", "no such folder");
@@ -129,7 +136,7 @@ class TestFolders : public QObject {
             const fs::path folder = folder_.path() / "wrong";
             fs::remove_all(folder);
             put(folder / "dataset.json", std::string("{\"task\": \"") + task + "\"}");
-            put(folder / "train.jsonl", "{\"text\": \"t\", \"label\": 1}\n");
+            put(folder / "train.jsonl", two_labels);
             put(folder / "test.jsonl", std::string("\n") + line + "\n");
             return load_evaluation_folder(folder);
         };

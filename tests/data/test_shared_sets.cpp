@@ -63,9 +63,11 @@ class TestSharedSets : public QObject {
         const auto entry = faceter::testing::request({{"source", "folder"}, {"path", folder.string()}});
         if (task == "texts") {
             auto all = load_texts(entry);
+            EXPECT_ERROR(load_evaluation_folder(folder), name.toStdString(), std::string("kind 'texts' has no score"));
             QVERIFY(all.size() <= expected(card, "texts") && all.size() + 100 >= expected(card, "texts"));
         } else if (task == "pairs") {
             QCOMPARE(load_training_set(entry, "retrieval").examples.size(), expected(card, "train"));
+            EXPECT_ERROR(load_evaluation_folder(folder), name.toStdString(), std::string("kind 'pairs' has no score"));
         } else {
             const EvaluationSet set = load_evaluation_folder(folder);
             QCOMPARE(set.task_type, task);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/strings.h"
 #include "eval/tasks.h"
 #include "session/seen_text.h"
 #include "session/session_data.h"
@@ -103,6 +104,19 @@ struct EvaluationExamples {
                 out.push_back(example({query("human", data.texts[item.human.front()]), query("machine", data.texts[item.machine.front()])}, item.relevance.front()));
         }
     }
+    void operator()(const MultilabelData& data) {
+        for (const std::size_t i : spread(data.test.size(), shown.num_examples)) {
+            std::vector<std::string> names;
+            for (const std::int32_t label : data.test_labels[i]) names.push_back(data.label_names[static_cast<std::size_t>(label)]);
+            out.push_back(example({query("test", data.test[static_cast<std::uint32_t>(i)])}, join(names, ", ")));
+        }
+    }
+    void operator()(const BitextData& data) {
+        for (const std::size_t i : spread(data.first.size(), shown.num_examples)) {
+            const auto id = static_cast<std::uint32_t>(i);
+            out.push_back(example({query("sentence", data.first[id]), query("translation", data.second[id])}, nullptr));
+        }
+    }
 };
 
 Json evaluation_lengths(const EvaluationSet& set, const EvaluationRoutes& routes, const Shown& shown) {
@@ -146,7 +160,7 @@ void preview_evaluation(const Json& settings, const std::string& wanted, const S
             Json one = describe(set->card, set->name, "evaluation", routes.task, set->task_type);
             one["size"] = held_out_texts(*set).size();
             EvaluationExamples examples{shown, routes};
-            std::visit(examples, set->data);
+            std::visit(examples, set->subsets.empty() ? set->data : set->subsets.front().data);
             one["examples"] = std::move(examples.out);
             one["lengths"] = evaluation_lengths(*set, routes, shown);
             sets.push_back(std::move(one));
