@@ -47,6 +47,23 @@ std::vector<Cut> cuts(std::span<const double> scores, std::span<const std::int32
     return result;
 }
 
+/// How often a label is true, predicted, and both.
+struct LabelCounts {
+    double hits = 0, truths = 0, predictions = 0;
+    double f1() const { return 2 * hits / (truths + predictions); }  // 2 tp / (2 tp + fp + fn)
+};
+
+std::map<std::int32_t, LabelCounts> count_labels(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) {
+    check_sizes(truth.size(), predicted.size());
+    std::map<std::int32_t, LabelCounts> counts;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+        counts[truth[i]].truths += 1;
+        counts[predicted[i]].predictions += 1;
+        if (truth[i] == predicted[i]) counts[truth[i]].hits += 1;
+    }
+    return counts;
+}
+
 double count_positive(std::span<const std::int32_t> positive) {
     return static_cast<double>(std::count_if(positive.begin(), positive.end(), [](std::int32_t p) { return p != 0; }));
 }
@@ -61,19 +78,16 @@ double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_
 }
 
 double macro_f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) {
-    check_sizes(truth.size(), predicted.size());
-    struct Counts {
-        double hits = 0, truths = 0, predictions = 0;
-    };
-    std::map<std::int32_t, Counts> counts;
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-        counts[truth[i]].truths += 1;
-        counts[predicted[i]].predictions += 1;
-        if (truth[i] == predicted[i]) counts[truth[i]].hits += 1;
-    }
+    const auto counts = count_labels(truth, predicted);
     double sum = 0;
-    for (const auto& [label, c] : counts) sum += 2 * c.hits / (c.truths + c.predictions);  // 2 tp / (2 tp + fp + fn)
+    for (const auto& [label, c] : counts) sum += c.f1();
     return sum / static_cast<double>(counts.size());
+}
+
+double weighted_f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) {
+    double sum = 0;
+    for (const auto& [label, c] : count_labels(truth, predicted)) sum += c.truths * c.f1();
+    return sum / static_cast<double>(truth.size());
 }
 
 double average_precision(std::span<const double> scores, std::span<const std::int32_t> positive) {
@@ -102,14 +116,14 @@ BestThreshold best_accuracy(std::span<const double> scores, std::span<const std:
     return best;
 }
 
-BestThreshold best_f1(std::span<const double> scores, std::span<const std::int32_t> positive) {
+BestF1 best_f1(std::span<const double> scores, std::span<const std::int32_t> positive) {
     check_sizes(scores.size(), positive.size());
-    if (scores.empty() || any_nan(scores)) return {nan, nan};
+    if (scores.empty() || any_nan(scores)) return {{nan, nan}, nan, nan};
     const double total = count_positive(positive);
-    BestThreshold best{0, inf};
+    BestF1 best{{0, inf}, 0, 0};
     for (const Cut& cut : cuts(scores, positive)) {
         const double f1 = 2 * cut.hits / (cut.taken + total);
-        if (f1 > best.value) best = {f1, cut.threshold};
+        if (f1 > best.value) best = {{f1, cut.threshold}, cut.hits / cut.taken, cut.hits / total};
     }
     return best;
 }

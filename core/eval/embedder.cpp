@@ -7,6 +7,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "common/error.h"
+#include "common/strings.h"
 #include "text/encode_batch.h"
 
 namespace faceter {
@@ -27,6 +29,14 @@ Distinct distinct_texts(std::span<const std::string_view> texts) {
         distinct.of.push_back(at->second);
     }
     return distinct;
+}
+
+constexpr std::size_t texts_per_write = 8192;
+
+bool all_finite(std::span<const float> row) {
+    float sum = 0;  // finite numbers times zero sum to zero, others to NaN
+    for (const float value : row) sum += value * 0.0f;
+    return sum == 0;
 }
 
 }  // namespace
@@ -59,6 +69,10 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         if (options.routing) context.routing = &trace;
         const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), context).to(at::kFloat).contiguous();
         if (options.routing) options.routing(trace);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (!all_finite({part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim)}))
+                throw data_error("the model's embedding of {} holds a number that is not finite; its weights are damaged, or its precision is too low",
+                                 faceter::quoted(distinct.texts[order[start + i]], 80));
         for (std::size_t i = 0; i < inputs.size(); ++i)
             std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim,
                         part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim) * sizeof(float));
@@ -113,14 +127,50 @@ at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const 
     hits_ += texts.size() - missing.size();
     misses_ += missing.size();
     if (missing.empty()) return out;
-    const at::Tensor fresh = embed_texts(model_, missing, route, options_);
+    std::vector<float> fresh(missing.size() * dim);
+    look_up_or_compute(missing, route, fresh.data());
     for (std::size_t i = 0; i < missing.size(); ++i) {
-        const float* row = fresh.data_ptr<float>() + i * dim;
+        const float* row = fresh.data() + i * dim;
         std::memcpy(out.data_ptr<float>() + places[i] * dim, row, dim * sizeof(float));
         const Hash128 k = key(missing[i], route);
         if (!index_.contains(k)) keep(k, row);
     }
     return out;
+}
+
+void CachedEmbedder::use_file(std::shared_ptr<EmbeddingFile> file) {
+    file_ = std::move(file);
+    model_hash_ = hash64(model_.fingerprint() + " " FACETER_VERSION);
+}
+
+void CachedEmbedder::compute(std::span<const std::string_view> texts, const Route& route, float* rows) {
+    const at::Tensor computed = embed_texts(model_, texts, route, options_).contiguous();
+    std::memcpy(rows, computed.data_ptr<float>(), static_cast<std::size_t>(computed.numel()) * sizeof(float));
+}
+
+/// Texts go to the file in parts: a process that is stopped has kept what it computed so far.
+void CachedEmbedder::look_up_or_compute(std::span<const std::string_view> texts, const Route& route, float* rows) {
+    if (!file_) return compute(texts, route, rows);
+    const auto dim = static_cast<std::size_t>(model_.dim());
+    std::vector<Hash128> keys;
+    for (const std::string_view text : texts) {
+        const Hash128 own = key(text, route);
+        keys.push_back({hash64({reinterpret_cast<const char*>(&own.low), 8}, model_hash_), hash64({reinterpret_cast<const char*>(&own.high), 8}, ~model_hash_)});
+    }
+    const std::vector<bool> found = file_->read(keys, model_.dim(), rows);
+    std::vector<std::size_t> absent;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (!found[i]) absent.push_back(i);
+    for (std::size_t start = 0; start < absent.size(); start += texts_per_write) {
+        const std::span<const std::size_t> part(absent.data() + start, std::min(texts_per_write, absent.size() - start));
+        std::vector<std::string_view> some;
+        std::vector<Hash128> some_keys;
+        for (const std::size_t i : part) some.push_back(texts[i]), some_keys.push_back(keys[i]);
+        std::vector<float> computed(part.size() * dim);
+        compute(some, route, computed.data());
+        file_->write(some_keys, model_.dim(), computed.data());
+        for (std::size_t i = 0; i < part.size(); ++i) std::memcpy(rows + part[i] * dim, computed.data() + i * dim, dim * sizeof(float));
+    }
 }
 
 }  // namespace faceter

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/hash.h"
+#include "eval/embedding_file.h"
 #include "model/embedding_model.h"
 
 namespace faceter {
@@ -21,12 +22,12 @@ struct EmbedOptions {
 };
 
 /// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by
-/// length.
+/// length. A data error names the text whose embedding is not finite: no score may rest on it.
 at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
                        const EmbedOptions& options = {});
 
 /// Embeddings by content: what was embedded under an instruction, encoder and expert once is not computed again as long as the model stays
-/// the same. Bounded: the oldest go first.
+/// the same. Bounded: the oldest go first. With a file, also across processes.
 class CachedEmbedder {
   public:
     explicit CachedEmbedder(const EmbeddingModel& model, EmbedOptions options = {}, std::size_t max_bytes = std::size_t(2) << 30);
@@ -34,17 +35,23 @@ class CachedEmbedder {
     const EmbeddingModel& model() const { return model_; }
     std::size_t hits() const { return hits_; }
     std::size_t misses() const { return misses_; }
+    /// What memory lacks is looked for there first, and what is computed goes there. Hashes the model's weights once.
+    void use_file(std::shared_ptr<EmbeddingFile> file);
     void set_progress(std::function<void(std::size_t)> progress) { options_.progress = std::move(progress); }
 
   private:
     Hash128 key(std::string_view text, const Route& route) const;
     void keep(const Hash128& key, const float* row);
+    void compute(std::span<const std::string_view> texts, const Route& route, float* rows);
+    void look_up_or_compute(std::span<const std::string_view> texts, const Route& route, float* rows);
     const EmbeddingModel& model_;
     EmbedOptions options_;
     std::size_t capacity_rows_, next_ = 0, hits_ = 0, misses_ = 0;
     std::vector<float> rows_;
     std::vector<Hash128> owners_;
     std::unordered_map<Hash128, std::size_t, Hash128Hasher> index_;
+    std::shared_ptr<EmbeddingFile> file_;
+    std::uint64_t model_hash_ = 0;  ///< of weights and program, for keys of the file
 };
 
 }  // namespace faceter

@@ -55,30 +55,42 @@ void sort_for_trec_eval(std::vector<ScoredDocument>& retrieved, std::span<const 
     });
 }
 
-RankingScores ranking_scores(std::span<const ScoredDocument> ranking, Judgements judgements, std::size_t k, Gain gain) {
+std::vector<RankingScores> ranking_scores_at(std::span<const ScoredDocument> ranking, Judgements judgements,
+                                             std::span<const std::size_t> cutoffs) {
     const Grades grades(judgements);
     const auto num_relevant = static_cast<double>(grades.num_relevant());
-    RankingScores scores;
-    if (num_relevant == 0 || k == 0) return scores;
-    double found = 0, dcg = 0, precisions = 0;
-    for (std::size_t i = 0; i < std::min(k, ranking.size()); ++i) {
-        const int grade = grades.of(ranking[i].document);
-        if (grade <= 0) continue;
-        found += 1;
-        const double rank = static_cast<double>(i + 1);
-        if (found == 1) scores.reciprocal_rank = 1 / rank;
-        precisions += found / rank;
-        dcg += gain_of(grade, gain) / discount(i);
+    std::vector<RankingScores> at(cutoffs.size());
+    if (num_relevant == 0) return at;
+    double found = 0, first = 0, dcg = 0, dcg_exponential = 0, precisions = 0;
+    std::size_t rank = 0;  // of the last document looked at, from 1
+    for (std::size_t c = 0; c < cutoffs.size(); ++c) {
+        for (; rank < std::min(cutoffs[c], ranking.size()); ++rank) {
+            const int grade = grades.of(ranking[rank].document);
+            if (grade <= 0) continue;
+            found += 1;
+            if (first == 0) first = static_cast<double>(rank + 1);
+            precisions += found / static_cast<double>(rank + 1);
+            dcg += gain_of(grade, Gain::linear) / discount(rank);
+            dcg_exponential += gain_of(grade, Gain::exponential) / discount(rank);
+        }
+        if (cutoffs[c] == 0) continue;
+        at[c].ndcg = dcg / ideal_dcg(grades, cutoffs[c], Gain::linear);
+        at[c].ndcg_exponential = dcg_exponential / ideal_dcg(grades, cutoffs[c], Gain::exponential);
+        at[c].recall = found / num_relevant;
+        at[c].precision = found / static_cast<double>(cutoffs[c]);
+        at[c].average_precision = precisions / num_relevant;
+        at[c].reciprocal_rank = first > 0 ? 1 / first : 0;
     }
-    scores.ndcg = dcg / ideal_dcg(grades, k, gain);
-    scores.recall = found / num_relevant;
-    scores.precision = found / static_cast<double>(k);
-    scores.average_precision = precisions / num_relevant;
-    return scores;
+    return at;
+}
+
+RankingScores ranking_scores(std::span<const ScoredDocument> ranking, Judgements judgements, std::size_t k) {
+    return ranking_scores_at(ranking, judgements, std::span(&k, 1)).front();
 }
 
 double ndcg_at(std::span<const ScoredDocument> ranking, Judgements judgements, std::size_t k, Gain gain) {
-    return ranking_scores(ranking, judgements, k, gain).ndcg;
+    const RankingScores scores = ranking_scores(ranking, judgements, k);
+    return gain == Gain::linear ? scores.ndcg : scores.ndcg_exponential;
 }
 
 double recall_at(std::span<const ScoredDocument> ranking, Judgements judgements, std::size_t k) {

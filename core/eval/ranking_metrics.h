@@ -34,8 +34,11 @@ double reciprocal_rank_at(std::span<const ScoredDocument> ranking, Judgements ju
 
 /// All of them at once, for one query.
 struct RankingScores {
-    double ndcg = 0, recall = 0, precision = 0, average_precision = 0, reciprocal_rank = 0;
+    double ndcg = 0, ndcg_exponential = 0, recall = 0, precision = 0, average_precision = 0, reciprocal_rank = 0;
 };
-RankingScores ranking_scores(std::span<const ScoredDocument> ranking, Judgements judgements, std::size_t k, Gain gain = Gain::linear);
+RankingScores ranking_scores(std::span<const ScoredDocument> ranking, Judgements judgements, std::size_t k);
+/// The same at several cut-offs (ascending) in one pass over the ranking.
+std::vector<RankingScores> ranking_scores_at(std::span<const ScoredDocument> ranking, Judgements judgements,
+                                             std::span<const std::size_t> cutoffs);
 
 }  // namespace faceter

@@ -64,6 +64,14 @@ std::vector<std::int32_t> predict_from(const std::vector<std::size_t>& draw, con
     return LogisticRegression::fit({features.data(), static_cast<std::int64_t>(draw.size()), test.dim}, labels).predict(test);
 }
 
+/// Of one draw. The average precision of two labels is MTEB's: of the predicted labels as scores, the second label being the positive one.
+void add_measures(const ClassificationData& data, const std::vector<std::int32_t>& predicted, std::map<std::string, std::vector<double>>& measures) {
+    measures["macro_f1"].push_back(macro_f1(data.test_labels, predicted));
+    measures["weighted_f1"].push_back(weighted_f1(data.test_labels, predicted));
+    if (data.label_names.size() != 2) return;
+    measures["ap"].push_back(average_precision(std::vector<double>(predicted.begin(), predicted.end()), data.test_labels));
+}
+
 /// Mean accuracy of logistic regression over the draws (MTEB). A draw is too small to share out among threads, so each thread takes whole
 /// draws; the score does not depend on their number.
 EvaluationResult evaluate_classification(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
@@ -83,14 +91,15 @@ EvaluationResult evaluate_classification(CachedEmbedder& embedder, const Evaluat
     result.metric = "accuracy";
     result.n = data.test_labels.size();
     result.per_example.assign(data.test_labels.size(), 0);
-    std::vector<double> f1;
+    std::map<std::string, std::vector<double>> further;
     for (const auto& labels : predicted) {
         result.draws.push_back(100 * accuracy(data.test_labels, labels));
-        f1.push_back(macro_f1(data.test_labels, labels));
+        add_measures(data, labels, further);
         for (std::size_t i = 0; i < labels.size(); ++i) result.per_example[i] += 100.0 / num_draws * (labels[i] == data.test_labels[i]);
     }
     result.score = percent(result.draws) / 100;
-    result.metrics = {{"macro_f1", percent(f1)}};
+    result.metrics = {{"accuracy", result.score}};
+    for (const auto& [name, values] : further) result.metrics[name] = percent(values);
     result.settings = {{"draws", num_draws}, {"examples_per_label", data.examples_per_label}, {"labels", data.label_names.size()}};
     return result;
 }

@@ -4,6 +4,7 @@
 #include "eval/clustering_metrics.h"
 #include "eval/kmeans.h"
 #include "eval/tasks.h"
+#include "stats/descriptive.h"
 
 namespace faceter {
 namespace {
@@ -43,6 +44,8 @@ EvaluationResult evaluate_clustering(CachedEmbedder& embedder, const EvaluationS
         for (std::size_t s = 0; s < data.sets.size(); ++s) result.per_example[s] += 100 * draw[static_cast<std::ptrdiff_t>(s)] / num_draws;
     }
     result.score = percent(result.draws) / 100;
+    result.metrics = {{"v_measure", result.score}};
+    if (data.sets.size() > 1) result.metrics["v_measure_std"] = standard_deviation(result.per_example);
     result.settings = {{"sets", data.sets.size()}, {"draws", num_draws}, {"batch_size", 500}};
     return result;
 }

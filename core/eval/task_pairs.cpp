@@ -1,46 +1,36 @@
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
-#include "eval/classification_metrics.h"
+#include "eval/pair_metrics.h"
 #include "eval/tasks.h"
-#include "stats/correlation.h"
 
 namespace faceter {
 namespace {
 
-/// Cosine similarities of the set's pairs.
-std::vector<double> pair_similarities(CachedEmbedder& embedder, const PairData& data, const EvaluationRoutes& routes) {
-    const at::Tensor rows = normalize_rows(embedder.embed(data.texts.views(), routes.query));
-    const auto index = [](const std::vector<std::uint32_t>& ids) {
-        return at::tensor(at::ArrayRef<std::int64_t>(std::vector<std::int64_t>(ids.begin(), ids.end())));
-    };
-    const at::Tensor cosines =
-        (rows.index_select(0, index(data.first)) * rows.index_select(0, index(data.second))).sum(1).to(at::kDouble).contiguous();
-    return {cosines.data_ptr<double>(), cosines.data_ptr<double>() + cosines.numel()};
+RowPairs pairs_of(const at::Tensor& rows, const PairData& data) {
+    return {{rows.const_data_ptr<float>(), rows.size(0), rows.size(1)}, data.first, data.second};
 }
 
-/// Average precision of cosine similarity.
+/// Average precision of cosine similarity; the other measures beside it.
 EvaluationResult evaluate_pair_classification(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<PairData>(set.data);
-    const auto cosines = pair_similarities(embedder, data, routes);
-    const std::vector<std::int32_t> positive(data.scores.begin(), data.scores.end());
+    const at::Tensor rows = embedder.embed(data.texts.views(), routes.query);
     EvaluationResult result;
     result.metric = "cosine_ap";
-    result.n = cosines.size();
-    result.score = 100 * average_precision(cosines, positive);
-    result.metrics = {{"cosine_accuracy", 100 * best_accuracy(cosines, positive).value},
-                      {"cosine_f1", 100 * best_f1(cosines, positive).value}};
+    result.n = data.first.size();
+    result.metrics = pair_classification_metrics(pairs_of(rows, data), std::vector<std::int32_t>(data.scores.begin(), data.scores.end()));
+    result.score = result.metrics.at(result.metric);
     return result;
 }
 
-/// Spearman's correlation of cosine similarity with the annotators' scores.
+/// Spearman's correlation of cosine similarity with the annotators' scores; the other measures beside it.
 EvaluationResult evaluate_sts(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<PairData>(set.data);
-    const auto cosines = pair_similarities(embedder, data, routes);
+    const at::Tensor rows = embedder.embed(data.texts.views(), routes.query);
     EvaluationResult result;
     result.metric = "cosine_spearman";
-    result.n = cosines.size();
-    result.score = 100 * spearman(cosines, data.scores).r;
-    result.metrics = {{"cosine_pearson", 100 * pearson(cosines, data.scores).r}};
+    result.n = data.first.size();
+    result.metrics = sts_metrics(pairs_of(rows, data), data.scores);
+    result.score = result.metrics.at(result.metric);
     return result;
 }
 

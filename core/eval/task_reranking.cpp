@@ -1,10 +1,7 @@
 #include <ATen/ATen.h>
 
-#include <cmath>
-
-#include "eval/classification_metrics.h"
+#include "eval/retrieval_scores.h"
 #include "eval/tasks.h"
-#include "stats/correlation.h"
 
 namespace faceter {
 namespace {
@@ -37,6 +34,7 @@ EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSe
     const at::Tensor c = normalize_rows(embedder.embed(candidates, routes.document)).contiguous();
     EvaluationResult result;
     result.metric = "map";
+    std::vector<double> reciprocal_ranks;
     for (const auto& query : data.queries) {
         if (query.positive.empty() || query.negative.empty()) continue;
         std::vector<double> scores;
@@ -47,36 +45,18 @@ EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSe
                     dot(q, static_cast<std::uint32_t>(query_place[query.query]), c, static_cast<std::uint32_t>(candidate_place[text])));
                 relevant.push_back(side == &query.positive);
             }
-        result.per_example.push_back(100 * average_precision(scores, relevant));
+        const RerankingScores one = reranking_scores(scores, relevant);
+        result.per_example.push_back(100 * one.average_precision);
+        reciprocal_ranks.push_back(one.reciprocal_rank);
     }
     result.n = result.per_example.size();
     result.score = percent(result.per_example) / 100;
+    result.metrics = {{"map", result.score}, {"mrr", percent(reciprocal_ranks)}};
+    result.settings = {{"mrr_depth", 10}};
     return result;
 }
 
-/// Per text, Spearman's correlation of each machine summary's best similarity to a human one with its relevance; the mean over texts
-/// (SummEval).
-EvaluationResult evaluate_summarisation(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
-    const auto& data = std::get<SummarisationData>(set.data);
-    const at::Tensor rows = normalize_rows(embedder.embed(data.texts.views(), routes.query)).contiguous();
-    EvaluationResult result;
-    result.metric = "cosine_spearman";
-    for (const auto& item : data.items) {
-        std::vector<double> best;
-        for (const std::uint32_t machine : item.machine) {
-            double highest = -2;
-            for (const std::uint32_t human : item.human) highest = std::max(highest, dot(rows, machine, rows, human));
-            best.push_back(highest);
-        }
-        const double r = spearman(best, item.relevance).r;
-        if (!std::isnan(r)) result.per_example.push_back(100 * r);  // constant similarities or relevances have no rank
-    }
-    result.n = result.per_example.size();
-    result.score = percent(result.per_example) / 100;
-    return result;
-}
-
-const bool registered = register_task_type("reranking", evaluate_reranking) && register_task_type("summarisation", evaluate_summarisation);
+const bool registered = register_task_type("reranking", evaluate_reranking);
 
 }  // namespace
 }  // namespace faceter

@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include "eval/ranking_metrics.h"
+#include "eval/retrieval_scores.h"
 #include "eval/search.h"
 #include "eval/tasks.h"
 
@@ -8,7 +8,7 @@ namespace faceter {
 namespace {
 
 constexpr std::uint32_t chunk_documents = 16384;
-constexpr std::size_t depth = 100;
+constexpr std::size_t depth = retrieval_cutoffs.back();
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
@@ -29,10 +29,7 @@ EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSe
         const at::Tensor rows = comparable(embedder.embed(part, routes.document), similarity);
         search.add_documents(view(rows));
     }
-    EvaluationResult result;
-    result.metric = "ndcg_at_10";
-    result.n = data.query_ids.size();
-    std::vector<double> recall_10, recall_100, mrr, map, precision;
+    RetrievalScores scores;
     const auto hits = search.results();
     for (std::size_t q = 0; q < hits.size(); ++q) {
         std::vector<ScoredDocument> ranking;
@@ -40,21 +37,14 @@ EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSe
             if (!(data.exclude_same_id && data.document_ids[hit.document] == data.query_ids[q]))
                 ranking.push_back({hit.document, hit.score});
         sort_for_trec_eval(ranking, data.document_ids);
-        const auto judged = all_judgements(data, q);
-        const RankingScores at_10 = ranking_scores(ranking, judged, 10), at_100 = ranking_scores(ranking, judged, depth);
-        result.per_example.push_back(100 * at_10.ndcg);
-        recall_10.push_back(at_10.recall);
-        recall_100.push_back(at_100.recall);
-        mrr.push_back(at_10.reciprocal_rank);
-        map.push_back(at_100.average_precision);
-        precision.push_back(at_10.precision);
+        scores.add(ranking, all_judgements(data, q));
     }
+    EvaluationResult result;
+    result.metric = "ndcg_at_10";
+    result.n = data.query_ids.size();
+    result.per_example = scores.ndcg_at_10();
     result.score = percent(result.per_example) / 100;
-    result.metrics = {{"recall_at_10", percent(recall_10)},
-                      {"recall_at_100", percent(recall_100)},
-                      {"mrr_at_10", percent(mrr)},
-                      {"map_at_100", percent(map)},
-                      {"precision_at_10", percent(precision)}};
+    result.metrics = scores.metrics();
     result.settings = {{"gain", "linear"}, {"documents", documents.size()}, {"exclude_same_id", data.exclude_same_id}};
     return result;
 }

@@ -1,6 +1,7 @@
 #include "eval/tasks.h"
 
 #include "common/error.h"
+#include "common/strings.h"
 #include "stats/descriptive.h"
 
 namespace faceter {
@@ -11,6 +12,53 @@ std::map<std::string, EvaluateFunction>& task_types() {
     return all;
 }
 
+/// The mean over subsets of every measure that all of them have.
+std::map<std::string, double> mean_metrics(const std::vector<EvaluationResult::Subset>& subsets) {
+    std::map<std::string, double> means;
+    for (const auto& [name, value] : subsets.front().metrics) {
+        std::vector<double> values;
+        for (const auto& subset : subsets)
+            if (const auto found = subset.metrics.find(name); found != subset.metrics.end()) values.push_back(found->second);
+        if (values.size() == subsets.size()) means[name] = mean(values);
+    }
+    return means;
+}
+
+/// Every subset counts once, however many examples it has (MTEB).
+EvaluationResult evaluate_subsets(EvaluateFunction evaluate, CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    EvaluationResult all;
+    std::vector<double> scores;
+    for (const EvaluationSet& subset : set.subsets) {
+        EvaluationResult one = evaluate(embedder, subset, routes);
+        all.metric = one.metric;
+        all.n += one.n;
+        all.settings = one.settings;
+        scores.push_back(one.score);
+        all.subsets.push_back({subset.name, one.score, one.n, std::move(one.metrics)});
+    }
+    all.score = mean(scores);
+    all.metrics = mean_metrics(all.subsets);
+    all.settings["subsets"] = set.subsets.size();
+    return all;
+}
+
+/// An error says which data set it was.
+template <typename Evaluate>
+EvaluationResult with_name(const EvaluationSet& set, Evaluate evaluate) {
+    try {
+        return evaluate();
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("data set '{}': {}", set.name, error.what()));
+    }
+}
+
+void apply(const EvaluationRouting& routing, EvaluationRoutes& routes) {
+    if (routing.role == "query") routes.document = routes.query;
+    if (routing.role == "document") routes.query = routes.document;
+    if (routing.query_instruction) routes.query.instruction = *routing.query_instruction;
+    if (routing.document_instruction) routes.document.instruction = *routing.document_instruction;
+}
+
 }  // namespace
 
 bool register_task_type(const std::string& task_type, EvaluateFunction function) { return task_types().emplace(task_type, function).second; }
@@ -18,15 +66,26 @@ bool register_task_type(const std::string& task_type, EvaluateFunction function)
 double percent(const std::vector<double>& values) { return 100 * mean(values); }
 
 EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& set, const std::string& task_name) {
-    const Task* task = find_task(model.tasks, task_name, set.task_type);
-    if (!task) return {};
-    return {task->name, model.route(task->name, Role::query), model.route(task->name, Role::document)};
+    const std::string& wanted = task_name.empty() ? set.routing.task : task_name;
+    const Task* task = find_task(model.tasks, wanted, wanted.empty() ? set.task_type : wanted);
+    if (task && !wanted.empty() && task->name != wanted && task->type != wanted) {
+        std::vector<std::string> known;
+        for (const Task& one : model.tasks) known.push_back(one.name);
+        throw settings_error("data set '{}' is to be scored as task {}, which the model lacks{}", set.name, faceter::quoted(wanted),
+                             suggestion(wanted, known));
+    }
+    EvaluationRoutes routes;
+    if (task) routes = {task->name, model.route(task->name, Role::query), model.route(task->name, Role::document)};
+    apply(set.routing, routes);
+    return routes;
 }
 
 EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto found = task_types().find(set.task_type);
     if (found == task_types().end()) throw data_error("data set '{}' is of type '{}', which has no evaluation", set.name, set.task_type);
-    EvaluationResult result = found->second(embedder, set, routes);
+    EvaluationResult result = with_name(set, [&] {
+        return set.subsets.empty() ? found->second(embedder, set, routes) : evaluate_subsets(found->second, embedder, set, routes);
+    });
     result.name = set.name;
     result.task_type = set.task_type;
     result.task = routes.task;
@@ -37,8 +96,11 @@ EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set
 }
 
 Json EvaluationResult::to_json() const {
-    return {{"name", name},   {"task_type", task_type}, {"task", task},   {"metric", metric},           {"score", score},
-            {"n", n},         {"metrics", metrics},     {"draws", draws}, {"per_example", per_example}, {"settings", settings}};
+    Json json = {{"name", name},   {"task_type", task_type}, {"task", task},   {"metric", metric},           {"score", score},
+                 {"n", n},         {"metrics", metrics},     {"draws", draws}, {"per_example", per_example}, {"settings", settings}};
+    for (const Subset& subset : subsets)
+        json["subsets"].push_back({{"name", subset.name}, {"score", subset.score}, {"n", subset.n}, {"metrics", subset.metrics}});
+    return json;
 }
 
 }  // namespace faceter

@@ -19,6 +19,14 @@ struct EvaluationResult {
     std::vector<double> per_example;             ///< of the main metric, where it is a mean over examples (percent); for bootstrap
     std::vector<double> draws;                   ///< score of each draw of a sampled protocol, percent
     Json settings = Json::object();              ///< protocol
+    /// The parts of a multilingual set; the scores above are means over them, `n` their sum.
+    struct Subset {
+        std::string name;
+        double score = 0;
+        std::size_t n = 0;
+        std::map<std::string, double> metrics;
+    };
+    std::vector<Subset> subsets;
     Json to_json() const;
 };
 
@@ -27,10 +35,11 @@ struct EvaluationRoutes {
     std::string task;
     Route query, document;
 };
-/// The routes of the task that the set names, of its type's task, or of the one that stands in for it (find_task).
+/// The routes of the named task, of the one that the set's entry names, of its type's, or of the one that stands in for it (find_task); then what else the
+/// entry says: one role for all texts, instructions of its own. A settings error where the entry names a task that the model lacks.
 EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& set, const std::string& task_name);
 
-/// Scores by MTEB's protocol of the set's task type (methods.md, section 6). Each task type is one file task_*.cpp that registers itself.
+/// Scores by MTEB's protocol of the set's task type (methods.md, section 6); of a multilingual set each subset and their mean. Each task type is one file task_*.cpp that registers itself.
 EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes);
 
 using EvaluateFunction = EvaluationResult (*)(CachedEmbedder&, const EvaluationSet&, const EvaluationRoutes&);

@@ -1,0 +1,133 @@
+#include "eval/embedding_file.h"
+
+#include <sys/vfs.h>
+
+#include <cstring>
+
+#include "common/error.h"
+#include "run/sqlite.h"
+#include "run/store.h"
+
+namespace faceter {
+namespace {
+
+constexpr int file_format = 1;
+constexpr double kept_share = 0.9;  ///< of the bound, after an eviction: not every write evicts
+
+std::span<const std::byte> bytes_of(const Hash128& key) { return std::as_bytes(std::span(&key, 1)); }
+
+/// A file of another form, or one that is damaged, is of no use to anybody.
+std::unique_ptr<Database> open_database(const fs::path& file) {
+    const auto open = [&] {
+        auto database = std::make_unique<Database>(file);
+        if (const auto found = database->scalar("PRAGMA user_version"); found != file_format && found != 0)
+            throw data_error("{}: made by another version", file.string());
+        database->transaction([&] {
+            database->execute("CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, used INTEGER NOT NULL, row BLOB NOT NULL) WITHOUT ROWID");
+            database->execute("CREATE INDEX IF NOT EXISTS embeddings_used ON embeddings (used)");
+            database->execute("CREATE TABLE IF NOT EXISTS totals (bytes INTEGER NOT NULL, clock INTEGER NOT NULL)");
+            database->execute("INSERT INTO totals SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals)");
+            database->execute(fmt::format("PRAGMA user_version = {}", file_format));
+        });
+        return database;
+    };
+    try {
+        return open();
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data) throw;
+        std::error_code ignored;
+        for (const char* ending : {"", "-wal", "-shm"}) fs::remove(file.string() + ending, ignored);
+        return open();
+    }
+}
+
+void need_local(const fs::path& folder) {
+    struct statfs info {};
+    if (::statfs(folder.c_str(), &info) == 0 && is_shared_file_system(static_cast<std::uint64_t>(info.f_type)))
+        throw usage_error("{}: lies on a file system that several machines may write; give a cache file on a local disk", folder.string());
+}
+
+}  // namespace
+
+struct EmbeddingFile::State {
+    fs::path file;
+    std::uint64_t max_bytes;
+    std::unique_ptr<Database> database;
+
+    std::int64_t next_clock() {
+        database->execute("UPDATE totals SET clock = clock + 1");
+        return database->scalar("SELECT clock FROM totals");
+    }
+    void evict() {
+        auto total = static_cast<std::uint64_t>(database->scalar("SELECT bytes FROM totals"));
+        if (total <= max_bytes) return;
+        const auto bound = static_cast<std::uint64_t>(kept_share * static_cast<double>(max_bytes));
+        Statement oldest(*database, "SELECT key, length(row) FROM embeddings ORDER BY used LIMIT 1000");
+        Statement remove(*database, "DELETE FROM embeddings WHERE key = ?");
+        while (total > bound) {
+            std::vector<std::pair<std::string, std::uint64_t>> batch;
+            for (oldest.reset(); oldest.next();) batch.emplace_back(oldest.blob(0), static_cast<std::uint64_t>(oldest.integer(1)));
+            oldest.reset();
+            if (batch.empty()) break;
+            for (const auto& [key, size] : batch) {
+                if (total <= bound) break;
+                remove.bind(std::as_bytes(std::span<const char>(key.data(), key.size()))).run();
+                total -= std::min(total, size);
+            }
+        }
+        Statement(*database, "UPDATE totals SET bytes = ?").bind(total).run();
+    }
+};
+
+EmbeddingFile::EmbeddingFile(const fs::path& file, std::uint64_t max_bytes) : state_(std::make_unique<State>()) {
+    make_directories(absolute_path(file).parent_path());
+    need_local(absolute_path(file).parent_path());
+    state_->file = file;
+    state_->max_bytes = max_bytes;
+    state_->database = open_database(file);
+}
+
+EmbeddingFile::~EmbeddingFile() = default;
+
+std::vector<bool> EmbeddingFile::read(std::span<const Hash128> keys, std::int64_t dim, float* rows) {
+    const std::size_t width = static_cast<std::size_t>(dim) * sizeof(float);
+    std::vector<bool> found(keys.size(), false);
+    bool any = false;
+    state_->database->snapshot([&] {
+        Statement select(*state_->database, "SELECT row FROM embeddings WHERE key = ?");
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (!select.bind(bytes_of(keys[i])).next() || select.blob(0).size() != width) continue;
+            std::memcpy(reinterpret_cast<char*>(rows) + i * width, select.blob(0).data(), width);
+            found[i] = any = true;
+        }
+    });
+    if (!any) return found;
+    state_->database->transaction([&] {
+        const std::int64_t now = state_->next_clock();
+        Statement touch(*state_->database, "UPDATE embeddings SET used = ? WHERE key = ?");
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            if (found[i]) touch.bind(now, bytes_of(keys[i])).run();
+    });
+    return found;
+}
+
+void EmbeddingFile::write(std::span<const Hash128> keys, std::int64_t dim, const float* rows) {
+    const std::size_t width = static_cast<std::size_t>(dim) * sizeof(float);
+    state_->database->transaction([&] {
+        const std::int64_t now = state_->next_clock();
+        std::uint64_t added = 0;
+        Statement insert(*state_->database, "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)");
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            insert.bind(bytes_of(keys[i]), now, std::as_bytes(std::span(rows + i * static_cast<std::size_t>(dim), static_cast<std::size_t>(dim)))).run();
+            if (state_->database->changes() > 0) added += width;
+        }
+        Statement(*state_->database, "UPDATE totals SET bytes = bytes + ?").bind(added).run();
+        state_->evict();
+    });
+}
+
+std::uint64_t EmbeddingFile::size() const { return static_cast<std::uint64_t>(state_->database->scalar("SELECT bytes FROM totals")); }
+const fs::path& EmbeddingFile::file() const { return state_->file; }
+fs::path EmbeddingFile::default_file() { return cache_directory() / "embeddings.sqlite"; }
+
+}  // namespace faceter
