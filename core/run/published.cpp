@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "run/machine.h"
+#include "run/suite.h"
 #include "settings/check.h"
 #include "stats/number.h"
 
@@ -91,13 +92,6 @@ void check_references(const PublishedTable& table, const YamlNode& node, Problem
         if (!has_model(table.slips[i].model) || !has_label(table.slips[i].label))
             problems.add(node.find("slips")->items[i].position(),
                          fmt::format("the table has no cell of model {} and line {}", faceter::quoted(table.slips[i].model), faceter::quoted(table.slips[i].label)));
-}
-
-std::string plain_name(std::string_view name) {
-    std::string plain;
-    for (const char c : lowercase_ascii(name))
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
-    return plain;
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "common/strings.h"
+#include "data/settings.h"
 #include "run/experiment_schema.h"
+#include "run/suite.h"
 #include "settings/core_settings.h"
 
 namespace faceter {
@@ -33,6 +35,7 @@ class Resolver {
         settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
         analyses();
         evaluation();
+        suite();
         head();
         return std::move(settings_);
     }
@@ -146,6 +149,43 @@ class Resolver {
             settings_["analyses"].push_back(method(ExtensionKind::analysis, &analyses->items[i], fmt::format("analyses[{}]", i), ""));
     }
 
+    /// By name or type.
+    bool has_task(const std::string& wanted) const {
+        for (const auto& [name, task] : settings_["tasks"].items())
+            if (name == wanted || task["type"] == wanted) return true;
+        return false;
+    }
+
+    /// The suite's data sets become entries of datasets. Instructions stay those of the tasks: a variant without any must not get the suite's.
+    void suite() {
+        Json& evaluation = settings_["evaluation"];
+        if (!evaluation.is_object() || evaluation["suite"].is_null() || evaluation["suite"] == "") return;
+        const YamlNode* section = root_.find("evaluation");
+        const YamlNode* named = section ? section->find("suite") : nullptr;
+        if (evaluation["data_root"].is_null())
+            return problem(named, "evaluation.suite needs evaluation.data_root, the folder whose sub-folders are its data sets");
+        try {
+            const std::string name = evaluation["suite"];
+            const bool is_file = name.ends_with(".yaml");
+            const Suite suite = is_file ? read_suite(context_.base_folder / name) : find_suite(name);
+            const fs::path root = evaluation["data_root"].get<std::string>();
+            const SuitePlan plan = plan_suite(suite, root, false);
+            const std::string missing = describe_missing(suite, plan, root);
+            if (plan.entries.empty() || (evaluation["missing"] == "fail" && !missing.empty()))
+                return problem(named, missing + (plan.entries.empty() ? "" : "\n  (evaluation.missing: skip goes on without them)"));
+            for (Json entry : plan.entries) add_suite_entry(std::move(entry));
+        } catch (const Error& error) {
+            problem(named, error.what());
+        }
+    }
+
+    void add_suite_entry(Json entry) {
+        if (entry.contains("as") && !has_task(entry["as"])) entry.erase("as");
+        Json whole = defaults_of(data_entry_schema());
+        whole.update(entry);
+        settings_["evaluation"]["datasets"].push_back(std::move(whole));
+    }
+
     /// An evaluation set's task must be one of the tree's: it says which instruction and expert its texts get.
     void evaluation() {
         const YamlNode* section = root_.find("evaluation");
@@ -154,6 +194,8 @@ class Resolver {
         std::vector<std::string> names;
         for (const auto& [name, task] : settings_["tasks"].items()) names.push_back(name);
         for (const YamlNode& item : datasets->items) {
+            if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
+                problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
             const YamlNode* task = item.find("task");
             if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
             if (const Schema known = task_schema(); std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text)) continue;

@@ -54,7 +54,9 @@ Schema task_schema() {
             "One task: its instructions, temperature, weight and data.",
             {
                 choice("type",
-                       {"retrieval", "classification", "clustering", "pair_classification", "sts", "reranking", "summarisation"}, "",
+                       {"retrieval", "classification", "clustering", "pair_classification", "sts", "reranking", "summarisation", "multilabel_classification",
+                        "bitext_mining"},
+                       "",
                        "Kind of task; default: the task's name.")
                     .optional(),
                 section("instructions", instructions_schema(), "Put in front of the task's texts; they also choose the expert of MoTE."),
@@ -75,6 +77,9 @@ Schema evaluation_schema() {
             "What every run of the experiment is scored on.",
             {
                 boolean("baseline", true, "Score the untrained start model too, as a run of its own."),
+                text("suite", "", "A suite (mteb-english-56, beir-15 ..., or a YAML file): its data sets are scored besides those of datasets.").optional(),
+                path("data_root", "", "The folder whose sub-folders are the suite's data sets.").optional(),
+                choice("missing", {"fail", "skip"}, "fail", "Data sets of the suite that are not under data_root: refuse to start, or go on without them."),
             }};
 }
 
