@@ -125,6 +125,10 @@ RunDirectory RunDirectory::create(const fs::path& project, const Experiment& exp
     return create_run(project, std::move(info), experiment.text());
 }
 
+RunDirectory RunDirectory::create_imported(const fs::path& project, RunInfo info, std::string_view text) {
+    return create_run(project, std::move(info), text);
+}
+
 RunDirectory RunDirectory::create_like(const fs::path& project, const RunDirectory& other) {
     RunInfo info = other.info();
     info.parent = info.id;

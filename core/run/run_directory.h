@@ -21,6 +21,8 @@ struct RunInfo {
     bool smoke = false;
     Json settings;            ///< ResolvedRun::settings
     bool is_baseline() const { return method == "start"; }
+    /// Somebody else's results (faceter import): there is no model, and nothing to run.
+    bool is_imported() const { return method == "imported"; }
     /// experiment/variant[/point]: equal for the seeds of one configuration.
     std::string group() const;
 };
@@ -34,6 +36,9 @@ class RunDirectory {
     static RunDirectory create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke);
     /// A new run with the same resolved settings (`faceter rerun`).
     static RunDirectory create_like(const fs::path& project, const RunDirectory& other);
+
+    /// One of results that come from elsewhere; `text` stands in place of the experiment file.
+    static RunDirectory create_imported(const fs::path& project, RunInfo info, std::string_view text);
 
     const fs::path& folder() const { return folder_; }
     const RunInfo& info() const { return info_; }

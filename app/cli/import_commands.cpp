@@ -1,0 +1,45 @@
+#include "cli/commands.h"
+#include "common/error.h"
+#include "run/mteb_results.h"
+#include "run/store.h"
+
+namespace faceter::cli {
+namespace {
+
+struct ImportOptions {
+    std::string project, folder;
+    bool json = false;
+};
+
+int import_mteb(const ImportOptions& options) {
+    const std::vector<ImportedModel> models = read_mteb_results(options.folder);   // all is read and checked before anything is written
+    const Project project(options.project, true);
+    for (const ImportedModel& model : models)
+        for (const std::string& note : model.notes) fmt::print(stderr, "warning: {}\n", note);
+    const std::vector<ImportedRun> runs = import_models(project, options.folder, models);
+    for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    if (options.json) {
+        Json list = Json::array();
+        for (const ImportedRun& run : runs) list.push_back({{"id", run.id}, {"model", run.model}, {"results", run.num_results}, {"new", run.is_new}});
+        print_json({{"runs", list}});
+        return 0;
+    }
+    for (const ImportedRun& run : runs)
+        fmt::print("{}  {}, {} data sets{}\n", run.id, run.model, run.num_results, run.is_new ? "" : " (was there already)");
+    return 0;
+}
+
+}  // namespace
+
+void add_import_commands(Cli& cli) {
+    auto options = std::make_shared<ImportOptions>();
+    CLI::App* group = cli.app.add_subcommand("import", "Take results from elsewhere into a project, as read-only runs")->group("Commands");
+    group->require_subcommand(1);
+    CLI::App* mteb = add_command(cli, *group, "mteb", "Result files of the mteb package: a run for each model",
+                                 "  faceter import mteb results/ --project p && faceter compare --project p", [options] { return import_mteb(*options); });
+    mteb->add_option("DIR", options->folder, "folder with <model>/<revision>/<task>.json, or one model's")->required()->type_name("DIR");
+    mteb->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
+    mteb->add_flag("--json", options->json, "print as JSON");
+}
+
+}  // namespace faceter::cli
