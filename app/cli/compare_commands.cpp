@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t most_pairwise = 4;
 
 struct CompareOptions {
-    std::string project, format, baseline, test = "paired-sets", layout = "groups", alternative = "less", run_a, run_b, file, where;
+    std::string project, format, baseline, test = "paired-sets", correction = "holm", layout = "groups", alternative = "less", run_a, run_b, file, where;
     std::vector<std::string> run_names;
 };
 
@@ -86,6 +86,7 @@ int compare(const CompareOptions& options) {
     }
     CompareChoice choice;
     choice.test = parse_compare_test(options.test);
+    choice.correction = parse_correction(options.correction);
     const ExampleScores examples = compare_test_info(choice.test).needs_examples ? read_examples(store, comparison) : ExampleScores{};
     print_all(project, {comparison, view_comparison(comparison, examples, choice), options.layout == "datasets"}, options.format);
     return 0;
@@ -130,6 +131,10 @@ void add_compare_commands(Cli& cli) {
     for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
     command->add_option("--test", options->test, "what the stars rest on: over data sets, over seeds, or over single examples")
         ->check(CLI::IsMember(tests))
+        ->type_name("NAME")
+        ->capture_default_str();
+    command->add_option("--correction", options.correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
+        ->check(CLI::IsMember({"holm", "bh"}))
         ->type_name("NAME")
         ->capture_default_str();
     command->add_option("--layout", options->layout, "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline")

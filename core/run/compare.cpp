@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "run/compare_tests.h"
+#include "run/significance.h"
 #include "stats/descriptive.h"
 #include "stats/multiple_testing.h"
 #include "stats/number.h"
@@ -166,9 +167,13 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
                                               "the rows; * p < 0.05, ** p < 0.01, *** p < 0.001).",
                                               common, comparison.groups[*comparison.baseline].name));
     for (const GroupTest& test : tests)
-        table.footnotes.push_back(fmt::format("{} against {}: mean difference {:+.2f}, t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}.",
+        table.footnotes.push_back(fmt::format("{} against {}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, "
+                                              "d_z = {:.2f}.",
                                               comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name, test.result.mean_difference,
-                                              test.result.t, test.result.df, test.result.p, test.p_holm));
+                                              test.result.interval.low, test.result.interval.high, test.result.t, test.result.df, test.result.p, test.p_holm,
+                                              test.effect()));
+    if (const std::string warning = small_sample_warning(CompareTest::paired_sets, common); !tests.empty() && !warning.empty())
+        table.footnotes.push_back("Note that " + warning + ".");
     for (const std::string& note : comparison.notes) table.footnotes.push_back(note + ".");
 }
 
@@ -277,6 +282,8 @@ Json comparison_json(const Comparison& comparison) {
         Json json = {{"run", comparison.groups[test.group].name}, {"test", "paired t over data sets"}};
         json.update(test.result.to_json());
         json["p_holm"] = number_to_json(test.p_holm);
+        json["effect"] = {{"name", "d_z"}, {"value", number_to_json(test.effect())}};
+        if (const std::string warning = small_sample_warning(CompareTest::paired_sets, test.result.n); !warning.empty()) json["warning"] = warning;
         tests.push_back(std::move(json));
     }
     return {{"datasets", sets},

@@ -9,6 +9,8 @@ struct GroupTest {
     std::size_t group = 0;
     PairedTResult result;
     double p_holm = 0;
+    /// Cohen's d_z: the mean difference in units of the differences' standard deviation.
+    double effect() const { return result.mean_difference / result.std_difference; }
 };
 /// Empty without a baseline or with fewer than two common data sets.
 std::vector<GroupTest> tests_against_baseline(const Comparison& comparison);

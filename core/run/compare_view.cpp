@@ -49,7 +49,8 @@ class ViewMaker {
     /// Rows stand by task type in the papers' order, others after them as they first come.
     std::vector<std::string> task_types() const {
         std::vector<std::string> types;
-        for (const char* usual : {"retrieval", "classification", "clustering", "reranking", "pair_classification", "sts", "summarisation"})
+        for (const char* usual : {"retrieval", "classification", "multilabel_classification", "clustering", "reranking", "pair_classification", "sts", "summarisation",
+                                  "bitext_mining"})
             if (std::any_of(comparison_.sets.begin(), comparison_.sets.end(), [&](const ComparedSet& set) { return set.task_type == usual; })) types.push_back(usual);
         for (const ComparedSet& set : comparison_.sets)
             if (std::find(types.begin(), types.end(), set.task_type) == types.end()) types.push_back(set.task_type);
@@ -122,7 +123,7 @@ class ViewMaker {
             view_.gains[i].outcome = test_on_mean(choice_.test, comparison_, examples_, i, choice_.resampling);
             family.push_back(&view_.gains[i].outcome);
         }
-        adjust_holm(family);
+        faceter::adjust(family, choice_.correction);
     }
 
     template <typename Member>
@@ -168,7 +169,7 @@ class ViewMaker {
             std::vector<TestOutcome*> family;
             for (ComparedRow& row : view_.rows)
                 if (row.kind == ComparedRow::Kind::data_set) family.push_back(&row.values[i].outcome);
-            adjust_holm(family);
+            faceter::adjust(family, choice_.correction);
         }
     }
 
@@ -184,8 +185,8 @@ class ViewMaker {
 
     void say() {
         const CompareTestInfo& info = compare_test_info(choice_.test);
-        const bool on_sets = choice_.test != CompareTest::paired_sets;
-        view_.test_sentence = fmt::format("{} (two-sided; Holm over {}): * p < 0.05, ** p < 0.01, *** p < 0.001", info.title,
+        const bool on_sets = observations_of(choice_.test) != "data sets";
+        view_.test_sentence = fmt::format("{} (two-sided; {} over {}): * p < 0.05, ** p < 0.01, *** p < 0.001", info.title, correction_name(choice_.correction),
                                           on_sets ? "the data sets of a column, and over the groups for the mean" : "the groups, for the mean over data sets");
         std::set<std::string> reasons;
         bool any_p = false;

@@ -12,6 +12,7 @@ struct CompareChoice {
     SeedValue value = SeedValue::mean;
     double tolerance = 0.1;   ///< points within which a data set without a test counts as a tie
     ResamplingOptions resampling{};
+    Correction correction = Correction::holm;
 };
 
 /// One group on one row.
@@ -35,7 +36,7 @@ struct ComparedRow {
 
 /// A group against the baseline as a whole.
 struct GroupGain {
-    TestOutcome outcome;   ///< of the mean over data sets, Holm-adjusted over the groups; its difference and interval are the gain
+    TestOutcome outcome;   ///< of the mean over data sets, adjusted over the groups; its difference and interval are the gain
     int wins = 0, ties = 0, losses = 0;
 };
 

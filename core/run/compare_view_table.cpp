@@ -6,7 +6,9 @@
 namespace faceter {
 namespace {
 
-bool is_default(const CompareChoice& choice) { return choice.test == CompareTest::paired_sets && choice.value == SeedValue::mean; }
+bool is_default(const CompareChoice& choice) {
+    return choice.test == CompareTest::paired_sets && choice.value == SeedValue::mean && choice.correction == Correction::holm;
+}
 
 Cell cell_of(const ComparedValue& value) {
     Cell cell = std::isnan(value.spread) ? Cell::of(value.value) : Cell::of(value.value, value.spread, static_cast<std::int64_t>(value.seeds));
@@ -28,7 +30,12 @@ void add_test_notes(const Comparison& comparison, const ComparisonView& view, Ta
     if (view.choice.value != SeedValue::mean)
         table.footnotes.push_back(fmt::format("Where a row has several seeds: the {}; tests take all seeds.", seed_value_name(view.choice.value)));
     if (!view.baseline) return;
+    const CompareTestInfo& info = compare_test_info(view.choice.test);
     table.footnotes.push_back(fmt::format("Stars against {}: {}.", comparison.groups[*view.baseline].name, view.test_sentence));
+    table.footnotes.push_back(fmt::format("{} {}", info.speaks_for, info.assumption));
+    for (std::size_t i = 0; i < comparison.groups.size(); ++i)
+        if (i != *view.baseline && view.gains[i].outcome.has_p())
+            table.footnotes.push_back(fmt::format("{}: {}.", comparison.groups[i].name, describe_outcome(view.choice.test, view.gains[i].outcome)));
     for (const std::string& reason : view.reasons) table.footnotes.push_back("No test on " + reason + ".");
 }
 
@@ -67,13 +74,17 @@ void add_published(const ComparisonView& view, const std::vector<PublishedColumn
     for (const std::string& source : sources) table.footnotes.push_back("Published: " + source + ".");
 }
 
-Json outcome_json(const TestOutcome& outcome) {
+Json outcome_json(const TestOutcome& outcome, Correction correction) {
     if (!outcome.has_p()) return {{"p", nullptr}, {"reason", outcome.reason}};
-    return {{"p", number_to_json(outcome.p)},
-            {"p_holm", number_to_json(outcome.p_adjusted)},
-            {"difference", number_to_json(outcome.difference)},
-            {"interval", outcome.interval.to_json()},
-            {"n", outcome.n}};
+    Json json = {{"p", number_to_json(outcome.p)},
+                 {correction == Correction::holm ? "p_holm" : "p_bh", number_to_json(outcome.p_adjusted)},
+                 {"difference", number_to_json(outcome.difference)},
+                 {"interval", outcome.interval.to_json()},
+                 {"n", outcome.n}};
+    if (!outcome.effect_name.empty()) json["effect"] = {{"name", outcome.effect_name}, {"value", number_to_json(outcome.effect)}};
+    if (!outcome.method.empty()) json["method"] = outcome.method;
+    if (!outcome.warning.empty()) json["warning"] = outcome.warning;
+    return json;
 }
 
 }  // namespace
@@ -139,12 +150,12 @@ Json comparison_json(const Comparison& comparison, const ComparisonView& view) {
     Json means = Json::object(), sets = Json::object();
     for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
         if (!view.baseline || i == *view.baseline) continue;
-        means[comparison.groups[i].name] = outcome_json(view.gains[i].outcome);
+        means[comparison.groups[i].name] = outcome_json(view.gains[i].outcome, view.choice.correction);
         for (const ComparedRow& row : view.rows)
-            if (row.kind == ComparedRow::Kind::data_set) sets[row.name][comparison.groups[i].name] = outcome_json(row.values[i].outcome);
+            if (row.kind == ComparedRow::Kind::data_set) sets[row.name][comparison.groups[i].name] = outcome_json(row.values[i].outcome, view.choice.correction);
     }
     const CompareTestInfo& info = compare_test_info(view.choice.test);
-    json["test"] = {{"name", info.name}, {"assumption", info.assumption}, {"correction", "holm"}, {"means", means}, {"data_sets", sets}};
+    json["test"] = {{"name", info.name}, {"assumption", info.assumption}, {"correction", view.choice.correction == Correction::holm ? "holm" : "benjamini-hochberg"}, {"means", means}, {"data_sets", sets}};
     return json;
 }
 

@@ -8,6 +8,8 @@
 #include "common/strings.h"
 #include "run/compare_tests.h"
 #include "stats/bootstrap.h"
+#include "stats/effect_size.h"
+#include "stats/hodges_lehmann.h"
 #include "stats/multiple_testing.h"
 #include "stats/paired.h"
 #include "stats/welch.h"
@@ -15,7 +17,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::array<CompareTestInfo, 5> tests{{
+constexpr std::array<CompareTestInfo, 8> tests{{
     {CompareTest::paired_sets, "paired-sets", "Paired t over data sets", "Speaks for other data sets like these.",
      "Differences between groups are roughly normal over data sets.", false},
     {CompareTest::paired_seeds, "paired-seeds", "Paired t over seeds", "Speaks for other seeds on these data sets.",
@@ -26,6 +28,12 @@ constexpr std::array<CompareTestInfo, 5> tests{{
      "Under no difference either group could have had either score; the spread over seeds takes no part.", true},
     {CompareTest::welch_seeds, "welch-seeds", "Welch's t over seeds", "Speaks for other seeds on these data sets; seeds are not paired.",
      "Scores are roughly normal over seeds; spreads may differ.", false},
+    {CompareTest::wilcoxon_sets, "wilcoxon-sets", "Wilcoxon's signed ranks over data sets", "Speaks for other data sets like these.",
+     "Differences between groups are symmetric around their median over data sets; they need not be normal.", false},
+    {CompareTest::wilcoxon_seeds, "wilcoxon-seeds", "Wilcoxon's signed ranks over seeds", "Speaks for other seeds on these data sets.",
+     "Runs of one seed belong together; their differences are symmetric around their median.", false},
+    {CompareTest::welch_sets, "welch-sets", "Welch's t over data sets, unpaired as MoTE publishes it", "Speaks for other data sets, as if each group had been scored on its own.",
+     "Scores are independent and roughly normal over data sets; here both groups are scored on the same ones, so that the paired tests are the right ones.", false},
 }};
 
 TestOutcome without(std::string reason) {
@@ -38,15 +46,33 @@ TestOutcome from_paired(std::span<const double> a, std::span<const double> b, st
     if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations));
     const PairedTResult result = paired_t(a, b);
     TestOutcome outcome{result.p, not_a_number, result.mean_difference, result.interval, result.n, {}};
+    outcome.effect = paired_effect_size(a, b);
+    outcome.effect_name = "d_z";
     if (std::isnan(result.p)) outcome.reason = result.note;
     return outcome;
 }
 
-TestOutcome from_welch(std::span<const double> a, std::span<const double> b) {
+/// Exact for few pairs, ties and zeros as they are; the difference is the Hodges-Lehmann estimate, which the ranks speak of.
+TestOutcome from_wilcoxon(std::span<const double> a, std::span<const double> b, std::string_view observations) {
+    if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations));
+    const std::vector<double> differences = paired_differences(a, b);
+    const WilcoxonResult result = wilcoxon(differences);
+    const HodgesLehmann shift = hodges_lehmann(differences);
+    TestOutcome outcome{result.p, not_a_number, shift.estimate, shift.interval, result.n, {}};
+    outcome.effect = rank_biserial(differences);
+    outcome.effect_name = "r";
+    outcome.method = result.exact ? "exact" : "normal approximation";
+    if (std::isnan(result.p)) outcome.reason = result.note;
+    return outcome;
+}
+
+TestOutcome from_welch(std::span<const double> a, std::span<const double> b, std::string_view observations) {
     const std::size_t n = std::min(a.size(), b.size());
-    if (n < 2) return without(fmt::format("{} and {} seeds; Welch's test needs two of each", a.size(), b.size()));
+    if (n < 2) return without(fmt::format("{} and {} {}; Welch's test needs two of each", a.size(), b.size(), observations));
     const WelchResult result = welch(a, b);
     TestOutcome outcome{result.p, not_a_number, mean_difference(a, b), welch_interval(a, b), n, {}};
+    outcome.effect = hedges_g(a, b);
+    outcome.effect_name = "g";
     if (std::isnan(result.p)) outcome.reason = result.note;
     return outcome;
 }
@@ -110,7 +136,9 @@ TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double
         for (const auto& stratum : strata)
             for (const double d : stratum) weighted.push_back(d / static_cast<double>(stratum.size()));
         const std::vector<double> zeros(weighted.size());
-        outcome.p = paired_randomisation(weighted, zeros, Alternative::two_sided, options.randomisation, options.seed).p;
+        const RandomisationResult flipped = paired_randomisation(weighted, zeros, Alternative::two_sided, options.randomisation, options.seed);
+        outcome.p = flipped.p;
+        outcome.method = flipped.exact ? "exact" : fmt::format("{} random sign patterns", flipped.resamples);
     }
     if (options.stop.stop_requested()) return without("stopped");
     if (std::isnan(outcome.p)) outcome.reason = "a score is not a number";
@@ -135,6 +163,64 @@ TestOutcome examples_on_mean(CompareTest test, const Comparison& comparison, con
     return from_examples(test, strata, options, true);
 }
 
+TestOutcome one_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group, const std::string& set,
+                    const ResamplingOptions& options) {
+    if (!comparison.baseline || group == *comparison.baseline) return without("this is the baseline");
+    const RunGroup& mine = comparison.groups.at(group);
+    const RunGroup& base = comparison.groups[*comparison.baseline];
+    if (!mine.scores.count(set) || !base.scores.count(set)) return without("not scored in both groups");
+    switch (test) {
+        case CompareTest::paired_sets: return without("a test over data sets speaks of their mean only");
+        case CompareTest::paired_seeds: {
+            const SeedPairs pairs = pair_seeds(mine, base, set);
+            return from_paired(pairs.a, pairs.b, "seeds");
+        }
+        case CompareTest::welch_seeds: return from_welch(mine.scores.at(set), base.scores.at(set), "seeds");
+        case CompareTest::wilcoxon_seeds: {
+            const SeedPairs pairs = pair_seeds(mine, base, set);
+            return from_wilcoxon(pairs.a, pairs.b, "seeds");
+        }
+        case CompareTest::wilcoxon_sets:
+        case CompareTest::welch_sets: return without("a test over data sets speaks of their mean only");
+        default: break;
+    }
+    Differences differences = example_differences(examples, group, *comparison.baseline, set);
+    if (!differences.reason.empty()) return without(differences.reason);
+    return from_examples(test, {std::move(differences.values)}, options, false);
+}
+
+TestOutcome mean_over_sets(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,
+                           const ResamplingOptions& options) {
+    if (!comparison.baseline || group == *comparison.baseline) return without("this is the baseline");
+    const RunGroup& mine = comparison.groups.at(group);
+    const RunGroup& base = comparison.groups[*comparison.baseline];
+    switch (test) {
+        case CompareTest::paired_sets: return from_paired(set_means(comparison, mine), set_means(comparison, base), "data sets");
+        case CompareTest::paired_seeds: {
+            const SeedPairs pairs = pair_means(comparison, mine, base);
+            return from_paired(pairs.a, pairs.b, "seeds");
+        }
+        case CompareTest::welch_seeds: return from_welch(means_over_sets(comparison, mine), means_over_sets(comparison, base), "seeds");
+        case CompareTest::welch_sets: return from_welch(set_means(comparison, mine), set_means(comparison, base), "data sets");
+        case CompareTest::wilcoxon_sets: return from_wilcoxon(set_means(comparison, mine), set_means(comparison, base), "data sets");
+        case CompareTest::wilcoxon_seeds: {
+            const SeedPairs pairs = pair_means(comparison, mine, base);
+            return from_wilcoxon(pairs.a, pairs.b, "seeds");
+        }
+        default: return examples_on_mean(test, comparison, examples, group, options);
+    }
+}
+
+/// With the warning where n is too small.
+TestOutcome warned(CompareTest test, TestOutcome outcome) {
+    if (outcome.has_p()) outcome.warning = small_sample_warning(test, outcome.n, outcome.method == "exact");
+    return outcome;
+}
+
+std::string interval_text(const Interval& interval) {
+    return std::isnan(interval.low) ? std::string() : fmt::format(" [{:.2f}, {:.2f}]", interval.low, interval.high);
+}
+
 }  // namespace
 
 std::span<const CompareTestInfo> compare_tests() { return tests; }
@@ -156,45 +242,67 @@ int TestOutcome::stars() const { return has_p() ? significance_stars(p_adjusted)
 
 TestOutcome test_on_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group, const std::string& set,
                         const ResamplingOptions& options) {
-    if (!comparison.baseline || group == *comparison.baseline) return without("this is the baseline");
-    const RunGroup& mine = comparison.groups.at(group);
-    const RunGroup& base = comparison.groups[*comparison.baseline];
-    if (!mine.scores.count(set) || !base.scores.count(set)) return without("not scored in both groups");
-    switch (test) {
-        case CompareTest::paired_sets: return without("a test over data sets speaks of their mean only");
-        case CompareTest::paired_seeds: {
-            const SeedPairs pairs = pair_seeds(mine, base, set);
-            return from_paired(pairs.a, pairs.b, "seeds");
-        }
-        case CompareTest::welch_seeds: return from_welch(mine.scores.at(set), base.scores.at(set));
-        default: break;
-    }
-    Differences differences = example_differences(examples, group, *comparison.baseline, set);
-    if (!differences.reason.empty()) return without(differences.reason);
-    return from_examples(test, {std::move(differences.values)}, options, false);
+    return warned(test, one_set(test, comparison, examples, group, set, options));
 }
 
 TestOutcome test_on_mean(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,
                          const ResamplingOptions& options) {
-    if (!comparison.baseline || group == *comparison.baseline) return without("this is the baseline");
-    const RunGroup& mine = comparison.groups.at(group);
-    const RunGroup& base = comparison.groups[*comparison.baseline];
+    return warned(test, mean_over_sets(test, comparison, examples, group, options));
+}
+
+std::string_view correction_name(Correction correction) { return correction == Correction::holm ? "Holm" : "Benjamini-Hochberg"; }
+
+Correction parse_correction(std::string_view name) {
+    if (name == "holm") return Correction::holm;
+    if (name == "bh") return Correction::benjamini_hochberg;
+    throw usage_error("unknown correction {}; it is holm or bh (Benjamini-Hochberg)", faceter::quoted(name));
+}
+
+void adjust(std::span<TestOutcome*> family, Correction correction) {
+    std::vector<double> p;
+    for (const TestOutcome* outcome : family) p.push_back(outcome->has_p() ? outcome->p : not_a_number);
+    const std::vector<double> adjusted = correction == Correction::holm ? holm(p) : benjamini_hochberg(p);
+    for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_adjusted = adjusted[i];
+}
+
+std::string_view observations_of(CompareTest test) {
     switch (test) {
-        case CompareTest::paired_sets: return from_paired(set_means(comparison, mine), set_means(comparison, base), "data sets");
-        case CompareTest::paired_seeds: {
-            const SeedPairs pairs = pair_means(comparison, mine, base);
-            return from_paired(pairs.a, pairs.b, "seeds");
-        }
-        case CompareTest::welch_seeds: return from_welch(means_over_sets(comparison, mine), means_over_sets(comparison, base));
-        default: return examples_on_mean(test, comparison, examples, group, options);
+        case CompareTest::paired_sets:
+        case CompareTest::wilcoxon_sets:
+        case CompareTest::welch_sets: return "data sets";
+        case CompareTest::bootstrap:
+        case CompareTest::randomisation: return "examples";
+        default: return "seeds";
     }
 }
 
-void adjust_holm(std::span<TestOutcome*> family) {
-    std::vector<double> p;
-    for (const TestOutcome* outcome : family) p.push_back(outcome->has_p() ? outcome->p : not_a_number);
-    const std::vector<double> adjusted = holm(p);
-    for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_adjusted = adjusted[i];
+std::string small_sample_warning(CompareTest test, std::size_t n, bool exact) {
+    constexpr std::size_t few_for_t = 6, few_for_welch = 5, few_for_bootstrap = 30;
+    const double smallest_p = n < 60 ? std::exp2(1 - static_cast<double>(n)) : 0;
+    switch (test) {
+        case CompareTest::wilcoxon_sets:
+        case CompareTest::wilcoxon_seeds:
+        case CompareTest::randomisation:
+            if (exact && smallest_p >= 0.05)
+                return fmt::format("with {} {} the smallest p of this test is {:.3g}, so that it can give no star", n, observations_of(test), smallest_p);
+            return {};
+        case CompareTest::bootstrap:
+            return n < few_for_bootstrap ? fmt::format("{} examples are few: a percentile interval is then too narrow", n) : std::string();
+        case CompareTest::welch_seeds:
+        case CompareTest::welch_sets:
+            return n < few_for_welch ? fmt::format("{} {} are few: the test then leans on normal scores", n, observations_of(test)) : std::string();
+        default: return n < few_for_t ? fmt::format("{} {} are few: the test then leans on normal differences", n, observations_of(test)) : std::string();
+    }
+}
+
+std::string describe_outcome(CompareTest test, const TestOutcome& outcome) {
+    if (!outcome.has_p()) return "no test: " + outcome.reason;
+    std::string text = fmt::format("difference {:+.2f}{}, p = {:.3g}", outcome.difference, interval_text(outcome.interval), outcome.p);
+    if (!std::isnan(outcome.p_adjusted)) text += fmt::format(", adjusted {:.3g}", outcome.p_adjusted);
+    if (!outcome.effect_name.empty()) text += fmt::format(", {} = {:.2f}", outcome.effect_name, outcome.effect);
+    text += fmt::format(", n = {} {}", outcome.n, observations_of(test));
+    if (!outcome.method.empty()) text += fmt::format(" ({})", outcome.method);
+    return outcome.warning.empty() ? text : text + "; " + outcome.warning;
 }
 
 }  // namespace faceter

@@ -13,7 +13,7 @@
 namespace faceter {
 
 /// What the stars of a comparison rest on. Which one is right depends on what one wants to speak for: other data sets, other seeds, other examples.
-enum class CompareTest { paired_sets, paired_seeds, bootstrap, randomisation, welch_seeds };
+enum class CompareTest { paired_sets, paired_seeds, bootstrap, randomisation, welch_seeds, wilcoxon_sets, wilcoxon_seeds, welch_sets };
 
 struct CompareTestInfo {
     CompareTest test;
@@ -46,6 +46,10 @@ struct TestOutcome {
     Interval interval{not_a_number, not_a_number};   ///< of the difference, 95 %
     std::size_t n = 0;                  ///< observations: data sets, seeds, examples (of the smaller sample where they are not paired)
     std::string reason;                 ///< why there is no p; empty: there is one
+    double effect = not_a_number;       ///< standardised size of the difference
+    std::string effect_name{};          ///< which: "d_z" (paired), "g" (Hedges, two samples), "r" (matched-pairs rank-biserial); empty: none
+    std::string method{};               ///< how p was computed where there are several ways: "exact", "normal approximation"
+    std::string warning{};              ///< where n is too small for what the test assumes; empty: it is not
     bool has_p() const { return reason.empty(); }
     bool is_significant() const { return has_p() && p_adjusted < 0.05; }
     int stars() const;
@@ -63,7 +67,20 @@ TestOutcome test_on_set(CompareTest test, const Comparison& comparison, const Ex
 /// On the mean over the data sets that every group has. Examples are drawn within each data set, and every data set counts once.
 TestOutcome test_on_mean(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,
                          const ResamplingOptions& options = {});
-/// Holm's adjustment over those that have a p.
-void adjust_holm(std::span<TestOutcome*> family);
+/// What keeps many tests from finding something by chance: Holm bounds the chance of one false claim, Benjamini and Hochberg the share of false claims.
+enum class Correction { holm, benjamini_hochberg };
+std::string_view correction_name(Correction correction);   ///< "Holm", "Benjamini-Hochberg"
+/// "holm" or "bh"; a usage error for any other word.
+Correction parse_correction(std::string_view name);
+/// Adjusts those that have a p.
+void adjust(std::span<TestOutcome*> family, Correction correction);
+inline void adjust_holm(std::span<TestOutcome*> family) { adjust(family, Correction::holm); }
+
+/// "difference +1.14 [-0.39, 2.67], p = 0.0985, adjusted 0.0985, d_z = 1.18, n = 4 data sets", and the warning; or the reason why there is no p.
+std::string describe_outcome(CompareTest test, const TestOutcome& outcome);
+/// What n counts in a test's outcome: data sets, seeds or examples.
+std::string_view observations_of(CompareTest test);
+/// Why n observations are too few for the test; empty where they are enough.
+std::string small_sample_warning(CompareTest test, std::size_t n, bool exact = true);
 
 }  // namespace faceter
