@@ -45,6 +45,8 @@ void add_stats_commands(Cli& cli);    // stats welch
 void add_tokenize_command(Cli& cli);
 void add_data_commands(Cli& cli);     // data overlap, data show
 void add_record_commands(Cli& cli);   // ingest tag note archive pin delete restore trash
+void add_import_commands(Cli& cli);   // import mteb
+void add_report_command(Cli& cli);    // report
 void add_machine_commands(Cli& cli);  // doctor plugins schema
 
 /// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it is one.

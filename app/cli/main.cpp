@@ -86,6 +86,8 @@ int parse_and_run(int argc, char** argv) {
     add_stats_commands(cli);
     add_data_commands(cli);
     add_record_commands(cli);
+    add_import_commands(cli);
+    add_report_command(cli);
     add_machine_commands(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);

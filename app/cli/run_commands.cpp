@@ -8,6 +8,7 @@
 #include "run/experiment.h"
 #include "run/follow.h"
 #include "run/store.h"
+#include "run/suite.h"
 
 namespace faceter::cli {
 namespace {
@@ -45,10 +46,22 @@ Json ids_json(const std::vector<RunDirectory>& runs) {
     return {{"runs", list}};
 }
 
+/// Data sets of the experiment's suite that are not here, and that it is to go on without.
+void print_missing(const Experiment& experiment) {
+    const Json& evaluation = experiment.runs().front().settings["evaluation"];
+    const std::string name = evaluation["suite"].is_string() ? evaluation["suite"].get<std::string>() : "";
+    if (name.empty()) return;
+    const Suite suite = name.ends_with(".yaml") ? read_suite(absolute_path(experiment.file()).parent_path() / name) : find_suite(name);
+    const fs::path root = evaluation["data_root"].get<std::string>();
+    const std::string missing = describe_missing(suite, plan_suite(suite, root, false), root);
+    if (!missing.empty()) fmt::print(stderr, "{}\n", missing);
+}
+
 int run_experiment(const Cli& cli, const RunOptions& options) {
     if (options.jobs < 1) throw usage_error("--jobs {}: expected 1 or more", options.jobs);
     const Experiment experiment = load_experiment(cli, options);
     check_everything(experiment);
+    print_missing(experiment);
     worker_program();
     const Project project(options.project, true);
     Store store(project.folder());
@@ -60,6 +73,7 @@ int run_experiment(const Cli& cli, const RunOptions& options) {
 int check_experiment(const Cli& cli, const RunOptions& options) {
     const Experiment experiment = load_experiment(cli, options);
     check_everything(experiment);
+    print_missing(experiment);
     if (options.json) {
         Json runs = Json::array();
         for (const ResolvedRun& run : experiment.runs())
@@ -82,7 +96,11 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
 
 std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& options) {
     std::vector<RunDirectory> runs;
-    for (const std::string& name : options.run_names) runs.push_back(project.find_run(name));
+    for (const std::string& name : options.run_names) {
+        runs.push_back(project.find_run(name));
+        if (const RunInfo& info = runs.back().info(); info.is_imported())
+            throw usage_error("{} holds results that were imported; it has no model that could run", info.id);
+    }
     return runs;
 }
 

@@ -128,8 +128,8 @@ class Checker {
 
     void check_program(const fs::path& folder) {
         const std::string name = folder.filename();
-        const bool worker = name == "worker", desktop = name == "desktop";
-        check_folder({"app/" + name, folders_of(table_, worker), worker, desktop, folder});
+        const bool worker = name == "worker", has_qt = name == "desktop" || name == "pdf";
+        check_folder({"app/" + name, folders_of(table_, worker), worker, has_qt, folder});
     }
 
     void check_folder(const Rule& rule) {
