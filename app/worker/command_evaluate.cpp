@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
+#include <chrono>
+#include <iterator>
 
 #include "commands.h"
 #include "common/cancel.h"
@@ -11,6 +13,9 @@
 #include "eval/tasks.h"
 #include "figure/table_export.h"
 #include "named_model.h"
+#include "run/mteb_results.h"
+#include "run/suite.h"
+#include "stats/descriptive.h"
 
 namespace faceter::worker {
 namespace {
@@ -18,8 +23,10 @@ namespace {
 struct EvaluateCommand {
     ModelOptions model;
     std::vector<std::string> data;
-    std::string split = "test";
-    bool json = false, per_example = false;
+    std::string split = "test", suite, data_root, mteb_results, model_name;
+    std::size_t max_examples = 0, max_documents = 0, max_queries = 0;
+    std::int64_t cache_mib = 0;
+    bool json = false, per_example = false, present = false;
 };
 
 Json summary_of(const EvaluationResult& result, bool per_example) {
@@ -42,31 +49,107 @@ Table table_of(const std::vector<EvaluationResult>& results) {
         table.add_row({Cell::of(r.name), Cell::of(r.task_type), Cell::of(r.metric), Cell::of(r.score), Cell::of(static_cast<double>(r.n))});
         sum += r.score;
     }
-    if (results.size() > 1) {
-        table.add_row({Cell::of("mean over data sets"), Cell(), Cell(), Cell::of(sum / static_cast<double>(results.size())), Cell()});
-        table.rows.back().rule_above = true;
-    }
+    if (results.size() < 2) return table;
+    table.add_row({Cell::of("mean over data sets"), Cell(), Cell(), Cell::of(sum / static_cast<double>(results.size())), Cell()});
+    table.rows.back().rule_above = true;
+    std::map<std::string, std::vector<double>> types;
+    for (const EvaluationResult& r : results) types[r.task_type].push_back(r.score);
+    if (types.size() < 2) return table;
+    std::vector<double> means;
+    for (const auto& [type, scores] : types) means.push_back(mean(scores));
+    table.add_row({Cell::of("mean over task types"), Cell(), Cell(), Cell::of(mean(means)), Cell()});
     return table;
 }
 
-int evaluate(const EvaluateCommand& options) {
-    const OpenedModel opened = open_model(options.model, true);
-    std::vector<EvaluationSet> sets;
-    // Everything is read before anything is computed: a broken folder is found now, not after an hour.
+/// What a suite lacks is listed before a model is opened.
+void say_missing(const EvaluateCommand& options) {
+    const Suite suite = find_suite(options.suite);
+    const SuitePlan plan = plan_suite(suite, options.data_root, true);
+    const std::string missing = describe_missing(suite, plan, options.data_root);
+    if (missing.empty()) return;
+    if (plan.entries.empty()) throw data_error("{}", missing);
+    if (!options.present) throw data_error("{}\n--present scores those that are there", missing);
+    fmt::print(stderr, "{}\n", missing);
+}
+
+/// The entries of --data and --suite.
+std::vector<Json> entries_of(const EvaluateCommand& options, bool has_tasks) {
+    std::vector<Json> entries;
     for (const std::string& folder : options.data) {
-        sets.push_back(load_evaluation_folder(folder, options.split));
-        for (const Json& warning : json_or<Json>(sets.back().card, "warnings", Json::array(), "card"))
-            fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
+        fs::path plain = absolute_path(folder);
+        if (plain.filename().empty()) plain = plain.parent_path();
+        entries.push_back({{"source", "folder"}, {"path", plain.string()}, {"split", options.split}});
     }
+    if (!options.suite.empty()) {
+        SuitePlan plan = plan_suite(find_suite(options.suite), options.data_root, !has_tasks);
+        std::move(plan.entries.begin(), plan.entries.end(), std::back_inserter(entries));
+    }
+    for (Json& entry : entries)
+        for (const auto& [key, limit] : {std::pair<const char*, std::size_t>{"max_examples", options.max_examples}, {"max_documents", options.max_documents}, {"max_queries", options.max_queries}})
+            if (limit > 0) entry[key] = limit;
+    return entries;
+}
+
+EvaluationSet read_set(const Json& entry) {
+    DataRequest request;
+    request.settings = entry;
+    EvaluationSet set = load_evaluation_set(request);
+    for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
+    return set;
+}
+
+/// What is to be scored. Folders named one by one are all read before anything is computed: a broken one is found now, not after an hour. A suite may be larger
+/// than memory, so its data sets are read one after another.
+class SetsToScore {
+  public:
+    SetsToScore(std::vector<Json> entries, bool all_at_once) : entries_(std::move(entries)) {
+        for (std::size_t i = 0; all_at_once && i < entries_.size(); ++i) read_.push_back(read_set(entries_[i]));
+    }
+    std::size_t size() const { return entries_.size(); }
+    EvaluationSet take(std::size_t i) { return read_.empty() ? read_set(entries_[i]) : std::move(read_[i]); }
+
+  private:
+    std::vector<Json> entries_;
+    std::vector<EvaluationSet> read_;
+};
+
+/// A model without tasks, or one whose task or instruction the command line gives, has one route for all texts; a suite's instruction stands before it.
+EvaluationRoutes chosen_routes(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationSet& set) {
+    EvaluationRoutes routes = routes_for(*opened.model, set, "");
+    if (options.model.task.empty() && options.model.instruction.empty() && !routes.task.empty()) return routes;
+    if (options.model.task.empty() && options.model.instruction.empty() && (set.routing.query_instruction || set.routing.document_instruction)) return routes;
+    return {options.model.task, opened.route, opened.route};
+}
+
+/// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
+void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
+    const std::string model = options.model_name.empty() ? fs::path(options.model.model).filename().string() : options.model_name;
+    const std::string revision = opened.run ? opened.run->info().id : opened.model->fingerprint();
+    const fs::path folder = fs::path(options.mteb_results) / mteb_model_folder(model) / safe_file_name(revision);
+    make_directories(folder);
+    write_file_atomic(folder / "model_meta.json", mteb_model_meta(model, revision).dump(2) + "\n");
+    const Json json = result.to_json();
+    write_file_atomic(folder / mteb_file_name(json), mteb_result(json, seconds).dump(2) + "\n");
+}
+
+int evaluate(const EvaluateCommand& options) {
+    if (options.data.empty() && options.suite.empty()) throw usage_error("give --data FOLDER, or --suite NAME with --data-root DIR");
+    if (!options.suite.empty() && options.data_root.empty()) throw usage_error("--suite needs --data-root DIR, the folder whose sub-folders are its data sets");
+    if (!options.suite.empty()) say_missing(options);
+    const OpenedModel opened = open_model(options.model, true);
+    SetsToScore sets(entries_of(options, !opened.model->tasks.empty()), options.suite.empty());
     CachedEmbedder embedder(*opened.model);
+    if (options.cache_mib > 0) embedder.use_file(std::make_shared<EmbeddingFile>(EmbeddingFile::default_file(), static_cast<std::uint64_t>(options.cache_mib) << 20));
     std::vector<EvaluationResult> results;
     ProgressLine progress("evaluate", sets.size(), "data sets");
-    for (const EvaluationSet& set : sets) {
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        const EvaluationSet set = sets.take(i);
         if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} data sets", results.size(), sets.size()));
         progress.update(results.size(), set.name);
-        EvaluationRoutes routes = routes_for(*opened.model, set, "");
-        if (!options.model.task.empty() || !options.model.instruction.empty() || routes.task.empty()) routes = {options.model.task, opened.route, opened.route};
-        results.push_back(evaluate_set(embedder, set, routes));
+        const auto start = std::chrono::steady_clock::now();
+        results.push_back(evaluate_set(embedder, set, chosen_routes(options, opened, set)));
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
     }
     progress.update(results.size());
     if (is_terminal(stderr)) progress.finish();
@@ -85,10 +168,20 @@ int evaluate(const EvaluateCommand& options) {
 void add_evaluate(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<EvaluateCommand>();
     auto* command = app.add_subcommand("evaluate", "Score a model by MTEB's protocols on BEIR and MTEB folders.");
-    command->footer("Example:\n  faceter evaluate --model minilm --data data/scifact --data data/banking77 --json");
+    command->footer("Example:\n  faceter evaluate --model minilm --data data/scifact --data data/banking77 --json\n"
+                    "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results");
     add_model_options(*command, options->model, true);
-    command->add_option("--data", options->data, "Folder of one data set (BEIR, or MTEB's JSON lines); may be given again")->required();
+    command->add_option("--data", options->data, "Folder of one data set (BEIR, or MTEB's JSON lines); may be given again");
+    command->add_option("--suite", options->suite, "A suite of data sets (mteb-english-56, beir-15, mote ...), or a YAML file; needs --data-root");
+    command->add_option("--data-root", options->data_root, "Folder whose sub-folders are the suite's data sets");
+    command->add_flag("--present", options->present, "With --suite: score those that are there; without it a missing one is an error");
     command->add_option("--split", options->split, "Split to score");
+    command->add_option("--max-examples", options->max_examples, "At most so many test texts, pairs or sentences of a set, chosen by hash");
+    command->add_option("--max-documents", options->max_documents, "Retrieval: at most so many documents");
+    command->add_option("--max-queries", options->max_queries, "Retrieval: at most so many queries");
+    command->add_option("--cache", options->cache_mib, "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")->check(CLI::Range(1, 1 << 24));
+    command->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder");
+    command->add_option("--model-name", options->model_name, "With --mteb-results: the model's name, as org/name; default: of --model");
     command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--per-example", options->per_example, "With --json: the value of every example too");
     command->callback([=, &exit_code] { exit_code = evaluate(*options); });
