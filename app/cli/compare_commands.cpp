@@ -133,7 +133,7 @@ void add_compare_commands(Cli& cli) {
         ->check(CLI::IsMember(tests))
         ->type_name("NAME")
         ->capture_default_str();
-    command->add_option("--correction", options.correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
+    command->add_option("--correction", options->correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
         ->check(CLI::IsMember({"holm", "bh"}))
         ->type_name("NAME")
         ->capture_default_str();

@@ -145,7 +145,7 @@ class TestMtebResults : public QObject {
         EXPECT_ERROR(read_mteb_results(folder_.path() / "empty"), "holds no .json file");
     }
     void a_text_that_says_nan_stays_a_text() {
-        const auto models = read_one(R"({"task_name": "NaN \"Infinity\" task", "scores": {"test": [{"main_score": 0.5, "other": -Infinity, "hf_subset": "NaN"}]}})");
+        const auto models = read_one("{\"task_name\": \"NaN \\\"Infinity\\\" task\", \"scores\": {\"test\": [{\"main_score\": 0.5, \"other\": -Infinity, \"hf_subset\": \"NaN\"}]}}");
         QCOMPARE(models[0].results[0].at("name").get<std::string>(), std::string("NaN \"Infinity\" task"));
     }
 };
