@@ -1,8 +1,8 @@
-#include <QtCore/QProcess>
 #include <algorithm>
 
 #include "common/file.h"
 #include "common/random.h"
+#include "data/child_process.h"
 #include "eval/bitext_metrics.h"
 #include "eval/classification_metrics.h"
 #include "eval/clustering_metrics.h"
@@ -202,10 +202,8 @@ class TestMetricPeers : public QObject {
         const TemporaryDirectory folder;
         const fs::path in = folder.path() / "cases.json", out = folder.path() / "results.json";
         write_file_atomic(in, drawn.cases.dump());
-        QProcess peers;
-        peers.start(QString::fromUtf8(python), {QStringLiteral(FACETER_SOURCE_DIR "/tests/eval/metric_peers.py"), QString::fromStdString(in.string()),
-                                                QString::fromStdString(out.string())});
-        QVERIFY2(peers.waitForFinished(300'000) && peers.exitCode() == 0, peers.readAllStandardError().constData());
+        const ChildResult peers = run_child({python, FACETER_SOURCE_DIR "/tests/eval/metric_peers.py", in.string(), out.string()}, std::chrono::seconds(300), 1 << 20);
+        QVERIFY2(peers.exit_code == 0, peers.last_lines.c_str());
         compare(drawn.ours, read_json(out), "");
         QVERIFY(compared_ > 1000);
         qInfo("%d measures compared", compared_);

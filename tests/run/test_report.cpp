@@ -56,7 +56,7 @@ class TestReport : public QObject {
         const std::string html = report_to_html(report_);
         for (const char* heading : {"Scores", "Tests", "Figures", "Analyses", "Runs", "Settings", "Machines", "Data", "All settings", "Warnings"})
             QVERIFY2(html.find(fmt::format("<h2>{}</h2>", heading)) != std::string::npos, heading);
-        for (const char* piece : {"set1", "node7", "8.0 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
+        for (const char* piece : {"set1", "node7", "8.00 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
             QVERIFY2(html.find(piece) != std::string::npos, piece);
         QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{2 + 4});   // scores, loss, one stored by each run
         QCOMPARE(report_.data.size(), std::size_t{1});   // the same card of four runs
