@@ -1,0 +1,110 @@
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <limits>
+
+#include "common/file.h"
+#include "eval/tasks.h"
+#include "support/stats_fixture.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// Whole evaluations of the tiny BERT of the reference fixtures: what does not depend on a model being good.
+class TestEvaluateSets : public QObject {
+    Q_OBJECT
+    std::unique_ptr<EmbeddingModel> model_;
+
+    static TextTable table(std::initializer_list<std::string_view> texts) {
+        TextTable made;
+        for (const std::string_view text : texts) made.add(text);
+        return made;
+    }
+    static EvaluationSet bitext(const std::string& name, TextTable first, TextTable second) {
+        EvaluationSet set;
+        set.name = name;
+        set.task_type = "bitext_mining";
+        set.data = BitextData{std::move(first), std::move(second)};
+        set.fingerprint = fingerprint_of(set);
+        return set;
+    }
+    EvaluationResult evaluate(const EvaluationSet& set) const {
+        CachedEmbedder embedder(*model_);
+        return evaluate_set(embedder, set, routes_for(*model_, set, ""));
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        model_ = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+    }
+    void texts_that_are_their_own_translation_are_all_found() {
+        const auto result = evaluate(bitext("same", table({"a cat", "the dog runs", "rain"}), table({"a cat", "the dog runs", "rain"})));
+        QCOMPARE(result.metric, std::string("f1"));
+        EXPECT_CLOSE(result.score, 100.0, "F1");
+        QCOMPARE(result.n, std::size_t{3});
+    }
+    void a_score_over_subsets_is_their_mean_and_each_is_listed() {
+        EvaluationSet set;
+        set.name = "two";
+        set.task_type = "bitext_mining";
+        set.subsets.push_back(bitext("same", table({"a cat", "the dog runs"}), table({"a cat", "the dog runs"})));
+        set.subsets.push_back(bitext("swapped", table({"a cat", "the dog runs"}), table({"the dog runs", "a cat"})));
+        set.fingerprint = fingerprint_of(set);
+        const auto result = evaluate(set);
+        EXPECT_CLOSE(result.score, 50.0, "mean over subsets");
+        QCOMPARE(result.n, std::size_t{4});
+        const Json json = result.to_json();
+        QCOMPARE(json.at("subsets").size(), std::size_t{2});
+        QCOMPARE(json.at("subsets")[1].at("name").get<std::string>(), std::string("swapped"));
+        EXPECT_CLOSE(json.at("subsets")[0].at("score").get<double>(), 100.0, "first");
+        EXPECT_CLOSE(json.at("metrics").at("accuracy").get<double>(), 50.0, "further measures are means too");
+        QVERIFY(json.at("per_example").empty());
+    }
+    void multilabel_classification_recovers_labels_that_the_texts_repeat() {
+        EvaluationSet set;
+        set.name = "labels";
+        set.task_type = "multilabel_classification";
+        MultilabelData data;
+        data.label_names = {"cat", "dog", "train only"};
+        for (int i = 0; i < 8; ++i) {
+            data.train.add("a cat"), data.train_labels.push_back({0, 2});
+            data.train.add("the dog runs fast"), data.train_labels.push_back({1});
+        }
+        data.test = table({"a cat", "the dog runs fast"});
+        data.test_labels = {{0}, {1}};
+        set.data = std::move(data);
+        const auto result = evaluate(set);
+        EXPECT_CLOSE(result.score, 100.0, "accuracy");
+        EXPECT_CLOSE(result.metrics.at("lrap"), 100.0, "LRAP");
+        QCOMPARE(result.draws.size(), std::size_t{10});
+        QCOMPARE(result.settings.at("labels").get<int>(), 2);   // those of the test part
+    }
+    void an_embedding_that_is_not_finite_is_an_error_that_names_set_and_text() {
+        auto broken = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        const at::NoGradGuard no_grad;
+        broken->encoders.front()->parameters().front().tensor.fill_(std::numeric_limits<float>::quiet_NaN());
+        CachedEmbedder embedder(*broken);
+        EXPECT_ERROR(evaluate_set(embedder, bitext("broken", table({"a cat"}), table({"a cat"})), {}), "data set 'broken'", "'a cat'", "not finite");
+    }
+    void a_file_of_embeddings_spares_a_second_process_the_model() {
+        const TemporaryDirectory folder;
+        const std::vector<std::string_view> texts{"a cat", "the dog runs", "a cat", ""};
+        const auto file = std::make_shared<EmbeddingFile>(folder.path() / "cache.sqlite", 1 << 20);
+        CachedEmbedder plain(*model_), first(*model_), second(*model_);
+        first.use_file(file);
+        second.use_file(file);
+        const Route route{"query: ", 0, 0};
+        const at::Tensor wanted = plain.embed(texts, route);
+        QVERIFY(at::equal(first.embed(texts, route), wanted));
+        const auto kept = file->size();
+        QCOMPARE(kept, static_cast<std::uint64_t>(3 * model_->dim() * 4));
+        QVERIFY(at::equal(second.embed(texts, route), wanted));
+        QCOMPARE(file->size(), kept);
+        second.embed(texts, {"document: ", 0, 0});   // another instruction is another embedding
+        QCOMPARE(file->size(), 2 * kept);
+    }
+};
+
+FACETER_TEST(TestEvaluateSets)
+#include "test_evaluate_sets.moc"
