@@ -130,7 +130,7 @@ void add_compare_commands(Cli& cli) {
     std::vector<std::string> tests;
     for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
     command->add_option("--test", options->test, "what the stars rest on: over data sets, over seeds, or over single examples")
-        ->check(CLI::IsMember(tests))
+        ->check(CLI::IsMember(tests).description(""))
         ->type_name("NAME")
         ->capture_default_str();
     command->add_option("--correction", options->correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")

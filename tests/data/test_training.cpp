@@ -145,7 +145,7 @@ class TestTraining : public QObject {
         training.push_back(
             load("train_a.jsonl", "{\"query\": \"The cat, sat.\", \"document\": \"x1\"}\n{\"query\": \"alone\", \"document\": \"x2\"}\n"));
         training.push_back(load("train_b.jsonl", "{\"query\": \"nothing\", \"document\": \"shared\"}\n"));
-        put(folder_.path() / "test/train.jsonl", R"({"text": "nothing", "label": 1})");
+        put(folder_.path() / "test/train.jsonl", "{\"text\": \"nothing\", \"label\": 1}\n{\"text\": \"of its own\", \"label\": 0}\n");
         put(folder_.path() / "test/test.jsonl",
             "{\"text\": \"the cat sat .\", \"label\": 1}\n{\"text\": \"The  CAT sat\", \"label\": 0}\n{\"text\": \"other\", \"label\": "
             "0}\n");

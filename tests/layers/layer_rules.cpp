@@ -67,6 +67,7 @@ std::optional<std::string> objection(const Rule& rule, const fs::path& core, con
         return "is in core/" + first + ", which core/layers.txt does not allow here";
     }
     if (!include.quoted) return std::nullopt;
+    if (rule.qt && name == file.stem().string() + ".moc") return std::nullopt;  // what moc makes of this very file
     if (fs::exists(file.parent_path() / name) || fs::exists(rule.own / name)) return std::nullopt;
     if (first == rule.own.filename() && fs::exists(rule.own.parent_path() / name)) return std::nullopt;
     return "is neither in core/ nor in " + rule.who;
