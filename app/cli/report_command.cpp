@@ -107,7 +107,7 @@ int report(const ReportOptions& options) {
 
 void add_report_command(Cli& cli) {
     auto options = std::make_shared<ReportOptions>();
-    CLI::App* command = add_command(cli, cli.app, "report", "Write a report on runs: scores, tests, figures, settings, machines, data",
+    CLI::App* command = add_command(cli, cli.app, "report", "Write a report on runs: tables, tests, figures, settings, data",
                                     "  faceter report --project p --output report.html --pdf report.pdf\n  faceter report IC MoTE --baseline IC --output supplement.tex",
                                     [options] {
                                         if (options->output.empty() && options->pdf.empty()) throw usage_error("give --output FILE, or --pdf FILE, or both");
@@ -121,7 +121,7 @@ void add_report_command(Cli& cli) {
     command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
     std::vector<std::string> tests;
     for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
-    command->add_option("--test", options->test, "what the stars rest on")->check(CLI::IsMember(tests))->type_name("NAME")->capture_default_str();
+    command->add_option("--test", options->test, "what the stars rest on")->check(CLI::IsMember(tests).description(""))->type_name("NAME")->capture_default_str();
     command->add_option("--correction", options->correction, "holm or bh")->check(CLI::IsMember({"holm", "bh"}))->type_name("NAME")->capture_default_str();
     add_where_option(*command, options->where);
 }
