@@ -31,6 +31,7 @@ struct EvaluateCommand {
 
 Json summary_of(const EvaluationResult& result, bool per_example) {
     Json json = result.to_json();
+    if (result.task.empty()) json["task"] = result.task_type;  // no task of an experiment: the kind is what a script asks for
     if (!per_example) json.erase("per_example");
     return json;
 }
