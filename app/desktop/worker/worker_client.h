@@ -32,8 +32,9 @@ class WorkerClient : public QObject {
     static WorkerClient& shared();
 
     using Progress = std::function<void(const WorkerProgress&)>;
-    /// Asks `method`. Take the answer with .then(this, [](const WorkerAnswer&) {...}), a failure with .onFailed(this, [](const std::exception&) {...}); cancel() of the future
-    /// withdraws the request; only before it is answered (Qt 6.4 follows a pointer to a continuation that is gone). `progress` is called in this object's thread.
+    /// Asks `method`. Take the answer with .then(this, [](const WorkerAnswer&) {...}), withdrawal with .onCanceled(this, []{...}), and last a failure with
+    /// .onFailed(this, [](const std::exception&) {...}). cancel() of the future withdraws the request; only before it is answered (Qt 6.4 follows a pointer to a
+    /// continuation that is gone). `progress` is called in this object's thread.
     QFuture<WorkerAnswer> request(const QString& method, const Json& params, Progress progress = {});
     bool isRunning() const;
     /// Requests that have not been answered.

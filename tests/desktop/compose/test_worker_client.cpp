@@ -17,8 +17,8 @@ class TestWorkerClient : public QObject {
     QString outcome(QFuture<WorkerAnswer> future) {
         QString text;
         future.then(this, [&](const WorkerAnswer& answer) { text = QString::fromStdString(answer->dump()); })
-            .onFailed(this, [&](const std::exception& error) { text = QString::fromUtf8(error.what()); })
-            .onCanceled(this, [&] { text = QStringLiteral("cancelled"); });
+            .onCanceled(this, [&] { text = QStringLiteral("cancelled"); })
+            .onFailed(this, [&](const std::exception& error) { text = QString::fromUtf8(error.what()); });
         static_cast<void>(QTest::qWaitFor([&] { return !text.isEmpty(); }, 20000));
         return text;
     }
@@ -62,7 +62,9 @@ class TestWorkerClient : public QObject {
         QFuture<WorkerAnswer> future = client.request(QStringLiteral("sleep"), Json::object());
         QTRY_VERIFY(fs::exists(worker_.string() + ".log"));
         QString text;
-        future.then(this, [&](const WorkerAnswer&) { text = QStringLiteral("answered"); }).onCanceled(this, [&] { text = QStringLiteral("cancelled"); });
+        future.then(this, [&](const WorkerAnswer&) { text = QStringLiteral("answered"); })
+            .onCanceled(this, [&] { text = QStringLiteral("cancelled"); })
+            .onFailed(this, [&](const std::exception&) { text = QStringLiteral("failed"); });
         future.cancel();
         QTRY_COMPARE(text, QStringLiteral("cancelled"));
         QTRY_VERIFY(read_file(worker_.string() + ".log").find("\"method\":\"cancel\"") != std::string::npos);

@@ -74,12 +74,13 @@ void WorkerPanel::call(const QString& method, const Json& params, const QString&
     m_call = WorkerClient::shared().request(method, params, [panel, what](const WorkerProgress& progress) {
         if (panel && panel->m_busy) panel->showProgress(what, progress);
     });
+    // onFailed comes last: Qt 6.4's lets a cancelled call without a result through as if it had ended well, and onCanceled behind it never hears of it.
     m_call.then(this, [take = std::move(take)](const WorkerAnswer& answer) { take(*answer); })
+        .onCanceled(this, [this] { finish(tr("cancelled")); })
         .onFailed(this, [this](const std::exception& error) {
             finish({});
             m_error->setMessage(QString::fromUtf8(error.what()));
-        })
-        .onCanceled(this, [this] { finish(tr("cancelled")); });
+        });
 }
 
 void WorkerPanel::showProgress(const QString& what, const WorkerProgress& progress) {
