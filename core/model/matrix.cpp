@@ -1,7 +1,10 @@
 #include "model/matrix.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Context.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+
+#include <utility>
 
 #include "model/ops_common.h"
 
@@ -12,18 +15,41 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
+bool made_by_intel() {
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
 using LinearPointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, c10::string_view,
                                    c10::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
 
-/// oneDNN's linear layer as libtorch registers it; nothing where this build of libtorch has none.
+/// oneDNN's linear layer as libtorch registers it; nothing where this build of libtorch has none, or its own library (MKL) is made for this processor.
 const std::optional<c10::TypedOperatorHandle<LinearPointwise>>& onednn_linear() {
     static const auto handle = []() -> std::optional<c10::TypedOperatorHandle<LinearPointwise>> {
+        if (at::hasMKL() && made_by_intel()) return std::nullopt;
         const auto schema = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
         if (!schema) return std::nullopt;
         return schema->typed<LinearPointwise>();
     }();
     return handle;
 }
+
+thread_local bool bf16_products = false;
+
+/// oneDNN's arithmetic of float32 products is a setting of the whole process: set for one product only, so that losses and routers stay exact.
+class OnednnPrecision {
+  public:
+    OnednnPrecision() { set(bf16_products ? at::Float32Precision::BF16 : at::Float32Precision::NONE); }
+    ~OnednnPrecision() { set(at::Float32Precision::NONE); }
+
+  private:
+    void set(at::Float32Precision precision) {
+        if (bf16_products) at::globalContext().setFloat32Precision(at::Float32Backend::MKLDNN, at::Float32Op::MATMUL, precision);
+    }
+};
 
 struct LinearLayer : Function<LinearLayer> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
@@ -41,7 +67,11 @@ struct LinearLayer : Function<LinearLayer> {
 
 }  // namespace
 
+Bf16Products::Bf16Products(bool on) : before_(std::exchange(bf16_products, on)) {}
+Bf16Products::~Bf16Products() { bf16_products = before_; }
+
 at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
+    const OnednnPrecision precision;
     const auto& onednn = onednn_linear();
     if (!onednn || x.size(0) == 0) return bias.defined() ? at::addmm(bias, x, w.t()) : at::mm(x, w.t());
     const at::AutoDispatchBelowADInplaceOrView below_autograd;

@@ -98,7 +98,9 @@ Schema experiment_head_schema() {
                     .optional(),
                 seeds,
                 integer("threads", 0, "Threads of the worker; 0: all cores. The resolved number is stored: other counts give other last bits.").at_least(0),
-                choice("precision", {"float32", "bf16"}, "float32", "Arithmetic of training and embedding."),
+                choice("precision", {"float32", "bf16"}, "float32",
+                       "Arithmetic of training. With bf16 the matrix products round their operands to bfloat16 where the processor multiplies it (AMX, "
+                       "AVX512-BF16); all else, weights too, stays float32. Evaluation is in float32."),
             }};
 }
 

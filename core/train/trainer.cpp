@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/error.h"
+#include "model/matrix.h"
 
 namespace faceter {
 
@@ -45,12 +46,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       settings_(settings),
       early_(early),
       group_(group) {
-    if (settings_.bf16) {
-        shadow_ = encoder_.clone(at::kBFloat16);
-        shadow_->require_grad(true);
-    } else {
-        encoder_.require_grad(true);
-    }
+    encoder_.require_grad(true);
     optimizer_ = std::make_unique<AdamW>(encoder_.parameters(), settings_.adamw);
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
     total_steps_ = settings_.steps > 0 ? settings_.steps : std::max<std::int64_t>(1, batches / settings_.accumulate);
@@ -70,7 +66,7 @@ at::Tensor Trainer::forward(const PairBatch& batch, RoutingTrace* trace) const {
     const bool own = settings_.dropout < 0;
     const ForwardContext context{true, settings_.seed, step_, own ? config.hidden_dropout : settings_.dropout,
                                  own ? config.attention_dropout : settings_.dropout, routing_loss_ ? trace : nullptr};
-    return model_.embed(shadow_ ? *shadow_ : encoder_, batch.tokens, context);
+    return model_.embed(encoder_, batch.tokens, context);
 }
 
 LossResult Trainer::routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const {
@@ -157,33 +153,17 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     add_loss(result, sums);
 }
 
-void Trainer::refresh_shadow() {
-    const at::NoGradGuard no_grad;
-    const auto masters = encoder_.parameters(), shadows = shadow_->parameters();
-    for (std::size_t i = 0; i < masters.size(); ++i) shadows[i].tensor.copy_(masters[i].tensor);
-}
-
-void Trainer::gradients_from_shadow() {
-    const auto masters = encoder_.parameters(), shadows = shadow_->parameters();
-    for (std::size_t i = 0; i < masters.size(); ++i) {
-        if (!shadows[i].tensor.grad().defined()) continue;
-        masters[i].tensor.mutable_grad() = shadows[i].tensor.grad().to(at::kFloat);
-        shadows[i].tensor.mutable_grad() = at::Tensor();
-    }
-}
-
 StepReport Trainer::train_step() {
     const auto start = std::chrono::steady_clock::now();
     StepReport report;
     StepSums sums;
-    if (shadow_) refresh_shadow();
+    const Bf16Products products(settings_.bf16);
     for (std::int64_t i = 0; i < settings_.accumulate; ++i) {
         const BatchPlan plan = curriculum_.next();
         report.task = plan.task;
         report.temperature = plan.temperature;
         accumulate_gradients(plan, sums);
     }
-    if (shadow_) gradients_from_shadow();
     report.learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
     const at::Tensor norm = optimizer_->step(report.learning_rate, settings_.max_grad_norm, sums.experts);
     optimizer_->zero_grad();

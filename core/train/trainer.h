@@ -23,7 +23,7 @@ struct TrainingSettings {
     double dropout = -1;                     ///< < 0: as the model's config.json says
     Schedule schedule = Schedule::cosine;
     AdamWSettings adamw;
-    bool bf16 = false;
+    bool bf16 = false;   ///< products in bf16 (Bf16Products); weights, sums and everything else in float32
     std::uint64_t seed = 1;
     static TrainingSettings from_json(const Json& settings);
 };
@@ -94,15 +94,12 @@ class Trainer {
     at::Tensor forward(const PairBatch& batch, RoutingTrace* trace) const;
     LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
     void add_loss(const LossResult& result, StepSums& sums, double share_of_parts = 1) const;
-    void refresh_shadow();
-    void gradients_from_shadow();
     CheckpointState state() const;
     void save(const TrainerEvents& events) const;
     bool evaluate_and_judge(const TrainerEvents& events);
 
     EmbeddingModel& model_;
     Encoder& encoder_;
-    std::unique_ptr<Encoder> shadow_;   ///< bf16 copy that computes, where the master stays float32
     std::size_t stage_index_;
     RoutingLoss routing_loss_;
     const PairBatcher& batcher_;

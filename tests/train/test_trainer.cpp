@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "common/file.h"
+#include "model/matrix.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/trainer.h"
@@ -110,7 +111,16 @@ class TestTrainer : public QObject {
         }
     }
 
-    void bf16_trains_with_float32_masters() {
+    void products_are_rounded_to_bf16_only_while_asked_for() {
+        const at::Tensor x = at::randn({512, 384}), w = at::randn({384, 384}), exact = product(x, w);
+        {
+            const Bf16Products products(true);
+            QVERIFY(max_difference(product(x, w), exact) < 0.02 * exact.abs().max().item<double>());
+        }
+        QVERIFY(at::equal(product(x, w), exact));
+    }
+
+    void bf16_rounds_products_and_keeps_float32_weights() {
         NEED_SHARED();
         TrainingSettings settings = small();
         settings.bf16 = true;
@@ -118,11 +128,11 @@ class TestTrainer : public QObject {
         const double a = half.trainer->train_step().loss, b = full.trainer->train_step().loss;
         QVERIFY2(std::abs(a - b) < 0.05 * b, (std::to_string(a) + " " + std::to_string(b)).c_str());
         QCOMPARE(half.model->encoders.front()->dtype(), at::kFloat);
-        // The second step starts from masters that moved alike: by far less than bf16 can hold, had they been kept in it.
+        // The second step starts from weights that moved alike: by far less than bf16 can hold, had they been kept in it.
         const double c = half.trainer->train_step().loss, d = full.trainer->train_step().loss;
         QVERIFY2(std::abs(c - d) < 0.05 * d, (std::to_string(c) + " " + std::to_string(d)).c_str());
-        const at::Tensor master = half.model->encoders.front()->blocks()[0].experts[0].up;
-        QVERIFY(max_difference(master, master.to(at::kBFloat16)) > 0);
+        const at::Tensor weight = half.model->encoders.front()->blocks()[0].experts[0].up;
+        QVERIFY(max_difference(weight, weight.to(at::kBFloat16)) > 0);
     }
 
     void a_restored_trainer_goes_on_bit_for_bit() {
