@@ -53,7 +53,6 @@ class TeacherWork {
     }
 
     const TrainingSet& pairs() const { return pairs_; }
-    const fs::path& folder() const { return work_; }
     const Route& route(Role role) const { return routes_[role == Role::document]; }
     EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
         return {work_, name, std::move(texts), *opened_.model, route(role), normalise_};
@@ -161,6 +160,12 @@ class Numbering {
         if (fresh) texts.push_back(text);
         return at->second;
     }
+    /// The numbers here of another numbering's texts.
+    std::vector<std::uint32_t> of(const Numbering& part) {
+        std::vector<std::uint32_t> numbers;
+        for (const std::uint32_t text : part.texts) numbers.push_back(of(text));
+        return numbers;
+    }
     std::vector<std::string_view> views(const TextTable& table) const {
         std::vector<std::string_view> all;
         for (const std::uint32_t text : texts) all.push_back(table[text]);
@@ -174,20 +179,69 @@ class Numbering {
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
-float score_of(const at::Tensor& a, std::int64_t i, const at::Tensor& b, std::int64_t j) { return a[i].dot(b[j]).item<float>(); }
-
-std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents, std::size_t first = 0) {
+std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
     std::vector<ScoredText> found;
-    for (const SearchHit& hit : hits) found.push_back({documents[first + hit.document], hit.score});
+    for (const SearchHit& hit : hits) found.push_back({documents[hit.document], hit.score});
     return found;
 }
 
+/// What may be mined: the documents of the pairs, then those of a further corpus.
+class MiningDocuments {
+  public:
+    MiningDocuments(const TeacherWork& work, const MineOptions& options) : texts_(work.pairs().texts) {
+        for (const Example& example : work.pairs().examples) {
+            own_.of(example.positive);
+            for (const std::uint32_t text : work.given(example)) own_.of(text);
+        }
+        ids_ = own_.texts;
+        views_ = own_.views(texts_);
+        if (options.corpus.empty()) return;
+        const std::unordered_set<std::string_view> seen(views_.begin(), views_.end());
+        for (const std::string& text : load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()}))
+            if (!seen.contains(text)) corpus_.intern(text);
+        for (std::uint32_t i = 0; i < corpus_.size(); ++i) ids_.push_back(texts_.size() + i);
+        for (const std::string_view text : corpus_.views()) views_.push_back(text);
+    }
+
+    const std::vector<std::string_view>& views() const { return views_; }
+    /// By row: a text of the pairs has its number there, one of the corpus a number behind all of them.
+    const std::vector<std::uint32_t>& ids() const { return ids_; }
+    std::string_view text(std::uint32_t id) const { return id < texts_.size() ? texts_[id] : corpus_[id - texts_.size()]; }
+    std::vector<std::uint32_t> rows_of(const Numbering& part) { return own_.of(part); }
+
+  private:
+    const TextTable& texts_;
+    Numbering own_;
+    TextTable corpus_;
+    std::vector<std::uint32_t> ids_;
+    std::vector<std::string_view> views_;
+};
+
+/// The rows that a part of the examples needs: of its queries, its positives, and its given negatives where they are judged.
+struct PartRows {
+    PartRows(const TeacherWork& work, std::size_t begin, std::size_t end, bool with_given) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const Example& example = work.pairs().examples[i];
+            anchors.of(example.anchor);
+            documents.of(example.positive);
+            if (!with_given) continue;
+            for (const std::uint32_t text : work.given(example)) documents.of(text);
+        }
+    }
+    float score(std::uint32_t anchor, std::uint32_t document) {
+        return q[static_cast<std::int64_t>(anchors.of(anchor))].dot(d[static_cast<std::int64_t>(documents.of(document))]).item<float>();
+    }
+
+    Numbering anchors, documents;
+    at::Tensor q, d;
+};
+
 /// The given negatives below the limit (Nomic Embed v2, Eq. 5 on negatives that a data set has already).
-std::vector<std::uint32_t> filter_given(const std::vector<std::uint32_t>& given, const at::Tensor& query, const at::Tensor& rows, double limit, Tally& tally) {
+std::vector<std::uint32_t> filter_given(const std::vector<std::uint32_t>& given, std::uint32_t anchor, PartRows& rows, double limit, Tally& tally) {
     std::vector<std::uint32_t> kept;
-    for (std::size_t n = 0; n < given.size(); ++n)
-        if (query.dot(rows[static_cast<std::int64_t>(n)]).item<double>() < limit)
-            kept.push_back(given[n]);
+    for (const std::uint32_t text : given)
+        if (rows.score(anchor, text) < limit)
+            kept.push_back(text);
         else
             ++tally["given negatives above the margin"];
     tally["given negatives kept"] += kept.size();
@@ -199,50 +253,24 @@ int mine(const MineOptions& options) {
     Json settings = {{"command", "mine"}, {"negatives", s.negatives}, {"depth", s.depth}, {"margin", s.margin}, {"absolute_margin", s.absolute_margin}, {"given", options.filter_given},
                      {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
     TeacherWork work(options, settings);
-    TextTable corpus;  // further documents: texts of the pairs keep their ids, these come behind
     const TrainingSet& pairs = work.pairs();
-    Numbering queries, documents;
-    for (const Example& example : pairs.examples) {
-        queries.of(example.anchor);
-        documents.of(example.positive);
-        for (const std::uint32_t text : work.given(example)) documents.of(text);
-    }
-    auto document_views = documents.views(pairs.texts);
-    if (!options.corpus.empty()) {
-        std::unordered_set<std::string_view> seen(document_views.begin(), document_views.end());
-        for (const std::string& text : load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()}))
-            if (!seen.contains(text)) corpus.intern(text);
-        for (const std::string_view text : corpus.views()) document_views.push_back(text);
-    }
-    const auto text_of = [&](std::uint32_t document) {
-        return document < documents.texts.size() ? pairs.texts[documents.texts[document]] : corpus[document - static_cast<std::uint32_t>(documents.texts.size())];
-    };
-    // Documents by id: a text of the pairs has its own, one of the corpus a number behind all of them.
-    std::vector<std::uint32_t> document_ids = documents.texts;
-    for (std::uint32_t i = 0; i < corpus.size(); ++i) document_ids.push_back(static_cast<std::uint32_t>(pairs.texts.size()) + i);
-    std::unordered_map<std::uint32_t, std::uint32_t> number_of;
-    for (std::uint32_t i = 0; i < document_ids.size(); ++i) number_of[document_ids[i]] = i;
-
+    Numbering queries;
+    for (const Example& example : pairs.examples) queries.of(example.anchor);
+    MiningDocuments documents(work, options);
     const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
-    const EmbeddingChunks document_rows = work.chunks("documents", document_views, Role::document);
+    const EmbeddingChunks document_rows = work.chunks("documents", documents.views(), Role::document);
     work.embed(query_rows, "embed queries");
     work.embed(document_rows, "embed documents");
     const Positives positives(pairs);
     const std::size_t parts = (pairs.examples.size() + examples_a_part - 1) / examples_a_part;
     work.in_parts(parts, options.filter_given ? "filter negatives" : "mine", [&](std::size_t part) {
         const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
-        Numbering anchors;
-        std::vector<std::uint32_t> positive_rows;
-        for (std::size_t i = begin; i < end; ++i) {
-            anchors.of(pairs.examples[i].anchor);
-            positive_rows.push_back(documents.of(pairs.examples[i].positive));
-        }
-        std::vector<std::uint32_t> anchor_rows;
-        for (const std::uint32_t text : anchors.texts) anchor_rows.push_back(queries.of(text));
-        const at::Tensor q = query_rows.gather(anchor_rows), p = document_rows.gather(positive_rows);
-        std::vector<std::vector<SearchHit>> hits(anchors.texts.size());
+        PartRows rows(work, begin, end, options.filter_given);
+        rows.q = query_rows.gather(queries.of(rows.anchors));
+        rows.d = document_rows.gather(documents.rows_of(rows.documents));
+        std::vector<std::vector<SearchHit>> hits(rows.anchors.texts.size());
         if (!options.filter_given) {
-            ExactSearch search(view(q), s.depth + positives.most());
+            ExactSearch search(view(rows.q), s.depth + positives.most());
             for (std::size_t chunk = 0; chunk < document_rows.num_chunks(); ++chunk) search.add_documents(view(document_rows.read(chunk)));
             hits = search.results();
         }
@@ -250,19 +278,12 @@ int mine(const MineOptions& options) {
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
-            const std::uint32_t anchor = anchors.of(example.anchor);
-            const double positive = score_of(q, anchor, p, static_cast<std::int64_t>(i - begin));
-            std::vector<std::uint32_t> negatives;
-            if (options.filter_given) {
-                std::vector<std::uint32_t> rows;
-                for (const std::uint32_t text : work.given(example)) rows.push_back(number_of.at(text));
-                negatives = filter_given(work.given(example), q[anchor], document_rows.gather(rows), s.limit(positive), tally);
-            } else {
-                negatives = choose_negatives(as_texts(hits[anchor], document_ids), example, positive, positives, s, tally);
-            }
+            const double positive = rows.score(example.anchor, example.positive);
+            const auto negatives = options.filter_given ? filter_given(work.given(example), example.anchor, rows, s.limit(positive), tally)
+                                                        : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], documents.ids()), example, positive, positives, s, tally);
             Json line = work.line(example);
             line["negatives"] = Json::array();
-            for (const std::uint32_t text : negatives) line["negatives"].push_back(text_of(number_of.at(text)));
+            for (const std::uint32_t id : negatives) line["negatives"].push_back(documents.text(id));
             lines += line.dump() + "\n";
         }
         return std::pair{std::move(lines), std::move(tally)};
@@ -287,24 +308,15 @@ int filter(const FilterOptions& options) {
     const std::size_t parts = (pairs.examples.size() + options.shard - 1) / options.shard;
     work.in_parts(parts, "filter", [&](std::size_t part) {
         const std::size_t begin = part * options.shard, end = std::min(pairs.examples.size(), begin + options.shard);
-        Numbering anchors, candidates;  // of the shard
-        for (std::size_t i = begin; i < end; ++i) {
-            anchors.of(pairs.examples[i].anchor);
-            candidates.of(pairs.examples[i].positive);
-        }
-        const auto rows_of = [](const Numbering& shard, Numbering& whole) {
-            std::vector<std::uint32_t> rows;
-            for (const std::uint32_t text : shard.texts) rows.push_back(whole.of(text));
-            return rows;
-        };
-        const at::Tensor q = query_rows.gather(rows_of(anchors, queries)), d = document_rows.gather(rows_of(candidates, documents));
-        const auto hits = exact_search(view(q), view(d), options.top_k);
+        PartRows rows(work, begin, end, false);
+        rows.q = query_rows.gather(queries.of(rows.anchors));
+        rows.d = document_rows.gather(documents.of(rows.documents));
+        const auto hits = exact_search(view(rows.q), view(rows.d), options.top_k);
         std::string lines;
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
-            const std::uint32_t anchor = anchors.of(example.anchor), document = candidates.of(example.positive);
-            const bool kept = is_consistent(as_texts(hits[anchor], candidates.texts), example.positive, score_of(q, anchor, d, document), options.top_k);
+            const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive, rows.score(example.anchor, example.positive), options.top_k);
             ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
             if (!kept) continue;
             Json line = work.line(example);
