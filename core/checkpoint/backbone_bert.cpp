@@ -28,19 +28,13 @@ EncoderConfig read_bert(const Json& config, std::string_view name, const Weights
     const auto positions = json_or<std::string>(config, "position_embedding_type", "absolute", name);
     refuse_unless(positions == "absolute", config, "position_embedding_type", name, "absolute");
     EncoderConfig c;
-    c.num_layers = size_member(config, "num_hidden_layers", name);
-    c.hidden_dim = size_member(config, "hidden_size", name);
-    c.num_heads = size_member(config, "num_attention_heads", name);
-    c.intermediate_dim = size_member(config, "intermediate_size", name);
-    c.vocab_size = size_member(config, "vocab_size", name);
+    read_common_sizes(c, config, name);
     c.max_positions = c.length_limit = size_member(config, "max_position_embeddings", name, 512);
     c.num_token_types = size_member(config, "type_vocab_size", name, 2);
     c.activation = activation_member(config, "hidden_act", name, "gelu");
     c.norm_epsilon = json_or<double>(config, "layer_norm_eps", 1e-12, name);
     c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
     c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, 0.1);
-    if (c.hidden_dim % c.num_heads != 0) throw data_error("{}: hidden_size {} is not a multiple of num_attention_heads {}", name, c.hidden_dim, c.num_heads);
-    c.head_dim = c.hidden_dim / c.num_heads;
     c.names = bert_names("bert.");
     return c;
 }
@@ -84,8 +78,7 @@ EncoderConfig read_distilbert(const Json& config, std::string_view name, const W
     c.activation = activation_member(config, "activation", name, "gelu");
     c.hidden_dropout = probability_member(config, "dropout", name, 0.1);
     c.attention_dropout = probability_member(config, "attention_dropout", name, 0.1);
-    if (c.hidden_dim % c.num_heads != 0) throw data_error("{}: dim {} is not a multiple of n_heads {}", name, c.hidden_dim, c.num_heads);
-    c.head_dim = c.hidden_dim / c.num_heads;
+    c.head_dim = head_dim_member(c, name, "dim", "n_heads");
     EncoderNames& n = c.names = bert_names("distilbert.");
     n.token_type.clear();
     n.block = "transformer.layer.{}.";

@@ -19,14 +19,9 @@ double rotary_base(const Json& config, const char* kind, const char* old_key, do
 
 EncoderConfig read_modernbert(const Json& config, std::string_view name, const Weights&) {
     EncoderConfig c;
-    c.num_layers = size_member(config, "num_hidden_layers", name);
-    c.hidden_dim = size_member(config, "hidden_size", name);
-    c.num_heads = size_member(config, "num_attention_heads", name);
-    c.intermediate_dim = size_member(config, "intermediate_size", name);
-    c.vocab_size = size_member(config, "vocab_size", name);
+    read_common_sizes(c, config, name);
     c.length_limit = size_member(config, "max_position_embeddings", name, 8192);
-    if (c.hidden_dim % c.num_heads != 0) throw data_error("{}: hidden_size {} is not a multiple of num_attention_heads {}", name, c.hidden_dim, c.num_heads);
-    c.head_dim = c.rotary_dim = c.hidden_dim / c.num_heads;
+    c.rotary_dim = c.head_dim;
     c.pre_norm = true;
     c.first_attention_norm = false;
     c.norm_bias = json_or<bool>(config, "norm_bias", false, name);

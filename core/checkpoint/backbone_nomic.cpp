@@ -58,7 +58,7 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.hidden_dim = either_size(config, "n_embd", "hidden_size", name);
     c.num_heads = either_size(config, "n_head", "num_attention_heads", name);
     const auto activation = json_or<std::string>(config, "activation_function", "swiglu", name);
-    c.gated = activation == "swiglu" || activation == "geglu" || activation == "glu";
+    c.gated = activation == "swiglu" || activation == "geglu";
     refuse_unless(activation == "swiglu" || activation == "geglu" || activation == "gelu", config, "activation_function", name, "swiglu, geglu or gelu");
     c.activation = activation == "swiglu" ? Activation::silu : Activation::gelu;
     c.intermediate_dim = rows_of(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight", json_or<std::int64_t>(config, "n_inner", 4 * c.hidden_dim, name));
@@ -66,8 +66,7 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.num_token_types = json_or<std::int64_t>(config, "type_vocab_size", 2, name);
     refuse_unless(c.num_token_types >= 0 && c.num_token_types <= 1024, config, "type_vocab_size", name, "0 to 1024");
     c.length_limit = config.contains("n_positions") ? size_member(config, "n_positions", name) : 0;
-    if (c.hidden_dim % c.num_heads != 0) throw data_error("{}: n_embd {} is not a multiple of n_head {}", name, c.hidden_dim, c.num_heads);
-    c.head_dim = c.hidden_dim / c.num_heads;
+    c.head_dim = head_dim_member(c, name, "n_embd", "n_head");
     c.qkv_bias = c.attention_output_bias = json_or<bool>(config, "qkv_proj_bias", false, name);
     c.up_bias = json_or<bool>(config, "mlp_fc1_bias", false, name);
     c.down_bias = json_or<bool>(config, "mlp_fc2_bias", false, name);

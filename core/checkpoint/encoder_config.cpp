@@ -51,6 +51,20 @@ std::int64_t size_member(const Json& config, std::string_view key, std::string_v
     return value;
 }
 
+std::int64_t head_dim_member(const EncoderConfig& config, std::string_view name, std::string_view hidden_key, std::string_view heads_key) {
+    if (config.hidden_dim % config.num_heads != 0) throw data_error("{}: {} {} is not a multiple of {} {}", name, hidden_key, config.hidden_dim, heads_key, config.num_heads);
+    return config.hidden_dim / config.num_heads;
+}
+
+void read_common_sizes(EncoderConfig& config, const Json& json, std::string_view name) {
+    config.num_layers = size_member(json, "num_hidden_layers", name);
+    config.hidden_dim = size_member(json, "hidden_size", name);
+    config.num_heads = size_member(json, "num_attention_heads", name);
+    config.intermediate_dim = size_member(json, "intermediate_size", name);
+    config.vocab_size = size_member(json, "vocab_size", name);
+    config.head_dim = head_dim_member(config, name, "hidden_size", "num_attention_heads");
+}
+
 double probability_member(const Json& config, std::string_view key, std::string_view name, double fallback) {
     const double value = json_or<double>(config, key, fallback, name);
     if (!(value >= 0 && value < 1)) throw data_error("{}: member '{}' is {}, expected a probability below 1", name, key, value);

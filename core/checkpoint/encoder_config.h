@@ -78,6 +78,10 @@ struct BackboneFamily {
 
 /// Checked members, for the readers.
 std::int64_t size_member(const Json& config, std::string_view key, std::string_view name, std::int64_t fallback = 0);
+/// hidden_dim / num_heads; one that is no whole number is refused, by the names that the family has for both.
+std::int64_t head_dim_member(const EncoderConfig& config, std::string_view name, std::string_view hidden_key, std::string_view heads_key);
+/// The sizes under the names that most families share: layers, hidden, heads, intermediate, vocabulary.
+void read_common_sizes(EncoderConfig& config, const Json& json, std::string_view name);
 double probability_member(const Json& config, std::string_view key, std::string_view name, double fallback);
 Activation activation_member(const Json& config, std::string_view key, std::string_view name, const char* fallback);
 /// The value must be `expected`; what else the family's configurations may ask for is refused.
