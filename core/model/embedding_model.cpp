@@ -7,21 +7,28 @@
 
 namespace faceter {
 
-std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) {
-    auto model = open_empty(folder);
-    model->encoders.front()->load_weights(folder.weights());
-    return model;
-}
+namespace {
 
-std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& folder) {
+std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const Weights& weights) {
     auto model = std::make_unique<EmbeddingModel>();
     model->folder = folder;
-    const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), Weights(folder.weight_files));
+    const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), weights);
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
     model->max_length = folder.max_seq_length;
     return model;
 }
+
+}  // namespace
+
+std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) {
+    const Weights weights = folder.weights();
+    auto model = without_weights(folder, weights);
+    model->encoders.front()->load_weights(weights);
+    return model;
+}
+
+std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& folder) { return without_weights(folder, folder.weights()); }
 
 std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
     if (encoders.size() == 1) return encoders.front()->named_tensors();
@@ -33,6 +40,11 @@ std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
 
 void EmbeddingModel::load_weights(const Weights& weights) {
     for (std::size_t i = 0; i < encoders.size(); ++i) encoders[i]->load_weights(weights, encoders.size() == 1 ? "" : fmt::format("encoders.{}.", i));
+}
+
+void EmbeddingModel::route_by_instruction() {
+    for (const Task& task : tasks)
+        for (const Role role : {Role::query, Role::document}) routes[{task.name, role}].instruction = task.instruction(role);
 }
 
 Route EmbeddingModel::route(const std::string& task, Role role) const {

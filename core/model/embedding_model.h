@@ -35,6 +35,8 @@ class EmbeddingModel {
     std::vector<Task> tasks;
     std::map<std::pair<std::string, Role>, Route> routes;
 
+    /// Every task's texts go through the first encoder with the task's instructions in front.
+    void route_by_instruction();
     /// The route of a task and role; without one the plain text through the first encoder.
     Route route(const std::string& task, Role role) const;
     /// How many rows of a text under this instruction pooling leaves out (include_prompt: false).

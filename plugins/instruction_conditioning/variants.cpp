@@ -13,8 +13,7 @@ class Dense final : public Variant {
 class Instruction final : public Variant {
   public:
     void prepare(EmbeddingModel& model) const override {
-        for (const Task& task : model.tasks)
-            for (const Role role : {Role::query, Role::document}) model.routes[{task.name, role}].instruction = task.instruction(role);
+        model.route_by_instruction();
     }
 };
 
