@@ -60,6 +60,11 @@ at::Tensor jittered(const at::Tensor& x, double jitter, std::uint64_t seed) {
 
 }  // namespace
 
+double RouterOutput::entropy_sum() const {
+    const at::Tensor p = probabilities.detach();
+    return -(p * p.clamp_min(1e-30).log()).sum().item<double>();
+}
+
 void RoutingTotals::add(const RoutingTrace& trace) {
     for (std::size_t i = 0; i < trace.size(); ++i) {
         if (load.size() <= i) load.push_back(at::zeros_like(trace[i].load));

@@ -26,10 +26,9 @@ struct BlockLoad {
 void add(std::vector<BlockLoad>& loads, const RoutingTrace& trace) {
     for (std::size_t i = 0; i < trace.size(); ++i) {
         if (loads.size() <= i) loads.push_back({trace[i].block, at::zeros_like(trace[i].load)});
-        const at::Tensor p = trace[i].probabilities;
         loads[i].load.add_(trace[i].load);
-        loads[i].entropy -= (p * p.clamp_min(1e-30).log()).sum().item<double>();
-        loads[i].tokens += static_cast<double>(p.size(0));
+        loads[i].entropy += trace[i].entropy_sum();
+        loads[i].tokens += static_cast<double>(trace[i].probabilities.size(0));
         loads[i].dropped += static_cast<double>(trace[i].dropped);
     }
 }

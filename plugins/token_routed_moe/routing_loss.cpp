@@ -61,8 +61,7 @@ void report(const RoutingTrace& trace, const RoutingTotals& totals, std::map<std
     const auto layers = static_cast<double>(trace.size());
     const double part = static_cast<double>(trace.front().probabilities.size(0)) / static_cast<double>(totals.tokens);
     for (std::size_t i = 0; i < trace.size(); ++i) {
-        const at::Tensor p = trace[i].probabilities.detach();
-        parts["router_entropy"] += -(p * p.clamp_min(1e-30).log()).sum().item<double>() / static_cast<double>(totals.tokens) / layers;
+        parts["router_entropy"] += trace[i].entropy_sum() / static_cast<double>(totals.tokens) / layers;
         parts["largest_load"] += part * (totals.load[i].max() / totals.load[i].mean()).item<double>() / layers;
         parts["dropped_assignments"] += static_cast<double>(trace[i].dropped);
     }

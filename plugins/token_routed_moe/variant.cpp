@@ -20,8 +20,7 @@ class TokenRoutedMoe final : public Variant {
     }
 
     void prepare(EmbeddingModel& model) const override {
-        for (const Task& task : model.tasks)
-            for (const Role role : {Role::query, Role::document}) model.routes[{task.name, role}].instruction = task.instruction(role);
+        model.route_by_instruction();
         const bool every = json_or<std::string>(settings_, "placement", "every_other", "variant") == "every";
         auto& blocks = model.encoders.front()->blocks();
         const bool routed_already = std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.routing.has_value(); });
