@@ -1,50 +1,16 @@
-#include "cli/commands.h"
-#include "common/error.h"
+#include "cli/comparison.h"
 #include "run/compare_view_table.h"
-#include "run/filter.h"
-#include "run/similarity.h"
 
 namespace faceter::cli {
 namespace {
 
-constexpr std::size_t most_pairwise = 4;
-
-struct CompareOptions {
-    std::string project, format, baseline, test = "paired-sets", correction = "holm", layout = "groups", alternative = "less", run_a, run_b, file, where;
-    std::vector<std::string> run_names;
+struct CompareOptions : ComparisonOptions {
+    std::string format, layout = "groups";
 };
 
-/// Named runs, or all that are done; archived and smoke runs only where they are named (or nothing else is there).
-std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std::vector<std::string>& names) {
-    std::vector<RunRow> all = store.runs(), rows;
-    if (names.empty()) {
-        const bool only_smoke = std::all_of(all.begin(), all.end(), [](const RunRow& row) { return row.info.smoke; });
-        for (RunRow& row : all)
-            if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
-        return rows;
-    }
-    for (const std::string& name : names) {
-        const std::string id = project.find_run(name).info().id;
-        for (const RunRow& row : all)
-            if (row.info.id == id) rows.push_back(row);
-    }
-    return rows;
-}
-
-/// Inter-task similarities of the trained rows, each against the rows above it (with many rows: against the first), as MoTE against IC and EM.
-std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
-    std::vector<SimilarityComparison> tests;
-    const auto stored = [&](const RunGroup& group) { return RunDirectory(project.runs_folder() / group.runs.front().info.id); };
-    const auto has = [](const RunDirectory& run) { return fs::exists(run.results() / "inter_task_similarity.json"); };
-    std::vector<const RunGroup*> trained;
-    for (const RunGroup& group : comparison.groups)
-        if (group.method != "start" && has(stored(group))) trained.push_back(&group);
-    for (std::size_t i = 0; i < trained.size(); ++i)
-        for (std::size_t j = 0; j < (trained.size() <= most_pairwise ? i : std::min<std::size_t>(i, 1)); ++j)
-            tests.push_back(compare_similarity(trained[i]->name, read_similarity(stored(*trained[i])), trained[j]->name,
-                                               read_similarity(stored(*trained[j])), Alternative::less));
-    return tests;
-}
+struct SimilarityOptions {
+    std::string project, format, alternative = "less", run_a, run_b;
+};
 
 /// The comparison with its tests as asked for, as the desktop's page makes it.
 struct Shown {
@@ -75,24 +41,12 @@ void print_all(const Project& project, const Shown& shown, const std::string& fo
 int compare(const CompareOptions& options) {
     const Project project = open_project(options.project);
     Store store(project.folder());
-    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
-    std::vector<RunRow> rows = chosen_rows(store, project, options.run_names);
-    if (!options.where.empty()) filter_rows(store, options.where, rows);
-    const std::string baseline = options.baseline.empty() ? "" : project.find_run(options.baseline).info().id;
-    const Comparison comparison = compare_runs(store, rows, baseline);
-    if (comparison.groups.empty()) {
-        for (const std::string& note : comparison.notes) fmt::print(stderr, "{}\n", note);
-        throw usage_error("{}: no run with results to compare; see faceter list", project.folder().string());
-    }
-    CompareChoice choice;
-    choice.test = parse_compare_test(options.test);
-    choice.correction = parse_correction(options.correction);
-    const ExampleScores examples = compare_test_info(choice.test).needs_examples ? read_examples(store, comparison) : ExampleScores{};
-    print_all(project, {comparison, view_comparison(comparison, examples, choice), options.layout == "datasets"}, options.format);
+    const MadeComparison made = make_comparison(project, store, options, "compare");
+    print_all(project, {made.comparison, made.view, options.layout == "datasets"}, options.format);
     return 0;
 }
 
-int similarity(const CompareOptions& options) {
+int similarity(const SimilarityOptions& options) {
     const Project project = open_project(options.project);
     const RunDirectory first = project.find_run(options.run_a), second = project.find_run(options.run_b);
     std::string name_a = first.info().variant, name_b = second.info().variant;
@@ -122,36 +76,24 @@ void add_compare_commands(Cli& cli) {
                                     "  faceter compare --project ~/quickstart\n  faceter compare start IC MoTE --baseline IC --format latex > table.tex\n"
                                     "  faceter compare --where 'seed <= 3 and training.learning_rate = 1e-5'",
                                     [options] { return compare(*options); });
-    command->add_option("RUN", options->run_names, "runs to compare; default: all of the project");
-    add_project_option(*command, options->project);
+    add_comparison_options(*command, *options, "compare");
     add_format_option(*command, options->format);
-    add_where_option(*command, options->where);
-    command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
-    std::vector<std::string> tests;
-    for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
-    command->add_option("--test", options->test, "what the stars rest on: over data sets, over seeds, or over single examples")
-        ->check(CLI::IsMember(tests).description(""))
-        ->type_name("NAME")
-        ->capture_default_str();
-    command->add_option("--correction", options->correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
-        ->check(CLI::IsMember({"holm", "bh"}))
-        ->type_name("NAME")
-        ->capture_default_str();
     command->add_option("--layout", options->layout, "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline")
         ->check(CLI::IsMember({"groups", "datasets"}))
         ->type_name("NAME")
         ->capture_default_str();
 
+    auto with = std::make_shared<SimilarityOptions>();
     CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether a run's inter-task similarities are below another's",
-                                    "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [options] { return similarity(*options); });
-    similar->add_option("RUN_A", options->run_a, "first run")->required();
-    similar->add_option("RUN_B", options->run_b, "second run")->required();
-    add_project_option(*similar, options->project);
-    similar->add_option("--alternative", options->alternative, "less: mean(A) < mean(B)")
+                                    "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [with] { return similarity(*with); });
+    similar->add_option("RUN_A", with->run_a, "first run")->required();
+    similar->add_option("RUN_B", with->run_b, "second run")->required();
+    add_project_option(*similar, with->project);
+    similar->add_option("--alternative", with->alternative, "less: mean(A) < mean(B)")
         ->check(CLI::IsMember({"less", "greater", "two-sided"}))
         ->type_name("NAME")
         ->capture_default_str();
-    add_format_option(*similar, options->format);
+    add_format_option(*similar, with->format);
 }
 
 }  // namespace faceter::cli

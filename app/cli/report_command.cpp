@@ -1,18 +1,14 @@
-#include <set>
-
-#include "cli/commands.h"
+#include "cli/comparison.h"
 #include "common/error.h"
 #include "data/child_process.h"
-#include "run/filter.h"
 #include "run/manifest.h"
 #include "run/report.h"
 
 namespace faceter::cli {
 namespace {
 
-struct ReportOptions {
-    std::string project, title, baseline, test = "paired-sets", correction = "holm", output, pdf, where;
-    std::vector<std::string> run_names;
+struct ReportOptions : ComparisonOptions {
+    std::string title, output, pdf;
 };
 
 /// Beside this program; FACETER_PDF names another.
@@ -50,47 +46,14 @@ std::string report_as(const Report& report, const fs::path& output) {
     return out;
 }
 
-std::vector<RunRow> rows_of(Store& store, const Project& project, const ReportOptions& options) {
-    std::vector<RunRow> rows;
-    std::set<std::string> wanted;
-    for (const std::string& name : options.run_names) wanted.insert(project.find_run(name).info().id);
-    for (RunRow& row : store.runs())
-        if (wanted.empty() ? !row.archived && row.num_scores > 0 : wanted.contains(row.info.id)) rows.push_back(std::move(row));
-    if (!options.where.empty()) filter_rows(store, options.where, rows);
-    return rows;
-}
-
-std::vector<SimilarityComparison> similarities(const Project& project, const Comparison& comparison) {
-    std::vector<SimilarityComparison> tests;
-    const RunGroup* first = nullptr;
-    for (const RunGroup& group : comparison.groups) {
-        const RunDirectory run(project.runs_folder() / group.runs.front().info.id);
-        if (group.method == "start" || !fs::exists(run.results() / "inter_task_similarity.json")) continue;
-        if (first)
-            tests.push_back(compare_similarity(group.name, read_similarity(run), first->name,
-                                               read_similarity(RunDirectory(project.runs_folder() / first->runs.front().info.id)), Alternative::less));
-        else
-            first = &group;
-    }
-    return tests;
-}
-
 int report(const ReportOptions& options) {
     const Project project = open_project(options.project);
     if (!options.pdf.empty()) pdf_program();   // said before the work, not after
     Store store(project.folder());
-    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
-    const std::vector<RunRow> rows = rows_of(store, project, options);
-    Comparison comparison = compare_runs(store, rows, options.baseline.empty() ? "" : project.find_run(options.baseline).info().id);
-    if (comparison.groups.empty()) throw usage_error("{}: no run with results to report; see faceter list", project.folder().string());
-    CompareChoice choice;
-    choice.test = parse_compare_test(options.test);
-    choice.correction = parse_correction(options.correction);
-    const ExampleScores examples = compare_test_info(choice.test).needs_examples ? read_examples(store, comparison) : ExampleScores{};
-    ComparisonView view = view_comparison(comparison, examples, choice);
-    auto tests = similarities(project, comparison);
+    MadeComparison compared = make_comparison(project, store, options, "report");
+    auto tests = similarity_tests(project, compared.comparison);
     const std::string title = options.title.empty() ? "Report on " + project.folder().filename().string() : options.title;
-    Report made = gather_report(project, store, rows, std::move(comparison), std::move(view), title);
+    Report made = gather_report(project, store, compared.rows, std::move(compared.comparison), std::move(compared.view), title);
     made.similarity = std::move(tests);
     if (!options.output.empty()) {
         write_file_atomic(options.output, report_as(made, options.output));
@@ -113,17 +76,10 @@ void add_report_command(Cli& cli) {
                                         if (options->output.empty() && options->pdf.empty()) throw usage_error("give --output FILE, or --pdf FILE, or both");
                                         return report(*options);
                                     });
-    command->add_option("RUN", options->run_names, "runs to report on; default: all of the project");
-    add_project_option(*command, options->project);
+    add_comparison_options(*command, *options, "report on");
     command->add_option("--output", options->output, "file to write; its ending says what: .html, .tex (booktabs), .md, .csv, .json")->type_name("FILE");
     command->add_option("--pdf", options->pdf, "the same as the HTML page, as a PDF")->type_name("FILE");
     command->add_option("--title", options->title, "heading")->type_name("TEXT");
-    command->add_option("--baseline", options->baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
-    std::vector<std::string> tests;
-    for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
-    command->add_option("--test", options->test, "what the stars rest on")->check(CLI::IsMember(tests).description(""))->type_name("NAME")->capture_default_str();
-    command->add_option("--correction", options->correction, "holm or bh")->check(CLI::IsMember({"holm", "bh"}))->type_name("NAME")->capture_default_str();
-    add_where_option(*command, options->where);
 }
 
 }  // namespace faceter::cli

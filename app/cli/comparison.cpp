@@ -1,0 +1,78 @@
+#include "cli/comparison.h"
+
+#include "common/error.h"
+#include "run/filter.h"
+
+namespace faceter::cli {
+namespace {
+
+constexpr std::size_t most_pairwise = 4;
+
+}  // namespace
+
+void add_comparison_options(CLI::App& command, ComparisonOptions& options, const std::string& what) {
+    command.add_option("RUN", options.run_names, "runs to " + what + "; default: all of the project");
+    add_project_option(command, options.project);
+    command.add_option("--baseline", options.baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
+    std::vector<std::string> tests;
+    for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
+    command.add_option("--test", options.test, "what the stars rest on: over data sets, over seeds, or over single examples")
+        ->check(CLI::IsMember(tests).description(""))
+        ->type_name("NAME")
+        ->capture_default_str();
+    command.add_option("--correction", options.correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
+        ->check(CLI::IsMember({"holm", "bh"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    add_where_option(command, options.where);
+}
+
+std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std::vector<std::string>& names) {
+    std::vector<RunRow> all = store.runs(), rows;
+    if (names.empty()) {
+        const bool only_smoke = std::all_of(all.begin(), all.end(), [](const RunRow& row) { return row.info.smoke; });
+        for (RunRow& row : all)
+            if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
+        return rows;
+    }
+    for (const std::string& name : names) {
+        const std::string id = project.find_run(name).info().id;
+        for (const RunRow& row : all)
+            if (row.info.id == id) rows.push_back(row);
+    }
+    return rows;
+}
+
+MadeComparison make_comparison(const Project& project, Store& store, const ComparisonOptions& options, const std::string& what) {
+    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    MadeComparison made;
+    made.rows = chosen_rows(store, project, options.run_names);
+    if (!options.where.empty()) filter_rows(store, options.where, made.rows);
+    made.comparison = compare_runs(store, made.rows, options.baseline.empty() ? "" : project.find_run(options.baseline).info().id);
+    if (made.comparison.groups.empty()) {
+        for (const std::string& note : made.comparison.notes) fmt::print(stderr, "{}\n", note);
+        throw usage_error("{}: no run with results to {}; see faceter list", project.folder().string(), what);
+    }
+    CompareChoice choice;
+    choice.test = parse_compare_test(options.test);
+    choice.correction = parse_correction(options.correction);
+    const ExampleScores examples = compare_test_info(choice.test).needs_examples ? read_examples(store, made.comparison) : ExampleScores{};
+    made.view = view_comparison(made.comparison, examples, choice);
+    return made;
+}
+
+std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
+    std::vector<SimilarityComparison> tests;
+    const auto stored = [&](const RunGroup& group) { return RunDirectory(project.runs_folder() / group.runs.front().info.id); };
+    const auto has = [](const RunDirectory& run) { return fs::exists(run.results() / "inter_task_similarity.json"); };
+    std::vector<const RunGroup*> trained;
+    for (const RunGroup& group : comparison.groups)
+        if (group.method != "start" && has(stored(group))) trained.push_back(&group);
+    for (std::size_t i = 0; i < trained.size(); ++i)
+        for (std::size_t j = 0; j < (trained.size() <= most_pairwise ? i : std::min<std::size_t>(i, 1)); ++j)
+            tests.push_back(compare_similarity(trained[i]->name, read_similarity(stored(*trained[i])), trained[j]->name,
+                                               read_similarity(stored(*trained[j])), Alternative::less));
+    return tests;
+}
+
+}  // namespace faceter::cli
