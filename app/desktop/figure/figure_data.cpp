@@ -39,19 +39,6 @@ FigureData ofPoints(const FigurePlot& plot) {
     return data;
 }
 
-/// A source's points stay where they are: what is exported is the sample on the screen, with the extremes of each column.
-void addSamples(const FigurePlot& plot, FigureData& data) {
-    for (const Marks* marks : plot.marks()) {
-        const auto* sampled = dynamic_cast<const SampledMarks*>(marks);
-        const bool inFigure = sampled && !plot.figure().series[static_cast<std::size_t>(marks->series())].y.empty();
-        if (!sampled || !marks->visible() || inFigure) continue;
-        if (data.header.size() < 5) data.header = {data.header[0], data.header[1], data.header[2], "low", "high"};
-        const std::string& name = plot.figure().series[static_cast<std::size_t>(marks->series())].name;
-        for (const SeriesColumn& c : sampled->sample().columns)
-            if (inView(plot, c.xFirst)) data.rows.push_back({name, c.xFirst, c.first, c.min, c.max});
-    }
-}
-
 FigureData ofBars(const FigurePlot& plot) {
     const Figure& figure = plot.figure();
     FigureData data{{nameOf(figure.x, "category"), "series", nameOf(figure.y, "value"), "low", "high"}, {}};
@@ -126,9 +113,7 @@ FigureData figureData(const FigurePlot& plot) {
         default:
             break;
     }
-    FigureData data = ofPoints(plot);
-    addSamples(plot, data);
-    return data;
+    return ofPoints(plot);
 }
 
 }  // namespace faceter::desktop

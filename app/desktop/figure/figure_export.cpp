@@ -21,7 +21,6 @@ std::unique_ptr<FigurePlot> copyOf(const FigurePlot& plot, const ExportOptions& 
     copy->setAttribute(Qt::WA_DontShowOnScreen);
     copy->setColours(options.dark ? ThemeColours::night() : ThemeColours::light());
     copy->setFigure(plot.figure());
-    for (const auto& [series, source] : plot.sources()) copy->setSource(series, source);
     copy->setReferenceMarks(plot.referenceMarks());
     copy->setTitleShown(options.title);
     copy->setNotesShown(options.notes);

@@ -28,6 +28,7 @@ bool anyDrawable(const Figure& figure) {
     });
 }
 
+bool isLong(const Series& series) { return series.y.size() > manyPoints && std::is_sorted(series.x.begin(), series.x.end()); }
 bool usesLines(const Figure& figure) { return figure.kind == FigureKind::lines; }
 
 }  // namespace
@@ -53,18 +54,13 @@ void FigurePlot::setFigure(const Figure& figure, bool keepView) {
     const bool sameAxes = figure.kind == m_figure.kind && figure.x.log == m_figure.x.log && figure.y.log == m_figure.y.log &&
                           figure.x.categories == m_figure.x.categories;
     m_figure = figure;
-    m_sources.clear();
+    m_pyramids.clear();
     m_hidden.resize(static_cast<qsizetype>(figure.series.size()));
     if (!keepView || !sameAxes) m_hidden.fill(false);
     rebuild();
     if (!keepView || !sameAxes || !m_hasValues) return;
     if (!(oldX == oldHomeX)) xAxis->setRange(oldX);
     if (!(oldY == oldHomeY)) yAxis->setRange(oldY);
-}
-
-void FigurePlot::setSource(int series, std::shared_ptr<const SeriesSource> source) {
-    m_sources[series] = std::move(source);
-    rebuild();
 }
 
 void FigurePlot::setColours(const ThemeColours& colours) {
@@ -130,7 +126,6 @@ void FigurePlot::rebuild() {
     try {
         m_figure.validate();
         m_hasValues = anyDrawable(m_figure);
-        for (const auto& [series, source] : m_sources) m_hasValues |= source->range().has_value();
     } catch (const std::exception& error) {
         m_emptyText = plainText(error.what());
         m_hasValues = false;
@@ -152,21 +147,12 @@ void FigurePlot::rebuild() {
 void FigurePlot::takeHome() {
     m_home[0] = m_home[1] = QCPRange(0, 1);
     if (!m_hasValues) return;
-    Figure seen;  // the ends that axes name, and all that must be seen: the data, the sources' ends, the reference marks
+    Figure seen;  // the ends that axes name, and all that must be seen: the data, the reference marks
     seen.kind = m_figure.kind;
     seen.x = m_figure.x;
     seen.y = m_figure.y;
     seen.series = m_figure.series;
     seen.heat_map = m_figure.heat_map;
-    for (const auto& [series, source] : m_sources) {
-        if (series < 0 || series >= static_cast<int>(seen.series.size())) continue;
-        Series& ends = seen.series[static_cast<std::size_t>(series)];
-        const auto extent = source->range();
-        ends.low.clear();
-        ends.high.clear();
-        ends.x = extent ? std::vector<double>{extent->xMin, extent->xMax} : std::vector<double>{};
-        ends.y = extent ? std::vector<double>{extent->yMin, extent->yMax} : std::vector<double>{};
-    }
     for (const ReferenceMark& mark : m_referenceMarks) {
         Series one;
         (mark.orientation == Qt::Horizontal ? one.y : one.x).push_back(mark.value);
@@ -186,7 +172,7 @@ void FigurePlot::addMarks() {
     for (int s = 0; s < count; ++s) {
         const Series& one = m_figure.series[static_cast<std::size_t>(s)];
         const QColor colour = m_style.series(m_figure, s);
-        if (usesLines(m_figure) && !one.low.empty() && !m_sources.count(s))
+        if (usesLines(m_figure) && !one.low.empty() && !isLong(one))
             add(new AreaMarks(xAxis, yAxis, s, one.x, one.low, one.high, withOpacity(colour, bandOpacity)));
         if (m_figure.kind == FigureKind::densities)
             add(new AreaMarks(xAxis, yAxis, s, one.x, std::vector<double>(one.y.size(), m_figure.y.log ? m_home[1].lower : 0.0), one.y,
@@ -210,12 +196,10 @@ void FigurePlot::addLines(int series) {
     const Series& one = m_figure.series[static_cast<std::size_t>(series)];
     const QPen pen = m_style.seriesPen(m_figure, series);
     if (!one.raw.empty()) add(new RawLineMarks(xAxis, yAxis, series, one.x, one.raw, QPen(withOpacity(pen.color(), rawOpacity), 1)));
-    const bool many = one.y.size() > manyPoints && std::is_sorted(one.x.begin(), one.x.end());
-    if (many && !m_sources.count(series)) m_sources[series] = std::make_shared<MemorySeriesSource>(one.x, one.y);
-    if (const auto source = m_sources.find(series); source != m_sources.end())
-        add(new SampledMarks(xAxis, yAxis, series, source->second, pen));
-    else
-        add(new LineMarks(xAxis, yAxis, series, one.x, one.y, pen));
+    if (!isLong(one)) return add(new LineMarks(xAxis, yAxis, series, one.x, one.y, pen));
+    auto& pyramid = m_pyramids[series];
+    if (!pyramid) pyramid = std::make_shared<SeriesPyramid>(one.x, one.y);
+    add(new SampledMarks(xAxis, yAxis, series, pyramid, pen));
 }
 
 void FigurePlot::addDensity(int series) {

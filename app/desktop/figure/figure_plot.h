@@ -7,7 +7,7 @@
 
 #include "figure/figure.h"
 #include "figure/plot_style.h"
-#include "figure/series_source.h"
+#include "figure/series_pyramid.h"
 
 namespace faceter::desktop {
 
@@ -41,9 +41,6 @@ class FigurePlot : public QCustomPlot {
     /// A figure that does not validate is shown as its error message. Keeps the zoom where `keepView` and the kind of axes stays.
     void setFigure(const Figure& figure, bool keepView = false);
     const Figure& figure() const { return m_figure; }
-    const std::map<int, std::shared_ptr<const SeriesSource>>& sources() const { return m_sources; }
-    /// The points of a series of kind `lines` come from `source` instead of the figure.
-    void setSource(int series, std::shared_ptr<const SeriesSource> source);
     void setColours(const ThemeColours& colours);
     const PlotStyle& plotStyle() const { return m_style; }
     void setReferenceMarks(const QVector<ReferenceMark>& marks);
@@ -93,7 +90,7 @@ class FigurePlot : public QCustomPlot {
     void plan();
 
     Figure m_figure;
-    std::map<int, std::shared_ptr<const SeriesSource>> m_sources;
+    std::map<int, std::shared_ptr<const SeriesPyramid>> m_pyramids;   // of long lines
     PlotStyle m_style;
     QVector<ReferenceMark> m_referenceMarks;
     QVector<Marks*> m_marks;

@@ -77,11 +77,6 @@ void FigureView::setFigure(const Figure& figure, bool keepView) {
 
 const Figure& FigureView::figure() const { return m_plot->figure(); }
 
-void FigureView::setSource(int series, std::shared_ptr<const SeriesSource> source) {
-    m_plot->setSource(series, std::move(source));
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
 void FigureView::setReferenceMarks(const QVector<ReferenceMark>& marks) { m_plot->setReferenceMarks(marks); }
 void FigureView::setTitleShown(bool shown) { m_plot->setTitleShown(shown); }
 void FigureView::setNotesShown(bool shown) { m_plot->setNotesShown(shown); }

@@ -25,9 +25,6 @@ class FigureView : public QWidget {
     /// Shows `figure`. With `keepView` (live data) zoom and switched-off series stay where the axes are of the same kind.
     void setFigure(const Figure& figure, bool keepView = false);
     const Figure& figure() const;
-    /// Points of a series of kind `lines` come from here instead (series of millions of points). Lines of more than 20,000 points in a
-    /// figure get one by themselves.
-    void setSource(int series, std::shared_ptr<const SeriesSource> source);
     /// Lines with a label, for published figures or a baseline.
     void setReferenceMarks(const QVector<ReferenceMark>& marks);
     void setTitleShown(bool shown);

@@ -83,8 +83,8 @@ void LineMarks::draw(QCPPainter* painter) {
     drawRuns(painter, lines, area());
 }
 
-SampledMarks::SampledMarks(QCPAxis* x, QCPAxis* y, int series, std::shared_ptr<const SeriesSource> source, const QPen& pen)
-    : Marks(x, y, series), m_source(std::move(source)) {
+SampledMarks::SampledMarks(QCPAxis* x, QCPAxis* y, int series, std::shared_ptr<const SeriesPyramid> points, const QPen& pen)
+    : Marks(x, y, series), m_pyramid(std::move(points)) {
     setPen(pen);
 }
 
@@ -98,27 +98,14 @@ bool SampledMarks::sampleServes() const {
 }
 
 void SampledMarks::request() {
-    if (m_waiting || sampleServes()) return;
+    if (sampleServes()) return;
     const QCPRange shown = mKeyAxis->range();
     const bool logarithmic = mKeyAxis->scaleType() == QCPAxis::stLogarithmic;
-    // Half a screen more on both sides, so that a pan shows data while the next sample is on its way.
+    // Half a screen more on both sides, so that a pan seldom needs another sample.
     const double low = logarithmic ? shown.lower / std::sqrt(shown.upper / shown.lower) : shown.lower - shown.size() / 2;
     const double high = logarithmic ? shown.upper * std::sqrt(shown.upper / shown.lower) : shown.upper + shown.size() / 2;
-    const int columns = std::max(64, static_cast<int>(2 * area().width()));
-    m_waiting = m_asking = true;
-    QPointer<SampledMarks> self(this);
-    m_source->sample(low, high, columns, logarithmic, [self, columns](SeriesSample sample) {
-        if (!self) return;
-        self->m_sampleColumns = columns;
-        self->take(std::move(sample));
-    });
-    if (self) m_asking = false;
-}
-
-void SampledMarks::take(SeriesSample sample) {
-    m_sample = std::move(sample);
-    m_waiting = false;
-    if (!m_asking) mParentPlot->replot(QCustomPlot::rpQueuedReplot);  // came later; the view may have moved on, then replot asks again
+    m_sampleColumns = std::max(64, static_cast<int>(2 * area().width()));
+    m_sample = m_pyramid->sample(low, high, m_sampleColumns, logarithmic);
 }
 
 QVector<QPointF> SampledMarks::points() const {

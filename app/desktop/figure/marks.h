@@ -6,7 +6,7 @@
 
 #include "figure/figure.h"
 #include "figure/plot_style.h"
-#include "figure/series_source.h"
+#include "figure/series_pyramid.h"
 #include "figure/svg_plot.h"
 
 namespace faceter::desktop {
@@ -67,13 +67,12 @@ class RawLineMarks : public LineMarks {
     void cover(CoverGrid&) const override {}
 };
 
-/// A line whose points stay in a SeriesSource; shows the last sample that came, stretched until the next one is there.
+/// A line of many points: as much of it as the axis has pixels for.
 class SampledMarks : public Marks {
   public:
-    SampledMarks(QCPAxis* x, QCPAxis* y, int series, std::shared_ptr<const SeriesSource> source, const QPen& pen);
-    const std::shared_ptr<const SeriesSource>& source() const { return m_source; }
+    SampledMarks(QCPAxis* x, QCPAxis* y, int series, std::shared_ptr<const SeriesPyramid> points, const QPen& pen);
     const SeriesSample& sample() const { return m_sample; }
-    /// Asks for what the axis shows now, if the last answer does not do.
+    /// Takes what the axis shows now, if the last sample does not do.
     void request();
     QVector<QPointF> points() const override;
     void cover(CoverGrid& grid) const override;
@@ -83,13 +82,11 @@ class SampledMarks : public Marks {
 
   private:
     bool sampleServes() const;
-    void take(SeriesSample sample);
     std::vector<QPolygonF> runs() const;
 
-    std::shared_ptr<const SeriesSource> m_source;
+    std::shared_ptr<const SeriesPyramid> m_pyramid;
     SeriesSample m_sample;
     int m_sampleColumns = 0;
-    bool m_waiting = false, m_asking = false;
 };
 
 /// The area between low and high: a band round a line, or a density over its ground.

@@ -1,7 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,25 +21,15 @@ struct SeriesExtent {
     double xMin = 0, xMax = 0, yMin = 0, yMax = 0;
 };
 
-/// Where a line of millions of points comes from: the view asks for what it can show and no more.
-class SeriesSource {
-  public:
-    using Deliver = std::function<void(SeriesSample)>;
-    virtual ~SeriesSource() = default;
-    /// Ends of all finite points; nothing where there are none (yet).
-    virtual std::optional<SeriesExtent> range() const = 0;
-    /// Asks for about `pixelColumns` columns of [xMin, xMax] and the points next to its ends; `logX`: columns of equal width in log x.
-    /// `deliver` is called once, in the thread that asked: at once or later. An asker that has gone makes it a no-op, not an error.
-    virtual void sample(double xMin, double xMax, int pixelColumns, bool logX, Deliver deliver) const = 0;
-};
-
 /// Points in memory under a pyramid of minima and maxima: a sample costs a few comparisons a column however many points there are.
 /// Points that are not finite are left out; x is sorted where it is not ascending.
-class MemorySeriesSource : public SeriesSource {
+class SeriesPyramid {
   public:
-    MemorySeriesSource(std::vector<double> x, std::vector<double> y);
-    std::optional<SeriesExtent> range() const override;
-    void sample(double xMin, double xMax, int pixelColumns, bool logX, Deliver deliver) const override;
+    SeriesPyramid(std::vector<double> x, std::vector<double> y);
+    /// Ends of all finite points; nothing where there are none.
+    std::optional<SeriesExtent> range() const;
+    /// About `pixelColumns` columns of [xMin, xMax] and the points next to its ends; `logX`: columns of equal width in log x.
+    SeriesSample sample(double xMin, double xMax, int pixelColumns, bool logX) const;
     std::size_t size() const { return m_x.size(); }
 
   private:

@@ -10,33 +10,11 @@ using namespace faceter::testing;
 
 namespace {
 
-SeriesSample sampleOf(const SeriesSource& source, double low, double high, int columns, bool logX = false) {
-    SeriesSample out;
-    source.sample(low, high, columns, logX, [&](SeriesSample s) { out = std::move(s); });
-    return out;
-}
-
-/// Answers only when told to, as a store does from its thread.
-class LateSource : public SeriesSource {
-  public:
-    std::optional<SeriesExtent> range() const override { return SeriesExtent{0, 1000, 0, 1}; }
-    void sample(double xMin, double xMax, int, bool, Deliver deliver) const override {
-        asked.append(QCPRange(xMin, xMax));
-        waiting.push_back(std::move(deliver));
-    }
-    void answer() const {
-        auto now = std::move(waiting);
-        waiting.clear();
-        for (const Deliver& deliver : now)
-            deliver({asked.last().lower, asked.last().upper, {{0, 0, 0.2, 0.2, 0.2, 0.2}, {1000, 1000, 0.8, 0.8, 0.8, 0.8}}});
-    }
-    mutable QVector<QCPRange> asked;
-    mutable std::vector<Deliver> waiting;
-};
+SeriesSample sampleOf(const SeriesPyramid& source, double low, double high, int columns, bool logX = false) { return source.sample(low, high, columns, logX); }
 
 }  // namespace
 
-class TestSeriesSource : public QObject {
+class TestSeriesPyramid : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void columns_have_the_extremes_first_and_last_of_their_points() {
@@ -47,7 +25,7 @@ class TestSeriesSource : public QObject {
             x.push_back(i);
             y.push_back(draw(random));
         }
-        const MemorySeriesSource source(x, y);
+        const SeriesPyramid source(x, y);
         for (const auto& [low, high] : {std::pair{0.0, 12344.0}, std::pair{100.5, 9000.0}, std::pair{4000.0, 6000.0}}) {
             const SeriesSample sample = sampleOf(source, low, high, 97);
             std::size_t at = static_cast<std::size_t>(std::ceil(low)) - (low > 0 ? 1 : 0);
@@ -69,19 +47,19 @@ class TestSeriesSource : public QObject {
     }
 
     void few_points_come_one_by_one() {
-        const MemorySeriesSource source({0, 1, 2, 3}, {5, 6, 7, 8});
+        const SeriesPyramid source({0, 1, 2, 3}, {5, 6, 7, 8});
         const SeriesSample sample = sampleOf(source, 0.5, 2.5, 100);
         QCOMPARE(sample.columns.size(), std::size_t{4});  // those next to the ends too, so that the line leaves the view
         QCOMPARE(sample.columns[1].first, 6.0);
     }
 
     void what_is_not_finite_is_left_out_and_x_is_sorted() {
-        const MemorySeriesSource source({3, 1, NAN, 2, 4}, {30, 10, 5, 20, INFINITY});
+        const SeriesPyramid source({3, 1, NAN, 2, 4}, {30, 10, 5, 20, INFINITY});
         QCOMPARE(source.size(), std::size_t{3});
         const auto extent = source.range();
         QVERIFY(extent && extent->xMin == 1 && extent->xMax == 3 && extent->yMax == 30);
-        QVERIFY(!MemorySeriesSource({}, {}).range());
-        QCOMPARE(sampleOf(MemorySeriesSource({}, {}), 0, 1, 10).columns.size(), std::size_t{0});
+        QVERIFY(!SeriesPyramid({}, {}).range());
+        QCOMPARE(sampleOf(SeriesPyramid({}, {}), 0, 1, 10).columns.size(), std::size_t{0});
     }
 
     void columns_are_equal_in_log_x_where_asked() {
@@ -90,7 +68,7 @@ class TestSeriesSource : public QObject {
             x.push_back(i);
             y.push_back(i);
         }
-        const SeriesSample sample = sampleOf(MemorySeriesSource(x, y), 1, 100000, 50, true);
+        const SeriesSample sample = sampleOf(SeriesPyramid(x, y), 1, 100000, 50, true);
         QVERIFY(sample.columns.size() > 30);
         QVERIFY(sample.columns[5].xLast < 10);  // linear columns would end at 12,000
     }
@@ -117,44 +95,10 @@ class TestSeriesSource : public QObject {
         QVERIFY(std::any_of(marks->sample().columns.begin(), marks->sample().columns.end(),
                             [](const SeriesColumn& c) { return c.first == 10 && c.xFirst == c.xLast; }));
     }
-
-    void a_source_may_answer_late_and_is_asked_again_for_another_view() {
-        Figure figure;
-        figure.series = {{.name = "late"}};
-        const auto source = std::make_shared<LateSource>();
-        auto view = shown(figure);
-        view->setSource(0, source);
-        (void)picture(*view);
-        QVERIFY(view->hasValues());
-        QCOMPARE(source->asked.size(), 1);
-        (void)picture(*view);
-        QCOMPARE(source->asked.size(), 1);  // one question at a time
-        QVERIFY(view->grabData()[0].points.isEmpty());
-        source->answer();
-        QCOMPARE(view->grabData()[0].points.size(), 2);
-        QVERIFY(pixelsLike(*view, view->grabData()[0].colour, 90) > 10);
-        view->setXRange({100, 110});
-        (void)picture(*view);
-        QCOMPARE(source->asked.size(), 2);
-        QVERIFY(source->asked[1].lower <= 100 && source->asked[1].upper >= 110);
-    }
-
-    void an_answer_for_a_view_that_is_gone_harms_nothing() {
-        Figure figure;
-        figure.series = {{.name = "late"}};
-        const auto source = std::make_shared<LateSource>();
-        auto view = shown(figure);
-        view->setSource(0, source);
-        (void)picture(*view);
-        view.reset();
-        QCOMPARE(source->waiting.size(), std::size_t{1});
-        source->answer();
-        QVERIFY(source->waiting.empty());
-    }
 };
 
-FACETER_TEST(TestSeriesSource)
+FACETER_TEST(TestSeriesPyramid)
 
 }  // namespace faceter::desktop
 
-#include "test_series_source.moc"
+#include "test_series_pyramid.moc"

@@ -1,4 +1,4 @@
-#include "figure/series_source.h"
+#include "figure/series_pyramid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ double border(double low, double high, int i, int count, bool logarithmic) {
 
 }  // namespace
 
-MemorySeriesSource::MemorySeriesSource(std::vector<double> x, std::vector<double> y) : m_x(std::move(x)), m_y(std::move(y)) {
+SeriesPyramid::SeriesPyramid(std::vector<double> x, std::vector<double> y) : m_x(std::move(x)), m_y(std::move(y)) {
     m_x.resize(std::min(m_x.size(), m_y.size()));
     m_y.resize(m_x.size());
     keepFinite();
@@ -25,7 +25,7 @@ MemorySeriesSource::MemorySeriesSource(std::vector<double> x, std::vector<double
     buildPyramid();
 }
 
-void MemorySeriesSource::keepFinite() {
+void SeriesPyramid::keepFinite() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < m_x.size(); ++i) {
         if (!std::isfinite(m_x[i]) || !std::isfinite(m_y[i])) continue;
@@ -36,7 +36,7 @@ void MemorySeriesSource::keepFinite() {
     m_y.resize(kept);
 }
 
-void MemorySeriesSource::sortByX() {
+void SeriesPyramid::sortByX() {
     if (std::is_sorted(m_x.begin(), m_x.end())) return;
     std::vector<std::size_t> order(m_x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -52,7 +52,7 @@ void MemorySeriesSource::sortByX() {
     m_y = std::move(y);
 }
 
-void MemorySeriesSource::buildPyramid() {
+void SeriesPyramid::buildPyramid() {
     std::vector<Extremes> level;
     for (std::size_t i = 0; i < m_y.size(); i += fanOut) {
         const auto [low, high] = std::minmax_element(m_y.begin() + static_cast<std::ptrdiff_t>(i),
@@ -73,7 +73,7 @@ void MemorySeriesSource::buildPyramid() {
 }
 
 /// Of points [from, to), not empty: single points up to the first block's border, then ever larger blocks, then down again.
-MemorySeriesSource::Extremes MemorySeriesSource::extremes(std::size_t from, std::size_t to) const {
+SeriesPyramid::Extremes SeriesPyramid::extremes(std::size_t from, std::size_t to) const {
     Extremes e{m_y[from], m_y[from]};
     const auto add = [&e](const Extremes& other) { e = {std::min(e.min, other.min), std::max(e.max, other.max)}; };
     while (from < to) {
@@ -88,18 +88,18 @@ MemorySeriesSource::Extremes MemorySeriesSource::extremes(std::size_t from, std:
     return e;
 }
 
-SeriesColumn MemorySeriesSource::column(std::size_t from, std::size_t to) const {
+SeriesColumn SeriesPyramid::column(std::size_t from, std::size_t to) const {
     const Extremes e = extremes(from, to);
     return {m_x[from], m_x[to - 1], m_y[from], m_y[to - 1], e.min, e.max};
 }
 
-std::optional<SeriesExtent> MemorySeriesSource::range() const {
+std::optional<SeriesExtent> SeriesPyramid::range() const {
     if (m_x.empty()) return std::nullopt;
     const Extremes e = extremes(0, m_x.size());
     return SeriesExtent{m_x.front(), m_x.back(), e.min, e.max};
 }
 
-void MemorySeriesSource::sample(double xMin, double xMax, int pixelColumns, bool logX, Deliver deliver) const {
+SeriesSample SeriesPyramid::sample(double xMin, double xMax, int pixelColumns, bool logX) const {
     SeriesSample out{xMin, xMax};
     const auto index = [this](auto it) { return static_cast<std::size_t>(it - m_x.begin()); };
     std::size_t from = index(std::lower_bound(m_x.begin(), m_x.end(), xMin));
@@ -109,7 +109,7 @@ void MemorySeriesSource::sample(double xMin, double xMax, int pixelColumns, bool
     const auto columns = static_cast<std::size_t>(std::max(1, pixelColumns));
     if (to - from <= 2 * columns) {
         for (std::size_t i = from; i < to; ++i) out.columns.push_back(column(i, i + 1));
-        return deliver(std::move(out));
+        return out;
     }
     out.columns.reserve(columns + 2);
     const bool logarithmic = logX && xMin > 0;
@@ -120,7 +120,7 @@ void MemorySeriesSource::sample(double xMin, double xMax, int pixelColumns, bool
         if (next > at) out.columns.push_back(column(at, next));
         at = next;
     }
-    deliver(std::move(out));
+    return out;
 }
 
 }  // namespace faceter::desktop
