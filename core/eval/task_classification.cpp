@@ -32,6 +32,12 @@ std::vector<std::vector<std::size_t>> draw_training(const ClassificationData& da
     return draws;
 }
 
+std::set<std::size_t> drawn(const std::vector<std::vector<std::size_t>>& draws) {
+    std::set<std::size_t> used;
+    for (const auto& draw : draws) used.insert(draw.begin(), draw.end());
+    return used;
+}
+
 /// Rows of the training texts that any draw takes, in one tensor, and the place of each text in it.
 struct TrainingRows {
     at::Tensor rows;
@@ -40,11 +46,9 @@ struct TrainingRows {
 
 TrainingRows embed_training(CachedEmbedder& embedder, const ClassificationData& data, const std::vector<std::vector<std::size_t>>& draws,
                             const Route& route) {
-    std::set<std::size_t> used;
-    for (const auto& draw : draws) used.insert(draw.begin(), draw.end());
     std::vector<std::string_view> texts;
     std::vector<std::int64_t> place(data.train_labels.size());
-    for (const std::size_t i : used) {
+    for (const std::size_t i : drawn(draws)) {
         place[i] = static_cast<std::int64_t>(texts.size());
         texts.push_back(data.train[static_cast<std::uint32_t>(i)]);
     }
@@ -104,7 +108,14 @@ EvaluationResult evaluate_classification(CachedEmbedder& embedder, const Evaluat
     return result;
 }
 
-const bool registered = register_task_type("classification", evaluate_classification);
+std::vector<std::string_view> classification_texts(const EvaluationSet& set) {
+    const auto& data = std::get<ClassificationData>(set.data);
+    std::vector<std::string_view> texts = data.test.views();
+    for (const std::size_t i : drawn(draw_training(data))) texts.push_back(data.train[static_cast<std::uint32_t>(i)]);
+    return texts;
+}
+
+const bool registered = register_task_type("classification", evaluate_classification, classification_texts);
 
 }  // namespace
 }  // namespace faceter

@@ -100,7 +100,16 @@ EvaluationResult evaluate_multilabel(CachedEmbedder& embedder, const EvaluationS
     return result;
 }
 
-const bool registered = register_task_type("multilabel_classification", evaluate_multilabel);
+std::vector<std::string_view> multilabel_texts(const EvaluationSet& set) {
+    const auto& data = std::get<MultilabelData>(set.data);
+    std::vector<std::string_view> texts = data.test.views();
+    std::set<std::size_t> used;
+    for (const auto& draw : draw_multilabel_training(data.train_labels, data.examples_per_label, num_draws)) used.insert(draw.begin(), draw.end());
+    for (const std::size_t i : used) texts.push_back(data.train[static_cast<std::uint32_t>(i)]);
+    return texts;
+}
+
+const bool registered = register_task_type("multilabel_classification", evaluate_multilabel, multilabel_texts);
 
 }  // namespace
 }  // namespace faceter

@@ -7,9 +7,20 @@
 namespace faceter {
 namespace {
 
-std::map<std::string, EvaluateFunction>& task_types() {
-    static std::map<std::string, EvaluateFunction> all;
+struct TaskType {
+    EvaluateFunction evaluate;
+    TextsFunction texts;
+};
+
+std::map<std::string, TaskType>& task_types() {
+    static std::map<std::string, TaskType> all;
     return all;
+}
+
+const TaskType& type_of(const EvaluationSet& set) {
+    const auto found = task_types().find(set.task_type);
+    if (found == task_types().end()) throw data_error("data set '{}' is of type '{}', which has no evaluation", set.name, set.task_type);
+    return found->second;
 }
 
 /// The mean over subsets of every measure that all of them have.
@@ -61,7 +72,9 @@ void apply(const EvaluationRouting& routing, EvaluationRoutes& routes) {
 
 }  // namespace
 
-bool register_task_type(const std::string& task_type, EvaluateFunction function) { return task_types().emplace(task_type, function).second; }
+bool register_task_type(const std::string& task_type, EvaluateFunction evaluate, TextsFunction texts) {
+    return task_types().emplace(task_type, TaskType{evaluate, texts}).second;
+}
 
 double percent(const std::vector<double>& values) { return 100 * mean(values); }
 
@@ -80,11 +93,20 @@ EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& se
     return routes;
 }
 
+std::vector<std::string_view> embedded_texts(const EvaluationSet& set) {
+    if (set.subsets.empty()) return type_of(set).texts(set);
+    std::vector<std::string_view> texts;
+    for (const EvaluationSet& subset : set.subsets) {
+        const auto more = embedded_texts(subset);
+        texts.insert(texts.end(), more.begin(), more.end());
+    }
+    return texts;
+}
+
 EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
-    const auto found = task_types().find(set.task_type);
-    if (found == task_types().end()) throw data_error("data set '{}' is of type '{}', which has no evaluation", set.name, set.task_type);
+    const EvaluateFunction evaluate = type_of(set).evaluate;
     EvaluationResult result = with_name(set, [&] {
-        return set.subsets.empty() ? found->second(embedder, set, routes) : evaluate_subsets(found->second, embedder, set, routes);
+        return set.subsets.empty() ? evaluate(embedder, set, routes) : evaluate_subsets(evaluate, embedder, set, routes);
     });
     result.name = set.name;
     result.task_type = set.task_type;

@@ -42,8 +42,13 @@ EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& se
 /// Scores by MTEB's protocol of the set's task type (methods.md, section 6); of a multilingual set each subset and their mean. Each task type is one file task_*.cpp that registers itself.
 EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes);
 
+/// The texts of a set (of each of its subsets) that its protocol embeds: of classification's training texts only those that a draw takes.
+std::vector<std::string_view> embedded_texts(const EvaluationSet& set);
+
 using EvaluateFunction = EvaluationResult (*)(CachedEmbedder&, const EvaluationSet&, const EvaluationRoutes&);
-bool register_task_type(const std::string& task_type, EvaluateFunction function);
+using TextsFunction = std::vector<std::string_view> (*)(const EvaluationSet&);
+/// `texts` where a protocol does not embed all texts of a set.
+bool register_task_type(const std::string& task_type, EvaluateFunction evaluate, TextsFunction texts = all_texts);
 /// Mean times 100.
 double percent(const std::vector<double>& values);
 

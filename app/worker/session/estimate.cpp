@@ -113,7 +113,7 @@ Json Probe::train(const Variant& variant) {
     return stages;
 }
 
-/// Time to embed all texts of the evaluation, from a few of each set. What a task computes after that (search, classifiers, clusters) is not in it.
+/// Time to embed the texts that the evaluation embeds, from a few of each set. What a task computes after that (search, classifiers, clusters) is not in it.
 Json Probe::evaluation() {
     double seconds = 0;
     std::size_t texts = 0;
@@ -121,7 +121,7 @@ Json Probe::evaluation() {
         request.progress("try the evaluation", 0, 0);
         try {
             const auto set = data.evaluation_set(settings, entry);
-            const auto all = all_texts(*set);
+            const auto all = embedded_texts(*set);
             std::vector<std::string_view> some;
             for (std::size_t i = 0; i < std::min(all.size(), probe_texts); ++i) some.push_back(all[i * all.size() / std::min(all.size(), probe_texts)]);
             if (some.empty()) continue;
