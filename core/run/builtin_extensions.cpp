@@ -27,7 +27,13 @@ Extension infonce() {
 Extension task_aware() {
     return {"task_aware",
             "TA-CL: each batch is of one task, drawn by weight, built by the task's batching, with the task's temperature (MoTE, section 4.2).",
-            {"task_aware", "", {}}};
+            {"task_aware",
+             "",
+             {real("size_exponent", 1, "A homogeneous task's batches come from its data sets with probabilities proportional to size^this: 1 by size, 0 evenly. 0.3 "
+                                       "keeps small languages from drowning.")
+                  .at_least(0)
+                  .at_most(1)
+                  .from("Nomic Embed v2, section 4.1")}}};
 }
 
 Extension static_training() {

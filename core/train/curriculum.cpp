@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "common/error.h"
 
 namespace faceter {
@@ -28,7 +30,10 @@ std::size_t draw_by_weight(const std::vector<double>& weights, RandomStream& ran
 class TaskAware final : public Curriculum {
   public:
     explicit TaskAware(const CurriculumContext& context)
-        : batch_size_(context.batch_size), tasks_random_(context.seed, "curriculum/task"), sets_random_(context.seed, "curriculum/set") {
+        : batch_size_(context.batch_size),
+          size_exponent_(json_or<double>(context.settings, "size_exponent", 1, "curriculum")),
+          tasks_random_(context.seed, "curriculum/task"),
+          sets_random_(context.seed, "curriculum/set") {
         for (const Task& task : context.tasks) add_task(task, context);
         if (tasks_.empty()) throw data_error("no task of this stage has training examples; add data sets under tasks.*.train");
     }
@@ -38,7 +43,7 @@ class TaskAware final : public Curriculum {
         std::size_t pool = 0;
         if (entry.pools.size() > 1) {
             std::vector<double> sizes;
-            for (const ExamplePool& p : entry.pools) sizes.push_back(static_cast<double>(p.size()));
+            for (const ExamplePool& p : entry.pools) sizes.push_back(std::pow(static_cast<double>(p.size()), size_exponent_));
             pool = draw_by_weight(sizes, sets_random_);
         }
         return {entry.pools[pool].draw(batch_size_), entry.name, entry.temperature};
@@ -95,6 +100,7 @@ class TaskAware final : public Curriculum {
     }
 
     std::int64_t batch_size_;
+    double size_exponent_;
     RandomStream tasks_random_, sets_random_;
     std::vector<Entry> tasks_;
     std::vector<double> weights_;

@@ -69,6 +69,18 @@ class TestCurriculum : public QObject {
         QVERIFY(tasks["retrieval"] > 120 && tasks["retrieval"] < 180);  // weight 3 of 4
     }
 
+    void data_sets_of_a_task_are_drawn_by_a_power_of_their_size() {
+        context_.tasks.resize(1);
+        for (const double exponent : {0.0, 0.3, 1.0}) {
+            context_.settings = {{"size_exponent", exponent}};
+            const auto curriculum = make_task_aware_curriculum(context_);
+            int small = 0;
+            for (int i = 0; i < 2000; ++i) small += curriculum->next().items.front().set == 1;
+            const double share = std::pow(40, exponent) / (std::pow(40, exponent) + std::pow(100, exponent));
+            QVERIFY2(std::abs(small / 2000.0 - share) < 0.04, std::to_string(small).c_str());
+        }
+    }
+
     void an_epoch_has_every_example_once() {
         context_.tasks.resize(1);
         context_.sets.resize(1);
