@@ -8,14 +8,14 @@ using namespace faceter::testing;
 
 using Ids = std::vector<std::int32_t>;
 
-/// Random tokenizers and texts against Hugging Face's own library. FACETER_PEER_PYTHON names a python that has it (else the test is
+/// Random tokenizers and texts against Hugging Face's own library. FACETER_PEERS names a python that has it (else the test is
 /// skipped); FACETER_PEER_TOKENIZERS says how many tokenizers, FACETER_PEER_SEED which.
 class SlowPeerTokenizers : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void random_tokenizers_give_random_texts_the_ids_of_the_peer() {
-        const QString python = qEnvironmentVariable("FACETER_PEER_PYTHON");
-        if (python.isEmpty()) QSKIP("no python with the package tokenizers (FACETER_PEER_PYTHON)");
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("no python with the package tokenizers (FACETER_PEERS)");
         TemporaryDirectory folder;
         const QString count = qEnvironmentVariable("FACETER_PEER_TOKENIZERS", "60"), seed = qEnvironmentVariable("FACETER_PEER_SEED", "1");
         QStringList arguments{FACETER_SOURCE_DIR "/tests/text/peer_tokenizers.py", folder.path().c_str(), seed, count, "100"};
