@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "data/leaves.h"
 #include "data/overlap.h"
 #include "data/sources.h"
 #include "run/experiment.h"
@@ -36,7 +37,9 @@ LoadedData load_data(const Cli& cli, const DataOptions& options) {
     const std::uint64_t seed = settings["seed"];
     for (const auto& [task, entry] : settings["tasks"].items())
         for (const Json& set : entry["train"])
-            load([&, type = entry["type"].get<std::string>()] { data.training.push_back(load_training_set({set, base, seed, 0}, type)); });
+            load([&, type = entry["type"].get<std::string>()] {
+                for (TrainingSet& leaf : load_training_sets({set, base, seed, 0}, type)) data.training.push_back(std::move(leaf));
+            });
     for (const Json& set : settings["evaluation"]["datasets"]) load([&] { data.evaluation.push_back(load_evaluation_set({set, base, seed, 0})); });
     return data;
 }

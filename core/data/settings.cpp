@@ -23,7 +23,8 @@ Schema data_entry_schema() {
     f.push_back(text("name", "", "What tables and messages call this data set; default: made of its source, view or folder.").optional());
     f.push_back(choice("source", source_names(), "folder",
                        "debian: the package index of the Debian or Ubuntu machine; folder: a BEIR or MTEB folder; file: one file of pairs "
-                       "or labelled texts."));
+                       "or labelled texts. Many tasks from one entry, each with its own instruction: debian_leaves (one a section or debtags value), "
+                       "medi, natural_instructions."));
     f.push_back(
         path("path", "",
              "The folder or file; for debian: a folder with package lists that were fetched before (default: fetched once and kept).")
@@ -70,6 +71,17 @@ Schema data_entry_schema() {
     f.push_back(choice("role", {"query", "document"}, "", "Evaluation: the role that all texts of the set have; default: as the protocol has it.").optional());
     f.push_back(text("query_instruction", "", "Evaluation: put in front of queries and of texts without a role, in place of the task's.").optional());
     f.push_back(text("document_instruction", "", "Evaluation: put in front of documents, in place of the task's.").optional());
+    f.push_back(section("instructions",
+                        {"instructions",
+                         "What stands in front of this data set's texts in place of its task's instructions; {leaf} is the name of a leaf.",
+                         {
+                             text("query", "", "Instruction of queries."),
+                             text("document", "", "Instruction of positives."),
+                             text("negative", "", "Instruction of negatives; default: as for positives.").optional(),
+                         }},
+                        "Training: instructions of this data set alone; default: its task's, or what the data bring.")
+                    .optional());
+    f.push_back(optional_count("min_examples", "Sources of many tasks: tasks with fewer examples are left out; default: 20 of debian_leaves, 1 of others.").optional());
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
     return schema;
 }

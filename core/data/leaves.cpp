@@ -1,0 +1,64 @@
+#include "data/leaves.h"
+
+#include <algorithm>
+
+#include "common/hash.h"
+#include "data/entry.h"
+
+namespace faceter {
+namespace {
+
+std::vector<LeafSource>& leaf_sources() {
+    static std::vector<LeafSource> all;
+    return all;
+}
+
+std::string filled(std::string text, const std::string& leaf) {
+    constexpr std::string_view place = "{leaf}";
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + leaf.size())) text.replace(at, place.size(), leaf);
+    return text;
+}
+
+}  // namespace
+
+std::optional<SetInstructions> own_instructions(const TrainingSet& set) {
+    if (!set.card.is_object() || !set.card.contains("instructions")) return std::nullopt;
+    const Json& in = set.card.at("instructions");
+    const auto text = [&](const char* role) { return json_or<std::string>(in, role, "", set.name); };
+    return SetInstructions{text("query"), text("document"), text("negative")};
+}
+
+void give_instructions(TrainingSet& set, const SetInstructions& in) {
+    set.card["instructions"] = {{"query", in.query}, {"document", in.document}, {"negative", in.negative}};
+    set.fingerprint = hash128(set.fingerprint + set.card["instructions"].dump()).hex();
+}
+
+std::string with_blank(std::string instruction) {
+    if (!instruction.empty() && instruction.back() != ' ' && instruction.back() != '\n') instruction += ' ';
+    return instruction;
+}
+
+std::optional<SetInstructions> entry_instructions(const Json& entry, const std::string& leaf) {
+    const Json in = json_or<Json>(entry, "instructions", Json(), "data entry");
+    if (in.is_null()) return std::nullopt;
+    const auto text = [&](const char* role, const std::string& fallback) { return filled(json_or<std::string>(in, role, fallback, "data entry: instructions"), leaf); };
+    const std::string document = text("document", "");
+    return SetInstructions{text("query", ""), document, text("negative", document)};
+}
+
+bool register_leaf_source(LeafSource source) {
+    leaf_sources().push_back(std::move(source));
+    return true;
+}
+
+std::vector<TrainingSet> load_training_sets(const DataRequest& request, const std::string& task) {
+    const DataEntry entry(request);
+    for (const LeafSource& source : leaf_sources())
+        if (source.name == entry.source) return source.training(request, task);
+    std::vector<TrainingSet> sets;
+    sets.push_back(load_training_set(request, task));
+    if (const auto own = entry_instructions(request.settings, sets.front().name)) give_instructions(sets.front(), *own);
+    return sets;
+}
+
+}  // namespace faceter

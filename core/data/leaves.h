@@ -1,0 +1,33 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/sources.h"
+
+namespace faceter {
+
+/// What stands in front of the texts of a data set that brings instructions of its own (MEDI, Super-NaturalInstructions), in place of its task's.
+struct SetInstructions {
+    std::string query, document, negative;
+};
+/// A set's own instructions; nothing where its task's count. They are part of its card, so that the journal shows them.
+std::optional<SetInstructions> own_instructions(const TrainingSet& set);
+void give_instructions(TrainingSet& set, const SetInstructions& instructions);
+/// An instruction as it is put in front of a text: with a blank between them.
+std::string with_blank(std::string instruction);
+/// The entry's `instructions` with {leaf} replaced; nothing where the entry has none.
+std::optional<SetInstructions> entry_instructions(const Json& entry, const std::string& leaf);
+
+/// A source whose one entry holds many data sets, each a leaf of the task tree: hundreds of tasks of an instruction corpus. As a DataSource it gives all of
+/// them as one set.
+struct LeafSource {
+    std::string name;
+    std::vector<TrainingSet> (*training)(const DataRequest& request, const std::string& task) = nullptr;
+};
+bool register_leaf_source(LeafSource source);
+
+/// The data sets of an entry: one, or, of a leaf source, one a leaf. Errors as those of load_training_set.
+std::vector<TrainingSet> load_training_sets(const DataRequest& request, const std::string& task);
+
+}  // namespace faceter

@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "common/strings.h"
+#include "data/json_items.h"
+#include "data/leaves.h"
+#include "data/record_reader.h"
+#include "data/training_builder.h"
+
+// source: medi - records with a task and its instructions, one file or several: MEDI (Su et al., 2023)
+//   {"task_name": "...", "query": ["instruction", "text"], "pos": [...], "neg": [...]}
+// or the same with plain members: {"task": "...", "instruction": "...", "query": "text", "document": "text", "negatives": ["text", ...]}.
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t most_leaves = 5000;
+
+/// One record, taken apart.
+struct Pair {
+    std::string task;
+    SetInstructions instructions;
+    std::string_view query, positive;
+    std::vector<std::string_view> negatives;
+};
+
+std::string_view checked(std::string_view text, std::string_view key) {
+    if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
+    return text;
+}
+
+/// ["instruction", "text"]
+std::string_view instructed(const Record& record, const Record::Member& member, std::string& instruction) {
+    const std::vector<std::string_view> parts = member.kind == Record::Kind::list ? record.texts(member.key) : std::vector<std::string_view>();
+    if (parts.size() != 2) throw BadRecord{fmt::format("member '{}' is no pair of instruction and text", member.key), ""};
+    instruction = with_blank(std::string(parts[0]));
+    return checked(parts[1], member.key);
+}
+
+void read_instructed(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative, Pair& pair) {
+    pair.query = instructed(record, query, pair.instructions.query);
+    pair.positive = instructed(record, positive, pair.instructions.document);
+    pair.instructions.negative = pair.instructions.document;
+    if (negative) pair.negatives.push_back(instructed(record, *negative, pair.instructions.negative));
+}
+
+std::string instruction_member(const Record& record, std::string_view key, std::string fallback) {
+    const Record::Member* member = record.find({key});
+    return member && member->kind == Record::Kind::text ? with_blank(std::string(member->text)) : fallback;
+}
+
+void read_plain(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative, Pair& pair) {
+    pair.query = checked(query.text, query.key);
+    if (positive.kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", positive.key), ""};
+    pair.positive = checked(positive.text, positive.key);
+    if (negative && negative->kind == Record::Kind::list)
+        for (const std::string_view text : record.texts(negative->key)) pair.negatives.push_back(checked(text, negative->key));
+    else if (negative)
+        pair.negatives.push_back(record.text(negative->key));
+    pair.instructions.query = instruction_member(record, "query_instruction", instruction_member(record, "instruction", ""));
+    pair.instructions.document = instruction_member(record, "document_instruction", "");
+    pair.instructions.negative = instruction_member(record, "negative_instruction", pair.instructions.document);
+}
+
+Pair pair_of(const Record& record) {
+    const Record::Member* task = record.find({"task_name", "task"});
+    const Record::Member* query = record.find({"query"});
+    const Record::Member* positive = record.find({"pos", "positive", "document"});
+    if (!query || !positive || !task || task->kind != Record::Kind::text)
+        throw BadRecord{"no task_name (or task), query and pos (or document)", "members: " + record.known()};
+    const Record::Member* negative = record.find({"neg", "negative", "negatives"});
+    Pair pair;
+    pair.task = checked(task->text, task->key);
+    if (query->kind == Record::Kind::list)
+        read_instructed(record, *query, *positive, negative, pair);
+    else if (query->kind == Record::Kind::text)
+        read_plain(record, *query, *positive, negative, pair);
+    else
+        throw BadRecord{"member 'query' is neither a text nor a pair of instruction and text", ""};
+    return pair;
+}
+
+/// The tasks of the files, in order of first appearance. One name under several instructions is several tasks: name, name#2 ...
+class Leaves {
+  public:
+    Leaves(const DataEntry& entry, std::string prefix, std::string task) : entry_(entry), prefix_(std::move(prefix)), task_(std::move(task)) {}
+    void add(Pair& pair) {
+        const std::string key = fmt::format("{}\x1f{}\x1f{}\x1f{}", pair.task, pair.instructions.query, pair.instructions.document, pair.instructions.negative);
+        const auto [at, is_new] = by_key_.try_emplace(key, leaves_.size());
+        if (is_new) {
+            if (leaves_.size() >= most_leaves)
+                throw data_error("{}: more than {} tasks (a task is a name with one instruction of each role); are its instructions made of texts?", entry_.path, most_leaves);
+            const int number = ++names_[pair.task];
+            leaves_.push_back({TrainingBuilder(prefix_ + (number == 1 ? pair.task : fmt::format("{}#{}", pair.task, number)), task_), pair.instructions});
+        }
+        if (entry_.hard_negatives >= 0) pair.negatives.resize(std::min(pair.negatives.size(), static_cast<std::size_t>(entry_.hard_negatives)));
+        leaves_[at->second].builder.add(pair.query, pair.positive, pair.negatives);
+    }
+    std::vector<TrainingSet> finish(std::size_t smallest, DataReport& read) {
+        std::vector<TrainingSet> sets;
+        std::size_t left_out = 0;
+        for (Leaf& leaf : leaves_) {
+            if (leaf.builder.size() < smallest) {
+                ++left_out;
+                continue;
+            }
+            DataReport report(entry_.on_error);
+            sets.push_back(leaf.builder.finish(entry_.limits, report, {{"source", "medi"}, {"path", entry_.folder_or_file.string()}}));
+            give_instructions(sets.back(), leaf.instructions);
+        }
+        if (sets.empty()) throw data_error("{}: no task with at least {} examples", entry_.folder_or_file.string(), smallest);
+        read.counts["tasks"] = sets.size();
+        read.counts["tasks_left_out"] = left_out;
+        sets.front().card["file"] = read.card({});
+        sets.front().card["warnings"] = sets.front().card["file"]["warnings"];
+        return sets;
+    }
+
+  private:
+    struct Leaf {
+        TrainingBuilder builder;
+        SetInstructions instructions;
+    };
+    const DataEntry& entry_;
+    std::string prefix_, task_;
+    std::map<std::string, std::size_t> by_key_;
+    std::map<std::string, int> names_;
+    std::vector<Leaf> leaves_;
+};
+
+std::vector<fs::path> files_of(const fs::path& path) {
+    if (!fs::is_directory(path)) return {path};
+    std::vector<fs::path> files;
+    for (const auto& item : fs::directory_iterator(path)) {
+        const std::string name = item.path().filename().string();
+        if (item.is_regular_file() && (name.find(".json") != std::string::npos) && name != "dataset.json" && name != "tasks.jsonl") files.push_back(item.path());
+    }
+    std::sort(files.begin(), files.end());
+    if (files.empty()) throw data_error("{}: no .json or .jsonl file in this folder", path.string());
+    return files;
+}
+
+void read_pairs(const DataEntry& entry, DataReport& report, const std::function<void(Pair&)>& take) {
+    JsonLineParser parser;
+    Record record;
+    for (const fs::path& file : files_of(entry.need_path())) {
+        JsonItems items(file);
+        while (const auto item = items.next()) {
+            try {
+                parser.parse(*item, record);
+                Pair pair = pair_of(record);
+                take(pair);
+            } catch (const BadRecord& bad) {
+                report.errors.bad(items.position(), bad);
+            }
+        }
+    }
+}
+
+std::vector<TrainingSet> training_leaves(const DataRequest& request, const std::string& task) {
+    const DataEntry entry(request);
+    DataReport report(entry.on_error);
+    Leaves leaves(entry, entry.name.empty() ? "" : entry.name + "/", task);
+    read_pairs(entry, report, [&](Pair& pair) { leaves.add(pair); });
+    return leaves.finish(json_or<std::size_t>(request.settings, "min_examples", 1, "data entry"), report);
+}
+
+TrainingSet training_in_one(const DataRequest& request, const std::string& task) {
+    const DataEntry entry(request);
+    DataReport report(entry.on_error);
+    TrainingBuilder builder(entry.name.empty() ? entry.need_path().filename().string() : entry.name, task);
+    read_pairs(entry, report, [&](const Pair& pair) { builder.add(pair.query, pair.positive, pair.negatives); });
+    return builder.finish(entry.limits, report, {{"source", "medi"}, {"path", entry.folder_or_file.string()}});
+}
+
+EvaluationSet no_evaluation(const DataRequest&) {
+    throw settings_error("data entry: source medi is for training; its records have no score");
+}
+
+std::vector<std::string> texts(const DataRequest& request) {
+    const TrainingSet all = training_in_one(request, "texts");
+    const auto views = all.texts.views();
+    return {views.begin(), views.end()};
+}
+
+const bool registered = register_source({"medi", "records with a task and its instructions: one data set a task", training_in_one, no_evaluation, texts}) &&
+                        register_leaf_source({"medi", training_leaves});
+
+}  // namespace
+}  // namespace faceter
