@@ -6,6 +6,7 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "data/leaves.h"
 #include "data/overlap.h"
 #include "machine.h"
 #include "plugin/loader.h"
@@ -67,15 +68,23 @@ void RunSession::load_training_data() {
     for (const Task& task : read_tasks(settings_.at("tasks")))
         for (const Json& entry : task.train) {
             try {
-                training_.push_back(load_training_set(request(entry), task.type));
-                training_.back().task = task.name;
+                add_training_sets(load_training_sets(request(entry), task.type), task);
             } catch (const DataUnavailable& error) {
                 warn(error.what());
-                continue;
             }
-            for (const Json& warning : json_or<Json>(training_.back().card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
-            journal_->event("data", {{"use", "training"}, {"task", task.name}, {"card", training_.back().card}});
         }
+}
+
+void RunSession::add_training_sets(std::vector<TrainingSet> sets, const Task& task) {
+    for (TrainingSet& set : sets) {
+        if (own_instructions(set) && task.query_instruction.empty() && task.document_instruction.empty())
+            throw settings_error("tasks.{}: its data set '{}' brings instructions of its own, but the task has none, which texts from elsewhere would need; give it 'instructions'",
+                                 task.name, set.name);
+        set.task = task.name;
+        for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
+        journal_->event("data", {{"use", "training"}, {"task", task.name}, {"card", set.card}});
+        training_.push_back(std::move(set));
+    }
 }
 
 void RunSession::load_evaluation_data() {
@@ -164,6 +173,12 @@ bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBa
     context.batch_size = training.batch_size;
     context.seed = training.seed;
     context.settings = curriculum_settings;
+    context.run = settings_;
+    context.folder = run_.folder() / "curriculum";
+    context.stage = stage.name;
+    context.group = &group_;
+    context.warn = [this](const std::string& message) { warn(message); };
+    journal_->phase("plan batches");
     const auto curriculum = registry().make_curriculum(json_at<std::string>(curriculum_settings, "method", "curriculum"), context);
     const auto objective = registry().make_objective(json_at<std::string>(objective_settings, "method", "objective"), objective_settings);
     Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(settings_.at("training")), group_);
@@ -236,7 +251,10 @@ void RunSession::analyse() {
         const auto method = json_at<std::string>(settings, "method", "analyses");
         const std::string name = numbered(method, ++times[method]);
         journal_->phase("analyse " + name);
-        AnalysisContext context{*embedder_, model_->tasks, {}, run_.info().variant};
+        AnalysisContext context{*embedder_, model_->tasks, {}, run_.info().variant, run_.folder(), settings_, [this]() -> const std::vector<TrainingSet>& {
+                                    if (training_.empty()) load_training_data();
+                                    return training_;
+                                }};
         try {
             if (settings.contains("texts") && !settings.at("texts").is_null()) context.texts = load_texts(request(settings.at("texts")));
         } catch (const DataUnavailable& error) {

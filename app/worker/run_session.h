@@ -24,6 +24,7 @@ class RunSession {
   private:
     bool has_final_model() const;
     void load_training_data();
+    void add_training_sets(std::vector<TrainingSet> sets, const Task& task);
     void load_evaluation_data();
     void warn_of_overlap();
     /// False where it was stopped.

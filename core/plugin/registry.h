@@ -35,6 +35,10 @@ struct AnalysisContext {
     const std::vector<Task>& tasks;
     std::vector<std::string> texts;       ///< settings.texts, read
     std::string run_name;
+    fs::path run_folder{};
+    Json run{};                            ///< the run's resolved settings
+    /// The run's training data, read at the first call; data sets that cannot exist here are left out.
+    std::function<const std::vector<TrainingSet>&()> training_sets{};
 };
 
 struct AnalysisResult {

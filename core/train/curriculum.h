@@ -1,15 +1,19 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "common/file.h"
 #include "common/json.h"
 #include "common/random.h"
 #include "data/training_set.h"
 #include "model/task.h"
 
 namespace faceter {
+
+class ProcessGroup;
 
 /// One example of one training set.
 struct ExampleReference {
@@ -21,6 +25,7 @@ struct BatchPlan {
     std::vector<ExampleReference> items;
     std::string task;            ///< the batch's task; empty for a mixture of several
     double temperature = 0.05;
+    std::vector<std::int64_t> keep{};   ///< 0/1 an item: those with 0 give no loss but stay negatives of the others; empty: all give loss
 };
 
 struct CurriculumContext {
@@ -29,6 +34,11 @@ struct CurriculumContext {
     std::int64_t batch_size = 32;
     std::uint64_t seed = 1;
     Json settings = Json::object();
+    Json run = Json::object();                 ///< the run's resolved settings: for a curriculum that asks a model before training begins
+    fs::path folder{};                         ///< where a plan is kept (the run's curriculum/); empty: nowhere
+    std::string stage = "train";               ///< plans of different stages are different files
+    ProcessGroup* group = nullptr;             ///< all ranks must follow one plan; null: one process
+    std::function<void(const std::string&)> warn{};
 };
 
 /// The order of batches. Its position is a few counters: a resumed run goes on with the same batches without walking through those before.
@@ -38,6 +48,8 @@ class Curriculum {
     virtual BatchPlan next() = 0;
     /// Examples of one epoch.
     virtual std::int64_t num_examples() const = 0;
+    /// Batches of one epoch where the curriculum plans them (short ones count, too); 0: examples / batch size.
+    virtual std::int64_t num_batches() const { return 0; }
     virtual Json state() const = 0;
     virtual void restore(const Json& state) = 0;
 };

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "common/hash.h"
+#include "data/leaves.h"
 
 namespace faceter {
 
@@ -22,14 +23,23 @@ PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
     return result;
 }
 
+Route route_of(const EmbeddingModel& model, const TrainingSet& set, PairSide side) {
+    Route route = model.route(set.task, side == PairSide::query ? Role::query : Role::document);
+    const bool plain = model.route(set.task, Role::query).instruction.empty() && model.route(set.task, Role::document).instruction.empty();
+    if (plain) return route;
+    if (const auto own = own_instructions(set))
+        route.instruction = side == PairSide::query ? own->query : side == PairSide::positive ? own->document : own->negative;
+    return route;
+}
+
 PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads) {
     for (const TrainingSet* set : sets) {
         std::vector<std::string_view> all;
         for (std::uint32_t i = 0; i < set->texts.size(); ++i) all.push_back(set->texts[i]);
         std::map<std::string, std::shared_ptr<const TokenCache>> by_instruction;
-        const auto side = [&](Role role) {
+        const auto side = [&](PairSide which) {
             Side result;
-            result.route = model.route(set->task, role);
+            result.route = route_of(model, *set, which);
             result.skip = model.prompt_rows(result.route.instruction);
             auto& cache = by_instruction[result.route.instruction];
             if (!cache)
@@ -38,7 +48,7 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
             result.tokens = cache;
             return result;
         };
-        sets_.push_back({set, side(Role::query), side(Role::document), hash64(set->name, hash64(set->task))});
+        sets_.push_back({set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash64(set->name, hash64(set->task))});
     }
 }
 
@@ -62,7 +72,7 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
         batch.pairs.labels.push_back(example.label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(example.label));
         for (std::uint32_t n = 0; n < example.num_negatives; ++n) {
             const std::uint32_t text = set.data->negatives[example.first_negative + n];
-            negatives.push_back(input(set.document, text, key + 2 + n));
+            negatives.push_back(input(set.negative, text, key + 2 + n));
             batch.pairs.negative_owner.push_back(static_cast<std::int64_t>(i));
             batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
         }

@@ -14,6 +14,11 @@
 
 namespace faceter {
 
+enum class PairSide { query, positive, negative };
+/// How one side of a data set's pairs passes through a model: as its task does, under the set's own instruction (data/leaves.h) where it brings one. A
+/// variant that puts no instruction in front of the task's texts puts none in front of the set's.
+Route route_of(const EmbeddingModel& model, const TrainingSet& set, PairSide side);
+
 /// Some pairs of a batch plan, ready for the encoder.
 struct PairBatch {
     PackedBatch tokens;               ///< queries, documents and negatives packed, those of one expert together
@@ -41,7 +46,7 @@ class PairBatcher {
     };
     struct Set {
         const TrainingSet* data;
-        Side query, document;
+        Side query, document, negative;
         std::uint64_t hash;   ///< of the name: part of dropout keys and labels
     };
     static SequenceInput input(const Side& side, std::uint32_t text, std::uint64_t key);

@@ -49,7 +49,9 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     encoder_.require_grad(true);
     optimizer_ = std::make_unique<AdamW>(encoder_.parameters(), settings_.adamw);
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
-    total_steps_ = settings_.steps > 0 ? settings_.steps : std::max<std::int64_t>(1, batches / settings_.accumulate);
+    const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;   // its last step may be a short one: no example is left out
+    const std::int64_t whole_epochs = planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
+    total_steps_ = settings_.steps > 0 ? settings_.steps : std::max<std::int64_t>(1, whole_epochs);
     warmup_steps_ = static_cast<std::int64_t>(std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_)));
 }
 
@@ -89,7 +91,9 @@ void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
     sums.experts.insert(batch.experts.begin(), batch.experts.end());
     RoutingTrace trace;
     RoutingTotals totals;
-    const LossResult result = objective_(batch.assemble(forward(batch, &trace)));
+    PairEmbeddings rows = batch.assemble(forward(batch, &trace));
+    rows.keep = plan.keep;
+    const LossResult result = objective_(rows);
     totals.add(trace);
     const LossResult routing = routing_loss(trace, totals);
     const at::Tensor loss = routing.loss.defined() ? result.loss + routing.loss : result.loss;
@@ -107,6 +111,7 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     RoutingTotals totals;
     PairEmbeddings whole;
     whole.temperature = plan.temperature;
+    whole.keep = plan.keep;
     for (std::size_t begin = 0; begin < plan.items.size(); begin += chunk) {
         const std::size_t count = std::min(chunk, plan.items.size() - begin);
         chunks.push_back(batcher_.build({plan.items.data() + begin, count}, plan.temperature));

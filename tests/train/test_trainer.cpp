@@ -31,6 +31,21 @@ TrainingSet some_pairs() {
     return set;
 }
 
+/// Another curriculum whose batches have every third item masked, and an epoch of 7 batches.
+struct Masked final : Curriculum {
+    explicit Masked(std::unique_ptr<Curriculum> around_) : around(std::move(around_)) {}
+    BatchPlan next() override {
+        BatchPlan plan = around->next();
+        for (std::size_t i = 0; i < plan.items.size(); ++i) plan.keep.push_back(i % 3 != 0);
+        return plan;
+    }
+    std::int64_t num_examples() const override { return around->num_examples(); }
+    std::int64_t num_batches() const override { return 7; }
+    Json state() const override { return around->state(); }
+    void restore(const Json& state) override { around->restore(state); }
+    std::unique_ptr<Curriculum> around;
+};
+
 /// A trainer on the tiny reference model with its data, ready to step.
 struct Bench {
     TemporaryDirectory cache;
@@ -42,7 +57,7 @@ struct Bench {
     SingleProcess group;
     std::unique_ptr<Trainer> trainer;
 
-    explicit Bench(TrainingSettings settings) {
+    explicit Bench(TrainingSettings settings, bool masked = false) {
         CurriculumContext context;
         Task task;
         task.name = "retrieval";
@@ -50,6 +65,7 @@ struct Bench {
         context.sets = {&set};
         context.batch_size = settings.batch_size;
         curriculum = make_task_aware_curriculum(context);
+        if (masked) curriculum = std::make_unique<Masked>(std::move(curriculum));
         trainer = std::make_unique<Trainer>(*model, Stage{}, 0, batcher, *curriculum, objective, settings, EarlyStopping{}, group);
     }
     std::vector<at::Tensor> weights() const {
@@ -109,6 +125,44 @@ class TestTrainer : public QObject {
             QVERIFY(std::abs(plain.loss - chunked.loss) < 1e-5 * plain.loss);
             QVERIFY(std::abs(plain.grad_norm - chunked.grad_norm) < 1e-4 * plain.grad_norm);
         }
+    }
+
+    void masked_items_give_no_loss_with_and_without_the_gradient_cache() {
+        NEED_SHARED();
+        TrainingSettings cached = small();
+        cached.gradient_cache_chunk = 5;
+        Bench unmasked(small()), plain(small(), true), chunks(cached, true);
+        const double all = unmasked.trainer->train_step().loss, kept = plain.trainer->train_step().loss, in_chunks = chunks.trainer->train_step().loss;
+        QVERIFY(std::abs(all - kept) > 1e-4);
+        QVERIFY(std::abs(kept - in_chunks) < 1e-4);
+        // The same batch through the objective: the mean over the kept rows, all documents in the denominator.
+        Bench fresh(small());
+        const BatchPlan plan = fresh.curriculum->next();
+        const PairBatch batch = fresh.batcher.build(plan.items, plan.temperature);
+        const at::NoGradGuard no_grad;
+        const PairEmbeddings rows = batch.assemble(fresh.model->embed(*fresh.model->encoders.front(), batch.tokens, {}));
+        double sum = 0;
+        int count = 0;
+        for (std::size_t i = 0; i < plan.items.size(); ++i) {
+            PairEmbeddings one = rows;
+            one.keep.assign(plan.items.size(), 0);
+            one.keep[i] = 1;
+            if (i % 3 != 0) sum += fresh.objective(one).loss.item<double>(), ++count;
+        }
+        TrainingSettings quiet = small();
+        quiet.dropout = 0;
+        QVERIFY(std::abs(Bench(quiet, true).trainer->train_step().loss - sum / count) < 1e-4);
+    }
+
+    void an_epoch_has_the_steps_that_its_curriculum_plans() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.steps = 0;
+        settings.epochs = 3;
+        QCOMPARE(Bench(settings).trainer->total_steps(), std::int64_t{15});         // 60 examples in batches of 12
+        QCOMPARE(Bench(settings, true).trainer->total_steps(), std::int64_t{21});
+        settings.accumulate = 4;
+        QCOMPARE(Bench(settings, true).trainer->total_steps(), std::int64_t{6});    // the last one is short: nothing is left out
     }
 
     void products_are_rounded_to_bf16_only_while_asked_for() {
