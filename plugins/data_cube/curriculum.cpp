@@ -1,0 +1,269 @@
+#include "curriculum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <numeric>
+#include <thread>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "difficulty.h"
+#include "train/process_group.h"
+
+namespace faceter::data_cube {
+namespace {
+
+/// A task of the tour: one data set of the experiment.
+struct Leaf {
+    std::uint32_t set = 0;
+    const TrainingSet* data = nullptr;
+    const Task* task = nullptr;
+};
+
+std::vector<Leaf> leaves_of(const CurriculumContext& context) {
+    std::vector<Leaf> leaves;
+    for (const Task& task : context.tasks)
+        for (std::size_t s = 0; s < context.sets.size(); ++s)
+            if (context.sets[s]->task == task.name && !context.sets[s]->examples.empty())
+                leaves.push_back({static_cast<std::uint32_t>(s), context.sets[s], &task});
+    if (leaves.empty()) throw data_error("data_cube: no task of this stage has training examples; add data sets under tasks.*.train");
+    return leaves;
+}
+
+class DataCube final : public Curriculum {
+  public:
+    DataCube(const CurriculumContext& context, const std::vector<Leaf>& leaves, Plan plan) : plan_(std::move(plan)) {
+        const auto own = json_or<double>(context.settings, "temperature", 0, "curriculum");
+        for (const Leaf& leaf : leaves) leaves_.push_back({leaf.set, leaf.task->name, own > 0 ? own : leaf.task->temperature});
+    }
+
+    BatchPlan next() override {
+        if (batch_ == plan_.num_batches()) {
+            plan_.begin_epoch(++epoch_);
+            batch_ = 0;
+        }
+        const Plan::Batch batch = plan_.batch(batch_++);
+        const Source& source = leaves_[batch.task];
+        BatchPlan result{{}, source.task, source.temperature, {}};
+        for (const std::uint32_t example : batch.examples) {
+            result.items.push_back({source.set, example});
+            if (plan_.masks(batch.task)) result.keep.push_back(plan_.gives_loss(batch.task, example));
+        }
+        return result;
+    }
+
+    std::int64_t num_examples() const override { return static_cast<std::int64_t>(plan_.num_examples()); }
+    std::int64_t num_batches() const override { return static_cast<std::int64_t>(plan_.num_batches()); }
+    Json state() const override { return {{"plan", plan_.hash()}, {"epoch", epoch_}, {"batch", batch_}}; }
+
+    void restore(const Json& state) override {
+        if (const auto hash = json_at<std::string>(state, "plan", "curriculum"); hash != plan_.hash())
+            throw data_error("data_cube: the checkpoint was made under the plan {}, but this run's is {}; data, batch size or settings differ: start a new run", hash,
+                             plan_.hash());
+        epoch_ = json_at<std::uint64_t>(state, "epoch", "curriculum");
+        batch_ = json_at<std::size_t>(state, "batch", "curriculum");
+        if (batch_ > plan_.num_batches()) throw data_error("data_cube: the checkpoint is at batch {} of {}", batch_, plan_.num_batches());
+        plan_.begin_epoch(epoch_);
+    }
+
+  private:
+    struct Source {
+        std::uint32_t set;
+        std::string task;
+        double temperature;
+    };
+    Plan plan_;
+    std::vector<Source> leaves_;
+    std::uint64_t epoch_ = 0;
+    std::size_t batch_ = 0;
+};
+
+DifficultySettings difficulty_settings(const Json& settings) {
+    DifficultySettings result;
+    result.negatives = json_or<std::string>(settings, "negatives", "hardest", "curriculum") == "mean" ? DifficultySettings::Negatives::mean
+                                                                                                     : DifficultySettings::Negatives::hardest;
+    return result;
+}
+
+SetInstructions instructions_under(const Json& settings, const Leaf& leaf) {
+    return json_or<bool>(settings, "teacher_instructions", true, "curriculum") ? instructions_of(*leaf.data, *leaf.task) : SetInstructions{};
+}
+
+/// What one task's measurement depends on, besides the teacher.
+std::string measurement_key(const Json& settings, const Leaf& leaf) {
+    const SetInstructions in = instructions_under(settings, leaf);
+    const Json key = {1, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.value("negatives", "hardest"),
+                      settings.value("queries_per_task", 64)};
+    return hash128(key.dump()).hex();
+}
+
+struct Measured {
+    TaskDifficulty difficulty;
+    TaskVector vector;
+};
+
+/// Kept in the form of a plan of one task.
+Measured measure(const Json& settings, const Leaf& leaf, Teacher& teacher, const fs::path& file) {
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored)) {
+        try {
+            PlanRecord kept = read_plan(file);
+            if (kept.tasks.size() == 1 && kept.tasks[0].phi.size() == leaf.data->examples.size())
+                return {std::move(kept.tasks[0]), {json_at<std::vector<float>>(kept.details, "vector", file.string()), json_at<std::size_t>(kept.details, "not_finite", file.string())}};
+        } catch (const Error&) {   // damaged: measured again and replaced
+        }
+    }
+    const SetInstructions in = instructions_under(settings, leaf);
+    const EmbedSide embed = [&](std::span<const std::string_view> texts, PairSide side) {
+        return teacher.embed(texts, side == PairSide::query ? in.query : side == PairSide::positive ? in.document : in.negative);
+    };
+    std::vector<std::uint32_t> all(leaf.data->examples.size());
+    std::iota(all.begin(), all.end(), 0U);
+    Measured measured{measure_difficulty(*leaf.data, all, embed, difficulty_settings(settings)),
+                      task_vector(*leaf.data, embed, json_or<std::size_t>(settings, "queries_per_task", 64, "curriculum"))};
+    if (!file.empty()) {
+        PlanRecord record;
+        record.tasks = {measured.difficulty};
+        record.similarities = Similarities(1);
+        record.tour.tour = {0};
+        record.details = {{"vector", measured.vector.values}, {"not_finite", measured.vector.not_finite}};
+        write_plan(file, record);
+    }
+    return measured;
+}
+
+/// What a person should know of a task's data, one sentence each.
+void describe_oddities(const Measured& measured, std::vector<std::string>& notes) {
+    std::size_t counts[4] = {};
+    for (const std::uint8_t marks : measured.difficulty.marks)
+        for (int bit = 0; bit < 4; ++bit) counts[bit] += marks >> bit & 1;
+    const std::string& name = measured.difficulty.name;
+    if (counts[0] > 0) notes.push_back(fmt::format("{}: {} examples have no negative; another positive of the task stands in for their difficulty.", name, counts[0]));
+    if (counts[1] > 0)
+        notes.push_back(fmt::format("{}: {} examples have no negative and the task no other positive; their difficulty is sim(q, s+) alone and never masked.", name, counts[1]));
+    if (counts[2] > 0)
+        notes.push_back(fmt::format("{}: {} examples have an embedding under the teacher that is not finite; they come last and give no loss.", name, counts[2]));
+    if (counts[3] > 0) notes.push_back(fmt::format("{}: {} examples have a negative with the text of their positive.", name, counts[3]));
+    if (measured.difficulty.phi.size() == 1) notes.push_back(fmt::format("{}: the task has one example, so that its batch has no in-batch negative.", name));
+    if (measured.vector.not_finite > 0)
+        notes.push_back(fmt::format("{}: {} of its sampled queries have an embedding that is not finite; the task's vector is the mean of the others.", name, measured.vector.not_finite));
+}
+
+PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& leaves, const OpenTeacher& open, const fs::path& cache) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    const std::unique_ptr<Teacher> teacher = open();
+    const std::string fingerprint = teacher->fingerprint();
+    PlanRecord record;
+    std::vector<std::vector<float>> vectors;
+    std::vector<std::string> notes;
+    for (const Leaf& leaf : leaves) {
+        const fs::path file = cache.empty() ? fs::path() : cache / (hash128(fingerprint + measurement_key(context.settings, leaf)).hex() + ".plan");
+        Measured measured = measure(context.settings, leaf, *teacher, file);
+        describe_oddities(measured, notes);
+        vectors.push_back(std::move(measured.vector.values));
+        record.tasks.push_back(std::move(measured.difficulty));
+    }
+    const double measured_seconds = seconds();
+    record.similarities = Similarities::cosine(vectors);
+    record.tour = solve_tour(record.similarities, tour_settings(context.settings, context.seed));
+    record.details = {{"teacher", json_or<std::string>(context.settings, "teacher", "", "curriculum")}, {"teacher_fingerprint", fingerprint},
+                      {"settings", context.settings}, {"batch_size", context.batch_size}, {"seed", context.seed},
+                      {"measuring_s", measured_seconds}, {"tour_s", seconds() - measured_seconds}, {"notes", notes}};
+    return record;
+}
+
+std::string record_key(const CurriculumContext& context, const std::vector<Leaf>& leaves) {
+    Json key = {1, context.settings, context.seed, context.batch_size, json_or<std::string>(context.run, "model", "", "settings")};
+    for (const Leaf& leaf : leaves) key.push_back({leaf.set, measurement_key(context.settings, leaf)});
+    return hash128(key.dump()).hex();
+}
+
+Plan plan_of(const PlanRecord& record, const CurriculumContext& context) {
+    return {record.tasks, record.tour.tour, plan_settings(context.settings, context.batch_size, context.seed)};
+}
+
+/// The stored record where it fits; nothing where there is none. A damaged one is computed again and said.
+std::optional<PlanRecord> stored(const fs::path& file, const std::string& key, const CurriculumContext& context) {
+    std::error_code ignored;
+    if (file.empty() || !fs::is_regular_file(file, ignored)) return std::nullopt;
+    try {
+        PlanRecord record = read_plan(file);
+        if (record.key == key) return record;
+        if (context.warn) context.warn(fmt::format("{}: the stored plan is of other data or settings; it is computed again", file.string()));
+    } catch (const Error& error) {
+        if (context.warn) context.warn(error.what());
+    }
+    return std::nullopt;
+}
+
+Plan make_plan(const CurriculumContext& context, const std::vector<Leaf>& leaves, const OpenTeacher& open, const fs::path& cache) {
+    const fs::path file = context.folder.empty() ? fs::path() : plan_path(context.folder, context.stage);
+    const std::string key = record_key(context, leaves);
+    const bool first = context.group == nullptr || context.group->rank() == 0;
+    std::optional<PlanRecord> record;
+    if (first || file.empty()) {
+        record = stored(file, key, context);
+        if (!record) {
+            record = compute(context, leaves, open, cache);
+            record->key = key;
+            record->plan_hash = plan_of(*record, context).hash();
+            if (!file.empty()) write_plan(file, *record);
+        }
+    }
+    if (context.group) context.group->barrier();   // the other ranks read what the first has written
+    if (!record) record = stored(file, key, context);
+    if (!record) throw data_error("{}: rank {} cannot read the plan that rank 0 wrote; do all nodes see the run's folder?", file.string(), context.group->rank());
+    Plan plan = plan_of(*record, context);
+    if (plan.hash() != record->plan_hash)
+        throw data_error("{}: the plan made of the stored difficulties has the hash {}, stored is {}; another version of Faceter wrote it: start a new run", file.string(), plan.hash(),
+                         record->plan_hash);
+    return plan;
+}
+
+}  // namespace
+
+TourSettings tour_settings(const Json& settings, std::uint64_t seed) {
+    TourSettings tour;
+    tour.solver = solver_from_name(json_or<std::string>(settings, "solver", "annealing", "curriculum"));
+    tour.steps = json_or<std::int64_t>(settings, "annealing_steps", tour.steps, "curriculum");
+    tour.chains = json_or<std::int64_t>(settings, "restarts", tour.chains, "curriculum");
+    tour.start_temperature = json_or<double>(settings, "start_temperature", 0, "curriculum");
+    tour.cooling = json_or<double>(settings, "cooling", tour.cooling, "curriculum");
+    tour.polish = json_or<bool>(settings, "polish", false, "curriculum");
+    tour.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    tour.seed = seed;
+    return tour;
+}
+
+PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::uint64_t seed) {
+    const auto chosen = [&](const char* key, const char* fallback) { return json_or<std::string>(settings, key, fallback, "curriculum"); };
+    PlanSettings plan;
+    plan.task_level = json_or<bool>(settings, "task_level", true, "curriculum");
+    plan.instance_level = json_or<bool>(settings, "instance_level", true, "curriculum");
+    plan.batch_size = batch_size;
+    const std::string tail = chosen("tail", "keep"), noise = chosen("noise_mask", "quantile");
+    plan.tail = tail == "merge" ? PlanSettings::Tail::merge : tail == "drop" ? PlanSettings::Tail::drop : PlanSettings::Tail::keep;
+    plan.noise = noise == "none" ? PlanSettings::Noise::none : noise == "threshold" ? PlanSettings::Noise::threshold : PlanSettings::Noise::quantile;
+    plan.noise_quantile = json_or<double>(settings, "noise_quantile", plan.noise_quantile, "curriculum");
+    plan.noise_threshold = json_or<double>(settings, "noise_threshold", plan.noise_threshold, "curriculum");
+    plan.printed = chosen("noise_side", "difficult") == "printed";
+    plan.seed = seed;
+    return plan;
+}
+
+/// A stage is named after its task, which may hold any letter.
+fs::path plan_path(const fs::path& folder, const std::string& stage) {
+    const bool plain = std::all_of(stage.begin(), stage.end(), [](unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+    return folder / (plain && !stage.empty() && stage.size() < 60 ? stage + ".plan" : "stage-" + hash128(stage).hex().substr(0, 12) + ".plan");
+}
+
+std::unique_ptr<Curriculum> make_data_cube(const CurriculumContext& context, const OpenTeacher& open, const fs::path& cache) {
+    const std::vector<Leaf> leaves = leaves_of(context);
+    return std::make_unique<DataCube>(context, leaves, make_plan(context, leaves, open, cache));
+}
+
+}  // namespace faceter::data_cube

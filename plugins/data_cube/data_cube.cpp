@@ -1,0 +1,126 @@
+#include <ATen/ATen.h>
+
+#include <numeric>
+
+#include "common/error.h"
+#include "common/random.h"
+#include "curriculum.h"
+#include "difficulty.h"
+#include "eval/embedder.h"
+#include "plugin/abi.h"
+#include "plugin/fingerprint.h"
+#include "plugin/registry.h"
+#include "plugin/run_model.h"
+#include "report.h"
+
+namespace faceter::data_cube {
+namespace {
+
+class ModelTeacher final : public Teacher {
+  public:
+    explicit ModelTeacher(std::unique_ptr<EmbeddingModel> model) : model_(std::move(model)) {}
+    at::Tensor embed(std::span<const std::string_view> texts, const std::string& instruction) override {
+        return embed_texts(*model_, texts, {instruction, 0, 0});
+    }
+    std::string fingerprint() const override { return model_->fingerprint(); }
+
+  private:
+    std::unique_ptr<EmbeddingModel> model_;
+};
+
+/// The start model under the run's lengths, or another one, with its own limit where that is shorter.
+std::unique_ptr<Teacher> open_teacher(const CurriculumContext& context) {
+    const auto name = json_or<std::string>(context.settings, "teacher", "", "curriculum");
+    if (name.empty()) return std::make_unique<ModelTeacher>(open_start_model(context.run));
+    auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(name)));
+    if (const auto limit = json_or<std::size_t>(context.run, "max_length", 0, "settings"); limit > 0) model->max_length = std::min(model->max_length, limit);
+    return std::make_unique<ModelTeacher>(std::move(model));
+}
+
+std::unique_ptr<Curriculum> make_curriculum(const CurriculumContext& context) {
+    return make_data_cube(context, [&] { return open_teacher(context); }, cache_directory() / "difficulties");
+}
+
+class Report final : public Analysis {
+  public:
+    explicit Report(const Json& settings)
+        : margin_(json_or<double>(settings, "margin", 0.05, "analyses")),
+          examples_(json_or<std::size_t>(settings, "examples_per_task", 256, "analyses")),
+          random_orders_(json_or<std::int64_t>(settings, "random_orders", 1000, "analyses")) {
+        if (json_or<std::string>(settings, "negatives", "hardest", "analyses") == "mean") difficulty_.negatives = DifficultySettings::Negatives::mean;
+    }
+
+    AnalysisResult run(const AnalysisContext& context) const override {
+        if (!context.training_sets) throw failure("data_cube_report works on runs only: it needs their training data");
+        AnalysisResult result;
+        const std::vector<TaskFit> fits = measure_fits(context);
+        result.result = {{"margin", margin_}, {"underfitting", underfitting_json(fits)}};
+        result.tables.emplace_back("data_cube_underfitting", underfitting_table(fits, margin_, context.run_name));
+        result.figures.emplace_back("data_cube_underfitting", underfitting_figure(fits, margin_, context.run_name));
+        result.figures.emplace_back("data_cube_difficulty", difficulty_figure(fits, context.run_name));
+        if (const fs::path file = plan_path(context.run_folder / "curriculum", "train"); fs::is_regular_file(file)) describe_plan(read_plan(file), context, result);
+        return result;
+    }
+
+  private:
+    std::vector<std::uint32_t> sample(const TrainingSet& set) const {
+        std::vector<std::uint32_t> chosen(set.examples.size());
+        std::iota(chosen.begin(), chosen.end(), 0U);
+        if (examples_ == 0 || examples_ >= chosen.size()) return chosen;
+        chosen.clear();
+        for (const std::size_t i : RandomStream(0, "data_cube/report/" + set.name).sample(set.examples.size(), examples_)) chosen.push_back(static_cast<std::uint32_t>(i));
+        return chosen;
+    }
+
+    std::vector<TaskFit> measure_fits(const AnalysisContext& context) const {
+        const EmbeddingModel& trained = context.embedder.model();
+        const auto start = open_start_model(context.run);
+        CachedEmbedder before(*start);
+        std::vector<TaskFit> fits;
+        for (const TrainingSet& set : context.training_sets()) {
+            const auto examples = sample(set);
+            TaskFit fit;
+            fit.name = set.name;
+            fit.before = measure_difficulty(set, examples, [&](auto texts, PairSide side) {
+                const Route route = route_of(trained, set, side);
+                return before.embed(texts, {route.instruction, 0, 0});
+            }, difficulty_);
+            fit.after = measure_difficulty(set, examples, [&](auto texts, PairSide side) { return context.embedder.embed(texts, route_of(trained, set, side)); }, difficulty_);
+            fit.ratio_before = underfitting_ratio(fit.before, margin_);
+            fit.ratio_after = underfitting_ratio(fit.after, margin_);
+            fits.push_back(std::move(fit));
+        }
+        return fits;
+    }
+
+    void describe_plan(const PlanRecord& record, const AnalysisContext& context, AnalysisResult& result) const {
+        const Json settings = json_at<Json>(record.details, "settings", "plan");
+        const Plan plan(record.tasks, record.tour.tour,
+                        plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"), json_at<std::uint64_t>(record.details, "seed", "plan")));
+        const RandomOrders random = random_orders(record.similarities, random_orders_, 1);
+        result.tables.emplace_back("data_cube_plan", plan_table(record, plan, context.run_name));
+        result.tables.emplace_back("data_cube_tour", tour_table(record, random, context.run_name));
+        result.figures.emplace_back("data_cube_tour", tour_figure(record, random, context.run_name));
+        result.figures.emplace_back("data_cube_energy", energy_figure(record, random, context.run_name));
+        result.figures.emplace_back("data_cube_similarity", similarity_figure(record, context.run_name));
+        Json tour = Json::array();
+        for (const std::uint32_t task : record.tour.tour) tour.push_back(record.tasks[task].name);
+        result.result["plan"] = {{"hash", plan.hash()}, {"total", record.tour.total}, {"random_mean", random.mean}, {"random_std", random.deviation}, {"tour", tour},
+                                 {"details", record.details}};
+    }
+
+    double margin_;
+    std::size_t examples_;
+    std::int64_t random_orders_;
+    DifficultySettings difficulty_;
+};
+
+void register_all(Registry& registry) {
+    registry.add_curriculum("data_cube", make_curriculum);
+    registry.add_analysis("data_cube_report", [](const Json& settings) { return std::make_unique<Report>(settings); });
+}
+
+}  // namespace
+}  // namespace faceter::data_cube
+
+FACETER_PLUGIN("data_cube", faceter::data_cube::register_all)
