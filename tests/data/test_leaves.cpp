@@ -23,12 +23,12 @@ void put_index(const fs::path& folder) {
     put(folder / "x_main_i18n_Translation-en", translation);
 }
 
-constexpr const char* medi = R"([
-  {"query": ["Represent the question;", "who {is} \"it\"?"], "pos": ["Represent the answer; ", "it is he"], "neg": ["Represent the answer; ", "it is not"], "task_name": "qa"},
-  {"query": ["Represent the title: ", "a title"],
-   "pos": ["Represent the abstract: ", "an abstract"], "task_name": "titles"},
-  {"query": ["Represent the question;", "where?"], "pos": ["Represent the answer; ", "there"], "neg": ["Represent the answer; ", "nowhere"], "task_name": "qa"}
-])";
+/// Records over several lines, as MEDI's file has them.
+const std::string medi =
+    Json::array({{{"query", {"Represent the question;", "who {is} \"it\"?"}}, {"pos", {"Represent the answer; ", "it is he"}}, {"neg", {"Represent the answer; ", "it is not"}}, {"task_name", "qa"}},
+                 {{"query", {"Represent the title: ", "a title"}}, {"pos", {"Represent the abstract: ", "an abstract"}}, {"task_name", "titles"}},
+                 {{"query", {"Represent the question;", "where?"}}, {"pos", {"Represent the answer; ", "there"}}, {"neg", {"Represent the answer; ", "nowhere"}}, {"task_name", "qa"}}})
+        .dump(2);
 
 }  // namespace
 
@@ -74,9 +74,8 @@ class TestLeaves : public QObject {
     }
 
     void one_name_under_two_instructions_is_two_tasks() {
-        put(folder_->path() / "m.jsonl", R"({"task": "t", "instruction": "A", "query": "q1", "document": "d1", "negatives": ["n1", "n2"]}
-{"task": "t", "instruction": "B", "query": "q2", "document": "d2"}
-)");
+        put(folder_->path() / "m.jsonl", "{\"task\": \"t\", \"instruction\": \"A\", \"query\": \"q1\", \"document\": \"d1\", \"negatives\": [\"n1\", \"n2\"]}\n"
+                                            "{\"task\": \"t\", \"instruction\": \"B\", \"query\": \"q2\", \"document\": \"d2\"}\n");
         const auto sets = load({{"source", "medi"}, {"path", "m.jsonl"}, {"name", "x"}});
         QCOMPARE(sets.size(), std::size_t{2});
         QCOMPARE(sets[0].name, std::string("x/t"));
@@ -108,9 +107,10 @@ class TestLeaves : public QObject {
     }
 
     void a_task_file_gives_input_and_output_or_inputs_of_one_class() {
-        put(folder_->path() / "ni/task001_free.json", R"({"Definition": ["Say it", "well."], "Instances": [{"input": "a", "output": ["b", "c"]}, {"input": "d", "output": "e"}]})");
+        put(folder_->path() / "ni/task001_free.json", "{\"Definition\": [\"Say it\", \"well.\"], \"Instances\": [{\"input\": \"a\", \"output\": [\"b\", \"c\"]}, {\"input\": \"d\", \"output\": \"e\"}]}");
         std::string instances;
-        for (int i = 0; i < 30; ++i) instances += (i ? "," : "") + std::string(R"({"input": "text )") + std::to_string(i) + R"(", "output": [")" + (i % 2 ? "Yes" : "No") + "\"]}";
+        for (int i = 0; i < 30; ++i)
+            instances += (i ? "," : "") + Json{{"input", "text " + std::to_string(i)}, {"output", Json::array({i % 2 ? "Yes" : "No"})}}.dump();
         put(folder_->path() / "ni/task002_classes.json", "{\"Definition\": \"Is it?\", \"Instances\": [" + instances + "]}");
         const auto sets = load({{"source", "natural_instructions"}, {"path", "ni"}, {"hard_negatives", 1}});
         QCOMPARE(sets.size(), std::size_t{2});
@@ -130,7 +130,7 @@ class TestLeaves : public QObject {
     void a_file_that_is_no_task_file_is_said() {
         put(folder_->path() / "x.json", "{\"a\": 1}");
         EXPECT_ERROR(load({{"source", "natural_instructions"}, {"path", "x.json"}}), "x.json", "Definition", "Instances");
-        put(folder_->path() / "y.json", R"({"Definition": "d", "Instances": [{"input": "a"}]})");
+        put(folder_->path() / "y.json", "{\"Definition\": \"d\", \"Instances\": [{\"input\": \"a\"}]}");
         EXPECT_ERROR(load({{"source", "natural_instructions"}, {"path", "y.json"}}), "y.json", "no input or no output");
         fs::create_directories(folder_->path() / "empty");
         EXPECT_ERROR(load({{"source", "natural_instructions"}, {"path", "empty"}}), "no task file");

@@ -139,8 +139,11 @@ class TestTrainer : public QObject {
         Bench fresh(small());
         const BatchPlan plan = fresh.curriculum->next();
         const PairBatch batch = fresh.batcher.build(plan.items, plan.temperature);
-        const at::NoGradGuard no_grad;
-        const PairEmbeddings rows = batch.assemble(fresh.model->embed(*fresh.model->encoders.front(), batch.tokens, {}));
+        PairEmbeddings rows;
+        {
+            const at::NoGradGuard no_grad;
+            rows = batch.assemble(fresh.model->embed(*fresh.model->encoders.front(), batch.tokens, {}));
+        }
         double sum = 0;
         int count = 0;
         for (std::size_t i = 0; i < plan.items.size(); ++i) {
