@@ -8,6 +8,9 @@
 namespace faceter {
 namespace {
 
+/// --smoke samples every data set; of an entry with hundreds of them a few examples of each are enough.
+constexpr std::size_t sampled_of_a_leaf = 4;
+
 std::vector<LeafSource>& leaf_sources() {
     static std::vector<LeafSource> all;
     return all;
@@ -53,8 +56,12 @@ bool register_leaf_source(LeafSource source) {
 
 std::vector<TrainingSet> load_training_sets(const DataRequest& request, const std::string& task) {
     const DataEntry entry(request);
-    for (const LeafSource& source : leaf_sources())
-        if (source.name == entry.source) return source.training(request, task);
+    for (const LeafSource& source : leaf_sources()) {
+        if (source.name != entry.source) continue;
+        DataRequest each = request;
+        if (each.sample_limit > 0) each.sample_limit = std::min(each.sample_limit, sampled_of_a_leaf);
+        return source.training(each, task);
+    }
     std::vector<TrainingSet> sets;
     sets.push_back(load_training_set(request, task));
     if (const auto own = entry_instructions(request.settings, sets.front().name)) give_instructions(sets.front(), *own);

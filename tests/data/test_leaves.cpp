@@ -87,6 +87,15 @@ class TestLeaves : public QObject {
         EXPECT_ERROR(load({{"source", "medi"}, {"path", "m.jsonl"}, {"min_examples", 2}}), "no task with at least 2");
     }
 
+    void a_trial_run_takes_a_few_examples_of_each_task() {
+        put_index(folder_->path());
+        DataRequest request = entry({{"source", "debian_leaves"}, {"path", folder_->path().string()}, {"view", "section"}, {"min_examples", 5}});
+        request.sample_limit = 50;
+        const auto sets = load_training_sets(request, "retrieval");
+        QCOMPARE(sets.size(), std::size_t{2});
+        for (const TrainingSet& set : sets) QCOMPARE(set.examples.size(), std::size_t{4});
+    }
+
     void bad_medi_files_are_named_with_their_line() {
         const auto fails = [&](const std::string& content, const std::string& first, const std::string& second) {
             put(folder_->path() / "bad.json", content);
