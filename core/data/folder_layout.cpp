@@ -32,7 +32,7 @@ std::vector<std::string> endings(bool tables) {
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& stem, bool tables) {
     for (const std::string& ending : endings(tables))
         if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
-    return std::nullopt;
+    return find_parquet(folder, stem);
 }
 
 std::string all_layouts_text() {
@@ -48,6 +48,17 @@ const FolderLayout* find_layout(const std::string& task) {
 }
 
 }  // namespace
+
+std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& stem) {
+    for (const fs::path& place : {folder, folder / "data", folder / stem}) {
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(place, none)) {
+            const std::string name = entry.path().filename().string();
+            if (name.ends_with(".parquet") && (name == stem + ".parquet" || name.starts_with(stem + "-00000-of-"))) return entry.path();
+        }
+    }
+    return std::nullopt;
+}
 
 bool register_layout(FolderLayout layout) {
     auto& all = layouts();
@@ -90,7 +101,7 @@ const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
                          suggestion(wanted, known));
     }
     if (const FolderLayout* layout = layout_by_files(folder)) return *layout;
-    throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst):{}", folder.string(),
+    throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst, or be .parquet):{}", folder.string(),
                      all_layouts_text());
 }
 
@@ -99,7 +110,7 @@ std::optional<fs::path> FolderContext::find(const std::string& stem, bool tables
 fs::path FolderContext::need(const std::string& stem, bool tables) const {
     if (auto file = find(stem, tables)) return *file;
     throw data_error("{}: no such file (nor with {}); the data set is not complete", (folder / (stem + ".jsonl")).string(),
-                     tables ? ".tsv, .csv, .gz or .zst" : ".gz or .zst");
+                     tables ? ".tsv, .csv, .gz, .zst or .parquet" : ".gz, .zst or .parquet");
 }
 
 std::optional<fs::path> FolderContext::find_split(const std::string& wanted, bool tables) const {

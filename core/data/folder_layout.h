@@ -17,7 +17,8 @@ struct FolderContext {
     DataReport report;
     std::string subset{};  ///< read only the records of this subset, and those that name none (subsets.h); empty: all
 
-    /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; nothing where none is there.
+    /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; else STEM.parquet, also in shards, in "data" or in
+    /// a folder of its own name, as on the Hugging Face hub; nothing where none is there.
     std::optional<fs::path> find(const std::string& stem, bool tables = false) const;
     /// The same, or a data error that names what was looked for.
     fs::path need(const std::string& stem, bool tables = false) const;
@@ -27,6 +28,9 @@ struct FolderContext {
     fs::path need_split(const std::string& split, bool tables = false) const;
     void read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns = {});
 };
+
+/// STEM.parquet, or the first of its shards, in the folder or where the Hugging Face hub puts it: in "data" or a folder of its own name.
+std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& stem);
 
 /// One layout of a data folder: a file of this folder that registers itself. A member is null where the layout has no such data.
 struct FolderLayout {

@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "data/parquet_file.h"
 
 namespace faceter {
 namespace {
@@ -195,6 +196,7 @@ std::unique_ptr<InputStream> InputStream::open(const fs::path& path, ExpansionLi
     const std::string_view head = file->peek(4);
     if (head.starts_with("\x1f\x8b")) return std::make_unique<GzipStream>(path, std::move(file), limit);
     if (head == "\x28\xb5\x2f\xfd") return std::make_unique<ZstdStream>(path, std::move(file), limit);
+    if (head == "PAR1") return open_parquet(path, limit);
     return file;
 }
 

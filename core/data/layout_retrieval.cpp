@@ -55,6 +55,8 @@ fs::path qrels_file(const FolderContext& context) {
         for (const fs::path& folder : {context.folder / "qrels", context.folder})
             for (const std::string& stem : {context.split, std::string(context.split == "dev" ? "validation" : context.split)})
                 if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
+    for (const char* folder : {"qrels", ".", "default"})   // the last two: the hub's
+        if (const auto file = find_parquet(context.folder / folder, context.split)) return *file;
     throw data_error("{}: no such file (nor with .gz or .zst); choose a split that the data set has judgements for",
                      (context.folder / "qrels" / (context.split + ".tsv")).string());
 }

@@ -12,7 +12,7 @@ constexpr std::size_t chunk_texts = 8192, chunk_bytes = std::size_t(4) << 20;
 bool is_jsonl(const std::string& input) {
     fs::path path(input);
     if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-    return path.extension() == ".jsonl";
+    return path.extension() == ".jsonl" || path.extension() == ".parquet";
 }
 
 }  // namespace

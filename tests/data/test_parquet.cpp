@@ -1,0 +1,83 @@
+#include "data/parquet_file.h"
+#include "data/sources.h"
+#include "files.h"
+#include "support/test.h"
+
+using namespace faceter;
+using faceter::testing::put;
+
+namespace {
+
+/// Made by pyarrow: "classes" {text, label, when, tags, meta} of 60 training texts in two shards and 10 to test, and "search" with three documents.
+const fs::path sets = fs::path(FACETER_SOURCE_DIR) / "tests/data/parquet";
+
+}  // namespace
+
+class TestParquet : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    fs::path copy(const char* name) {
+        fs::copy(sets / name, folder_.path() / name, fs::copy_options::recursive);
+        return folder_.path() / name;
+    }
+
+  private Q_SLOTS:
+    void a_build_without_the_reader_says_how_to_get_it() {
+        if (reads_parquet()) QSKIP("this build reads Parquet");
+        EXPECT_ERROR(load_evaluation_folder(sets / "classes"), "does not read Parquet", "packaging/setup.sh --parquet");
+    }
+
+    void a_set_in_the_hub_s_folders_is_read_with_all_its_shards() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const auto set = load_evaluation_folder(sets / "classes");
+        QCOMPARE(set.task_type, std::string("classification"));
+        const auto& data = std::get<ClassificationData>(set.data);
+        QCOMPARE(data.train_labels.size(), std::size_t{60});
+        QCOMPARE(data.test_labels.size(), std::size_t{10});
+        QCOMPARE(data.train[59], std::string_view("text 59 \"quoted\"\n\\ \xC3\xBCn\xC3\xAF"));
+        QCOMPARE(data.label_names.size(), std::size_t{2});
+    }
+
+    void a_retrieval_set_has_a_folder_a_table() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const auto set = load_evaluation_folder(sets / "search");
+        const auto& data = std::get<RetrievalData>(set.data);
+        QCOMPARE(data.query_ids, (std::vector<std::string>{"q1", "q2"}));
+        QCOMPARE(data.qrels[1], (std::vector<std::pair<std::uint32_t, int>>{{1, 1}, {2, 0}}));
+    }
+
+    void a_missing_shard_and_a_torn_file_are_named() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const fs::path folder = copy("classes");
+        fs::remove(folder / "data/train-00001-of-00002.parquet");
+        EXPECT_ERROR(load_evaluation_folder(folder), "train-00000-of-00002.parquet", "part 2 of 2 is missing");
+        const fs::path torn = folder / "data/test-00000-of-00001.parquet";
+        const std::string whole = read_file(torn);
+        for (const std::size_t size : {std::size_t{4}, whole.size() / 2, whole.size() - 1}) {
+            put(torn, whole.substr(0, size));
+            EXPECT_ERROR(load_evaluation_folder(folder), "test-00000-of-00001.parquet", "damaged or no Parquet file");
+        }
+    }
+
+    void flipped_bytes_give_errors_and_never_a_crash() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const fs::path folder = copy("search"), corpus = folder / "corpus/corpus-00000-of-00001.parquet";
+        const std::string whole = read_file(corpus);
+        int refused = 0;
+        for (std::size_t at = 4; at < whole.size(); at += 3) {
+            std::string changed = whole;
+            changed[at] = static_cast<char>(changed[at] ^ 0x55);
+            put(corpus, changed);
+            try {
+                load_evaluation_folder(folder);
+            } catch (const Error&) {
+                ++refused;
+            }
+        }
+        QVERIFY(refused > 20);
+    }
+};
+
+FACETER_TEST(TestParquet)
+#include "test_parquet.moc"
