@@ -122,6 +122,7 @@ int run(int argc, char** argv) {
     if (what != "measure") throw usage_error("bench_store make FOLDER [RUNS POINTS] | measure FOLDER");
     {
         Store store(argv[2]);
+        if (store.runs().empty()) throw usage_error("{}: holds no runs; bench_store make makes a project that does", argv[2]);
         measure_lists(store, argv[2]);
         measure_series(store, bench::place_of(0).id);
         memory();
