@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/error.h"
 #include "common/hash.h"
 #include "data/entry.h"
 
@@ -14,6 +15,21 @@ constexpr std::size_t sampled_of_a_leaf = 4;
 std::vector<LeafSource>& leaf_sources() {
     static std::vector<LeafSource> all;
     return all;
+}
+
+const LeafSource* find_leaf_source(const std::string& name) {
+    const auto found = std::find_if(leaf_sources().begin(), leaf_sources().end(), [&](const LeafSource& source) { return source.name == name; });
+    return found == leaf_sources().end() ? nullptr : &*found;
+}
+
+EvaluationSet no_evaluation(const DataRequest& request) {
+    throw settings_error("data entry: {}", find_leaf_source(DataEntry(request).source)->no_evaluation);
+}
+
+std::vector<std::string> texts_in_one(const DataRequest& request) {
+    const TrainingSet all = find_leaf_source(DataEntry(request).source)->in_one(request, "texts");
+    const auto views = all.texts.views();
+    return {views.begin(), views.end()};
 }
 
 std::string filled(std::string text, const std::string& leaf) {
@@ -50,17 +66,17 @@ std::optional<SetInstructions> entry_instructions(const Json& entry, const std::
 }
 
 bool register_leaf_source(LeafSource source) {
+    register_source({source.name, source.summary, source.in_one, no_evaluation, texts_in_one});
     leaf_sources().push_back(std::move(source));
     return true;
 }
 
 std::vector<TrainingSet> load_training_sets(const DataRequest& request, const std::string& task) {
     const DataEntry entry(request);
-    for (const LeafSource& source : leaf_sources()) {
-        if (source.name != entry.source) continue;
+    if (const LeafSource* source = find_leaf_source(entry.source)) {
         DataRequest each = request;
         if (each.sample_limit > 0) each.sample_limit = std::min(each.sample_limit, sampled_of_a_leaf);
-        return source.training(each, task);
+        return source->training(each, task);
     }
     std::vector<TrainingSet> sets;
     sets.push_back(load_training_set(request, task));

@@ -20,11 +20,14 @@ std::string with_blank(std::string instruction);
 std::optional<SetInstructions> entry_instructions(const Json& entry, const std::string& leaf);
 
 /// A source whose one entry holds many data sets, each a leaf of the task tree: hundreds of tasks of an instruction corpus. As a DataSource it gives all of
-/// them as one set.
+/// them as one set (`in_one`), and their texts; it has nothing to evaluate with: `no_evaluation` says why and what does.
 struct LeafSource {
-    std::string name;
+    std::string name, summary;
     std::vector<TrainingSet> (*training)(const DataRequest& request, const std::string& task) = nullptr;
+    TrainingSet (*in_one)(const DataRequest& request, const std::string& task) = nullptr;
+    std::string no_evaluation;
 };
+/// Registers the DataSource of that name as well.
 bool register_leaf_source(LeafSource source);
 
 /// The data sets of an entry: one, or, of a leaf source, one a leaf. Errors as those of load_training_set.

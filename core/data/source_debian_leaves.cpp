@@ -116,18 +116,8 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     return builder.finish(context.entry.limits, context.report, origin_of(context, ""));
 }
 
-EvaluationSet no_evaluation(const DataRequest&) {
-    throw settings_error("data entry: source debian_leaves is for training; score with source debian, such as view: synopsis_description");
-}
-
-std::vector<std::string> texts(const DataRequest& request) {
-    const TrainingSet all = training_in_one(request, "texts");
-    const auto views = all.texts.views();
-    return {views.begin(), views.end()};
-}
-
-const bool registered = register_source({"debian_leaves", "the package index as many tasks: one a section, or a value of a debtags facet", training_in_one, no_evaluation, texts}) &&
-                        register_leaf_source({"debian_leaves", training_leaves});
+const bool registered = register_leaf_source({"debian_leaves", "the package index as many tasks: one a section, or a value of a debtags facet", training_leaves, training_in_one,
+                                                  "source debian_leaves is for training; score with source debian, such as view: synopsis_description"});
 
 }  // namespace
 }  // namespace faceter

@@ -176,18 +176,8 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     return builder.finish(entry.limits, report, {{"source", "medi"}, {"path", entry.folder_or_file.string()}});
 }
 
-EvaluationSet no_evaluation(const DataRequest&) {
-    throw settings_error("data entry: source medi is for training; its records have no score");
-}
-
-std::vector<std::string> texts(const DataRequest& request) {
-    const TrainingSet all = training_in_one(request, "texts");
-    const auto views = all.texts.views();
-    return {views.begin(), views.end()};
-}
-
-const bool registered = register_source({"medi", "records with a task and its instructions: one data set a task", training_in_one, no_evaluation, texts}) &&
-                        register_leaf_source({"medi", training_leaves});
+const bool registered = register_leaf_source({"medi", "records with a task and its instructions: one data set a task", training_leaves, training_in_one,
+                                                  "source medi is for training; its records have no score"});
 
 }  // namespace
 }  // namespace faceter

@@ -81,13 +81,6 @@ class DataCube final : public Curriculum {
     std::size_t batch_ = 0;
 };
 
-DifficultySettings difficulty_settings(const Json& settings) {
-    DifficultySettings result;
-    result.negatives = json_or<std::string>(settings, "negatives", "hardest", "curriculum") == "mean" ? DifficultySettings::Negatives::mean
-                                                                                                     : DifficultySettings::Negatives::hardest;
-    return result;
-}
-
 SetInstructions instructions_under(const Json& settings, const Leaf& leaf) {
     return json_or<bool>(settings, "teacher_instructions", true, "curriculum") ? instructions_of(*leaf.data, *leaf.task) : SetInstructions{};
 }
@@ -122,7 +115,7 @@ Measured measure(const Json& settings, const Leaf& leaf, Teacher& teacher, const
     };
     std::vector<std::uint32_t> all(leaf.data->examples.size());
     std::iota(all.begin(), all.end(), 0U);
-    Measured measured{measure_difficulty(*leaf.data, all, embed, difficulty_settings(settings)),
+    Measured measured{measure_difficulty(*leaf.data, all, embed, difficulty_settings(settings, "curriculum")),
                       task_vector(*leaf.data, embed, json_or<std::size_t>(settings, "queries_per_task", 64, "curriculum"))};
     if (!file.empty()) {
         PlanRecord record;

@@ -46,9 +46,8 @@ class Report final : public Analysis {
     explicit Report(const Json& settings)
         : margin_(json_or<double>(settings, "margin", 0.05, "analyses")),
           examples_(json_or<std::size_t>(settings, "examples_per_task", 256, "analyses")),
-          random_orders_(json_or<std::int64_t>(settings, "random_orders", 1000, "analyses")) {
-        if (json_or<std::string>(settings, "negatives", "hardest", "analyses") == "mean") difficulty_.negatives = DifficultySettings::Negatives::mean;
-    }
+          random_orders_(json_or<std::int64_t>(settings, "random_orders", 1000, "analyses")),
+          difficulty_(difficulty_settings(settings, "analyses")) {}
 
     AnalysisResult run(const AnalysisContext& context) const override {
         if (!context.training_sets) throw failure("data_cube_report works on runs only: it needs their training data");

@@ -102,6 +102,12 @@ void measure_chunk(Chunk& chunk, std::vector<std::string_view>& stand_ins, const
 
 }  // namespace
 
+DifficultySettings difficulty_settings(const Json& settings, std::string_view name) {
+    DifficultySettings result;
+    if (json_or<std::string>(settings, "negatives", "hardest", name) == "mean") result.negatives = DifficultySettings::Negatives::mean;
+    return result;
+}
+
 SetInstructions instructions_of(const TrainingSet& set, const Task& task) {
     return own_instructions(set).value_or(SetInstructions{task.query_instruction, task.document_instruction, task.document_instruction});
 }

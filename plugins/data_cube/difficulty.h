@@ -22,6 +22,8 @@ struct DifficultySettings {
     Negatives negatives = Negatives::hardest;
     std::size_t texts_per_chunk = 8192;   ///< so many embeddings are in memory at a time
 };
+/// `negatives` of a curriculum's or a report's settings.
+DifficultySettings difficulty_settings(const Json& settings, std::string_view name);
 
 /// The instructions of a data set: its own, else its task's.
 SetInstructions instructions_of(const TrainingSet& set, const Task& task);
