@@ -16,6 +16,7 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
         {"evaluate", "Score a model or a run on folders of evaluation data"},
         {"export", "Write a run as a folder that sentence-transformers loads"},
         {"describe", "Print what a model or a run is made of"},
+        {"router", "Show, explain and change what chooses among a model's gates"},
     };
     return commands;
 }

@@ -117,7 +117,7 @@ class SetsToScore {
 /// A model without tasks, or one whose task or instruction the command line gives, has one route for all texts; a suite's instruction stands before it.
 EvaluationRoutes chosen_routes(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationSet& set) {
     EvaluationRoutes routes = routes_for(*opened.model, set, "");
-    if (options.model.task.empty() && options.model.instruction.empty() && !routes.task.empty()) return routes;
+    if (options.model.task.empty() && options.model.instruction.empty() && (!routes.task.empty() || opened.model->router)) return routes;
     if (options.model.task.empty() && options.model.instruction.empty() && (set.routing.query_instruction || set.routing.document_instruction)) return routes;
     return {options.model.task, opened.route, opened.route};
 }

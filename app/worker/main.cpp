@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
     add_export(app, exit_code);
     add_describe(app, exit_code);
     add_data(app, exit_code);
+    add_router(app, exit_code);
     add_session(app, exit_code);
     try {
         app.parse(argc, argv);

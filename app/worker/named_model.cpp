@@ -12,7 +12,7 @@ namespace {
 Route instruction_route(const EmbeddingModel& model, const std::string& instruction) {
     for (const auto& [key, route] : model.routes)
         if (route.instruction == instruction) return route;
-    return {instruction, 0, 0};
+    return {instruction, 0, model.router ? routed_expert : 0};
 }
 
 }  // namespace
@@ -40,12 +40,14 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
         if (only) opened.route = opened.model->route(only->task, only->role);
     } else {
         const ModelFolder folder = ModelFolder::open(resolve_model(options.model));
-        if (with_route && !options.task.empty())
+        const bool document = options.task == "document" && !router_method(folder.folder).empty();  // the side that no router chooses for
+        if (with_route && !options.task.empty() && !document)
             opened.route.instruction = folder.prompt(options.task);
         else if (!folder.default_prompt.empty())
             opened.route.instruction = folder.prompt(folder.default_prompt);
-        opened.model = EmbeddingModel::open(folder);
+        opened.model = open_folder_model(folder.folder);
     }
+    if (opened.model->router && options.task.empty()) opened.route.expert = routed_expert;  // a text that is not said to be a document is a query
     if (!options.instruction.empty()) opened.route = instruction_route(*opened.model, options.instruction);
     if (options.max_length > 0) {
         const auto positions = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);

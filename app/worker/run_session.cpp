@@ -101,6 +101,21 @@ void RunSession::load_evaluation_data() {
     }
 }
 
+void RunSession::load_validation_data() {
+    for (const Task& task : read_tasks(settings_.at("tasks")))
+        for (const Json& entry : task.validation) {
+            journal_->phase("read validation data");
+            try {
+                validation_.push_back(load_evaluation_set(request(entry)));
+            } catch (const DataUnavailable& error) {
+                warn(error.what());
+                continue;
+            }
+            validation_.back().routing.task = task.name;
+            journal_->event("data", {{"use", "validation"}, {"task", task.name}, {"card", validation_.back().card}});
+        }
+}
+
 void RunSession::warn_of_overlap() {
     for (const Overlap& overlap : count_overlap(training_, evaluation_)) warn(describe_overlap(overlap));
 }
@@ -140,6 +155,7 @@ int RunSession::execute() {
 
 bool RunSession::train() {
     load_training_data();
+    load_validation_data();
     warn_of_overlap();
     journal_->phase("load model");
     model_ = open_start_model(settings_);
@@ -155,7 +171,11 @@ bool RunSession::train() {
         const bool resumed = resume_ && resume_->state.stage == i;
         if (!train_stage(i, stages[i], batcher, resumed ? resume_ : std::nullopt)) return false;
     }
-    variant_->finish(*model_);
+    variant_->finish(*model_, {training_, json_or<std::uint64_t>(settings_, "seed", 1, "seed"), [&](const std::string& what) {
+                                   if (stop_wanted()) throw Error(ExitCode::stopped, "stopped; faceter resume goes on from the last checkpoint");
+                                   journal_->phase(what);
+                               }});
+    validation_embedder_.reset();
     journal_->phase("write model");
     write_final_model(run_, *model_);
     model_->encoders.front()->require_grad(false);
@@ -165,23 +185,15 @@ bool RunSession::train() {
 bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume) {
     const Json& curriculum_settings = settings_.at("curriculum");
     const Json& objective_settings = settings_.at("objective");
-    CurriculumContext context;
-    for (const Task& task : model_->tasks)
-        if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
-    for (const TrainingSet& set : training_) context.sets.push_back(&set);
     const TrainingSettings training = TrainingSettings::from_json(settings_);
-    context.batch_size = training.batch_size;
-    context.seed = training.seed;
-    context.settings = curriculum_settings;
-    context.run = settings_;
-    context.folder = run_.folder() / "curriculum";
-    context.stage = stage.name;
-    context.group = &group_;
-    context.warn = [this](const std::string& message) { warn(message); };
+    const CurriculumContext context = curriculum_context(stage);
     journal_->phase("plan batches");
     const auto curriculum = registry().make_curriculum(json_at<std::string>(curriculum_settings, "method", "curriculum"), context);
     const auto objective = registry().make_objective(json_at<std::string>(objective_settings, "method", "objective"), objective_settings);
-    Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(settings_.at("training")), group_);
+    EarlyStopping early = early_stopping_of(settings_.at("training"));
+    early.keep_best = has_validation(stage);
+    if (stage.adapter >= 0 && !stage.adapt_documents) journal_->phase("embed the documents of " + stage.name);
+    Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early, group_);
     if (resume) trainer.restore(*resume);
     journal_->event("stage_started", {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
     journal_->phase(stage.name == "train" ? "train" : "train " + stage.name);
@@ -192,7 +204,10 @@ bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBa
         if (index > 0) event["stage"] = index;
         journal_->step(event);
     };
-    if (training.evaluate_every_steps > 0) events.evaluate = [&](std::int64_t step) { return evaluate_during_training(step); };
+    if (training.evaluate_every_steps > 0 && stage.adapter >= 0 && !has_validation(stage))
+        warn(fmt::format("stage '{}': its tasks have no validation data (tasks.*.validation), so it trains to the end", stage.name));
+    else if (training.evaluate_every_steps > 0)
+        events.evaluate = [&](std::int64_t step) { return stage.adapter >= 0 ? evaluate_adapter(stage, index, step) : evaluate_during_training(step); };
     events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
         const fs::path folder = store.save(state, model_->named_tensors(), optimizer);
         journal_->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
@@ -203,6 +218,57 @@ bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBa
     const TrainOutcome outcome = trainer.run(events);
     if (outcome == TrainOutcome::stopped) journal_->event("stopped", {{"step", trainer.step()}, {"stage", index}});
     return outcome != TrainOutcome::stopped;
+}
+
+CurriculumContext RunSession::curriculum_context(const Stage& stage) {
+    CurriculumContext context;
+    for (const Task& task : model_->tasks)
+        if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
+    std::map<std::string, std::size_t> sizes;
+    for (const TrainingSet& set : training_) {
+        context.sets.push_back(&set);
+        sizes[set.task] += set.examples.size();
+    }
+    for (const std::string& task : stage.tasks)
+        if (sizes[task] == 0) throw data_error("stage '{}': task '{}' has no training examples; give it data under tasks.{}.train, or leave it out", stage.name, task, task);
+    if (stage.budget)
+        for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
+    const TrainingSettings training = TrainingSettings::from_json(settings_);
+    context.batch_size = training.batch_size;
+    context.seed = training.seed;
+    context.settings = settings_.at("curriculum");
+    context.run = settings_;
+    context.folder = run_.folder() / "curriculum";
+    context.stage = stage.name;
+    context.group = &group_;
+    context.warn = [this](const std::string& message) { warn(message); };
+    return context;
+}
+
+bool RunSession::has_validation(const Stage& stage) const {
+    return stage.adapter >= 0 && std::any_of(validation_.begin(), validation_.end(), [&](const EvaluationSet& set) {
+               return std::find(stage.tasks.begin(), stage.tasks.end(), set.routing.task) != stage.tasks.end();
+           });
+}
+
+/// The mean score of the stage's own validation data through its adapter. Documents that it leaves as they are are embedded once.
+double RunSession::evaluate_adapter(const Stage& stage, std::size_t index, std::int64_t step) {
+    if (!validation_embedder_) validation_embedder_ = std::make_unique<CachedEmbedder>(*model_);
+    const int expert = stage.adapter + 1;
+    validation_embedder_->renew(expert);
+    Json scores = Json::object();
+    double sum = 0;
+    journal_->phase("validate " + stage.name);
+    for (const EvaluationSet& set : validation_) {
+        if (std::find(stage.tasks.begin(), stage.tasks.end(), set.routing.task) == stage.tasks.end()) continue;
+        EvaluationRoutes routes = routes_for(*model_, set, "");
+        routes.query.expert = expert;
+        routes.document.expert = stage.adapt_documents ? expert : 0;
+        sum += (scores[set.name] = evaluate_set(*validation_embedder_, set, routes).score).get<double>();
+    }
+    journal_->event("evaluation", {{"step", step}, {"stage", index}, {"scores", scores}});
+    journal_->phase("train " + stage.name);
+    return sum / static_cast<double>(scores.size());
 }
 
 double RunSession::evaluate_during_training(std::int64_t step) {
@@ -251,10 +317,12 @@ void RunSession::analyse() {
         const auto method = json_at<std::string>(settings, "method", "analyses");
         const std::string name = numbered(method, ++times[method]);
         journal_->phase("analyse " + name);
-        AnalysisContext context{*embedder_, model_->tasks, {}, run_.info().variant, run_.folder(), settings_, [this]() -> const std::vector<TrainingSet>& {
+        AnalysisContext context{.embedder = *embedder_, .tasks = model_->tasks, .texts = {}, .run_name = run_.info().variant, .run_folder = run_.folder(), .run = settings_,
+                                .training_sets = [this]() -> const std::vector<TrainingSet>& {
                                     if (training_.empty()) load_training_data();
                                     return training_;
-                                }};
+                                },
+                                .evaluation = evaluation_, .phase = [&](const std::string& what) { journal_->phase(what); }};
         try {
             if (settings.contains("texts") && !settings.at("texts").is_null()) context.texts = load_texts(request(settings.at("texts")));
         } catch (const DataUnavailable& error) {

@@ -26,6 +26,7 @@ class RunSession {
     void load_training_data();
     void add_training_sets(std::vector<TrainingSet> sets, const Task& task);
     void load_evaluation_data();
+    void load_validation_data();
     void warn_of_overlap();
     /// False where it was stopped.
     bool train();
@@ -36,6 +37,9 @@ class RunSession {
     void analyse();
     void store(const Json& settings, const std::string& name, const AnalysisResult& analysed) const;
     double evaluate_during_training(std::int64_t step);
+    double evaluate_adapter(const Stage& stage, std::size_t index, std::int64_t step);
+    bool has_validation(const Stage& stage) const;
+    CurriculumContext curriculum_context(const Stage& stage);
     bool stop_wanted() const;
     void warn(const std::string& message);
     DataRequest request(const Json& entry) const;
@@ -47,7 +51,8 @@ class RunSession {
     std::unique_ptr<EmbeddingModel> model_;
     std::unique_ptr<CachedEmbedder> embedder_;  ///< of the final model: what an evaluation has embedded, an analysis need not
     std::vector<TrainingSet> training_;
-    std::vector<EvaluationSet> evaluation_;
+    std::vector<EvaluationSet> evaluation_, validation_;   ///< validation: of tasks, for stages that train one alone
+    std::unique_ptr<CachedEmbedder> validation_embedder_;  ///< documents that stages of adapters leave as they are
     SingleProcess group_;
     std::optional<Checkpoint> resume_;
     std::vector<std::string> resume_warnings_;

@@ -20,11 +20,12 @@ void evaluation(DebianContext& context, EvaluationSet& set) {
     for (const DebianPackage* package : packages) {
         const auto [document, new_document] =
             document_of.try_emplace(package->description, static_cast<std::uint32_t>(data.documents.size()));
-        const auto [query, new_query] = query_of.try_emplace(package->synopsis, static_cast<std::uint32_t>(data.queries.size()));
         if (new_document) {
             data.documents.add(context.text(package->description));
             data.document_ids.emplace_back(context.text(package->name));
         }
+        if (!context.in_sections(*package)) continue;
+        const auto [query, new_query] = query_of.try_emplace(package->synopsis, static_cast<std::uint32_t>(data.queries.size()));
         if (new_query) {
             data.queries.add(context.text(package->synopsis));
             data.query_ids.push_back(fmt::format("synopsis of {}", context.text(package->name)));

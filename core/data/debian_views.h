@@ -18,6 +18,8 @@ struct DebianContext {
     std::string_view text(std::uint32_t id) const { return index->text(id); }
     /// The packages of a split that views may use, in the order of the lists.
     std::vector<const DebianPackage*> packages(DebianSplit of) const;
+    /// Whether it is of a section that the entry names, or the entry names none.
+    bool in_sections(const DebianPackage& package) const;
 };
 
 /// A view: what task it is by nature, and how it is trained and scored. A member is null where it cannot.

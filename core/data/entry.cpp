@@ -64,6 +64,8 @@ DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
     examples_per_label = static_cast<int>(std::min<std::size_t>(limit_setting(s, "examples_per_label"), 1'000'000));
     labels = setting(s, "labels", std::vector<std::string>());
     subsets = setting(s, "subsets", std::vector<std::string>());
+    other_documents = setting(s, "other_documents", false);
+    sections = setting(s, "sections", std::vector<std::string>());
     routing = routing_of(s);
     const auto policy = setting<std::string>(s, "on_error", "fail");
     if (policy != "fail" && policy != "skip") throw settings_error("data entry: on_error is {}; it must be fail or skip", policy);

@@ -11,6 +11,9 @@
 namespace faceter {
 namespace {
 
+/// The split of BEIR's generated queries: qgen-queries.jsonl with qgen-qrels/train.tsv.
+constexpr std::string_view generated = "qgen";
+
 using IdIndex = std::unordered_map<std::string, std::uint32_t>;
 
 std::uint32_t new_id(IdIndex& index, std::vector<std::string>& ids, std::string_view id) {
@@ -41,7 +44,7 @@ struct Queries {
 
 Queries read_queries(FolderContext& context) {
     Queries queries;
-    context.read(context.need("queries"), [&](const Record& record) {
+    context.read(context.need(context.split == generated ? "qgen-queries" : "queries"), [&](const Record& record) {
         if (!record.find({"text"})) throw BadRecord{"member 'text' is missing", "members: " + record.known()};
         const std::string_view text = record.text_or_empty("text");
         new_id(queries.index, queries.ids, record.text_or_number("_id"));
@@ -51,14 +54,15 @@ Queries read_queries(FolderContext& context) {
 }
 
 fs::path qrels_file(const FolderContext& context) {
+    const fs::path folder_of_split = context.folder / (context.split == generated ? "qgen-qrels" : "qrels");
     for (const char* ending : {".tsv", ".tsv.gz", ".tsv.zst", ".jsonl", ".jsonl.gz", ".jsonl.zst"})
-        for (const fs::path& folder : {context.folder / "qrels", context.folder})
-            for (const std::string& stem : {context.split, std::string(context.split == "dev" ? "validation" : context.split)})
+        for (const fs::path& folder : {folder_of_split, context.split == generated ? folder_of_split : context.folder})
+            for (const std::string& stem : {context.split == generated ? "train" : context.split, std::string(context.split == "dev" ? "validation" : context.split)})
                 if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
     for (const char* folder : {"qrels", ".", "default"})   // the last two: the hub's
         if (const auto file = find_parquet(context.folder / folder, context.split)) return *file;
     throw data_error("{}: no such file (nor with .gz or .zst); choose a split that the data set has judgements for",
-                     (context.folder / "qrels" / (context.split + ".tsv")).string());
+                     (folder_of_split / (context.split == generated ? "train.tsv" : context.split + ".tsv")).string());
 }
 
 int grade_of(const Record& record) {

@@ -33,6 +33,8 @@ Schema data_entry_schema() {
                      "The task that the debian source makes of its packages: synopsis_description (retrieval), section or implemented_in "
                      "(classification), use (clustering), same_source (pair classification, reranking), descriptions (texts).")
                     .optional());
+    f.push_back(list("sections", text("", "", "A section, such as science."), "debian: only packages of these sections of the archive; empty: of all."));
+    f.push_back(boolean("other_documents", false, "debian, retrieval: the corpus holds the documents of all sections, the queries are of those that are named."));
     f.push_back(
         text("split", "", "The part to use, such as train, dev or test; default: train for training, test for evaluation.").optional());
     f.push_back(text("task", "",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "common/strings.h"
 #include "data/debian_views.h"
@@ -36,11 +37,21 @@ const DebianView& view_of(const DataEntry& entry) {
     throw settings_error("data entry: source debian has no view {}{}", faceter::quoted(entry.view), suggestion(entry.view, known));
 }
 
+/// A section that no package is in is a slip of the pen.
+void check_sections(const DebianContext& context) {
+    std::set<std::string> known;
+    for (const DebianPackage& package : context.index->packages()) known.emplace(context.text(package.section));
+    for (const std::string& section : context.entry.sections)
+        if (!known.contains(section))
+            throw settings_error("data entry: source debian has no section {}{}", faceter::quoted(section), suggestion(section, std::vector<std::string>(known.begin(), known.end())));
+}
+
 DebianContext open_index(const DataRequest& request, const DebianView& view, DebianSplit fallback) {
     DataEntry entry(request);
     const DebianSplit split = split_named(entry.split, fallback);
     const auto policy = entry.on_error;
     DebianContext context{DebianPackages::open(entry.folder_or_file), std::move(entry), split, DataReport(policy)};
+    check_sections(context);
     if (view.needs_tags && !context.index->has_tags())
         throw DataUnavailable(fmt::format(
             "source debian: the view '{}' needs debtags, and this machine's package index has none (Ubuntu leaves them out); the "
@@ -52,11 +63,12 @@ DebianContext open_index(const DataRequest& request, const DebianView& view, Deb
 std::string name_for(const DataEntry& entry) { return entry.name.empty() ? "debian_" + entry.view : entry.name; }
 
 Json origin_of(const DebianContext& context) {
-    return {{"source", "debian"}, {"view", context.entry.view}, {"split", name_of(context.split)}, {"index", context.index->card()}};
+    return {{"source", "debian"}, {"view", context.entry.view}, {"split", name_of(context.split)}, {"sections", context.entry.sections}, {"index", context.index->card()}};
 }
 
 TrainingSet training(const DataRequest& request, const std::string& task) {
     const DebianView& view = view_of(DataEntry(request));
+    if (DataEntry(request).other_documents) throw settings_error("data entry: other_documents is for retrieval that is scored, not for training");
     if (!view.training) throw settings_error("data entry: the debian view '{}' cannot be trained on", view.name);
     DebianContext context = open_index(request, view, DebianSplit::train);
     return view.training(context, name_for(context.entry), task, origin_of(context));
@@ -104,10 +116,14 @@ bool register_debian_view(DebianView view) {
 
 const std::vector<DebianView>& debian_views() { return views(); }
 
+bool DebianContext::in_sections(const DebianPackage& package) const {
+    return entry.sections.empty() || std::find(entry.sections.begin(), entry.sections.end(), text(package.section)) != entry.sections.end();
+}
+
 std::vector<const DebianPackage*> DebianContext::packages(DebianSplit of) const {
     std::vector<const DebianPackage*> chosen;
     for (const DebianPackage& package : index->packages())
-        if (package.split == of && !package.in_earlier_split) chosen.push_back(&package);
+        if (package.split == of && !package.in_earlier_split && (entry.other_documents || in_sections(package))) chosen.push_back(&package);
     return chosen;
 }
 

@@ -14,21 +14,53 @@
 namespace faceter {
 namespace {
 
-/// Indices of `texts` without repetition, and for each text which of them it equals.
+/// `texts` without repetition of a text and its expert, and for each text which of them it equals.
 struct Distinct {
     std::vector<std::string_view> texts;
+    std::vector<int> experts;
     std::vector<std::size_t> of;
 };
 
-Distinct distinct_texts(std::span<const std::string_view> texts) {
+struct TextAndExpertHasher {
+    std::size_t operator()(const std::pair<std::string_view, int>& key) const { return std::hash<std::string_view>()(key.first) + 0x9E3779B97F4A7C15u * static_cast<std::size_t>(key.second); }
+};
+
+Distinct distinct_texts(std::span<const std::string_view> texts, std::span<const int> experts) {
     Distinct distinct;
-    std::unordered_map<std::string_view, std::size_t> seen;
-    for (const std::string_view text : texts) {
-        const auto [at, fresh] = seen.emplace(text, distinct.texts.size());
-        if (fresh) distinct.texts.push_back(text);
+    std::unordered_map<std::pair<std::string_view, int>, std::size_t, TextAndExpertHasher> seen;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto [at, fresh] = seen.emplace(std::pair(texts[i], experts[i]), distinct.texts.size());
+        if (fresh) {
+            distinct.texts.push_back(texts[i]);
+            distinct.experts.push_back(experts[i]);
+        }
         distinct.of.push_back(at->second);
     }
     return distinct;
+}
+
+at::Tensor index_of(const std::vector<std::size_t>& rows) {
+    const at::Tensor index = at::empty({static_cast<std::int64_t>(rows.size())}, at::kLong);
+    std::copy(rows.begin(), rows.end(), index.data_ptr<std::int64_t>());
+    return index;
+}
+
+Route with_expert(Route route, int expert) {
+    route.expert = expert;
+    return route;
+}
+
+std::vector<int> chosen_experts(const EmbeddingModel& model, const at::Tensor& base) {
+    if (!model.router) throw failure("a routed text needs a model with a router");
+    return model.router->choose(base);
+}
+
+/// Texts by the expert chosen for them; those of expert 0 keep their base embedding and stand nowhere.
+std::map<int, std::vector<std::size_t>> rows_by_expert(const std::vector<int>& experts) {
+    std::map<int, std::vector<std::size_t>> rows;
+    for (std::size_t i = 0; i < experts.size(); ++i)
+        if (experts[i] != 0) rows[experts[i]].push_back(i);
+    return rows;
 }
 
 constexpr std::size_t texts_per_write = 8192;
@@ -41,10 +73,26 @@ bool all_finite(std::span<const float> row) {
 
 }  // namespace
 
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options) {
+    if (!route.is_routed()) return embed_texts(model, texts, std::vector<int>(texts.size(), route.expert), route, options);
+    at::Tensor rows = embed_texts(model, texts, with_expert(route, 0), options);
+    std::vector<std::string_view> again;
+    std::vector<int> experts;
+    std::vector<std::size_t> places;
+    for (const auto& [expert, members] : rows_by_expert(chosen_experts(model, rows)))
+        for (const std::size_t i : members) {
+            again.push_back(texts[i]);
+            experts.push_back(expert);
+            places.push_back(i);
+        }
+    if (again.empty()) return rows;
+    return rows.index_copy_(0, index_of(places), embed_texts(model, again, experts, route, options));
+}
+
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts, const Route& route,
                        const EmbedOptions& options) {
     const at::NoGradGuard no_grad;
-    const Distinct distinct = distinct_texts(texts);
+    const Distinct distinct = distinct_texts(texts, experts);
     const Encoder& encoder = *model.encoders[static_cast<std::size_t>(route.encoder)];
     const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
                                             options.threads > 0 ? options.threads : at::get_num_threads());
@@ -56,13 +104,17 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     const std::int64_t skip = model.prompt_rows(route.instruction), dim = model.dim();
     const at::Tensor rows = at::empty({static_cast<std::int64_t>(count), dim}, at::kFloat);
     for (std::size_t start = 0; start < count;) {
+        std::size_t end = start;
+        for (std::int64_t tokens = 0; end < count; ++end) {
+            tokens += static_cast<std::int64_t>(encoded[order[end]].size());
+            if (end > start && tokens > options.tokens_per_batch) break;
+        }
+        std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(start), order.begin() + static_cast<std::ptrdiff_t>(end),
+                         [&](auto a, auto b) { return distinct.experts[a] < distinct.experts[b]; });
         std::vector<SequenceInput> inputs;
-        std::int64_t tokens = 0;
-        for (std::size_t i = start; i < count; ++i) {
+        for (std::size_t i = start; i < end; ++i) {
             const auto ids = encoded[order[i]];
-            if (!inputs.empty() && tokens + static_cast<std::int64_t>(ids.size()) > options.tokens_per_batch) break;
-            inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, route.expert, skip});
-            tokens += static_cast<std::int64_t>(ids.size());
+            inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, distinct.experts[order[i]], skip});
         }
         RoutingTrace trace;
         ForwardContext context;
@@ -80,9 +132,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         if (options.progress) options.progress(start);
     }
     if (count == texts.size()) return rows;
-    const at::Tensor index = at::empty({static_cast<std::int64_t>(texts.size())}, at::kLong);
-    std::copy(distinct.of.begin(), distinct.of.end(), index.data_ptr<std::int64_t>());
-    return rows.index_select(0, index);
+    return rows.index_select(0, index_of(distinct.of));
 }
 
 CachedEmbedder::CachedEmbedder(const EmbeddingModel& model, EmbedOptions options, std::size_t max_bytes)
@@ -91,8 +141,10 @@ CachedEmbedder::CachedEmbedder(const EmbeddingModel& model, EmbedOptions options
       capacity_rows_(std::max<std::size_t>(1, max_bytes / (static_cast<std::size_t>(model.dim()) * 4 + 64))) {}
 
 Hash128 CachedEmbedder::key(std::string_view text, const Route& route) const {
+    const auto renewed = generation_.find(route.expert);
+    const std::uint64_t generation = renewed == generation_.end() ? 0 : renewed->second * 0x9E3779B97F4A7C15u;
     const std::uint64_t where =
-        hash64(route.instruction, static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert));
+        hash64(route.instruction, (static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert)) ^ generation);
     return {hash64(text, where), hash64(text, ~where)};
 }
 
@@ -110,7 +162,22 @@ void CachedEmbedder::keep(const Hash128& key, const float* row) {
     index_[key] = slot;
 }
 
+std::vector<int> CachedEmbedder::choose(std::span<const std::string_view> texts, const Route& route) {
+    return chosen_experts(model_, embed_one_expert(texts, with_expert(route, 0)));
+}
+
 at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) {
+    if (!route.is_routed()) return embed_one_expert(texts, route);
+    at::Tensor out = embed_one_expert(texts, with_expert(route, 0));
+    for (const auto& [expert, rows] : rows_by_expert(chosen_experts(model_, out))) {
+        std::vector<std::string_view> some;
+        for (const std::size_t i : rows) some.push_back(texts[i]);
+        out.index_copy_(0, index_of(rows), embed_one_expert(some, with_expert(route, expert)));
+    }
+    return out;
+}
+
+at::Tensor CachedEmbedder::embed_one_expert(std::span<const std::string_view> texts, const Route& route) {
     const auto dim = static_cast<std::size_t>(model_.dim());
     const at::Tensor out = at::empty({static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(dim)}, at::kFloat);
     std::vector<std::string_view> missing;

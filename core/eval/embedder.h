@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,11 @@ struct EmbedOptions {
 
 /// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by
 /// length. A data error names the text whose embedding is not finite: no score may rest on it.
+/// A routed route takes a pass of the base and a second one of the texts for which the model's router chose an expert, all experts packed together.
 at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
+                       const EmbedOptions& options = {});
+/// Each text through an expert of its own: experts[i] is that of texts[i].
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts, const Route& route,
                        const EmbedOptions& options = {});
 
 /// Embeddings by content: what was embedded under an instruction, encoder and expert once is not computed again as long as the model stays
@@ -31,7 +36,12 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
 class CachedEmbedder {
   public:
     explicit CachedEmbedder(const EmbeddingModel& model, EmbedOptions options = {}, std::size_t max_bytes = std::size_t(2) << 30);
+    /// A routed route looks its base pass up as well: what was embedded to choose is not embedded again where the base wins.
     at::Tensor embed(std::span<const std::string_view> texts, const Route& route);
+    /// The expert that the model's router chooses for each text under `route`.
+    std::vector<int> choose(std::span<const std::string_view> texts, const Route& route);
+    /// Forgets what was embedded through this expert: its weights have changed.
+    void renew(int expert) { ++generation_[expert]; }
     const EmbeddingModel& model() const { return model_; }
     std::size_t hits() const { return hits_; }
     std::size_t misses() const { return misses_; }
@@ -41,6 +51,7 @@ class CachedEmbedder {
 
   private:
     Hash128 key(std::string_view text, const Route& route) const;
+    at::Tensor embed_one_expert(std::span<const std::string_view> texts, const Route& route);
     void keep(const Hash128& key, const float* row);
     void compute(std::span<const std::string_view> texts, const Route& route, float* rows);
     void look_up_or_compute(std::span<const std::string_view> texts, const Route& route, float* rows);
@@ -50,6 +61,7 @@ class CachedEmbedder {
     std::vector<float> rows_;
     std::vector<Hash128> owners_;
     std::unordered_map<Hash128, std::size_t, Hash128Hasher> index_;
+    std::map<int, std::uint64_t> generation_;   ///< of an expert that was renewed
     std::shared_ptr<EmbeddingFile> file_;
     std::uint64_t model_hash_ = 0;  ///< of weights and program, for keys of the file
 };

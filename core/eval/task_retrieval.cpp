@@ -1,5 +1,7 @@
 #include <ATen/ATen.h>
 
+#include <set>
+
 #include "eval/retrieval_scores.h"
 #include "eval/search.h"
 #include "eval/tasks.h"
@@ -16,21 +18,48 @@ at::Tensor comparable(const at::Tensor& rows, Similarity similarity) {
     return similarity == Similarity::dot ? rows.contiguous() : normalize_rows(rows).contiguous();
 }
 
-/// nDCG@10 over exact search (BEIR, MTEB). Documents stream through in chunks.
-EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
-    const auto& data = std::get<RetrievalData>(set.data);
-    const Similarity similarity = embedder.model().folder.similarity;
-    const at::Tensor queries = comparable(embedder.embed(data.queries.views(), routes.query), similarity);
+using Hits = std::vector<std::vector<SearchHit>>;
+
+/// Documents stream through in chunks.
+Hits search_corpus(CachedEmbedder& embedder, const RetrievalData& data, const at::Tensor& queries, const Route& route) {
     ExactSearch search(view(queries), depth + (data.exclude_same_id ? 1 : 0));
     const auto documents = data.documents.views();
     for (std::size_t start = 0; start < documents.size(); start += chunk_documents) {
         const std::span<const std::string_view> part(documents.data() + start,
                                                      std::min<std::size_t>(chunk_documents, documents.size() - start));
-        const at::Tensor rows = comparable(embedder.embed(part, routes.document), similarity);
+        const at::Tensor rows = comparable(embedder.embed(part, route), embedder.model().folder.similarity);
         search.add_documents(view(rows));
     }
+    return search.results();
+}
+
+/// Where documents go through a chosen expert as well, it is that of the query: the corpus is searched once for each expert in use.
+Hits search_by_expert(CachedEmbedder& embedder, const RetrievalData& data, const EvaluationRoutes& routes) {
+    const auto queries = data.queries.views();
+    const auto chosen = embedder.choose(queries, routes.query);
+    Hits hits(queries.size());
+    for (const int expert : std::set<int>(chosen.begin(), chosen.end())) {
+        Route query = routes.query, document = routes.document;
+        query.expert = document.expert = expert;
+        std::vector<std::string_view> own;
+        for (std::size_t q = 0; q < queries.size(); ++q)
+            if (chosen[q] == expert) own.push_back(queries[q]);
+        const at::Tensor rows = comparable(embedder.embed(own, query), embedder.model().folder.similarity);
+        auto found = search_corpus(embedder, data, rows, document);
+        for (std::size_t q = 0, next = 0; q < queries.size(); ++q)
+            if (chosen[q] == expert) hits[q] = std::move(found[next++]);
+    }
+    return hits;
+}
+
+/// nDCG@10 over exact search (BEIR, MTEB).
+EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    const auto& data = std::get<RetrievalData>(set.data);
+    const auto documents = data.documents.views();
+    const Hits hits = routes.document.is_routed() && routes.query.is_routed()
+                          ? search_by_expert(embedder, data, routes)
+                          : search_corpus(embedder, data, comparable(embedder.embed(data.queries.views(), routes.query), embedder.model().folder.similarity), routes.document);
     RetrievalScores scores;
-    const auto hits = search.results();
     for (std::size_t q = 0; q < hits.size(); ++q) {
         std::vector<ScoredDocument> ranking;
         for (const SearchHit& hit : hits[q])

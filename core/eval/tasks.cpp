@@ -88,7 +88,10 @@ EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& se
                              suggestion(wanted, known));
     }
     EvaluationRoutes routes;
-    if (task) routes = {task->name, model.route(task->name, Role::query), model.route(task->name, Role::document)};
+    if (task)
+        routes = {task->name, model.route(task->name, Role::query), model.route(task->name, Role::document)};
+    else if (model.router)
+        routes.query.expert = routed_expert;
     apply(set.routing, routes);
     return routes;
 }

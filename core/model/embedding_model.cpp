@@ -30,16 +30,35 @@ std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) 
 
 std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& folder) { return without_weights(folder, folder.weights()); }
 
-std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
-    if (encoders.size() == 1) return encoders.front()->named_tensors();
+namespace {
+
+std::string prefix_of(std::size_t encoder, std::size_t num_encoders) { return num_encoders == 1 ? "" : fmt::format("encoders.{}.", encoder); }
+
+void append(std::vector<NamedTensor>& all, std::vector<NamedTensor> tensors, const std::string& prefix) {
+    for (NamedTensor& tensor : tensors) all.push_back({prefix + tensor.name, std::move(tensor.tensor)});
+}
+
+}  // namespace
+
+std::vector<NamedTensor> EmbeddingModel::base_tensors() const {
     std::vector<NamedTensor> all;
-    for (std::size_t i = 0; i < encoders.size(); ++i)
-        for (NamedTensor& tensor : encoders[i]->named_tensors()) all.push_back({fmt::format("encoders.{}.{}", i, tensor.name), std::move(tensor.tensor)});
+    for (std::size_t i = 0; i < encoders.size(); ++i) append(all, encoders[i]->named_tensors(), prefix_of(i, encoders.size()));
+    return all;
+}
+
+std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
+    std::vector<NamedTensor> all = base_tensors();
+    for (std::size_t i = 0; i < encoders.size(); ++i) append(all, encoders[i]->adapter_tensors(), prefix_of(i, encoders.size()));
     return all;
 }
 
 void EmbeddingModel::load_weights(const Weights& weights) {
-    for (std::size_t i = 0; i < encoders.size(); ++i) encoders[i]->load_weights(weights, encoders.size() == 1 ? "" : fmt::format("encoders.{}.", i));
+    for (std::size_t i = 0; i < encoders.size(); ++i) {
+        const std::string prefix = prefix_of(i, encoders.size());
+        encoders[i]->load_weights(weights, prefix);
+        const auto adapters = encoders[i]->adapter_tensors();
+        if (!adapters.empty() && weights.find(prefix + adapters.front().name)) encoders[i]->load_adapters(weights, prefix);
+    }
 }
 
 void EmbeddingModel::route_by_instruction() {
@@ -65,14 +84,29 @@ at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batc
     return folder.normalize ? normalize_rows(pooled) : pooled;
 }
 
-std::string EmbeddingModel::fingerprint() const {
+namespace {
+
+void append_hashes(std::string& all, const std::vector<Parameter>& parameters) {
+    for (const Parameter& p : parameters) {
+        const at::Tensor values = p.tensor.detach().contiguous();
+        all += p.name + hash128({static_cast<const char*>(values.data_ptr()), static_cast<std::size_t>(values.nbytes())}).hex();
+    }
+}
+
+}  // namespace
+
+std::string EmbeddingModel::base_fingerprint() const {
     std::string all = fmt::format("{} {} {} {} {}", tokenizer->fingerprint(), max_length, pooling_name(folder.pooling), folder.include_prompt, folder.normalize);
-    for (const auto& encoder : encoders)
-        for (const Parameter& p : encoder->parameters()) {
-            const at::Tensor values = p.tensor.detach().contiguous();
-            all += p.name + hash128({static_cast<const char*>(values.data_ptr()), static_cast<std::size_t>(values.nbytes())}).hex();
-        }
+    for (const auto& encoder : encoders) append_hashes(all, encoder->parameters());
     return hash128(all).hex();
+}
+
+std::string EmbeddingModel::fingerprint() const {
+    std::string all;
+    for (const auto& encoder : encoders)
+        for (std::size_t i = 0; i < encoder->adapters().size(); ++i) append_hashes(all, encoder->adapter_parameters(i));
+    if (router) all += router->fingerprint();
+    return all.empty() ? base_fingerprint() : hash128(base_fingerprint() + all).hex();
 }
 
 }  // namespace faceter

@@ -7,6 +7,7 @@
 
 #include "checkpoint/model_folder.h"
 #include "model/encoder.h"
+#include "model/expert_router.h"
 #include "model/task.h"
 #include "text/tokenizer.h"
 
@@ -17,7 +18,8 @@ namespace faceter {
 struct Route {
     std::string instruction;
     int encoder = 0;
-    int expert = 0;
+    int expert = 0;             ///< of mixture blocks, or the low-rank adapter + 1; `routed_expert`: the model's router chooses for each text
+    bool is_routed() const { return expert == routed_expert; }
 };
 
 /// Everything between a text and its embedding: tokenizer, encoders, pooling, and the routes of the tasks.
@@ -34,6 +36,7 @@ class EmbeddingModel {
     std::size_t max_length = 512;                    ///< tokens, instruction and special tokens included
     std::vector<Task> tasks;
     std::map<std::pair<std::string, Role>, Route> routes;
+    std::shared_ptr<const ExpertRouter> router;      ///< what chooses for routes that say routed_expert; may be null
 
     /// Every task's texts go through the first encoder with the task's instructions in front.
     void route_by_instruction();
@@ -47,6 +50,9 @@ class EmbeddingModel {
 
     /// All weights under checkpoint names: Hugging Face's for one encoder, "encoders.N.<name>" for several.
     std::vector<NamedTensor> named_tensors() const;
+    /// The same without low-rank adapters.
+    std::vector<NamedTensor> base_tensors() const;
+    /// Adapters are read where the checkpoint holds any; those of a finished model lie in folders of their own.
     void load_weights(const Weights& weights);
     /// Reads only what texts of one task and role pass through: one encoder, dense, with that route's expert in place. Serving a task of a mixture then
     /// takes no more memory than the dense model; the other experts stay on disk.
@@ -55,6 +61,8 @@ class EmbeddingModel {
     std::int64_t dim() const { return encoders.front()->dim(); }
     /// A hash of all weights and settings that embeddings depend on: a key for caches.
     std::string fingerprint() const;
+    /// The same of the base alone, without adapters and router: what these were made for.
+    std::string base_fingerprint() const;
 };
 
 }  // namespace faceter

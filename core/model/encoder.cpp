@@ -83,11 +83,11 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
 at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const auto i = static_cast<std::int64_t>(index);
-    const at::Tensor qkv = linear_layer(x, block.qkv.weight, block.qkv.bias);  // [T, 3 A]
+    const at::Tensor qkv = adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias), x, batch, context);  // [T, 3 A]
     const AttentionForm form{config_.num_heads, config_.attention_scale, config_.window(i), config_.window(i) > 0 ? shared.local_rotary : shared.rotary,
                              shared.position_bias};
     const at::Tensor attended = packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
-    return linear_layer(attended, block.attention_output.weight, {});
+    return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}), attended, batch, context);
 }
 
 at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
@@ -101,6 +101,8 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
         if (context.routing) context.routing->push_back(std::move(output));
         return y;
     }
+    if (!low_rank_parts(index, BlockLinear::up, *batch.layout).empty() || !low_rank_parts(index, BlockLinear::down, *batch.layout).empty())
+        return adapted_mlp(index, x, batch, context);
     const auto& segments = block.is_mixture() ? batch.layout->segments() : batch.layout->whole();
     std::vector<FeedForwardWeights> weights;
     for (const Segment& segment : segments) {

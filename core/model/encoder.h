@@ -1,6 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "checkpoint/encoder_config.h"
+#include "model/low_rank.h"
 #include "model/ops.h"
 #include "model/parameters.h"
 #include "model/routing.h"
@@ -105,6 +107,26 @@ class Encoder {
     /// Multiply-adds a token in a text of `length` tokens.
     std::int64_t multiply_adds_per_token(std::int64_t length) const;
 
+    // Low-rank adapters: a sequence of expert e > 0 goes through adapter e - 1 of every linear layer that it targets, one of expert 0 through none.
+
+    const std::vector<Adapter>& adapters() const { return adapters_; }
+    /// Adds one that changes nothing yet (B = 0; A uniform as PEFT draws it, from `seed`). Returns its index. Errors (settings): a target that no linear layer's name
+    /// ends with; the MLP of a mixture block.
+    std::size_t add_adapter(const std::string& name, AdapterConfig config, std::uint64_t seed);
+    /// Adds one of a PEFT folder. Errors (data): it changes a layer that this encoder lacks, or one of another shape.
+    std::size_t add_adapter(const std::string& name, const AdapterFolder& folder);
+    /// The numbers of those behind it fall by one.
+    void remove_adapter(std::size_t index);
+    /// Writes it as a PEFT folder (which must exist).
+    void write_adapter(std::size_t index, const std::filesystem::path& folder) const;
+    /// Leaves for the optimiser: "adapters.NAME.MODULE.lora_A.weight"; their expert is index + 1.
+    std::vector<Parameter> adapter_parameters(std::size_t index) const;
+    std::vector<NamedTensor> adapter_tensors() const;
+    /// Reads adapter_tensors() from a checkpoint, whose names have `prefix` in front.
+    void load_adapters(const Weights& weights, const std::string& prefix = "");
+    /// Every linear layer of the blocks.
+    std::vector<LinearPlace> linears() const;
+
     /// A dense block's MLP becomes the start of every token-routed expert of it; the router is given. The norms stay.
     static void route_tokens(Block& block, TokenRouting routing);
 
@@ -122,6 +144,10 @@ class Encoder {
     Shared shared_inputs(const PackedBatch& batch) const;
     at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
     at::Tensor mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
+    std::vector<LowRankPart> low_rank_parts(std::size_t index, BlockLinear which, const PackedLayout& layout) const;
+    at::Tensor adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
+    at::Tensor adapted_mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
+    const at::Tensor& weight_of(const LinearPlace& place) const;
     void post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
     void pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
 
@@ -131,6 +157,7 @@ class Encoder {
     NormParameter embedding_norm_, final_norm_;
     std::vector<Block> blocks_;
     std::vector<DenseHead> heads_;
+    std::vector<Adapter> adapters_;
 };
 
 /// One text of a packed batch. Those of one expert must be neighbours.

@@ -260,12 +260,18 @@ std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
             block.experts[e].before = block.experts[0].before;
             block.experts[e].behind = block.experts[0].behind;
         }
+    for (Adapter& adapter : copy->adapters_)
+        for (auto& block : adapter.blocks)
+            for (auto& updates : block)
+                for (LowRankUpdate& update : updates)
+                    for (at::Tensor* t : {&update.a, &update.b}) *t = t->detach().to(dtype, /*non_blocking=*/false, /*copy=*/true);
     return copy;
 }
 
 std::int64_t Encoder::total_parameters() const {
     std::int64_t total = 0;
     for (const Parameter& p : parameters()) total += p.tensor.numel();
+    for (const Adapter& adapter : adapters_) total += adapter.num_parameters();
     return total;
 }
 
@@ -273,6 +279,7 @@ std::int64_t Encoder::active_parameters() const {
     std::int64_t total = 0;
     for (const Parameter& p : parameters())
         if (p.expert <= 0) total += p.tensor.numel();
+    if (!adapters_.empty()) total += adapters_.front().num_parameters();
     for (const Block& block : blocks_)
         if (const auto& r = block.routing)
             for (const at::Tensor& t : {r->up, r->up_bias, r->down})

@@ -140,18 +140,21 @@ struct FeedForward : Function<FeedForward> {
         const auto& shape = Carried<FeedForwardShape>::from(context->saved_data["shape"]);
         const std::size_t num_weights = saved.size() - 1 - shape.segments.size();
         const at::TensorList weights(saved.data() + 1, num_weights);
+        const bool trained = context->needs_input_grad({torch::autograd::IndexRange(1, 1 + num_weights)});  // frozen under an adapter
         const at::Tensor &x = saved[0], dout = gradients[0].contiguous();
         std::vector<at::Tensor> dx;
         WeightGradients sums(shape, weights);
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
             const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
-            const at::Tensor &u_rows = saved[1 + num_weights + s], dbias = sums.bias(s, bias);
+            const at::Tensor &u_rows = saved[1 + num_weights + s], dbias = trained ? sums.bias(s, bias) : at::Tensor();
             for (const Chunk& c : chunks_of(shape.segments[s])) {
                 const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows), dout_rows = dout.narrow(0, c.begin, c.rows);
                 const at::Tensor dg = product(dout_rows, down), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
                 activate_backward(shape, u, bias, dg, g, du, dbias);
-                sums.add(s, 2, product(dout_rows.t(), g));
-                sums.add(s, 0, product(du.t(), x.narrow(0, c.begin, c.rows)));
+                if (trained) {
+                    sums.add(s, 2, product(dout_rows.t(), g));
+                    sums.add(s, 0, product(du.t(), x.narrow(0, c.begin, c.rows)));
+                }
                 dx.push_back(product(du, up));
             }
         }
@@ -161,7 +164,24 @@ struct FeedForward : Function<FeedForward> {
     }
 };
 
-at::Tensor composed_activation(const at::Tensor& u, const FeedForwardForm& form) {
+at::Tensor composed_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
+    std::vector<at::Tensor> outputs;
+    for (std::size_t s = 0; s < shape.segments.size(); ++s) {
+        const at::Tensor rows = x.narrow(0, shape.segments[s].begin, shape.segments[s].rows()), bias = shape.part(weights, s, 1);
+        const at::Tensor u = at::linear(rows, shape.part(weights, s, 0), bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
+        outputs.push_back(at::linear(faceter::activate(u, shape.form), shape.part(weights, s, 2)));
+    }
+    return joined(outputs);
+}
+
+at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights) {
+    if (!fast_path(x)) return composed_feed_forward(x, shape, weights);
+    return FeedForward::apply(x, shape, at::GradMode::is_enabled(), at::TensorList(weights));
+}
+
+}  // namespace
+
+at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
     const std::int64_t inner = form.gated ? u.size(1) / 2 : u.size(1);
     const at::Tensor a = u.narrow(1, 0, inner);
     at::Tensor value;
@@ -173,23 +193,6 @@ at::Tensor composed_activation(const at::Tensor& u, const FeedForwardForm& form)
     }
     return form.gated ? value * u.narrow(1, inner, inner) : value;
 }
-
-at::Tensor composed_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
-    std::vector<at::Tensor> outputs;
-    for (std::size_t s = 0; s < shape.segments.size(); ++s) {
-        const at::Tensor rows = x.narrow(0, shape.segments[s].begin, shape.segments[s].rows()), bias = shape.part(weights, s, 1);
-        const at::Tensor u = at::linear(rows, shape.part(weights, s, 0), bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
-        outputs.push_back(at::linear(composed_activation(u, shape.form), shape.part(weights, s, 2)));
-    }
-    return joined(outputs);
-}
-
-at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights) {
-    if (!fast_path(x)) return composed_feed_forward(x, shape, weights);
-    return FeedForward::apply(x, shape, at::GradMode::is_enabled(), at::TensorList(weights));
-}
-
-}  // namespace
 
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights, const FeedForwardForm& form) {
     const bool has_bias = weights[0].up_bias.defined();

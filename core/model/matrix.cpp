@@ -60,8 +60,10 @@ struct LinearLayer : Function<LinearLayer> {
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const at::Tensor dy = gradients[0].contiguous();
-        const at::Tensor dbias = context->saved_data["bias"].toBool() ? dy.sum(0) : at::Tensor();
-        return {product(dy, saved[1]), product(dy.t(), saved[0]), dbias};
+        const at::Tensor dx = context->needs_input_grad(0) ? product(dy, saved[1]) : at::Tensor();
+        const at::Tensor dweight = context->needs_input_grad(1) ? product(dy.t(), saved[0]) : at::Tensor();  // not where it is frozen under an adapter
+        const at::Tensor dbias = context->saved_data["bias"].toBool() && context->needs_input_grad(2) ? dy.sum(0) : at::Tensor();
+        return {dx, dweight, dbias};
     }
 };
 

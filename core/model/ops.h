@@ -66,6 +66,9 @@ at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segment
 at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked, std::int64_t num_experts,
                                 const FeedForwardForm& form);
 
+/// The activation alone, composed of ATen operations: [T, U] -> [T, I].
+at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form);
+
 /// A token-routed feed-forward on packed tokens [T, D]: dispatch by sorting, one segment-GEMM. `noise_seed` is what jitter draws from (0: none).
 at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, std::uint64_t noise_seed, RouterOutput* output);
 

@@ -19,6 +19,7 @@ std::vector<Task> read_tasks(const Json& tasks) {
         task.weight = json_or<double>(settings, "weight", 1.0, name);
         task.homogeneous = json_or<std::string>(settings, "batching", "homogeneous", name) == "homogeneous";
         task.train = json_or<Json>(settings, "train", Json::array(), name);
+        task.validation = json_or<Json>(settings, "validation", Json::array(), name);
         all.push_back(std::move(task));
     }
     return all;

@@ -20,6 +20,7 @@ struct Task {
     double weight = 1;                ///< share of batches
     bool homogeneous = true;          ///< a batch comes from one data set (TA-CL), else from all of the task's
     Json train = Json::array();       ///< data entries
+    Json validation = Json::array();  ///< data entries that a stage of this task alone watches
 
     const std::string& instruction(Role role) const { return role == Role::query ? query_instruction : document_instruction; }
 };

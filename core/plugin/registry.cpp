@@ -41,12 +41,14 @@ class SimilarityAnalysis final : public Analysis {
 }  // namespace
 
 std::vector<Stage> Variant::stages(const EmbeddingModel&) const { return {Stage{}}; }
-void Variant::finish(EmbeddingModel&) const {}
+void Variant::finish(EmbeddingModel&, const FinishContext&) const {}
 
 void Registry::add_variant(const std::string& name, VariantFactory factory) { add(variants_, name, std::move(factory), "variant"); }
 void Registry::add_curriculum(const std::string& name, CurriculumFactory factory) { add(curricula_, name, std::move(factory), "curriculum"); }
 void Registry::add_objective(const std::string& name, ObjectiveFactory factory) { add(objectives_, name, std::move(factory), "objective"); }
 void Registry::add_analysis(const std::string& name, AnalysisFactory factory) { add(analyses_, name, std::move(factory), "analysis"); }
+
+void Registry::add_router(const std::string& name, RouterOpener open, RouterEditor edit) { add(routers_, name, std::pair(std::move(open), std::move(edit)), "router"); }
 
 std::unique_ptr<Variant> Registry::make_variant(const std::string& name, const Json& settings) const {
     return find(variants_, name, "variant")(settings);
@@ -62,6 +64,13 @@ std::unique_ptr<Objective> Registry::make_objective(const std::string& name, con
 }
 std::unique_ptr<Analysis> Registry::make_analysis(const std::string& name, const Json& settings) const {
     return find(analyses_, name, "analysis")(settings);
+}
+
+std::shared_ptr<const ExpertRouter> Registry::open_router(const std::string& name, EmbeddingModel& model, const fs::path& folder) const {
+    return find(routers_, name, "router").first(model, folder);
+}
+std::string Registry::edit_router(const std::string& name, EmbeddingModel& model, const fs::path& folder, const Json& change) const {
+    return find(routers_, name, "router").second(model, folder, change);
 }
 
 void register_builtins(Registry& registry) {

@@ -2,9 +2,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "data/evaluation_set.h"
+#include "data/training_set.h"
 #include "eval/embedder.h"
 #include "figure/figure.h"
 #include "figure/table.h"
@@ -15,6 +18,13 @@
 
 namespace faceter {
 
+/// What is known when the stages of a run are over.
+struct FinishContext {
+    std::span<const TrainingSet> training;                   ///< of all tasks
+    std::uint64_t seed = 1;
+    std::function<void(const std::string& what)> phase;      ///< says what is being done; may throw to stop
+};
+
 /// A method: turns the dense start model into the model that a run trains and serves.
 class Variant {
   public:
@@ -23,8 +33,8 @@ class Variant {
     virtual void prepare(EmbeddingModel& model) const = 0;
     /// What is trained, in order. Default: one stage over all tasks.
     virtual std::vector<Stage> stages(const EmbeddingModel& model) const;
-    /// The model's final form, after the last stage (averaging experts, for one). Default: as trained.
-    virtual void finish(EmbeddingModel& model) const;
+    /// The model's final form, after the last stage (averaging experts, building a router). Default: as trained.
+    virtual void finish(EmbeddingModel& model, const FinishContext& context) const;
     /// Whether the run's final files already are in the final form, so that prepare() must build that form to read them.
     virtual void prepare_finished(EmbeddingModel& model) const { prepare(model); }
 };
@@ -39,6 +49,8 @@ struct AnalysisContext {
     Json run{};                            ///< the run's resolved settings
     /// The run's training data, read at the first call; data sets that cannot exist here are left out.
     std::function<const std::vector<TrainingSet>&()> training_sets{};
+    std::span<const EvaluationSet> evaluation{};             ///< what the run was scored on
+    std::function<void(const std::string& what)> phase{};    ///< says what is being done; may be empty
 };
 
 struct AnalysisResult {
@@ -53,12 +65,16 @@ class Analysis {
     virtual AnalysisResult run(const AnalysisContext& context) const = 0;
 };
 
-/// The four extension points. A plugin adds factories under the names that its manifest declares; each takes its resolved settings.
+/// The extension points. A plugin adds factories under the names that its manifest declares; each takes its resolved settings.
 class Registry {
   public:
     using VariantFactory = std::function<std::unique_ptr<Variant>(const Json& settings)>;
     using CurriculumFactory = std::function<std::unique_ptr<Curriculum>(const CurriculumContext& context)>;
     using ObjectiveFactory = std::function<std::unique_ptr<Objective>(const Json& settings)>;
+    /// Opens the router that a model folder's router.json describes; adds the experts that it needs to the model, whose base is loaded.
+    using RouterOpener = std::function<std::shared_ptr<const ExpertRouter>(EmbeddingModel& model, const fs::path& folder)>;
+    /// `faceter router add` and `remove`: changes the files of a folder with a router; returns what was done, a line.
+    using RouterEditor = std::function<std::string(EmbeddingModel& model, const fs::path& folder, const Json& change)>;
     using AnalysisFactory = std::function<std::unique_ptr<Analysis>(const Json& settings)>;
 
     /// Errors: a name that is taken.
@@ -66,18 +82,22 @@ class Registry {
     void add_curriculum(const std::string& name, CurriculumFactory factory);
     void add_objective(const std::string& name, ObjectiveFactory factory);
     void add_analysis(const std::string& name, AnalysisFactory factory);
+    void add_router(const std::string& name, RouterOpener open, RouterEditor edit);
 
     /// Errors (settings): an unknown name, with those that are known.
     std::unique_ptr<Variant> make_variant(const std::string& name, const Json& settings) const;
     std::unique_ptr<Curriculum> make_curriculum(const std::string& name, const CurriculumContext& context) const;
     std::unique_ptr<Objective> make_objective(const std::string& name, const Json& settings) const;
     std::unique_ptr<Analysis> make_analysis(const std::string& name, const Json& settings) const;
+    std::shared_ptr<const ExpertRouter> open_router(const std::string& name, EmbeddingModel& model, const fs::path& folder) const;
+    std::string edit_router(const std::string& name, EmbeddingModel& model, const fs::path& folder, const Json& change) const;
 
   private:
     std::map<std::string, VariantFactory> variants_;
     std::map<std::string, CurriculumFactory> curricula_;
     std::map<std::string, ObjectiveFactory> objectives_;
     std::map<std::string, AnalysisFactory> analyses_;
+    std::map<std::string, std::pair<RouterOpener, RouterEditor>> routers_;
 };
 
 /// What core itself offers: variant start; curricula task_aware, static; objective infonce; analysis inter_task_similarity.

@@ -32,7 +32,8 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
         ModelFolder like = model.folder;
         like.max_seq_length = model.max_length;
         write_sentence_transformers_files(temporary, like);
-        write_model_tensors(temporary, like, model.named_tensors());
+        write_model_tensors(temporary, like, model.base_tensors());
+        if (model.router) model.router->write(temporary, model);
         sync_directory(temporary);
         fs::remove_all(final, ignored);
         rename_synced(temporary, final);
@@ -40,6 +41,19 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
         fs::remove_all(temporary, ignored);
         throw;
     }
+}
+
+std::string router_method(const fs::path& folder) {
+    const fs::path file = folder / "router.json";
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return "";
+    return json_at<std::string>(read_json(file), "method", file.string());
+}
+
+std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder) {
+    auto model = EmbeddingModel::open(ModelFolder::open(folder));
+    if (const std::string method = router_method(folder); !method.empty()) model->router = registry().open_router(method, *model, folder);
+    return model;
 }
 
 std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings) {
@@ -78,10 +92,12 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
     apply_settings(*model, run.settings());
     variant_of(run.settings())->prepare_finished(*model);
     const Weights weights = files.weights();
-    if (only)
+    const std::string router = router_method(folder);
+    if (only && router.empty())
         model->load_one_route(weights, only->task, only->role);
     else
         model->load_weights(weights);
+    if (!router.empty()) model->router = registry().open_router(router, *model, folder);
     return model;
 }
 

@@ -15,6 +15,11 @@ fs::path final_model_folder(const RunDirectory& run);
 /// Writes it (temporary folder, then rename).
 void write_final_model(const RunDirectory& run, const EmbeddingModel& model);
 
+/// The model of a folder, with its router where router.json describes one.
+std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder);
+/// The method that router.json of a folder names; empty: it has none. A data error where it cannot be read.
+std::string router_method(const fs::path& folder);
+
 /// The dense start model of a run with the run's tasks and lengths, before its variant shapes it.
 std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings);
 std::unique_ptr<Variant> variant_of(const Json& settings);

@@ -165,7 +165,8 @@ Experiment Experiment::parse(std::string_view text, const fs::path& file, const 
 void Experiment::check_files() const {
     for (const ResolvedRun& run : runs_) {
         for (const auto& [task, settings] : run.settings["tasks"].items())
-            for (std::size_t i = 0; i < settings["train"].size(); ++i) require_exists(settings["train"][i], fmt::format("tasks.{}.train[{}]", task, i));
+            for (const char* part : {"train", "validation"})
+                for (std::size_t i = 0; i < settings[part].size(); ++i) require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
         const Json& datasets = run.settings["evaluation"]["datasets"];
         for (std::size_t i = 0; i < datasets.size(); ++i) require_exists(datasets[i], fmt::format("evaluation.datasets[{}]", i));
         const Json& analyses = run.settings["analyses"];

@@ -9,6 +9,8 @@ namespace {
 Schema task_with_data() {
     Schema schema = task_schema();
     schema.fields.push_back(list("train", section("", data_entry_schema(), "A data set."), "Training data of the task; none: the task is only evaluated."));
+    schema.fields.push_back(list("validation", section("", data_entry_schema(), "A data set."),
+                                 "Held-out data that a stage which trains this task alone is scored on and stopped early by (methods with such stages)."));
     return schema;
 }
 

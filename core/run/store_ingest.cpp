@@ -163,18 +163,24 @@ class Ingest {
             .run();
     }
 
+    /// The curves of a later stage have names of their own: its steps start at 1 again.
+    static std::string stage_suffix(const JournalEvent& event) {
+        const double stage = number_or_nan(event.fields, "stage");
+        return stage > 0 && stage < 1e6 ? fmt::format("@{}", static_cast<int>(stage)) : "";
+    }
+
     /// Scores during training (evaluate_every_steps) as curves: "score/<data set>".
     static void take_scores(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
         if (!event.fields.contains("step") || !event.fields["step"].is_number_integer() || !event.fields.contains("scores") || !event.fields["scores"].is_object()) return;
+        const std::string suffix = stage_suffix(event);
         for (const auto& [name, score] : event.fields["scores"].items())
-            if (score.is_number()) points["score/" + name].push_back({event.fields["step"], event.time, score.get<double>()});
+            if (score.is_number()) points["score/" + name + suffix].push_back({event.fields["step"], event.time, score.get<double>()});
     }
 
     static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
         if (!event.fields.contains("step") || !event.fields["step"].is_number_integer()) return;
         const std::int64_t step = event.fields["step"];
-        const double stage = number_or_nan(event.fields, "stage");
-        const std::string suffix = stage > 0 && stage < 1e6 ? fmt::format("@{}", static_cast<int>(stage)) : "";
+        const std::string suffix = stage_suffix(event);
         for (const auto& [key, value] : event.fields.items())
             if (value.is_number() && key != "seq" && key != "t" && key != "step" && key != "total_steps" && key != "stage")
                 points[key + suffix].push_back({step, event.time, value.get<double>()});

@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/error.h"
+#include "common/hash.h"
 
 namespace faceter {
 namespace {
-
-std::vector<ExampleReference> examples_of(const CurriculumContext& context, std::size_t set) {
-    std::vector<ExampleReference> all(context.sets[set]->examples.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = {static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(i)};
-    return all;
-}
 
 /// An index drawn with probabilities proportional to `weights`.
 std::size_t draw_by_weight(const std::vector<double>& weights, RandomStream& random) {
@@ -88,6 +84,7 @@ class TaskAware final : public Curriculum {
         for (std::size_t s = 0; s < context.sets.size(); ++s) {
             if (context.sets[s]->task != task.name || context.sets[s]->examples.empty()) continue;
             auto examples = examples_of(context, s);
+            if (examples.empty()) continue;
             if (task.homogeneous)
                 entry.pools.emplace_back(fmt::format("{}/{}", task.name, context.sets[s]->name), std::move(examples), context.seed);
             else
@@ -134,6 +131,23 @@ class Static final : public Curriculum {
 };
 
 }  // namespace
+
+std::vector<ExampleReference> examples_of(const CurriculumContext& context, std::size_t set) {
+    std::vector<ExampleReference> all(context.sets[set]->examples.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = {static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(i)};
+    const auto limit = context.max_examples.find(context.sets[set]->task);
+    if (limit == context.max_examples.end()) return all;
+    // The smallest hashes of all of the task's examples: a larger limit gives a superset, whatever set they lie in.
+    const auto rank = [&](std::size_t s, std::uint64_t i) { return hash64({reinterpret_cast<const char*>(&i), sizeof i}, hash64(context.sets[s]->name, context.seed)); };
+    std::vector<std::uint64_t> ranks;
+    for (std::size_t s = 0; s < context.sets.size(); ++s)
+        for (std::size_t i = 0; context.sets[s]->task == context.sets[set]->task && i < context.sets[s]->examples.size(); ++i) ranks.push_back(rank(s, i));
+    if (limit->second >= ranks.size()) return all;
+    std::nth_element(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(limit->second), ranks.end());
+    const std::uint64_t border = ranks[limit->second];
+    std::erase_if(all, [&](const ExampleReference& e) { return rank(set, e.example) >= border; });
+    return all;
+}
 
 ExamplePool::ExamplePool(std::string name, std::vector<ExampleReference> examples, std::uint64_t seed)
     : name_(std::move(name)), examples_(std::move(examples)), seed_(seed) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct CurriculumContext {
     std::string stage = "train";               ///< plans of different stages are different files
     ProcessGroup* group = nullptr;             ///< all ranks must follow one plan; null: one process
     std::function<void(const std::string&)> warn{};
+    std::map<std::string, std::size_t> max_examples{};  ///< of a task, over its sets, chosen by hash; a task that is not named: all
 };
 
 /// The order of batches. Its position is a few counters: a resumed run goes on with the same batches without walking through those before.
@@ -70,6 +72,9 @@ class ExamplePool {
     std::vector<ExampleReference> examples_, order_;
     std::uint64_t seed_, epoch_ = 0, position_ = 0;
 };
+
+/// The examples of set `set` that the stage uses: all, or its part of what max_examples leaves of its task.
+std::vector<ExampleReference> examples_of(const CurriculumContext& context, std::size_t set);
 
 /// TA-CL (MoTE, section 4.2): each batch draws one task by weight, then is built by the task's strategy, homogeneous (examples of one data set, drawn
 /// by size) or heterogeneous (of all of the task's data sets), with the task's temperature.

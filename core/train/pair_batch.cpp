@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "common/error.h"
 #include "common/hash.h"
 #include "data/leaves.h"
 
@@ -17,6 +18,7 @@ PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
     const at::Tensor ordered = embeddings.index_select(0, index);
     PairEmbeddings result = pairs;
     result.queries = ordered.narrow(0, 0, num_pairs);
+    if (pairs.documents.defined()) return result;  // frozen: already there
     result.documents = ordered.narrow(0, num_pairs, num_pairs);
     const std::int64_t negatives = ordered.size(0) - 2 * num_pairs;
     if (negatives > 0) result.negatives = ordered.narrow(0, 2 * num_pairs, negatives);
@@ -52,34 +54,58 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
     }
 }
 
-SequenceInput PairBatcher::input(const Side& side, std::uint32_t text, std::uint64_t key) {
+SequenceInput PairBatcher::input(const Side& side, const std::optional<int>& expert, std::uint32_t text, std::uint64_t key) {
     const auto ids = (*side.tokens)[text];
-    return {ids.data(), static_cast<std::int64_t>(ids.size()), key, side.route.expert, side.skip};
+    return {ids.data(), static_cast<std::int64_t>(ids.size()), key, expert.value_or(side.route.expert), side.skip};
 }
 
-PairBatch PairBatcher::build(std::span<const ExampleReference> items, double temperature) const {
-    PairBatch batch;
-    batch.num_pairs = static_cast<std::int64_t>(items.size());
-    batch.pairs.temperature = temperature;
-    std::vector<SequenceInput> queries, documents, negatives;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        const Set& set = sets_[items[i].set];
-        const Example& example = set.data->examples[items[i].example];
-        const std::uint64_t key = set.hash ^ (std::uint64_t{items[i].example} << 20);
-        queries.push_back(input(set.query, example.anchor, key));
-        documents.push_back(input(set.document, example.positive, key + 1));
-        batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
-        batch.pairs.labels.push_back(example.label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(example.label));
-        for (std::uint32_t n = 0; n < example.num_negatives; ++n) {
-            const std::uint32_t text = set.data->negatives[example.first_negative + n];
-            negatives.push_back(input(set.negative, text, key + 2 + n));
-            batch.pairs.negative_owner.push_back(static_cast<std::int64_t>(i));
-            batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
+/// Longest first, in batches of some thousand tokens, without gradients: [texts, D].
+at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts) {
+    constexpr std::int64_t tokens_per_batch = 4096;
+    const at::NoGradGuard no_grad;
+    std::vector<std::size_t> order(texts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return (*side.tokens)[texts[a]].size() > (*side.tokens)[texts[b]].size(); });
+    const at::Tensor rows = at::empty({static_cast<std::int64_t>(texts.size()), model.dim()}, at::kFloat);
+    for (std::size_t start = 0; start < order.size();) {
+        std::vector<SequenceInput> inputs;
+        std::vector<std::int64_t> places;
+        for (std::int64_t tokens = 0; start < order.size(); ++start) {
+            inputs.push_back(input(side, 0, texts[order[start]], 0));
+            tokens += inputs.back().length;
+            if (inputs.size() > 1 && tokens > tokens_per_batch) {
+                inputs.pop_back();
+                break;
+            }
+            places.push_back(static_cast<std::int64_t>(order[start]));
         }
+        const at::Tensor part = model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {});
+        rows.index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), part.to(at::kFloat));
     }
-    std::vector<SequenceInput> all = std::move(queries);
-    all.insert(all.end(), documents.begin(), documents.end());
-    all.insert(all.end(), negatives.begin(), negatives.end());
+    return rows;
+}
+
+void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks) const {
+    for (const Set& set : sets_) {
+        if ((!tasks.empty() && !tasks.contains(set.data->task)) || set.frozen.defined()) continue;
+        if (set.negative.route.instruction != set.document.route.instruction)
+            throw data_error("data set '{}' has another instruction for negatives than for documents; documents cannot be embedded once for it", set.data->name);
+        set.frozen_row.assign(set.data->texts.size(), -1);
+        std::vector<std::uint32_t> documents;
+        const auto add = [&](std::uint32_t text) {
+            if (set.frozen_row[text] >= 0) return;
+            set.frozen_row[text] = static_cast<std::int64_t>(documents.size());
+            documents.push_back(text);
+        };
+        for (const Example& example : set.data->examples) {
+            add(example.positive);
+            for (std::uint32_t n = 0; n < example.num_negatives; ++n) add(set.data->negatives[example.first_negative + n]);
+        }
+        set.frozen = embed_rows(model, set.document, documents);
+    }
+}
+
+void PairBatcher::pack(const std::vector<SequenceInput>& all, PairBatch& batch) {
     std::vector<std::int64_t> order(all.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].expert < all[b].expert; });
@@ -91,6 +117,41 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
         batch.experts.insert(all[order[place]].expert);
     }
     batch.tokens = make_packed_batch(packed);
+}
+
+PairBatch PairBatcher::build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const {
+    PairBatch batch;
+    batch.num_pairs = static_cast<std::int64_t>(items.size());
+    batch.pairs.temperature = temperature;
+    std::vector<SequenceInput> queries, documents, negatives;
+    std::vector<at::Tensor> frozen_documents, frozen_negatives;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const Set& set = sets_[items[i].set];
+        const Example& example = set.data->examples[items[i].example];
+        const std::uint64_t key = set.hash ^ (std::uint64_t{items[i].example} << 20);
+        const auto document = [&](const Side& side, std::uint32_t text, std::uint64_t own_key, std::vector<SequenceInput>& packed, std::vector<at::Tensor>& frozen) {
+            if (sides.documents_frozen)
+                frozen.push_back(set.frozen.select(0, set.frozen_row[text]));
+            else
+                packed.push_back(input(side, sides.document_expert, text, own_key));
+        };
+        queries.push_back(input(set.query, sides.query_expert, example.anchor, key));
+        document(set.document, example.positive, key + 1, documents, frozen_documents);
+        batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
+        batch.pairs.labels.push_back(example.label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(example.label));
+        for (std::uint32_t n = 0; n < example.num_negatives; ++n) {
+            const std::uint32_t text = set.data->negatives[example.first_negative + n];
+            document(set.negative, text, key + 2 + n, negatives, frozen_negatives);
+            batch.pairs.negative_owner.push_back(static_cast<std::int64_t>(i));
+            batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
+        }
+    }
+    if (!frozen_documents.empty()) batch.pairs.documents = at::stack(frozen_documents);
+    if (!frozen_negatives.empty()) batch.pairs.negatives = at::stack(frozen_negatives);
+    std::vector<SequenceInput> all = std::move(queries);
+    all.insert(all.end(), documents.begin(), documents.end());
+    all.insert(all.end(), negatives.begin(), negatives.end());
+    pack(all, batch);
     return batch;
 }
 

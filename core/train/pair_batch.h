@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -24,7 +25,7 @@ struct PairBatch {
     PackedBatch tokens;               ///< queries, documents and negatives packed, those of one expert together
     std::vector<std::int64_t> rows;   ///< packed sequence of each text: queries, then documents, then negatives
     std::int64_t num_pairs = 0;
-    PairEmbeddings pairs;             ///< all but the embeddings
+    PairEmbeddings pairs;             ///< all but the embeddings; of frozen documents these too
     std::set<int> experts;            ///< that this batch goes through
 
     /// The embeddings [S, D] of the packed batch as queries, documents and negatives.
@@ -36,7 +37,16 @@ class PairBatcher {
   public:
     /// Tokenises what is not in `cache_folder` yet.
     PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads);
-    PairBatch build(std::span<const ExampleReference> items, double temperature) const;
+    /// Which way the two sides of a stage go, where not as their routes say.
+    struct Sides {
+        std::optional<int> query_expert{}, document_expert{};
+        bool documents_frozen = false;   ///< documents are looked up (freeze_documents), only queries are packed
+    };
+    PairBatch build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
+    PairBatch build(std::span<const ExampleReference> items, double temperature) const { return build(items, temperature, {}); }
+    /// Embeds the documents and negatives of these tasks (none: of all) once, by expert 0 of their encoder, for stages whose document side does not change. What was embedded
+    /// before is kept.
+    void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks) const;
 
   private:
     struct Side {
@@ -48,8 +58,12 @@ class PairBatcher {
         const TrainingSet* data;
         Side query, document, negative;
         std::uint64_t hash;   ///< of the name: part of dropout keys and labels
+        mutable at::Tensor frozen;                        ///< [documents, D]
+        mutable std::vector<std::int64_t> frozen_row;     ///< of each text; -1: no document
     };
-    static SequenceInput input(const Side& side, std::uint32_t text, std::uint64_t key);
+    static SequenceInput input(const Side& side, const std::optional<int>& expert, std::uint32_t text, std::uint64_t key);
+    static at::Tensor embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts);
+    static void pack(const std::vector<SequenceInput>& all, PairBatch& batch);
     std::vector<Set> sets_;
 };
 

@@ -40,14 +40,20 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       encoder_(*model.encoders[static_cast<std::size_t>(stage.encoder)]),
       stage_index_(stage_index),
       routing_loss_(stage.routing_loss),
+      adapter_(stage.adapter),
       batcher_(batcher),
       curriculum_(curriculum),
       objective_(objective),
       settings_(settings),
       early_(early),
       group_(group) {
-    encoder_.require_grad(true);
-    optimizer_ = std::make_unique<AdamW>(encoder_.parameters(), settings_.adamw);
+    if (adapter_ >= 0) {
+        sides_ = {adapter_ + 1, stage.adapt_documents ? adapter_ + 1 : 0, !stage.adapt_documents};
+        encoder_.require_grad(false);
+        if (sides_.documents_frozen) batcher_.freeze_documents(model_, {stage.tasks.begin(), stage.tasks.end()});
+    }
+    for (const Parameter& p : trained(encoder_)) p.tensor.requires_grad_(true);
+    optimizer_ = std::make_unique<AdamW>(trained(encoder_), settings_.adamw);
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
     const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;   // its last step may be a short one: no example is left out
     const std::int64_t whole_epochs = planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
@@ -55,8 +61,38 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     warmup_steps_ = static_cast<std::int64_t>(std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_)));
 }
 
+std::vector<Parameter> Trainer::trained(const Encoder& encoder) const {
+    return adapter_ < 0 ? encoder.parameters() : encoder.adapter_parameters(static_cast<std::size_t>(adapter_));
+}
+
+void Trainer::keep_best() {
+    if (!early_.keep_best || adapter_ < 0) return;
+    best_.clear();
+    for (const Parameter& p : optimizer_->parameters()) best_.push_back(p.tensor.detach().clone());
+}
+
+void Trainer::take_best() {
+    const at::NoGradGuard no_grad;
+    for (std::size_t i = 0; i < best_.size(); ++i) optimizer_->parameters()[i].tensor.copy_(best_[i]);
+}
+
+std::vector<NamedTensor> Trainer::optimizer_state() const {
+    std::vector<NamedTensor> state = optimizer_->state();
+    for (std::size_t i = 0; i < best_.size(); ++i) state.push_back({"best." + optimizer_->parameters()[i].name, best_[i]});
+    return state;
+}
+
+PairBatch Trainer::build(std::span<const ExampleReference> items, double temperature) const { return batcher_.build(items, temperature, sides_); }
+
 void Trainer::restore(const Checkpoint& checkpoint) {
-    optimizer_->load(Weights(std::vector<fs::path>{checkpoint.optimizer()}));
+    const Weights state(std::vector<fs::path>{checkpoint.optimizer()});
+    optimizer_->load(state);
+    best_.clear();
+    for (const Parameter& p : optimizer_->parameters())
+        if (state.find("best." + p.name)) {
+            best_.push_back(at::empty_like(p.tensor.detach()));
+            state.read_float("best." + p.name, {best_.back().data_ptr<float>(), static_cast<std::size_t>(best_.back().numel())});
+        }
     step_ = checkpoint.state.step;
     curriculum_.restore(checkpoint.state.details.at("curriculum"));
     best_score_ = json_at<double>(checkpoint.state.details, "best_score", "state.json");
@@ -86,7 +122,7 @@ void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     sums.pairs += pairs;
     if (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk) return cached_gradients(plan, sums);
-    const PairBatch batch = batcher_.build(plan.items, plan.temperature);
+    const PairBatch batch = build(plan.items, plan.temperature);
     sums.tokens += batch.tokens.layout->num_tokens();
     sums.experts.insert(batch.experts.begin(), batch.experts.end());
     RoutingTrace trace;
@@ -114,7 +150,7 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     whole.keep = plan.keep;
     for (std::size_t begin = 0; begin < plan.items.size(); begin += chunk) {
         const std::size_t count = std::min(chunk, plan.items.size() - begin);
-        chunks.push_back(batcher_.build({plan.items.data() + begin, count}, plan.temperature));
+        chunks.push_back(build({plan.items.data() + begin, count}, plan.temperature));
         const PairBatch& part = chunks.back();
         sums.tokens += part.tokens.layout->num_tokens();
         sums.experts.insert(part.experts.begin(), part.experts.end());
@@ -140,9 +176,13 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     for (const PairBatch& part : chunks) {
         RoutingTrace trace;
         const PairEmbeddings rows = part.assemble(forward(part, &trace));
-        std::vector<at::Tensor> outputs{rows.queries, rows.documents};
-        std::vector<at::Tensor> gradients{whole.queries.grad().narrow(0, pair, part.num_pairs), whole.documents.grad().narrow(0, pair, part.num_pairs)};
-        if (rows.negatives.defined() && whole.negatives.grad().defined()) {
+        std::vector<at::Tensor> outputs{rows.queries};
+        std::vector<at::Tensor> gradients{whole.queries.grad().narrow(0, pair, part.num_pairs)};
+        if (!sides_.documents_frozen) {
+            outputs.push_back(rows.documents);
+            gradients.push_back(whole.documents.grad().narrow(0, pair, part.num_pairs));
+        }
+        if (!sides_.documents_frozen && rows.negatives.defined() && whole.negatives.grad().defined()) {
             outputs.push_back(rows.negatives);
             gradients.push_back(whole.negatives.grad().narrow(0, negative, rows.negatives.size(0)));
             negative += rows.negatives.size(0);
@@ -189,7 +229,7 @@ CheckpointState Trainer::state() const {
 }
 
 void Trainer::save(const TrainerEvents& events) const {
-    if (events.checkpoint && group_.rank() == 0) events.checkpoint(state(), optimizer_->state());
+    if (events.checkpoint && group_.rank() == 0) events.checkpoint(state(), optimizer_state());
     group_.barrier();
 }
 
@@ -198,6 +238,7 @@ bool Trainer::evaluate_and_judge(const TrainerEvents& events) {
     if (score > best_score_ + early_.min_delta) {
         best_score_ = score;
         evaluations_without_gain_ = 0;
+        keep_best();
     } else {
         ++evaluations_without_gain_;
     }
@@ -205,6 +246,14 @@ bool Trainer::evaluate_and_judge(const TrainerEvents& events) {
 }
 
 TrainOutcome Trainer::run(const TrainerEvents& events) {
+    const TrainOutcome outcome = run_steps(events);
+    for (const Parameter& p : optimizer_->parameters())
+        if (adapter_ >= 0) p.tensor.requires_grad_(false);  // frozen for the stages behind it
+    if (outcome != TrainOutcome::stopped) take_best();
+    return outcome;
+}
+
+TrainOutcome Trainer::run_steps(const TrainerEvents& events) {
     if (early_.on && step_ < total_steps_ && evaluations_without_gain_ >= early_.patience) return TrainOutcome::early_stopped;
     while (step_ < total_steps_) {
         const StepReport report = train_step();

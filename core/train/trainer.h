@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,12 +33,16 @@ struct TrainingSettings {
 /// add up to that of the whole.
 using RoutingLoss = std::function<LossResult(const RoutingTrace& trace, const RoutingTotals& totals)>;
 
-/// One part of a run: which tasks train which encoder.
+/// One part of a run: which tasks train which encoder, or which low-rank adapter of it.
 struct Stage {
     std::string name = "train";
     std::vector<std::string> tasks;   ///< empty: all
     int encoder = 0;
     RoutingLoss routing_loss{};       ///< may be empty
+    int adapter = -1;                 ///< >= 0: only this low-rank adapter is trained, and queries go through it
+    bool adapt_documents = false;     ///< documents go through it as well; else they are embedded once, by the frozen encoder
+    /// How many examples of a task are used, from the numbers that the stage's tasks have (all of the run's are given); empty: all.
+    std::function<std::size_t(const std::string& task, const std::map<std::string, std::size_t>& sizes)> budget{};
 };
 
 /// What a step leaves to be journaled.
@@ -63,11 +68,12 @@ struct EarlyStopping {
     bool on = false;
     std::int64_t patience = 3;
     double min_delta = 0;
+    bool keep_best = false;   ///< the weights of the best score are what a stage of an adapter leaves
 };
 
 enum class TrainOutcome { finished, early_stopped, stopped };
 
-/// Trains one encoder of a model through one stage.
+/// Trains one encoder of a model, or one adapter of it, through one stage.
 class Trainer {
   public:
     Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
@@ -81,6 +87,8 @@ class Trainer {
     /// One forward, backward and update (for benchmarks and tests).
     StepReport train_step();
     const AdamW& optimizer() const { return *optimizer_; }
+    /// What a checkpoint holds besides the model: moments, and the best weights so far where they are kept.
+    std::vector<NamedTensor> optimizer_state() const;
 
   private:
     struct StepSums {
@@ -94,6 +102,11 @@ class Trainer {
     at::Tensor forward(const PairBatch& batch, RoutingTrace* trace) const;
     LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
     void add_loss(const LossResult& result, StepSums& sums, double share_of_parts = 1) const;
+    TrainOutcome run_steps(const TrainerEvents& events);
+    std::vector<Parameter> trained(const Encoder& encoder) const;
+    void keep_best();
+    void take_best();
+    PairBatch build(std::span<const ExampleReference> items, double temperature) const;
     CheckpointState state() const;
     void save(const TrainerEvents& events) const;
     bool evaluate_and_judge(const TrainerEvents& events);
@@ -102,6 +115,8 @@ class Trainer {
     Encoder& encoder_;
     std::size_t stage_index_;
     RoutingLoss routing_loss_;
+    int adapter_;
+    PairBatcher::Sides sides_;
     const PairBatcher& batcher_;
     Curriculum& curriculum_;
     const Objective& objective_;
@@ -112,6 +127,7 @@ class Trainer {
     std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
     double best_score_ = -1e300;
     std::int64_t evaluations_without_gain_ = 0;
+    std::vector<at::Tensor> best_;   ///< of the trained parameters, in their order; empty: none yet
 };
 
 }  // namespace faceter

@@ -26,7 +26,7 @@ class Mote final : public Variant {
         for (std::size_t i = every_block_ ? 0 : 1; i < blocks.size(); i += every_block_ ? 1 : 2) upcycle(blocks[i], experts);
     }
 
-    void finish(EmbeddingModel& model) const override {
+    void finish(EmbeddingModel& model, const FinishContext&) const override {
         if (!averaged_) return;
         for (Block& block : model.encoders.front()->blocks()) average(block);
         route_to_dense(model);

@@ -161,7 +161,7 @@ class TestMixture : public QObject {
         fill(*model->encoders.front());
         at::Tensor mean = at::zeros_like(model->encoders.front()->blocks()[0].experts[0].up);
         for (const Expert& expert : model->encoders.front()->blocks()[0].experts) mean += expert.up / 4;
-        registry().make_variant("mote", settings)->finish(*model);
+        registry().make_variant("mote", settings)->finish(*model, {});
         QVERIFY(!model->encoders.front()->blocks()[0].is_mixture());
         QVERIFY(max_difference(model->encoders.front()->blocks()[0].experts[0].up, mean) < 1e-6);
         for (const auto& [key, route] : model->routes) QCOMPARE(route.expert, 0);

@@ -121,6 +121,29 @@ class TestCurriculum : public QObject {
         context_.sets.clear();
         EXPECT_ERROR(make_task_aware_curriculum(context_), "no task", "tasks.*.train");
     }
+
+    void a_budget_takes_examples_of_a_task_by_hash_and_a_larger_one_takes_them_too() {
+        CurriculumContext context = context_;
+        const std::string task = context.sets.front()->task;
+        std::size_t all = 0;
+        std::set<std::pair<std::uint32_t, std::uint32_t>> small, large;
+        const auto count = [&](std::size_t limit, auto& taken) {
+            context.max_examples = {{task, limit}};
+            for (std::size_t s = 0; s < context.sets.size(); ++s)
+                if (context.sets[s]->task == task)
+                    for (const ExampleReference& e : examples_of(context, s)) taken.emplace(e.set, e.example);
+        };
+        for (const TrainingSet* set : context.sets)
+            if (set->task == task) all += set->examples.size();
+        QVERIFY(all > 6);
+        count(3, small);
+        count(6, large);
+        QVERIFY(small.size() == 3 && large.size() == 6);
+        for (const auto& one : small) QVERIFY(large.contains(one));
+        std::set<std::pair<std::uint32_t, std::uint32_t>> whole;
+        count(all + 10, whole);
+        QCOMPARE(whole.size(), all);
+    }
 };
 
 FACETER_TEST(TestCurriculum)

@@ -57,7 +57,8 @@ struct Bench {
     SingleProcess group;
     std::unique_ptr<Trainer> trainer;
 
-    explicit Bench(TrainingSettings settings, bool masked = false) {
+    explicit Bench(TrainingSettings settings, bool masked = false, Stage stage = {}, EarlyStopping early = {}) {
+        if (stage.adapter >= 0) model->encoders.front()->add_adapter("gate", {4, 16, 0.1, false, {}, ""}, 5);
         CurriculumContext context;
         Task task;
         task.name = "retrieval";
@@ -66,7 +67,7 @@ struct Bench {
         context.batch_size = settings.batch_size;
         curriculum = make_task_aware_curriculum(context);
         if (masked) curriculum = std::make_unique<Masked>(std::move(curriculum));
-        trainer = std::make_unique<Trainer>(*model, Stage{}, 0, batcher, *curriculum, objective, settings, EarlyStopping{}, group);
+        trainer = std::make_unique<Trainer>(*model, stage, 0, batcher, *curriculum, objective, settings, early, group);
     }
     std::vector<at::Tensor> weights() const {
         std::vector<at::Tensor> all;
@@ -74,6 +75,15 @@ struct Bench {
         return all;
     }
 };
+
+/// A stage that trains the first adapter, on queries alone.
+Stage gate_stage() {
+    Stage stage;
+    stage.name = "gate";
+    stage.tasks = {"retrieval"};
+    stage.adapter = 0;
+    return stage;
+}
 
 TrainingSettings small() {
     TrainingSettings settings;
@@ -212,6 +222,108 @@ class TestTrainer : public QObject {
         QVERIFY(resumed.trainer->run({}) == TrainOutcome::finished);
         const auto x = whole.weights(), y = resumed.weights();
         for (std::size_t i = 0; i < x.size(); ++i) QVERIFY(at::equal(x[i], y[i]));
+    }
+
+    void an_adapter_stage_trains_the_adapter_alone() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.steps = 40;
+        settings.learning_rate = 1e-2;
+        settings.dropout = 0;
+        Bench bench(settings, false, gate_stage());
+        std::vector<at::Tensor> base;
+        for (const NamedTensor& t : bench.model->base_tensors()) base.push_back(t.tensor.clone());
+        double first = 0, last = 0;
+        TrainerEvents events;
+        events.step = [&](const StepReport& report) {
+            if (report.step <= 5) first += report.loss;
+            if (report.step > 35) last += report.loss;
+        };
+        QVERIFY(bench.trainer->run(events) == TrainOutcome::finished);
+        QVERIFY2(last < 0.9 * first, (std::to_string(first) + " " + std::to_string(last)).c_str());
+        const auto after = bench.model->base_tensors();
+        for (std::size_t i = 0; i < base.size(); ++i) QVERIFY2(at::equal(base[i], after[i].tensor), after[i].name.c_str());
+        for (const Parameter& p : bench.model->encoders.front()->adapter_parameters(0)) QVERIFY(!p.tensor.requires_grad());
+    }
+
+    void frozen_documents_give_the_step_of_documents_embedded_anew() {
+        NEED_SHARED();
+        Bench frozen(small(), false, gate_stage()), anew(small(), false, gate_stage());
+        const std::vector<ExampleReference> items{{0, 0}, {0, 5}, {0, 7}, {0, 2}};
+        const ForwardContext plain;
+        const PairBatch a = frozen.batcher.build(items, 0.05, {1, 0, true}), b = anew.batcher.build(items, 0.05, {1, 0, false});
+        const PairEmbeddings x = a.assemble(frozen.model->embed(*frozen.model->encoders.front(), a.tokens, plain)), y = b.assemble(anew.model->embed(*anew.model->encoders.front(), b.tokens, plain));
+        QVERIFY(max_difference(x.queries, y.queries) < 1e-5);
+        QVERIFY(max_difference(x.documents, y.documents) < 1e-5);
+        QVERIFY(x.negatives.defined() && max_difference(x.negatives, y.negatives) < 1e-5);
+        QVERIFY(a.tokens.layout->num_sequences() == 4 && b.tokens.layout->num_sequences() > 8);
+        QCOMPARE(a.experts, std::set<int>{1});
+    }
+
+    void the_gradient_cache_gives_the_plain_step_of_an_adapter() {
+        NEED_SHARED();
+        TrainingSettings cached = small();
+        cached.gradient_cache_chunk = 5;
+        for (const bool documents_too : {false, true}) {
+            Stage stage = gate_stage();
+            stage.adapt_documents = documents_too;
+            Bench a(small(), false, stage), b(cached, false, stage);
+            for (int i = 0; i < 3; ++i) {
+                const StepReport plain = a.trainer->train_step(), chunked = b.trainer->train_step();
+                QVERIFY(std::abs(plain.loss - chunked.loss) < 1e-5 * plain.loss);
+                QVERIFY(std::abs(plain.grad_norm - chunked.grad_norm) < 1e-4 * plain.grad_norm);
+            }
+        }
+    }
+
+    void an_adapter_keeps_the_weights_of_its_best_score_also_across_a_resume() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.evaluate_every_steps = 1;
+        const EarlyStopping early{true, 3, 0, true};
+        const std::vector<double> scores{1, 5, 3, 4, 2, 9, 9, 9};
+        const auto adapter = [](const Bench& bench) {
+            std::vector<at::Tensor> all;
+            for (const Parameter& p : bench.model->encoders.front()->adapter_parameters(0)) all.push_back(p.tensor.detach().clone());
+            return all;
+        };
+        TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 2);
+        std::vector<at::Tensor> best;
+        Bench whole(settings, false, gate_stage(), early), resumed(settings, false, gate_stage(), early);
+        TrainerEvents events;
+        events.evaluate = [&](std::int64_t step) {
+            if (step == 2) best = adapter(whole);
+            return scores[static_cast<std::size_t>(step) - 1];
+        };
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) { store.save(state, whole.model->named_tensors(), optimizer); };
+        events.checkpoint_wanted = [&] { return whole.trainer->step() == 4; };
+        QVERIFY(whole.trainer->run(events) == TrainOutcome::early_stopped);
+        QCOMPARE(whole.trainer->step(), std::int64_t{5});
+        const auto kept = adapter(whole);
+        for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(kept[i], best[i]));
+        std::vector<std::string> warnings;
+        fs::remove_all(folder.path() / "stage-000-step-000000005");
+        const auto checkpoint = store.newest(warnings);
+        QVERIFY(checkpoint && checkpoint->state.step == 4);
+        resumed.model->load_weights(Weights(std::vector<fs::path>{checkpoint->model()}));
+        resumed.trainer->restore(*checkpoint);
+        TrainerEvents rest;
+        rest.evaluate = [&](std::int64_t step) { return scores[static_cast<std::size_t>(step) - 1]; };
+        QVERIFY(resumed.trainer->run(rest) == TrainOutcome::early_stopped);
+        const auto again = adapter(resumed);
+        for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(again[i], best[i]));
+    }
+
+    void bf16_trains_an_adapter_with_float32_masters() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.bf16 = true;
+        Bench half(settings, false, gate_stage()), full(small(), false, gate_stage());
+        for (int i = 0; i < 2; ++i) {
+            const double a = half.trainer->train_step().loss, b = full.trainer->train_step().loss;
+            QVERIFY2(std::abs(a - b) < 0.05 * b, (std::to_string(a) + " " + std::to_string(b)).c_str());
+        }
     }
 
     void a_damaged_checkpoint_is_passed_over_and_named() {

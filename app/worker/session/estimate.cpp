@@ -71,7 +71,13 @@ Json Probe::stage(std::size_t index, const Stage& stage, const PairBatcher& batc
     CurriculumContext context;
     for (const Task& task : model->tasks)
         if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
-    for (const auto& set : training) context.sets.push_back(set.get());
+    std::map<std::string, std::size_t> sizes;
+    for (const auto& set : training) {
+        context.sets.push_back(set.get());
+        sizes[set->task] += set->examples.size();
+    }
+    if (stage.budget)
+        for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
     const TrainingSettings recipe = TrainingSettings::from_json(settings);
     context.batch_size = recipe.batch_size;
     context.seed = recipe.seed;

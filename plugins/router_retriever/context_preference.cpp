@@ -1,0 +1,95 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "study.h"
+
+namespace faceter {
+namespace {
+
+struct Question {
+    std::string query;
+    std::vector<std::pair<std::string, std::string>> contexts;   ///< kind, text
+};
+
+std::vector<Question> read_questions(const fs::path& file) {
+    const std::string content = read_file(file);
+    std::vector<Question> questions;
+    std::size_t number = 0;
+    for (const std::string_view line : split(content, '\n')) {
+        ++number;
+        if (trim(line).empty()) continue;
+        const std::string where = fmt::format("{}:{}", file.string(), number);
+        const Json json = parse_json(line, where);
+        Question question{json_at<std::string>(json, "query", where), {}};
+        const Json contexts = json_at<Json>(json, "contexts", where);
+        if (!contexts.is_array() || contexts.size() < 2) throw data_error("{}: contexts is expected to be a list of two or more {{text, kind}}", where);
+        for (const Json& context : contexts) question.contexts.emplace_back(json_at<std::string>(context, "kind", where), json_at<std::string>(context, "text", where));
+        questions.push_back(std::move(question));
+    }
+    if (questions.empty()) throw data_error("{}: holds no questions; expected JSON lines with query and contexts", file.string());
+    return questions;
+}
+
+/// Of each question, the context that the encoder puts nearest; how often each kind is first, and its mean similarity.
+class ContextPreference final : public Analysis {
+  public:
+    explicit ContextPreference(const Json& settings) : path_(json_at<std::string>(settings, "path", "context_preference")) {}
+
+    AnalysisResult run(const AnalysisContext& context) const override {
+        struct Kind {
+            double first = 0, offered = 0, similarity = 0, contexts = 0;
+        };
+        std::map<std::string, Kind> kinds;
+        const auto questions = read_questions(path_);
+        for (const Question& question : questions) {
+            const at::Tensor similar = similarities(context, question);
+            const auto best = similar.argmax().item<std::int64_t>();
+            std::map<std::string, bool> seen;
+            for (std::size_t c = 0; c < question.contexts.size(); ++c) {
+                Kind& kind = kinds[question.contexts[c].first];
+                kind.first += static_cast<std::int64_t>(c) == best;
+                kind.similarity += similar[static_cast<std::int64_t>(c)].item<double>();
+                ++kind.contexts;
+                if (seen.emplace(question.contexts[c].first, true).second) ++kind.offered;
+            }
+        }
+        Table table;
+        table.name = "context_preference";
+        table.caption = fmt::format("Which kind of context stands first: {}", context.run_name);
+        table.add_column("kind", ColumnKind::text);
+        table.add_column("questions", ColumnKind::count);
+        table.add_column("stands first", ColumnKind::number, 1).unit = "%";
+        table.add_column("mean similarity", ColumnKind::number, 4);
+        Json result = Json::object();
+        for (const auto& [name, kind] : kinds) {
+            table.add_row({Cell::of(name), Cell::of(kind.offered), Cell::of(100 * kind.first / kind.offered), Cell::of(kind.similarity / kind.contexts)});
+            result[name] = {{"questions", kind.offered}, {"first", kind.first}, {"mean_similarity", kind.similarity / kind.contexts}};
+        }
+        return {{{"kinds", result}, {"questions", questions.size()}}, {}, {{"context_preference", table}}};
+    }
+
+  private:
+    static at::Tensor similarities(const AnalysisContext& context, const Question& question) {
+        const EmbeddingModel& model = context.embedder.model();
+        const Task* task = find_task(context.tasks, "", "retrieval");
+        const Route query = task ? model.route(task->name, Role::query) : Route{}, document = task ? model.route(task->name, Role::document) : Route{};
+        const std::string_view text = question.query;
+        std::vector<std::string_view> contexts;
+        for (const auto& [kind, body] : question.contexts) contexts.emplace_back(body);
+        at::Tensor q = context.embedder.embed({&text, 1}, query), d = context.embedder.embed(contexts, document);
+        if (model.folder.similarity != Similarity::dot) q = normalize_rows(q), d = normalize_rows(d);
+        return at::mv(d, q[0]);
+    }
+
+    fs::path path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> make_context_preference(const Json& settings) { return std::make_unique<ContextPreference>(settings); }
+
+}  // namespace faceter

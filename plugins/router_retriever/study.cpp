@@ -1,0 +1,246 @@
+#include "study.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "common/error.h"
+#include "eval/projection.h"
+#include "eval/tasks.h"
+#include "study_figures.h"
+
+namespace faceter {
+namespace {
+
+constexpr double tie = 1e-9;   ///< percent
+
+double score_at(const StudySet& set, std::size_t query, int expert) { return set.scores[static_cast<std::int64_t>(query)][expert].item<double>(); }
+
+const double* row_of(const StudySet& set, std::size_t query) { return set.scores.data_ptr<double>() + static_cast<std::int64_t>(query) * set.scores.size(1); }
+
+/// The scores of one set through every expert, by the evaluation's own code.
+StudySet study_set(CachedEmbedder& embedder, const RouterModel& router, const EvaluationSet& evaluation) {
+    const auto& data = std::get<RetrievalData>(evaluation.data);
+    StudySet set{evaluation.name, evaluation.routing.task, {}, {}, {}};
+    EvaluationRoutes routes = routes_for(embedder.model(), evaluation, "");
+    for (const std::string_view query : data.queries.views()) set.queries.emplace_back(query);
+    std::vector<at::Tensor> columns;
+    for (int expert = 0; expert <= static_cast<int>(router.library().gates.size()); ++expert) {
+        routes.query.expert = expert;
+        routes.document.expert = router.documents_adapted() ? expert : 0;
+        const auto scores = evaluate_set(embedder, evaluation, routes).per_example;
+        columns.push_back(at::tensor(at::ArrayRef<double>(scores), at::kDouble));
+    }
+    routes.query.expert = 0;
+    set.base = embedder.embed(data.queries.views(), routes.query);
+    set.scores = at::stack(columns, 1).contiguous();
+    return set;
+}
+
+/// Queries and documents of each set in the plane, under the base (Figure 2).
+Figure map_figure(const std::vector<std::pair<std::string, at::Tensor>>& sets, const char* name, const char* what, const std::string& run) {
+    Figure figure;
+    figure.kind = FigureKind::scatter;
+    figure.name = name;
+    figure.title = fmt::format("{} under the base encoder: {}", what, run);
+    std::vector<at::Tensor> all;
+    for (const auto& [set, rows] : sets) all.push_back(rows);
+    const Projection plane = project_to_plane(at::cat(all));
+    figure.x.label = fmt::format("First component ({:.0f}% of the variance)", 100 * plane.explained[0]);
+    figure.y.label = fmt::format("Second component ({:.0f}%)", 100 * plane.explained[1]);
+    std::size_t next = 0;
+    for (const auto& [set, rows] : sets) {
+        Series series;
+        series.name = set;
+        for (std::int64_t i = 0; i < rows.size(0); ++i, ++next) {
+            series.x.push_back(plane.x[next]);
+            series.y.push_back(plane.y[next]);
+        }
+        figure.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+/// What a routed query costs beside a plain one, on this machine: median of some rounds over the same queries.
+Table latency_table(const StudyData& data, const EmbeddingModel& model) {
+    std::vector<std::string_view> queries;
+    for (const StudySet& set : data.sets)
+        for (std::size_t i = 0; i < std::min<std::size_t>(set.queries.size(), 1000 / data.sets.size() + 1); ++i) queries.emplace_back(set.queries[i]);
+    const auto timed = [&](auto body) {
+        std::vector<double> seconds;
+        for (int round = 0; round < 5; ++round) {
+            const auto start = std::chrono::steady_clock::now();
+            body();
+            seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
+        std::nth_element(seconds.begin(), seconds.begin() + 2, seconds.end());
+        return 1000 * seconds[2] / static_cast<double>(queries.size());
+    };
+    const at::Tensor base = embed_texts(model, queries, Route{});
+    const double plain = timed([&] { embed_texts(model, queries, Route{}); }), choice = timed([&] { data.router->choose(base); });
+    const double both = timed([&] { embed_texts(model, queries, Route{"", 0, routed_expert}); });
+    Table table;
+    table.name = "router_latency";
+    table.caption = fmt::format("Time of a query, {} queries at a time: {}", queries.size(), data.run);
+    table.add_column("what", ColumnKind::text);
+    table.add_column("time", ColumnKind::number, 4).unit = "ms";
+    table.add_column("of two plain passes", ColumnKind::number, 3);
+    for (const auto& [name, ms] : {std::pair("base pass", plain), std::pair("choosing a gate", choice), std::pair("routed, both passes", both)})
+        table.add_row({Cell::of(std::string(name)), Cell::of(ms), Cell::of(ms / (2 * plain))});
+    return table;
+}
+
+class RouterStudy final : public Analysis {
+  public:
+    explicit RouterStudy(const Json& settings) : settings_(settings) {}
+
+    AnalysisResult run(const AnalysisContext& context) const override {
+        const EmbeddingModel& model = context.embedder.model();
+        StudyData data;
+        data.router = dynamic_cast<const RouterModel*>(model.router.get());
+        data.run = context.run_name;
+        if (!data.router) return {{{"note", "this model has no router"}}, {}, {}};
+        for (const EvaluationSet& set : context.evaluation) {
+            if (set.task_type != "retrieval" || !set.subsets.empty()) continue;
+            if (context.phase) context.phase("score gates on " + set.name);
+            data.sets.push_back(study_set(context.embedder, *data.router, set));
+        }
+        if (data.sets.empty()) return {{{"note", "no retrieval set was scored"}}, {}, {}};
+        if (context.phase) context.phase("compare routers");
+        AnalysisResult result = compare(data);
+        add_curves(data, result);
+        result.tables.emplace_back("router_gates", gate_table(data, model));
+        result.tables.emplace_back("router_latency", latency_table(data, model));
+        add_maps(context, data, result);
+        return result;
+    }
+
+  private:
+    template <typename T>
+    std::vector<T> list(const char* key, std::vector<T> fallback) const {
+        auto values = json_or<std::vector<T>>(settings_, key, {}, "analysis");
+        return values.empty() ? fallback : values;
+    }
+
+    AnalysisResult compare(const StudyData& data) const {
+        static const std::vector<std::pair<std::string, std::string>> names = {{"pilot", "RouterRetriever"},
+                                                                               {"expert_classifier", "ExpertClassifierRouter"},
+                                                                               {"classification_head", "ClassificationHeadRouter"},
+                                                                               {"dataset", "DatasetRouter"},
+                                                                               {"random", "random gate"}};
+        const auto wanted = list<std::string>("routers", {"pilot", "expert_classifier", "classification_head", "dataset", "random"});
+        std::vector<StudyMethod> methods;
+        std::vector<std::string> notes;
+        for (const auto& [kind, name] : names) {
+            if (std::find(wanted.begin(), wanted.end(), kind) == wanted.end() && kind != "pilot") continue;
+            RouterSettings settings = data.router->settings();
+            settings.kind = kind;
+            try {
+                methods.push_back(routed(data, name, data.candidates(), settings));
+            } catch (const Error& error) {
+                notes.push_back(fmt::format("{} is left out: {}", name, error.what()));
+            }
+        }
+        methods.push_back(through(data, "no gate", 0));
+        for (std::size_t i = 0; i < data.library().gates.size(); ++i) {
+            const GateInfo& gate = data.library().gates[i];
+            if (gate.kind == "single") methods.push_back(through(data, "single gate: " + gate.name, static_cast<int>(i) + 1));
+            if (gate.kind == "multi_task") methods.push_back(through(data, "Multi-Task", static_cast<int>(i) + 1));
+        }
+        methods.push_back(best_individuals(data, data.candidates()));
+        methods.push_back(oracle(data, data.candidates()));
+        AnalysisResult result;
+        for (const StudyMethod& method : methods) {
+            Json scores = Json::object();
+            const auto means = method.means();
+            for (std::size_t s = 0; s < data.sets.size(); ++s) scores[data.sets[s].name] = means[s];
+            result.result["methods"].push_back({{"name", method.name}, {"mean", method.mean()}, {"scores", scores}});
+        }
+        result.result["notes"] = notes;
+        result.tables.emplace_back("router_scores", score_table(data, methods, notes));
+        result.tables.emplace_back("router_tests", test_table(data, methods));
+        result.tables.emplace_back("router_agreement", agreement_table(data));
+        result.tables.emplace_back("router_own_gate", own_gate_table(data));
+        result.tables.emplace_back("router_errors", error_table(data));
+        result.tables.emplace_back("router_matrix", matrix_table(data));
+        if (const auto count = json_or<std::size_t>(settings_, "examples", 20, "analysis")) result.tables.emplace_back("router_other_domains", example_table(data, count));
+        const auto second = list<std::string>("second_gates", {});
+        if (!second.empty()) result.tables.emplace_back("router_second_gate", second_gate_table(data, second));
+        return result;
+    }
+
+    void add_curves(const StudyData& data, AnalysisResult& result) const {
+        result.figures.emplace_back("router_matrix", matrix_figure(data));
+        result.figures.emplace_back("router_best_gate", best_gate_figure(data));
+        result.figures.emplace_back("router_routed_gate", routed_gate_figure(data));
+        result.figures.emplace_back("router_gate_count", gate_count_figure(data, json_or<int>(settings_, "orders", 5, "analysis")));
+        result.figures.emplace_back("router_clusters", clusters_figure(data, list<int>("clusters", {1, 2, 3, 5, 10})));
+        result.figures.emplace_back("router_label_weight", label_weight_figure(data, list<double>("label_weights", {0, 0.25, 0.5, 0.75, 1})));
+        for (auto& figure : training_size_figures(data)) result.figures.push_back(std::move(figure));
+    }
+
+    void add_maps(const AnalysisContext& context, const StudyData& data, AnalysisResult& result) const {
+        const auto count = json_or<std::size_t>(settings_, "map_points", 100, "analysis");
+        if (count == 0) return;
+        std::vector<std::pair<std::string, at::Tensor>> queries, documents;
+        for (const StudySet& set : data.sets) queries.emplace_back(set.name, set.base.narrow(0, 0, std::min<std::int64_t>(static_cast<std::int64_t>(count), set.base.size(0))));
+        for (const EvaluationSet& set : context.evaluation) {
+            if (set.task_type != "retrieval" || !set.subsets.empty()) continue;
+            auto texts = std::get<RetrievalData>(set.data).documents.views();
+            texts.resize(std::min(texts.size(), count));
+            Route route = routes_for(context.embedder.model(), set, "").document;
+            route.expert = 0;
+            documents.emplace_back(set.name, context.embedder.embed(texts, route));
+        }
+        result.figures.emplace_back("router_query_map", map_figure(queries, "router_query_map", "Queries", data.run));
+        result.figures.emplace_back("router_document_map", map_figure(documents, "router_document_map", "Documents", data.run));
+    }
+
+    Json settings_;
+};
+
+}  // namespace
+
+std::vector<double> chosen_scores(const StudySet& set, const std::vector<int>& chosen) {
+    std::vector<double> scores;
+    for (std::size_t q = 0; q < chosen.size(); ++q) scores.push_back(score_at(set, q, chosen[q]));
+    return scores;
+}
+
+std::vector<int> oracle_choice(const StudySet& set, const std::vector<int>& candidates) {
+    std::vector<int> chosen;
+    for (std::size_t q = 0; q < set.queries.size(); ++q)
+        chosen.push_back(*std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return row_of(set, q)[a] < row_of(set, q)[b]; }));
+    return chosen;
+}
+
+int best_individual(const StudySet& set, const std::vector<int>& candidates) {
+    const at::Tensor means = set.scores.mean(0);
+    return *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return means[a].item<double>() < means[b].item<double>(); });
+}
+
+std::vector<double> shares(const std::vector<int>& chosen, const std::vector<int>& candidates) {
+    std::vector<double> all;
+    for (const int expert : candidates) all.push_back(chosen.empty() ? 0 : static_cast<double>(std::count(chosen.begin(), chosen.end(), expert)) / static_cast<double>(chosen.size()));
+    return all;
+}
+
+std::vector<double> best_shares(const StudySet& set, const std::vector<int>& candidates) {
+    std::vector<double> all(candidates.size(), 0);
+    for (std::size_t q = 0; q < set.queries.size(); ++q) {
+        double best = -std::numeric_limits<double>::infinity();
+        for (const int expert : candidates) best = std::max(best, row_of(set, q)[expert]);
+        std::vector<std::size_t> winners;
+        for (std::size_t c = 0; c < candidates.size(); ++c)
+            if (row_of(set, q)[candidates[c]] >= best - tie) winners.push_back(c);
+        for (const std::size_t c : winners) all[c] += 1 / static_cast<double>(winners.size()) / static_cast<double>(set.queries.size());
+    }
+    return all;
+}
+
+std::unique_ptr<Analysis> make_router_study(const Json& settings) { return std::make_unique<RouterStudy>(settings); }
+
+}  // namespace faceter
