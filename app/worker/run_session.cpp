@@ -167,6 +167,7 @@ bool RunSession::train() {
     journal_->phase("tokenise");
     const PairBatcher batcher(*model_, sets, cache_directory() / "tokens", at::get_num_threads());
     const auto stages = variant_->stages(*model_);
+    announce(stages);
     for (std::size_t i = resume_ ? resume_->state.stage : 0; i < stages.size(); ++i) {
         const bool resumed = resume_ && resume_->state.stage == i;
         if (!train_stage(i, stages[i], batcher, resumed ? resume_ : std::nullopt)) return false;
@@ -180,6 +181,23 @@ bool RunSession::train() {
     write_final_model(run_, *model_);
     model_->encoders.front()->require_grad(false);
     return true;
+}
+
+/// What a run of many stages will take, before it takes it.
+void RunSession::announce(const std::vector<Stage>& stages) {
+    if (stages.size() < 2) return;
+    const TrainingSettings training = TrainingSettings::from_json(settings_);
+    std::size_t most_steps = 0;
+    for (const Stage& stage : stages) {
+        const CurriculumContext context = curriculum_context(stage);
+        std::size_t examples = 0;
+        for (std::size_t s = 0; s < context.sets.size(); ++s)
+            for (const Task& task : context.tasks) examples += context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
+        const std::size_t batch = static_cast<std::size_t>(training.batch_size * training.accumulate);
+        most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps) : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
+    }
+    fmt::print(stderr, "{} stages, at most {} steps of {} pairs\n", stages.size(), most_steps, training.batch_size);
+    journal_->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});
 }
 
 bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume) {

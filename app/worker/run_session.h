@@ -30,6 +30,7 @@ class RunSession {
     void warn_of_overlap();
     /// False where it was stopped.
     bool train();
+    void announce(const std::vector<Stage>& stages);
     bool train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume);
     void measure_model();
     /// False where it was stopped.

@@ -24,7 +24,8 @@ struct EmbedOptions {
 
 /// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by
 /// length. A data error names the text whose embedding is not finite: no score may rest on it.
-/// A routed route takes a pass of the base and a second one of the texts for which the model's router chose an expert, all experts packed together.
+/// A routed route takes a pass of the base and a second one of the texts for which the model's router chose an expert, all experts packed together. While a
+/// model has no router yet, the base stands.
 at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
                        const EmbedOptions& options = {});
 /// Each text through an expert of its own: experts[i] is that of texts[i].

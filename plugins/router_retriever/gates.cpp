@@ -53,7 +53,10 @@ class RouterRetriever final : public Variant {
     }
 
     /// The gates of a finished model lie beside it; opening its router adds them.
-    void prepare_finished(EmbeddingModel& model) const override { shape(model); }
+    void prepare_finished(EmbeddingModel& model) const override {
+        shape(model);
+        if (router_method(model.folder.folder).empty()) throw data_error("{}: router.json is missing, which says what its gates are; the run's model is not whole", model.folder.folder.string());
+    }
 
     std::vector<Stage> stages(const EmbeddingModel& model) const override {
         std::vector<Stage> stages;
@@ -90,7 +93,7 @@ class RouterRetriever final : public Variant {
             std::vector<const TrainingSet*> sets;
             for (const TrainingSet& set : context.training)
                 if (set.task == task.name) sets.push_back(&set);
-            if (!is_domain(task.name) || (sets.empty() && is_taken_up(task.name))) continue;
+            if (sets.empty() && is_taken_up(task.name)) continue;
             library.domains.push_back(scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
         }
         if (context.phase) context.phase("build the router");

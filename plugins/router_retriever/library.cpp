@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "checkpoint/safetensors.h"
@@ -52,6 +53,16 @@ int Library::own_gate(const std::string& domain, const std::vector<int>& candida
     for (const int expert : candidates)
         if (expert > 0 && gates[static_cast<std::size_t>(expert) - 1].domain == domain) return expert;
     return -1;
+}
+
+std::vector<std::size_t> Library::domains_of(const std::vector<int>& candidates) const {
+    std::vector<std::size_t> own(domains.size());
+    std::iota(own.begin(), own.end(), std::size_t{0});
+    std::erase_if(own, [&](std::size_t d) { return own_gate(domains[d].name, candidates) < 0; });
+    if (!own.empty()) return own;
+    own.resize(domains.size());
+    std::iota(own.begin(), own.end(), std::size_t{0});
+    return own;
 }
 
 int Library::expert_named(const std::string& name) const {

@@ -54,6 +54,8 @@ struct Library {
     std::vector<int> candidates(bool with_base) const;
     /// The expert trained on this domain; -1 where there is none among `candidates`.
     int own_gate(const std::string& domain, const std::vector<int>& candidates) const;
+    /// The domains that some of these candidates were trained on: their instances make pilots (T gates, T training sets). All, where there is none.
+    std::vector<std::size_t> domains_of(const std::vector<int>& candidates) const;
     /// Ties go to the larger margin, then to the earlier candidate (methods.md, section 4), or are dropped.
     static BestGate best_gate(const Domain& domain, std::size_t instance, const std::vector<int>& candidates, Ties ties);
     std::string name_of(int expert) const { return expert == 0 ? "base" : gates[static_cast<std::size_t>(expert) - 1].name; }

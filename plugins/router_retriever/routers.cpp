@@ -79,9 +79,11 @@ class PilotRouter final : public QueryRouter {
 /// The instances that a single gate is best for, by gate: what the supplement trains classifiers on.
 std::map<int, std::vector<at::Tensor>> single_best(const Library& library, const std::vector<int>& candidates) {
     std::map<int, std::vector<at::Tensor>> by_gate;
-    for (const Domain& domain : library.domains)
+    for (const std::size_t d : library.domains_of(candidates)) {
+        const Domain& domain = library.domains[d];
         for (std::size_t i = 0; i < domain.size(); ++i)
             if (const BestGate best = Library::best_gate(domain, i, candidates, Ties::drop); best.expert >= 0) by_gate[best.expert].push_back(domain.base[static_cast<std::int64_t>(i)]);
+    }
     if (by_gate.size() < 2)
         throw data_error("a classifier router needs instances for which one gate alone is best, of two gates at least; the library has those of {}; give it more instances, or use router: pilot",
                          by_gate.size());
@@ -281,7 +283,7 @@ Json PilotLibrary::to_json(const Library& library) const {
 
 PilotLibrary build_pilots(const Library& library, const std::vector<int>& candidates, const RouterSettings& settings) {
     PilotLibrary built;
-    for (std::size_t d = 0; d < library.domains.size(); ++d) {
+    for (const std::size_t d : library.domains_of(candidates)) {
         const Domain& domain = library.domains[d];
         std::map<int, std::vector<at::Tensor>> groups;
         for (std::size_t i = 0; i < domain.size(); ++i) {

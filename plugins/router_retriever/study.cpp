@@ -144,6 +144,7 @@ class RouterStudy final : public Analysis {
                 notes.push_back(fmt::format("{} is left out: {}", name, error.what()));
             }
         }
+        add_single_gates(data, methods);
         methods.push_back(through(data, "no gate", 0));
         for (std::size_t i = 0; i < data.library().gates.size(); ++i) {
             const GateInfo& gate = data.library().gates[i];
@@ -170,6 +171,17 @@ class RouterStudy final : public Analysis {
         const auto second = list<std::string>("second_gates", {});
         if (!second.empty()) result.tables.emplace_back("router_second_gate", second_gate_table(data, second));
         return result;
+    }
+
+    /// Table 1's two rows: without the single gate (above) and with it among the candidates.
+    static void add_single_gates(const StudyData& data, std::vector<StudyMethod>& methods) {
+        std::vector<int> wider = data.candidates();
+        for (std::size_t i = 0; i < data.library().gates.size(); ++i)
+            if (data.library().gates[i].kind == "single") wider.push_back(static_cast<int>(i) + 1);
+        if (wider.size() == data.candidates().size()) return;
+        RouterSettings settings = data.router->settings();
+        settings.kind = "pilot";
+        methods.push_back(routed(data, "RouterRetriever with the single gate", wider, settings));
     }
 
     void add_curves(const StudyData& data, AnalysisResult& result) const {

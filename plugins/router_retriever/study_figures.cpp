@@ -17,18 +17,8 @@ namespace {
 
 constexpr double tie = 1e-9;
 
-/// The library of fewer gates: the domains that they were trained on.
-Library restricted(const Library& library, const std::vector<int>& candidates) {
-    Library part{library.base_fingerprint, library.gates, {}};
-    for (const Domain& domain : library.domains)
-        if (library.own_gate(domain.name, candidates) > 0) part.domains.push_back(domain);
-    if (part.domains.empty()) part.domains = library.domains;
-    return part;
-}
-
 std::vector<std::vector<int>> choices(const StudyData& data, const std::vector<int>& candidates, const RouterSettings& settings) {
-    const Library part = restricted(data.library(), candidates);
-    const auto router = make_query_router(part, candidates, settings);
+    const auto router = make_query_router(data.library(), candidates, settings);
     std::vector<std::vector<int>> all;
     for (const StudySet& set : data.sets) all.push_back(router->choose(set.base));
     return all;

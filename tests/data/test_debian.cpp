@@ -221,6 +221,27 @@ class TestDebian : public QObject {
                     30);
         QCOMPARE(load_texts(entry(folder, {{"view", "descriptions"}, {"count", 12}})).size(), std::size_t{12});
     }
+    void sections_are_domains_of_their_own_against_the_same_documents() {
+        const fs::path folder = folder_.path() / "domains";
+        put_index(folder, 1000, true);
+        const auto count = [&](Json more) {
+            Json settings = {{"view", "synopsis_description"}};
+            settings.update(more);
+            const auto set = load_evaluation_set(entry(folder, settings));
+            const auto& data = std::get<RetrievalData>(set.data);
+            return std::pair(data.queries.size(), data.documents.size());
+        };
+        const auto all = count(Json::object()), libs = count({{"sections", {"libs"}}}), net = count({{"sections", {"net"}}});
+        QVERIFY(libs.first > 5 && net.first > 5);
+        QCOMPARE(libs.first + net.first, all.first);
+        QCOMPARE(libs.second + net.second, all.second);
+        QCOMPARE(count({{"sections", {"libs"}}, {"other_documents", true}}), std::pair(libs.first, all.second));
+        QCOMPARE(count({{"sections", {"net", "libs"}}}), all);
+        const auto trained = load_training_set(entry(folder, {{"view", "synopsis_description"}, {"sections", {"net"}}}), "retrieval");
+        QVERIFY(!trained.examples.empty() && trained.examples.size() < load_training_set(entry(folder, {{"view", "synopsis_description"}}), "retrieval").examples.size());
+        EXPECT_ERROR(count({{"sections", {"nett"}}}), "no section 'nett'", "did you mean 'net'");
+        EXPECT_ERROR(load_training_set(entry(folder, {{"view", "synopsis_description"}, {"other_documents", true}}), "retrieval"), "other_documents");
+    }
     void views_made_of_tags_switch_off_where_there_are_none() {
         const fs::path folder = folder_.path() / "untagged";
         put_index(folder, 400, false);

@@ -66,6 +66,18 @@ class TestFolders : public QObject {
         QVERIFY(std::get<RetrievalData>(without.data).absent_grades.empty());
         QVERIFY(set.fingerprint != without.fingerprint);
     }
+    void generated_queries_of_beir_are_a_split_of_their_own() {
+        const fs::path folder = beir("generated", "q1\td1\t1\n");
+        put(folder / "qgen-queries.jsonl", "{\"_id\": \"g1\", \"text\": \"made up\"}\n{\"_id\": \"g2\", \"text\": \"as well\"}\n");
+        put(folder / "qgen-qrels/train.tsv", "query-id\tcorpus-id\tscore\ng1\td2\t1\ng2\td3\t1\n");
+        DataRequest generated = request({{"source", "folder"}, {"path", folder.string()}, {"split", "qgen"}});
+        const TrainingSet set = load_training_set(generated, "retrieval");
+        QCOMPARE(set.examples.size(), std::size_t{2});
+        QCOMPARE(std::string(set.texts[set.examples[0].anchor]), std::string("made up"));
+        QCOMPARE(std::string(set.texts[set.examples[0].positive]), std::string("two"));
+        fs::remove(folder / "qgen-qrels/train.tsv");
+        EXPECT_ERROR(load_training_set(generated, "retrieval"), "qgen-qrels/train.tsv");
+    }
     void an_empty_query_is_kept_and_warned_of() {
         const auto set = load_evaluation_folder(beir("empty_query", "q2\td1\t1\n"));
         QCOMPARE(std::get<RetrievalData>(set.data).queries.size(), std::size_t{1});

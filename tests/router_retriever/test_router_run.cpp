@@ -280,6 +280,12 @@ class TestRouterRun : public QObject {
         QCOMPARE(sha256_file(final_model_folder(run) / name), sha256_file(model_folder() / name));
     }
 
+    void the_papers_recipe_is_a_right_experiment() {
+        const fs::path file = FACETER_SOURCE_DIR "/experiments/with_your_data/router_retriever_beir.yaml";
+        const Experiment experiment = Experiment::load(file, Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        QCOMPARE(experiment.runs().size(), std::size_t{2});
+    }
+
     void gates_on_both_sides_search_the_corpus_of_each_gate() {
         NEED_SHARED();
         const RunDirectory run = make_run(experiment_text(", sides: both, similarity: dot"));

@@ -42,6 +42,7 @@ std::map<std::pair<int, std::size_t>, Vector> slow_pilots(const Library& library
     std::map<std::pair<int, std::size_t>, Vector> pilots;
     for (std::size_t d = 0; d < library.domains.size(); ++d)
         for (const int g : gates) {
+            if (std::count(gates.begin(), gates.end(), static_cast<int>(d) + 1) == 0) continue;  // gate d + 1 is that of domain d
             Vector sum(6, 0);
             double count = 0;
             for (std::size_t i = 0; i < library.domains[d].size(); ++i) {
