@@ -62,7 +62,7 @@ class TestAdapterFolder : public QObject {
         Json config = plain();
         config[key.toStdString()] = Json::parse(value.toStdString());
         write(config, one_layer());
-        EXPECT_ERROR(AdapterFolder::open(folder_.path()), "adapter_config.json", key.toStdString());
+        EXPECT_ERROR(AdapterFolder::open(folder_.path()), std::string("adapter_config.json"), key.toStdString());
     }
 
     void tensors_that_do_not_fit_are_named() {
