@@ -315,7 +315,7 @@ class TestTrainer : public QObject {
         for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(again[i], best[i]));
     }
 
-    void bf16_trains_an_adapter_with_float32_masters() {
+    void bf16_products_train_an_adapter_alike() {
         NEED_SHARED();
         TrainingSettings settings = small();
         settings.bf16 = true;
