@@ -50,7 +50,7 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
             result.tokens = cache;
             return result;
         };
-        sets_.push_back({set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash64(set->name, hash64(set->task))});
+        sets_.push_back({set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash64(set->name, hash64(set->task)), {}, {}});
     }
 }
 

@@ -156,13 +156,13 @@ class RouterRetriever final : public Variant {
             const std::string from = gates.contains(domain) ? gates.at(domain).get<std::string>() : "";
             all.push_back({{domain, domain, "gate", 0, from}, {domain}, from});
         }
-        for (const std::string& single : single_names()) all.push_back({{single, single, "single"}, {single}, gates.contains(single) ? gates.at(single).get<std::string>() : ""});
-        if (json_or<bool>(settings_, "multi_task", true, "variant") && domains.size() > 1) all.push_back({{"multi-task", "", "multi_task"}, domains, ""});
+        for (const std::string& single : single_names()) all.push_back({{single, single, "single", 0, ""}, {single}, gates.contains(single) ? gates.at(single).get<std::string>() : ""});
+        if (json_or<bool>(settings_, "multi_task", true, "variant") && domains.size() > 1) all.push_back({{"multi-task", "", "multi_task", 0, ""}, domains, ""});
         if (json_or<bool>(settings_, "multi_task_curve", false, "variant"))
             for (std::size_t n = 2; n < domains.size(); ++n)
-                all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part"}, {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)}, ""});
+                all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part", 0, ""}, {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)}, ""});
         for (const std::size_t size : json_or<std::vector<std::size_t>>(settings_, "training_sizes", {}, "variant"))
-            for (const std::string& domain : domains) all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized"}, {domain}, "", size});
+            for (const std::string& domain : domains) all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
         return all;
     }
 

@@ -12,7 +12,7 @@ inline Library some_library(std::uint64_t seed = 1, std::size_t instances = 40) 
     RandomStream random(seed, "tests.router");
     Library library;
     library.base_fingerprint = "base";
-    library.gates = {{"red", "red", "gate"}, {"green", "green", "gate"}, {"blue", "blue", "gate"}, {"white", "white", "single"}, {"multi-task", "", "multi_task"}};
+    library.gates = {{"red", "red", "gate", 0, ""}, {"green", "green", "gate", 0, ""}, {"blue", "blue", "gate", 0, ""}, {"white", "white", "single", 0, ""}, {"multi-task", "", "multi_task", 0, ""}};
     const auto columns = static_cast<std::int64_t>(library.gates.size()) + 1;
     for (std::size_t d = 0; d < 3; ++d) {
         Domain domain;

@@ -149,7 +149,7 @@ Json Probe::evaluation() {
 /// "threads", "warnings"}. Real steps on real batches; nothing is written but the token cache, which the run uses as well.
 Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
-    Probe probe{settings, data, request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50), {}};
+    Probe probe{settings, data, request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50), {}, Json::array(), {}};
     const int threads = at::get_num_threads();
     at::set_num_threads(json_or<int>(settings, "threads", threads, "settings"));
     data.drop_models();
