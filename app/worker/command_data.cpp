@@ -12,6 +12,7 @@
 #include "eval/embedding_chunks.h"
 #include "eval/mining.h"
 #include "named_model.h"
+#include "stage_data.h"
 
 // faceter data mine, faceter data filter: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the output is whole:
 // embeddings by chunk and results by part, so that a stopped command goes on where it was.
@@ -47,8 +48,8 @@ class TeacherWork {
         : options_(options), opened_(open_model(options.model, false)), work_(options.output + ".work") {
         pairs_ = load_training_set({{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()}, "retrieval");
         normalise_ = opened_.model->folder.similarity != Similarity::dot;
-        routes_[0] = route("query", Role::query, options.query_instruction);
-        routes_[1] = route("document", Role::document, options.document_instruction);
+        routes_[0] = route(Role::query, options.query_instruction);
+        routes_[1] = route(Role::document, options.document_instruction);
         claim_folder(settings);
     }
 
@@ -120,14 +121,11 @@ class TeacherWork {
     fs::path lines_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.jsonl", part); }
     fs::path tally_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.json", part); }
 
-    /// The instruction given, else the run's for its task, else the folder's prompt of that name.
-    Route route(const char* name, Role role, const std::string& instruction) const {
+    /// The instruction given, else the run's for its task, else the folder's prompt.
+    Route route(Role role, const std::string& instruction) const {
         const EmbeddingModel& model = *opened_.model;
         if (!instruction.empty()) return {instruction, 0, 0};
-        if (!options_.model.task.empty()) return model.route(options_.model.task, role);
-        for (const char* prompt : {name, role == Role::document ? "passage" : "search_query", role == Role::document ? "search_document" : name})
-            if (const auto found = model.folder.prompts.find(prompt); found != model.folder.prompts.end()) return {found->second, 0, 0};
-        return {};
+        return options_.model.task.empty() ? prompted_route(model, role) : model.route(options_.model.task, role);
     }
 
     /// The folder belongs to these settings, texts and weights, or to nobody yet.

@@ -10,6 +10,7 @@
 #include "common/progress.h"
 #include "common/strings.h"
 #include "data/sources.h"
+#include "eval/form_scores.h"
 #include "eval/tasks.h"
 #include "figure/table_export.h"
 #include "named_model.h"
@@ -24,6 +25,8 @@ struct EvaluateCommand {
     ModelOptions model;
     std::vector<std::string> data;
     std::string split = "test", suite, data_root, mteb_results, model_name;
+    std::vector<std::int64_t> prefixes;
+    std::vector<std::string> precisions;
     std::size_t max_examples = 0, max_documents = 0, max_queries = 0;
     std::int64_t cache_mib = 0;
     bool json = false, per_example = false, present = false;
@@ -141,6 +144,8 @@ int evaluate(const EvaluateCommand& options) {
     SetsToScore sets(entries_of(options, !opened.model->tasks.empty()), options.suite.empty());
     CachedEmbedder embedder(*opened.model);
     if (options.cache_mib > 0) embedder.use_file(std::make_shared<EmbeddingFile>(EmbeddingFile::default_file(), static_cast<std::uint64_t>(options.cache_mib) << 20));
+    const std::int64_t dim = opened.model->dim();
+    FormScores forms{dim, embedding_forms(options.prefixes, options.precisions, dim), {}};
     std::vector<EvaluationResult> results;
     ProgressLine progress("evaluate", sets.size(), "data sets");
     for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -148,7 +153,8 @@ int evaluate(const EvaluateCommand& options) {
         if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} data sets", results.size(), sets.size()));
         progress.update(results.size(), set.name);
         const auto start = std::chrono::steady_clock::now();
-        results.push_back(evaluate_set(embedder, set, chosen_routes(options, opened, set)));
+        add_form_scores(forms, embedder, set, chosen_routes(options, opened, set));
+        results.push_back(forms.results.front().back());
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
     }
@@ -156,11 +162,14 @@ int evaluate(const EvaluateCommand& options) {
     if (is_terminal(stderr)) progress.finish();
     if (!options.json) {
         fmt::print("{}", table_to_text(table_of(results)));
+        if (forms.forms.size() > 1) fmt::print("\n{}", table_to_text(forms.table(options.model.model)));
         return 0;
     }
     Json all = Json::array();
     for (const EvaluationResult& result : results) all.push_back(summary_of(result, options.per_example));
-    fmt::print("{}\n", Json{{"datasets", all}}.dump(1));
+    Json json = {{"datasets", all}};
+    if (forms.forms.size() > 1) json["forms"] = forms.to_json();
+    fmt::print("{}\n", json.dump(1));
     return 0;
 }
 
@@ -170,7 +179,8 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<EvaluateCommand>();
     auto* command = app.add_subcommand("evaluate", "Score a model by MTEB's protocols on BEIR and MTEB folders.");
     command->footer("Example:\n  faceter evaluate --model minilm --data data/scifact --data data/banking77 --json\n"
-                    "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results");
+                    "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results\n"
+                    "  faceter evaluate --model minilm --data data/scifact --prefix 192,96 --precision int8,binary");
     add_model_options(*command, options->model, true);
     command->add_option("--data", options->data, "Folder of one data set (BEIR, or MTEB's JSON lines); may be given again");
     command->add_option("--suite", options->suite, "A suite of data sets (mteb-english-56, beir-15, mote ...), or a YAML file; needs --data-root");
@@ -180,6 +190,10 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     command->add_option("--max-examples", options->max_examples, "At most so many test texts, pairs or sentences of a set, chosen by hash");
     command->add_option("--max-documents", options->max_documents, "Retrieval: at most so many documents");
     command->add_option("--max-queries", options->max_queries, "Retrieval: at most so many queries");
+    command->add_option("--prefix", options->prefixes, "Score the first so many elements of the embeddings as well, as in --prefix 256,128,64")->delimiter(',')->check(CLI::PositiveNumber);
+    command->add_option("--precision", options->precisions, "Score embeddings as stored in int8 or binary as well, alone and of each prefix")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"int8", "binary"}));
     command->add_option("--cache", options->cache_mib, "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")->check(CLI::Range(1, 1 << 24));
     command->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder");
     command->add_option("--model-name", options->model_name, "With --mteb-results: the model's name, as org/name; default: of --model");

@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
+#include "stage_data.h"
 
 namespace faceter::worker {
 namespace {
@@ -162,21 +163,26 @@ bool RunSession::train() {
     variant_ = variant_of(settings_);
     variant_->prepare(*model_);
     if (resume_) model_->load_weights(Weights(std::vector<fs::path>{resume_->model()}));
-    std::vector<const TrainingSet*> sets;
-    for (const TrainingSet& set : training_) sets.push_back(&set);
-    journal_->phase("tokenise");
-    const PairBatcher batcher(*model_, sets, cache_directory() / "tokens", at::get_num_threads());
-    const auto stages = variant_->stages(*model_);
+    const auto stages = planned_stages(settings_, *variant_, *model_);
     announce(stages);
-    for (std::size_t i = resume_ ? resume_->state.stage : 0; i < stages.size(); ++i) {
-        const bool resumed = resume_ && resume_->state.stage == i;
-        if (!train_stage(i, stages[i], batcher, resumed ? resume_ : std::nullopt)) return false;
+    const StageData data(run_.folder() / "data", *model_, [&](const std::string& what) { journal_->phase(what); },
+                         [&](const std::string& what, const TrainingSet& set, const Tally& tally) {
+                             journal_->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
+                         });
+    const std::size_t first = resume_ ? resume_->state.stage : 0;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        if (i == 0 || stages[i].part != stages[i - 1].part) {   // also of stages that an earlier attempt has trained: the next ones build on their data
+            data.prepare(stages[i], training_);
+            batchers_.clear();
+        }
+        if (i >= first && !train_stage(i, stages[i], i == first ? resume_ : std::nullopt)) return false;
     }
     variant_->finish(*model_, {training_, json_or<std::uint64_t>(settings_, "seed", 1, "seed"), [&](const std::string& what) {
                                    if (stop_wanted()) throw Error(ExitCode::stopped, "stopped; faceter resume goes on from the last checkpoint");
                                    journal_->phase(what);
                                }});
     validation_embedder_.reset();
+    batchers_.clear();
     journal_->phase("write model");
     write_final_model(run_, *model_);
     model_->encoders.front()->require_grad(false);
@@ -184,31 +190,33 @@ bool RunSession::train() {
 }
 
 /// What a run of many stages will take, before it takes it.
-void RunSession::announce(const std::vector<Stage>& stages) {
+void RunSession::announce(const std::vector<PlannedStage>& stages) {
     if (stages.size() < 2) return;
-    const TrainingSettings training = TrainingSettings::from_json(settings_);
     std::size_t most_steps = 0;
-    for (const Stage& stage : stages) {
-        const CurriculumContext context = curriculum_context(stage);
+    for (const PlannedStage& planned : stages) {
+        const TrainingSettings training = TrainingSettings::from_json(planned.settings);
+        const CurriculumContext context = curriculum_context(planned);
         std::size_t examples = 0;
         for (std::size_t s = 0; s < context.sets.size(); ++s)
             for (const Task& task : context.tasks) examples += context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
         const std::size_t batch = static_cast<std::size_t>(training.batch_size * training.accumulate);
         most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps) : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
     }
-    fmt::print(stderr, "{} stages, at most {} steps of {} pairs\n", stages.size(), most_steps, training.batch_size);
+    fmt::print(stderr, "{} stages, at most {} steps\n", stages.size(), most_steps);
     journal_->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});
 }
 
-bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume) {
-    const Json& curriculum_settings = settings_.at("curriculum");
-    const Json& objective_settings = settings_.at("objective");
-    const TrainingSettings training = TrainingSettings::from_json(settings_);
-    const CurriculumContext context = curriculum_context(stage);
+bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume) {
+    const Stage& stage = planned.stage;
+    const Json& curriculum_settings = planned.settings.at("curriculum");
+    const Json& objective_settings = planned.settings.at("objective");
+    const TrainingSettings training = TrainingSettings::from_json(planned.settings);
+    const PairBatcher& batcher = batcher_of(training.lengths);
+    const CurriculumContext context = curriculum_context(planned);
     journal_->phase("plan batches");
     const auto curriculum = registry().make_curriculum(json_at<std::string>(curriculum_settings, "method", "curriculum"), context);
     const auto objective = registry().make_objective(json_at<std::string>(objective_settings, "method", "objective"), objective_settings);
-    EarlyStopping early = early_stopping_of(settings_.at("training"));
+    EarlyStopping early = early_stopping_of(planned.settings.at("training"));
     early.keep_best = has_validation(stage);
     if (stage.adapter >= 0 && !stage.adapt_documents) journal_->phase("embed the documents of " + stage.name);
     Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early, group_);
@@ -225,7 +233,7 @@ bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBa
     if (training.evaluate_every_steps > 0 && stage.adapter >= 0 && !has_validation(stage))
         warn(fmt::format("stage '{}': its tasks have no validation data (tasks.*.validation), so it trains to the end", stage.name));
     else if (training.evaluate_every_steps > 0)
-        events.evaluate = [&](std::int64_t step) { return stage.adapter >= 0 ? evaluate_adapter(stage, index, step) : evaluate_during_training(step); };
+        events.evaluate = [&](std::int64_t step) { return stage.adapter >= 0 ? evaluate_adapter(stage, index, step) : evaluate_during_training(planned, index, step); };
     events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
         const fs::path folder = store.save(state, model_->named_tensors(), optimizer);
         journal_->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
@@ -238,26 +246,24 @@ bool RunSession::train_stage(std::size_t index, const Stage& stage, const PairBa
     return outcome != TrainOutcome::stopped;
 }
 
-CurriculumContext RunSession::curriculum_context(const Stage& stage) {
-    CurriculumContext context;
-    for (const Task& task : model_->tasks)
-        if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
-    std::map<std::string, std::size_t> sizes;
-    for (const TrainingSet& set : training_) {
-        context.sets.push_back(&set);
-        sizes[set.task] += set.examples.size();
-    }
-    for (const std::string& task : stage.tasks)
-        if (sizes[task] == 0) throw data_error("stage '{}': task '{}' has no training examples; give it data under tasks.{}.train, or leave it out", stage.name, task, task);
-    if (stage.budget)
-        for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
-    const TrainingSettings training = TrainingSettings::from_json(settings_);
-    context.batch_size = training.batch_size;
-    context.seed = training.seed;
-    context.settings = settings_.at("curriculum");
-    context.run = settings_;
+/// Stages whose texts have the same lengths share their tokens, and the documents that were embedded once.
+const PairBatcher& RunSession::batcher_of(const TokenLengths& lengths) {
+    auto& batcher = batchers_[lengths];
+    if (batcher) return *batcher;
+    journal_->phase("tokenise");
+    batcher = std::make_unique<PairBatcher>(*model_, training_pointers(), cache_directory() / "tokens", at::get_num_threads(), lengths);
+    return *batcher;
+}
+
+std::vector<const TrainingSet*> RunSession::training_pointers() const {
+    std::vector<const TrainingSet*> sets;
+    for (const TrainingSet& set : training_) sets.push_back(&set);
+    return sets;
+}
+
+CurriculumContext RunSession::curriculum_context(const PlannedStage& planned) {
+    CurriculumContext context = faceter::curriculum_context(planned, *model_, training_pointers());
     context.folder = run_.folder() / "curriculum";
-    context.stage = stage.name;
     context.group = &group_;
     context.warn = [this](const std::string& message) { warn(message); };
     return context;
@@ -289,8 +295,8 @@ double RunSession::evaluate_adapter(const Stage& stage, std::size_t index, std::
     return sum / static_cast<double>(scores.size());
 }
 
-double RunSession::evaluate_during_training(std::int64_t step) {
-    const Json& training = settings_.at("training");
+double RunSession::evaluate_during_training(const PlannedStage& planned, std::size_t index, std::int64_t step) {
+    const Json& training = planned.settings.at("training");
     const auto wanted = json_or<std::vector<std::string>>(training, "evaluate_datasets", {}, "training");
     const Json early = json_or<Json>(training, "early_stopping", Json::object(), "training");
     const auto watched = json_or<std::string>(early, "dataset", "", "early_stopping");
@@ -305,8 +311,10 @@ double RunSession::evaluate_during_training(std::int64_t step) {
         sum += score;
         if (set.name == watched) watched_score = score;
     }
-    journal_->event("evaluation", {{"step", step}, {"scores", scores}});
-    journal_->phase("train");
+    Json event = {{"step", step}, {"scores", scores}};
+    if (index > 0) event["stage"] = index;
+    journal_->event("evaluation", event);
+    journal_->phase(planned.stage.name == "train" ? "train" : "train " + planned.stage.name);
     return watched.empty() ? (scores.empty() ? 0 : sum / static_cast<double>(scores.size())) : watched_score;
 }
 

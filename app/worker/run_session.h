@@ -8,6 +8,7 @@
 #include "data/sources.h"
 #include "eval/tasks.h"
 #include "plugin/registry.h"
+#include "plugin/stage_plan.h"
 #include "run/journal.h"
 #include "run/run_directory.h"
 #include "train/trainer.h"
@@ -30,17 +31,19 @@ class RunSession {
     void warn_of_overlap();
     /// False where it was stopped.
     bool train();
-    void announce(const std::vector<Stage>& stages);
-    bool train_stage(std::size_t index, const Stage& stage, const PairBatcher& batcher, const std::optional<Checkpoint>& resume);
+    void announce(const std::vector<PlannedStage>& stages);
+    bool train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume);
     void measure_model();
     /// False where it was stopped.
     bool evaluate_all();
     void analyse();
     void store(const Json& settings, const std::string& name, const AnalysisResult& analysed) const;
-    double evaluate_during_training(std::int64_t step);
+    double evaluate_during_training(const PlannedStage& planned, std::size_t index, std::int64_t step);
     double evaluate_adapter(const Stage& stage, std::size_t index, std::int64_t step);
     bool has_validation(const Stage& stage) const;
-    CurriculumContext curriculum_context(const Stage& stage);
+    const PairBatcher& batcher_of(const TokenLengths& lengths);
+    std::vector<const TrainingSet*> training_pointers() const;
+    CurriculumContext curriculum_context(const PlannedStage& planned);
     bool stop_wanted() const;
     void warn(const std::string& message);
     DataRequest request(const Json& entry) const;
@@ -52,6 +55,7 @@ class RunSession {
     std::unique_ptr<EmbeddingModel> model_;
     std::unique_ptr<CachedEmbedder> embedder_;  ///< of the final model: what an evaluation has embedded, an analysis need not
     std::vector<TrainingSet> training_;
+    std::map<TokenLengths, std::unique_ptr<PairBatcher>> batchers_;
     std::vector<EvaluationSet> evaluation_, validation_;   ///< validation: of tasks, for stages that train one alone
     std::unique_ptr<CachedEmbedder> validation_embedder_;  ///< documents that stages of adapters leave as they are
     SingleProcess group_;

@@ -166,7 +166,9 @@ std::vector<int> CachedEmbedder::choose(std::span<const std::string_view> texts,
     return chosen_experts(model_, embed_one_expert(texts, with_expert(route, 0)));
 }
 
-at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) {
+at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) { return form_.applied(embed_whole(texts, route), model_.folder.normalize); }
+
+at::Tensor CachedEmbedder::embed_whole(std::span<const std::string_view> texts, const Route& route) {
     if (!route.is_routed()) return embed_one_expert(texts, route);
     at::Tensor out = embed_one_expert(texts, with_expert(route, 0));
     for (const auto& [expert, rows] : rows_by_expert(chosen_experts(model_, out))) {

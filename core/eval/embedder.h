@@ -9,6 +9,7 @@
 
 #include "common/hash.h"
 #include "eval/embedding_file.h"
+#include "eval/quantise.h"
 #include "model/embedding_model.h"
 
 namespace faceter {
@@ -39,6 +40,8 @@ class CachedEmbedder {
     explicit CachedEmbedder(const EmbeddingModel& model, EmbedOptions options = {}, std::size_t max_bytes = std::size_t(2) << 30);
     /// A routed route looks its base pass up as well: what was embedded to choose is not embedded again where the base wins.
     at::Tensor embed(std::span<const std::string_view> texts, const Route& route);
+    /// From now on embed() gives the embeddings as this form stores them; they are computed and kept whole.
+    void set_form(EmbeddingForm form) { form_ = form; }
     /// The expert that the model's router chooses for each text under `route`.
     std::vector<int> choose(std::span<const std::string_view> texts, const Route& route);
     /// Forgets what was embedded through this expert: its weights have changed.
@@ -52,6 +55,7 @@ class CachedEmbedder {
 
   private:
     Hash128 key(std::string_view text, const Route& route) const;
+    at::Tensor embed_whole(std::span<const std::string_view> texts, const Route& route);
     at::Tensor embed_one_expert(std::span<const std::string_view> texts, const Route& route);
     void keep(const Hash128& key, const float* row);
     void compute(std::span<const std::string_view> texts, const Route& route, float* rows);
@@ -62,6 +66,7 @@ class CachedEmbedder {
     std::vector<float> rows_;
     std::vector<Hash128> owners_;
     std::unordered_map<Hash128, std::size_t, Hash128Hasher> index_;
+    EmbeddingForm form_{};
     std::map<int, std::uint64_t> generation_;   ///< of an expert that was renewed
     std::shared_ptr<EmbeddingFile> file_;
     std::uint64_t model_hash_ = 0;  ///< of weights and program, for keys of the file

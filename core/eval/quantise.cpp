@@ -1,6 +1,9 @@
 #include "eval/quantise.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -30,6 +33,10 @@ Precision precision_from_name(std::string_view name) {
     throw usage_error("no precision '{}'{}; float32, int8 and binary are known", name, suggestion(name, std::vector<std::string>{"float32", "int8", "binary"}));
 }
 
+std::string_view precision_name(Precision precision) {
+    return precision == Precision::int8 ? "int8" : precision == Precision::binary ? "binary" : "float32";
+}
+
 at::Tensor quantised(const at::Tensor& rows, Precision precision) {
     if (precision == Precision::int8) return int8_values(rows).to(at::kChar);
     return precision == Precision::binary ? packed_signs(rows) : rows;
@@ -45,6 +52,35 @@ at::Tensor shortened(const at::Tensor& rows, std::int64_t prefix, bool normalise
     if (prefix < 0 || prefix > rows.size(1)) throw usage_error("a prefix of {} elements was asked for, embeddings have {}", prefix, rows.size(1));
     const at::Tensor part = rows.narrow(1, 0, prefix);
     return normalise ? normalize_rows(part) : part.contiguous();
+}
+
+std::string EmbeddingForm::name(std::int64_t dim) const { return fmt::format("{} {}", prefix == 0 ? dim : prefix, precision_name(precision)); }
+
+std::int64_t EmbeddingForm::bytes(std::int64_t dim) const {
+    const std::int64_t elements = prefix == 0 ? dim : prefix;
+    return precision == Precision::float32 ? 4 * elements : precision == Precision::int8 ? elements : (elements + 7) / 8;
+}
+
+at::Tensor EmbeddingForm::applied(const at::Tensor& rows, bool normalise) const {
+    const at::Tensor stored = as_stored(shortened(rows, prefix, normalise), precision);
+    return normalise && precision != Precision::float32 ? normalize_rows(stored) : stored;
+}
+
+std::vector<EmbeddingForm> embedding_forms(const std::vector<std::int64_t>& prefixes, const std::vector<std::string>& precisions, std::int64_t dim) {
+    std::vector<EmbeddingForm> forms{{}};
+    std::vector<Precision> kinds{Precision::float32};
+    for (const std::string& name : precisions)
+        if (const Precision kind = precision_from_name(name); std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+    std::vector<std::int64_t> lengths{dim};
+    for (const std::int64_t prefix : prefixes) {
+        if (prefix < 1 || prefix > dim) throw usage_error("a prefix of {} elements was asked for, embeddings have {}", prefix, dim);
+        if (std::find(lengths.begin(), lengths.end(), prefix) == lengths.end()) lengths.push_back(prefix);
+    }
+    std::sort(lengths.begin(), lengths.end(), std::greater<>());
+    for (const Precision kind : kinds)
+        for (const std::int64_t length : lengths)
+            if (const EmbeddingForm form{length == dim ? 0 : length, kind}; !form.is_whole()) forms.push_back(form);
+    return forms;
 }
 
 }  // namespace faceter

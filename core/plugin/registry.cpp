@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "eval/form_scores.h"
 #include "eval/inter_task_similarity.h"
 
 namespace faceter {
@@ -36,6 +37,32 @@ class SimilarityAnalysis final : public Analysis {
                 {{"inter_task_similarity", similarity.densities(context.run_name)}, {"inter_task_projection", similarity.plane(context.run_name)}},
                 {{"inter_task_similarity", similarity.table(context.run_name)}}};
     }
+};
+
+class FormsAnalysis final : public Analysis {
+  public:
+    explicit FormsAnalysis(const Json& settings)
+        : prefixes_(json_or<std::vector<std::int64_t>>(settings, "prefixes", {}, "analysis")),
+          precisions_(json_or<std::vector<std::string>>(settings, "precisions", {}, "analysis")) {
+        if (precisions_.empty()) precisions_ = {"int8", "binary"};
+    }
+
+    AnalysisResult run(const AnalysisContext& context) const override {
+        const std::int64_t dim = context.embedder.model().dim();
+        std::vector<std::int64_t> prefixes = prefixes_;
+        for (std::int64_t half = dim / 2; prefixes_.empty() && half >= dim / 8 && half > 0; half /= 2) prefixes.push_back(half);
+        FormScores scores{dim, embedding_forms(prefixes, precisions_, dim), {}};
+        for (const EvaluationSet& set : context.evaluation) {
+            if (context.phase) context.phase("score stored forms on " + set.name);
+            add_form_scores(scores, context.embedder, set, routes_for(context.embedder.model(), set, ""));
+        }
+        if (scores.results.empty()) return {{{"note", "no data set was scored"}}, {}, {}};
+        return {{{"forms", scores.to_json()}}, {{"embedding_forms", scores.figure(context.run_name)}}, {{"embedding_forms", scores.table(context.run_name)}}};
+    }
+
+  private:
+    std::vector<std::int64_t> prefixes_;
+    std::vector<std::string> precisions_;
 };
 
 }  // namespace
@@ -79,6 +106,7 @@ void register_builtins(Registry& registry) {
     registry.add_curriculum("static", make_static_curriculum);
     registry.add_objective("infonce", [](const Json& settings) { return std::make_unique<InfoNce>(InfoNceSettings::from_json(settings)); });
     registry.add_analysis("inter_task_similarity", [](const Json&) { return std::make_unique<SimilarityAnalysis>(); });
+    registry.add_analysis("embedding_forms", [](const Json& settings) { return std::make_unique<FormsAnalysis>(settings); });
 }
 
 }  // namespace faceter

@@ -100,7 +100,7 @@ class Registry {
     std::map<std::string, std::pair<RouterOpener, RouterEditor>> routers_;
 };
 
-/// What core itself offers: variant start; curricula task_aware, static; objective infonce; analysis inter_task_similarity.
+/// What core itself offers: variant start; curricula task_aware, static; objective infonce; analyses inter_task_similarity, embedding_forms.
 void register_builtins(Registry& registry);
 
 }  // namespace faceter

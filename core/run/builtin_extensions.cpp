@@ -48,6 +48,15 @@ Extension inter_task_similarity() {
             {"inter_task_similarity", "", {}}};
 }
 
+Extension embedding_forms() {
+    return {"embedding_forms",
+            "Scores of shorter and coarser embeddings, as they are stored for serving: prefixes (Matryoshka), int8, binary.",
+            {"embedding_forms",
+             "",
+             {list("prefixes", integer("", 256, "Elements.").at_least(1), "Lengths of prefixes; empty: a half, a quarter and an eighth of the embedding.").from("Nomic Embed v2, section 4.4"),
+              list("precisions", choice("", {"float32", "int8", "binary"}, "int8", "A precision."), "Precisions beside float32; empty: int8 and binary.")}}};
+}
+
 }  // namespace
 
 void add_builtin_extensions(Catalogue& catalogue) {
@@ -55,6 +64,7 @@ void add_builtin_extensions(Catalogue& catalogue) {
     catalogue.add(ExtensionKind::curriculum, task_aware(), "core");
     catalogue.add(ExtensionKind::curriculum, static_training(), "core");
     catalogue.add(ExtensionKind::analysis, inter_task_similarity(), "core");
+    catalogue.add(ExtensionKind::analysis, embedding_forms(), "core");
 }
 
 }  // namespace faceter

@@ -18,13 +18,17 @@ struct Smoke {
     static constexpr std::int64_t steps = 4, batch_size = 16, sample_limit = 50, every = 2, examples_per_label = 1;
 };
 
-void make_smoke(Json& settings) {
-    Json& training = settings["training"];
+void make_smoke_recipe(Json& training) {
     const std::int64_t steps = training["steps"].is_null() ? Smoke::steps : std::min(training["steps"].get<std::int64_t>(), Smoke::steps);
     training["steps"] = steps;
     training["batch_size"] = std::min(training["batch_size"].get<std::int64_t>(), Smoke::batch_size);
     training["checkpoint_every_steps"] = Smoke::every;
     if (training["evaluate_every_steps"].get<std::int64_t>() > 0) training["evaluate_every_steps"] = Smoke::every;
+}
+
+void make_smoke(Json& settings) {
+    make_smoke_recipe(settings["training"]);
+    for (Json& stage : settings["stages"]) make_smoke_recipe(stage["training"]);
     settings["sample_limit"] = Smoke::sample_limit;
     // Ten draws of MTEB's eight examples a label would embed thousands of texts, however few are tested.
     for (Json& dataset : settings["evaluation"]["datasets"])

@@ -14,6 +14,7 @@ namespace faceter {
 ///   tasks: {NAME: {type, instructions: {query, document}, temperature, weight, batching, train: [data entry ...]}},
 ///   variant: {name, method, ...the method's own settings},
 ///   curriculum: {method, ...}, objective: {method, ...}, training: {...},
+///   stages: [{name, tasks, training, curriculum, objective: whole}], empty: one part over all tasks,
 ///   evaluation: {baseline, datasets: [data entry ...], ...}, analyses: [{method, ..., texts: data entry}].
 /// Data entries are what core/data/settings.cpp declares; paths are absolute. The untrained start model is variant "start", method "start".
 struct ResolvedRun {

@@ -33,6 +33,18 @@ Json methods_json_schema(const Catalogue& catalogue, ExtensionKind kind) {
     return {{"oneOf", options}};
 }
 
+/// A stage names only what differs, so nothing of its training is required or has a default.
+Json stage_json_schema(const Catalogue& catalogue) {
+    Json stage = schema_to_json_schema(stage_schema());
+    stage.erase("$schema");
+    Json training = schema_to_json_schema(training_schema());
+    training.erase("$schema");
+    stage["properties"]["training"] = training;
+    stage["properties"]["curriculum"] = methods_json_schema(catalogue, ExtensionKind::curriculum);
+    stage["properties"]["objective"] = methods_json_schema(catalogue, ExtensionKind::objective);
+    return stage;
+}
+
 }  // namespace
 
 Schema experiment_schema() {
@@ -43,6 +55,7 @@ Schema experiment_schema() {
     schema.fields.push_back(any("curriculum", "The order of batches: method and its settings."));
     schema.fields.push_back(any("objective", "The loss: method and its settings."));
     schema.fields.push_back(section("training", training_schema(), "The training recipe."));
+    schema.fields.push_back(any("stages", "Parts of the training, one after another (weakly supervised, then supervised): tasks and what of the recipe differs. None: one part, all tasks."));
     schema.fields.push_back(section("evaluation", evaluation_with_data(), "What every run is scored on."));
     schema.fields.push_back(any("analyses", "Analyses of the finished run: method, texts and the method's own settings."));
     schema.fields.push_back(any("sweep", "Dotted setting -> list of values; one run for each combination."));
@@ -69,6 +82,7 @@ Json experiment_json_schema(const Catalogue& catalogue) {
     properties["variants"] = {{"type", "object"}, {"additionalProperties", methods_json_schema(catalogue, ExtensionKind::variant)}};
     properties["curriculum"] = methods_json_schema(catalogue, ExtensionKind::curriculum);
     properties["objective"] = methods_json_schema(catalogue, ExtensionKind::objective);
+    properties["stages"] = {{"type", "array"}, {"items", stage_json_schema(catalogue)}};
     properties["analyses"] = {{"type", "array"}, {"items", methods_json_schema(catalogue, ExtensionKind::analysis)}};
     properties["sweep"] = {{"type", "object"}, {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
     return json;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 
 #include "common/strings.h"
 #include "data/settings.h"
@@ -22,6 +23,20 @@ int usable_cores() {
     return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+/// The entries of `over` in place of those of `base`; either may be null.
+YamlNode overlaid(const YamlNode* base, const YamlNode* over) {
+    YamlNode all;
+    if (base) all = *base;
+    all.kind = YamlNode::Kind::map;
+    if (!over) return all;
+    all.source = over->source, all.line = over->line, all.column = over->column;
+    for (const auto& entry : over->entries) {
+        std::erase_if(all.entries, [&](const auto& other) { return other.key == entry.key; });
+        all.entries.push_back(entry);
+    }
+    return all;
+}
+
 class Resolver {
   public:
     Resolver(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems)
@@ -33,6 +48,7 @@ class Resolver {
         variants();
         settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
         settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
+        stages();
         analyses();
         evaluation();
         suite();
@@ -138,6 +154,44 @@ class Resolver {
             node = &empty;
         }
         return check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+    }
+
+    /// Each with its whole recipe: what a stage does not say is the experiment's.
+    void stages() {
+        const YamlNode* stages = root_.find("stages");
+        settings_["stages"] = Json::array();
+        if (!stages || stages->kind == YamlNode::Kind::null) return;
+        if (stages->kind != YamlNode::Kind::sequence) return problem(stages, fmt::format("stages is {}; expected a list such as [{{name: first, tasks: [a]}}]", stages->kind_name()));
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < stages->items.size(); ++i) {
+            const Json settled = stage(stages->items[i], fmt::format("stages[{}]", i));
+            const auto name = json_or<std::string>(settled, "name", "", "stages");
+            if (!name.empty() && std::find(names.begin(), names.end(), name) != names.end())
+                problem(&stages->items[i], fmt::format("two stages are called {}; checkpoints and curves tell them apart by name", faceter::quoted(name)));
+            names.push_back(name);
+            settings_["stages"].push_back(settled);
+        }
+    }
+
+    Json stage(const YamlNode& node, const std::string& where) {
+        Json settled = check_section(stage_schema(), node, where, context_);
+        const YamlNode* training = node.find("training");
+        if (training && training->kind != YamlNode::Kind::map && training->kind != YamlNode::Kind::null)
+            problem(training, fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
+        const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
+        settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
+        for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"), std::tuple("objective", ExtensionKind::objective, "infonce")})
+            settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
+        stage_tasks(settled, node);
+        return settled;
+    }
+
+    void stage_tasks(const Json& stage, const YamlNode& node) {
+        if (!settings_.contains("tasks") || !settings_["tasks"].is_object() || !stage.contains("tasks")) return;
+        std::vector<std::string> known;
+        for (const auto& [name, task] : settings_["tasks"].items()) known.push_back(name);
+        for (const auto& name : stage["tasks"].get<std::vector<std::string>>())
+            if (std::find(known.begin(), known.end(), name) == known.end()) problem(node.find("tasks"), fmt::format("unknown task {}{}", faceter::quoted(name), suggestion(name, known)));
     }
 
     void analyses() {

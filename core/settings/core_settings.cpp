@@ -26,16 +26,58 @@ Schema training_schema() {
                 real("learning_rate", 2e-5, "Peak learning rate.").above(0).from("paper-silent for small models; MoTE trains with 5e-6"),
                 real("weight_decay", 0.01, "Decoupled weight decay; norms and biases have none.").at_least(0).from("MoTE, section 5.1 has 0.1"),
                 real("warmup_ratio", 0.1, "Share of the steps over which the learning rate rises from 0.").at_least(0).at_most(1).from("paper-silent"),
+                integer("warmup_steps", 0, "Steps of that rise; null: as warmup_ratio says.").at_least(0).in("steps").optional(),
                 choice("schedule", {"cosine", "linear", "constant"}, "cosine", "How the learning rate falls after warm-up.").from("paper-silent"),
                 real("max_grad_norm", 1.0, "Gradients are scaled down to this norm; 0: never.").at_least(0).from("paper-silent"),
                 integer("accumulate", 1, "Batches whose gradients are summed before a step.").at_least(1).in("batches"),
                 real("dropout", 0, "Dropout while training; null: as the model's config.json says.").at_least(0).at_most(0.9).optional(),
+                integer("query_length", 0, "Longest query in training, instruction included; null: max_length.").at_least(2).in("tokens").optional().from("Nomic Embed v2, section 4.3: 32"),
+                integer("document_length", 0, "Longest document in training; null: max_length.").at_least(2).in("tokens").optional().from("Nomic Embed v2, section 4.3: 256"),
                 integer("checkpoint_every_steps", 100, "Steps between checkpoints; 0: only at the end and when stopped.").at_least(0).in("steps"),
                 integer("keep_checkpoints", 2, "Older checkpoints of a run are removed.").at_least(1).in("checkpoints"),
                 section("early_stopping", early_stopping_schema(), "Stops when the watched score no longer rises; null: never.").optional(),
                 integer("evaluate_every_steps", 0, "Steps between evaluations during training; 0: none.").at_least(0).in("steps"),
                 list("evaluate_datasets", text("", "", "Name of a data set of evaluation.datasets."),
                      "Data sets scored during training; empty: all of evaluation.datasets."),
+            }};
+}
+
+namespace {
+
+Field teacher_field() { return text("teacher", "", "The model that judges, as under `model`; null: the model as it stands when the stage begins.").optional(); }
+
+Schema filter_schema() {
+    return {"filter",
+            "Keeps the pairs whose document is among the teacher's best for its query.",
+            {teacher_field(), integer("top_k", 2, "The document must be among so many.").at_least(1).at_most(10000).from("Nomic Embed v2, section 4.2")}};
+}
+
+Schema mine_schema() {
+    return {"mine",
+            "Hard negatives: of the teacher's best documents, those below a margin of the positive's score.",
+            {
+                teacher_field(),
+                integer("negatives", 10, "Negatives of each pair, at most.").at_least(1).at_most(1000).from("Nomic Embed v2, section 4.3"),
+                integer("depth", 100, "Best documents that are looked at.").at_least(1).at_most(10000),
+                real("margin", 0.95, "A negative's score stays below this share of the positive's.").at_least(0).at_most(1).from("Nomic Embed v2, Eq. 5"),
+                real("absolute_margin", 0, "And below the positive's by this.").at_least(0).at_most(2),
+                boolean("filter_given", false, "Mine nothing; drop the negatives that the data has already and that lie above the margin.").from("Nomic Embed v2, section 7"),
+            }};
+}
+
+}  // namespace
+
+Schema stage_schema() {
+    return {"stage",
+            "One part of a run's training. What it does not say is as the experiment says.",
+            {
+                text("name", "", "Name of the stage.").must(),
+                list("tasks", text("", "", "A task."), "The tasks that are trained; empty: all."),
+                section("filter", filter_schema(), "Before it is trained: consistency filtering of its training data.").optional(),
+                section("mine", mine_schema(), "Before it is trained: hard negatives for its training data.").optional(),
+                any("training", "Settings of the training recipe that differ here."),
+                any("curriculum", "Another order of batches: method and its settings."),
+                any("objective", "Another loss: method and its settings."),
             }};
 }
 

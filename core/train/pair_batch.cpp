@@ -34,19 +34,21 @@ Route route_of(const EmbeddingModel& model, const TrainingSet& set, PairSide sid
     return route;
 }
 
-PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads) {
+PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads, const TokenLengths& lengths) {
+    for (const std::size_t length : {lengths.query, lengths.document})
+        if (length > model.max_length) throw settings_error("training.query_length or document_length is {}, beyond max_length, which is {} here", length, model.max_length);
     for (const TrainingSet* set : sets) {
         std::vector<std::string_view> all;
         for (std::uint32_t i = 0; i < set->texts.size(); ++i) all.push_back(set->texts[i]);
-        std::map<std::string, std::shared_ptr<const TokenCache>> by_instruction;
+        std::map<std::pair<std::string, std::size_t>, std::shared_ptr<const TokenCache>> caches;
         const auto side = [&](PairSide which) {
             Side result;
             result.route = route_of(model, *set, which);
             result.skip = model.prompt_rows(result.route.instruction);
-            auto& cache = by_instruction[result.route.instruction];
+            const std::size_t own = which == PairSide::query ? lengths.query : lengths.document, length = own > 0 ? own : model.max_length;
+            auto& cache = caches[{result.route.instruction, length}];
             if (!cache)
-                cache = std::make_shared<TokenCache>(
-                    TokenCache::open_or_build(cache_folder, *model.tokenizer, all, result.route.instruction, model.max_length, threads));
+                cache = std::make_shared<TokenCache>(TokenCache::open_or_build(cache_folder, *model.tokenizer, all, result.route.instruction, length, threads));
             result.tokens = cache;
             return result;
         };

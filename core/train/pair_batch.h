@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,11 +33,17 @@ struct PairBatch {
     PairEmbeddings assemble(const at::Tensor& embeddings) const;
 };
 
+/// Longest query and document in tokens; 0: the model's.
+struct TokenLengths {
+    std::size_t query = 0, document = 0;
+    auto operator<=>(const TokenLengths&) const = default;
+};
+
 /// Tokens of all training texts under their tasks' instructions (memory-mapped), and batches made of them.
 class PairBatcher {
   public:
-    /// Tokenises what is not in `cache_folder` yet.
-    PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads);
+    /// Tokenises what is not in `cache_folder` yet. Errors (settings): a length beyond the model's.
+    PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads, const TokenLengths& lengths = {});
     /// Which way the two sides of a stage go, where not as their routes say.
     struct Sides {
         std::optional<int> query_expert{}, document_expert{};

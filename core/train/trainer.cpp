@@ -24,6 +24,8 @@ TrainingSettings TrainingSettings::from_json(const Json& settings) {
     s.evaluate_every_steps = integer("evaluate_every_steps", 0);
     s.learning_rate = json_or<double>(t, "learning_rate", s.learning_rate, name);
     s.warmup_ratio = json_or<double>(t, "warmup_ratio", s.warmup_ratio, name);
+    s.warmup_steps = integer("warmup_steps", -1);
+    s.lengths = {static_cast<std::size_t>(integer("query_length", 0)), static_cast<std::size_t>(integer("document_length", 0))};
     s.max_grad_norm = json_or<double>(t, "max_grad_norm", s.max_grad_norm, name);
     s.dropout = json_or<double>(t, "dropout", -1, name);
     s.schedule = schedule_from_name(json_or<std::string>(t, "schedule", "cosine", name));
@@ -58,7 +60,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;   // its last step may be a short one: no example is left out
     const std::int64_t whole_epochs = planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
     total_steps_ = settings_.steps > 0 ? settings_.steps : std::max<std::int64_t>(1, whole_epochs);
-    warmup_steps_ = static_cast<std::int64_t>(std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_)));
+    warmup_steps_ = settings_.warmup_steps >= 0 ? settings_.warmup_steps : std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_));
 }
 
 std::vector<Parameter> Trainer::trained(const Encoder& encoder) const {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/file.h"
+#include "eval/form_scores.h"
 #include "eval/tasks.h"
 #include "support/stats_fixture.h"
 
@@ -43,6 +44,32 @@ class TestEvaluateSets : public QObject {
         QCOMPARE(result.metric, std::string("f1"));
         EXPECT_CLOSE(result.score, 100.0, "F1");
         QCOMPARE(result.n, std::size_t{3});
+    }
+    void shorter_and_coarser_forms_are_scored_from_one_embedding_of_each_text() {
+        const auto set = bitext("mixed", table({"a cat", "the dog runs", "rain", "wet streets"}), table({"cats", "dogs run", "it rains", "a wet street"}));
+        const std::int64_t dim = model_->dim();
+        CachedEmbedder embedder(*model_);
+        FormScores scores{dim, embedding_forms({dim / 2}, {"int8", "binary"}, dim), {}};
+        QCOMPARE(scores.forms.size(), std::size_t{6});
+        QVERIFY(scores.forms.front().is_whole());
+        add_form_scores(scores, embedder, set, routes_for(*model_, set, ""));
+        QCOMPARE(embedder.misses(), std::size_t{8});
+        EXPECT_CLOSE(scores.results[0][0].score, evaluate(set).score, "whole");
+        const std::string_view text = "a cat";
+        QCOMPARE(embedder.embed({&text, 1}, Route{}).size(1), dim);   // whole again
+        QCOMPARE(scores.table("tiny").rows.size(), std::size_t{6});
+        scores.figure("tiny").validate();
+    }
+    void a_stored_form_keeps_the_values_that_it_can() {
+        const at::Tensor rows = at::tensor({0.6f, -0.8f, 0.0f, 0.0f, 1.0f, 0.5f, -0.25f, 2.0f}).view({2, 4});
+        const EmbeddingForm prefix{2, Precision::float32}, bytes{0, Precision::int8}, signs{3, Precision::binary};
+        QVERIFY(at::allclose(prefix.applied(rows, true), at::tensor({0.6f, -0.8f, 0.894427f, 0.447214f}).view({2, 2}), 1e-5, 1e-5));
+        QVERIFY(at::equal(bytes.applied(rows, false), at::tensor({95.0f, -127.0f, 0.0f, 0.0f, 64.0f, 32.0f, -16.0f, 127.0f}).view({2, 4})));
+        QVERIFY(at::allclose(signs.applied(rows, true) * std::sqrt(3.0), at::tensor({1.0f, -1.0f, -1.0f, 1.0f, 1.0f, -1.0f}).view({2, 3}), 1e-5, 1e-5));
+        QCOMPARE(prefix.bytes(4), std::int64_t{8});
+        QCOMPARE(signs.bytes(4), std::int64_t{1});
+        QCOMPARE(signs.name(4), std::string("3 binary"));
+        EXPECT_ERROR(embedding_forms({5}, {}, 4), "a prefix of 5 elements was asked for, embeddings have 4");
     }
     void a_score_over_subsets_is_their_mean_and_each_is_listed() {
         EvaluationSet set;

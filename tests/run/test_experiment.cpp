@@ -106,6 +106,33 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "start:")), "'start' cannot be a variant's name");
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "a.b:")), "cannot be a variant's name");
     }
+    void a_stage_takes_over_what_it_does_not_say() {
+        const std::string stages = "training: {batch_size: 16, learning_rate: 1.0e-4}\nstages:\n  - {name: weak, tasks: [retrieval]}\n  - {name: fine, training: {learning_rate: 2.0e-5}, objective: {method: infonce, symmetric: true}}\n";
+        const Json settings = parse_sample(sample + stages).runs()[1].settings;
+        QCOMPARE(settings["stages"].size(), std::size_t{2});
+        const Json &weak = settings["stages"][0], &fine = settings["stages"][1];
+        QCOMPARE(weak["training"], settings["training"]);
+        QCOMPARE(weak["curriculum"], settings["curriculum"]);
+        QCOMPARE(fine["training"]["learning_rate"].get<double>(), 2e-5);
+        QCOMPARE(fine["training"]["batch_size"].get<int>(), 16);
+        QVERIFY(fine["objective"]["symmetric"].get<bool>() && !weak["objective"]["symmetric"].get<bool>());
+        QCOMPARE(parse_sample(sample).runs()[1].settings["stages"], Json::array());
+    }
+    void what_is_wrong_with_a_stage_is_reported_where_it_stands() {
+        EXPECT_ERROR(parse_sample(sample + "stages: {name: a}\n"), "/base/quick.yaml:16:", "stages is a map; expected a list");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{tasks: [retrieval]}]\n"), "stages[0].name");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, tasks: [retreival]}]\n"), "unknown task 'retreival'", "did you mean 'retrieval'?");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a}, {name: a}]\n"), "two stages are called 'a'");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, training: {bach_size: 4}}]\n"), "/base/quick.yaml:16:", "unknown setting 'bach_size' in stages[0].training");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, curriculum: {method: statik}}]\n"), "did you mean 'static'?");
+    }
+    void a_trial_run_shortens_every_stage() {
+        ExperimentOptions options;
+        options.smoke = true;
+        const Json settings = parse_sample(sample + "stages: [{name: a, training: {batch_size: 512}}]\n", options).runs()[1].settings;
+        QCOMPARE(settings["stages"][0]["training"]["batch_size"].get<int>(), 16);
+        QCOMPARE(settings["stages"][0]["training"]["steps"].get<int>(), 4);
+    }
     void a_task_that_no_batch_could_come_from_is_refused() {
         EXPECT_ERROR(parse_sample("tasks: {}\n"), "tasks is empty");
         EXPECT_ERROR(parse_sample("tasks: {sts: {weight: 0}}\n"), "all tasks have weight 0");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "data/child_process.h"
 #include "run/compare.h"
 #include "run/sample_runs.h"
 #include "support/test.h"
@@ -120,6 +121,26 @@ class TestMtebResults : public QObject {
         QCOMPARE(models[0].results[0].at("name").get<std::string>(), std::string("banking77"));
         QVERIFY(near(models[0].results[0].at("score"), 79.6558));
         QVERIFY(near(models[0].results[0].at("metrics").at("macro_f1"), 78.5));
+    }
+    void the_mteb_package_reads_what_is_written() {
+        const char* python = std::getenv("FACETER_PEERS");
+        if (!python) QSKIP("no Python with mteb (FACETER_PEERS)");
+        const TemporaryDirectory cache;   // laid out as mteb's own
+        const fs::path folder = cache.path() / "results" / mteb_model_folder("org/model") / "abc";
+        fs::create_directories(folder);
+        put(folder / "model_meta.json", mteb_model_meta("org/model", "abc").dump());
+        const auto result = [](const char* name, const char* type, const char* metric, double score) {
+            return Json{{"name", name}, {"task_type", type}, {"metric", metric}, {"score", score}, {"n", 10}, {"metrics", {{metric, score}}}, {"settings", Json::object()}};
+        };
+        for (const Json& one : {result("stsbenchmark", "sts", "cosine_spearman", 82.25), result("scifact", "retrieval", "ndcg_at_10", 64.5), result("banking77", "classification", "accuracy", 80)})
+            put(folder / mteb_file_name(one), mteb_result(one, 1).dump());
+        const fs::path out = cache.path() / "read.json";
+        const ChildResult peer = run_child({python, FACETER_SOURCE_DIR "/tests/run/mteb_reads.py", cache.path().string(), out.string()}, std::chrono::seconds(200), 1 << 20);
+        if (peer.exit_code == 3) QSKIP("the peers' Python has no mteb");
+        QVERIFY2(peer.exit_code == 0, peer.last_lines.c_str());
+        const Json read = read_json(out);
+        QCOMPARE(read.at("models"), Json({"org/model abc"}));
+        QVERIFY(near(read.at("scores").at("STSBenchmark"), 0.8225) && near(read.at("scores").at("SciFact"), 0.645) && near(read.at("scores").at("Banking77Classification"), 0.8));
     }
     void subsets_are_written_one_by_one() {
         const Json part = {{"name", "de"}, {"score", 50}, {"n", 2}, {"metrics", {{"f1", 50}}}};

@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
+#include "plugin/stage_plan.h"
 #include "run/machine.h"
 #include "session/session_data.h"
 
@@ -47,9 +48,10 @@ struct Probe {
     std::vector<std::shared_ptr<TrainingSet>> training;
     Json warnings = Json::array();
     std::unique_ptr<EmbeddingModel> model;
+    std::map<TokenLengths, std::unique_ptr<PairBatcher>> batchers;
 
     void read_training();
-    Json stage(std::size_t index, const Stage& stage, const PairBatcher& batcher);
+    Json stage(std::size_t index, const PlannedStage& planned);
     Json train(const Variant& variant);
     Json evaluation();
 };
@@ -67,25 +69,22 @@ void Probe::read_training() {
 }
 
 /// Real steps of the stage on the run's own batches; the first one, which fills caches, is not counted where there are others.
-Json Probe::stage(std::size_t index, const Stage& stage, const PairBatcher& batcher) {
-    CurriculumContext context;
-    for (const Task& task : model->tasks)
-        if (stage.tasks.empty() || std::find(stage.tasks.begin(), stage.tasks.end(), task.name) != stage.tasks.end()) context.tasks.push_back(task);
-    std::map<std::string, std::size_t> sizes;
-    for (const auto& set : training) {
-        context.sets.push_back(set.get());
-        sizes[set->task] += set->examples.size();
+Json Probe::stage(std::size_t index, const PlannedStage& planned) {
+    const Stage& stage = planned.stage;
+    std::vector<const TrainingSet*> sets;
+    for (const auto& set : training) sets.push_back(set.get());
+    const CurriculumContext context = curriculum_context(planned, *model, sets);
+    const TrainingSettings recipe = TrainingSettings::from_json(planned.settings);
+    auto& batcher = batchers[recipe.lengths];
+    if (!batcher) {
+        request.progress("tokenise", 0, 0);
+        batcher = std::make_unique<PairBatcher>(*model, sets, cache_directory() / "tokens", at::get_num_threads(), recipe.lengths);
     }
-    if (stage.budget)
-        for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
-    const TrainingSettings recipe = TrainingSettings::from_json(settings);
-    context.batch_size = recipe.batch_size;
-    context.seed = recipe.seed;
-    context.settings = settings.at("curriculum");
     const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
-    const auto objective = registry().make_objective(json_at<std::string>(settings.at("objective"), "method", "objective"), settings.at("objective"));
+    const Json& loss = planned.settings.at("objective");
+    const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
     SingleProcess group;
-    Trainer trainer(*model, stage, index, batcher, *curriculum, *objective, recipe, {}, group);
+    Trainer trainer(*model, stage, index, *batcher, *curriculum, *objective, recipe, {}, group);
     std::vector<double> seconds;
     std::int64_t tokens = 0;
     const auto start = std::chrono::steady_clock::now();
@@ -110,12 +109,8 @@ Json Probe::stage(std::size_t index, const Stage& stage, const PairBatcher& batc
 Json Probe::train(const Variant& variant) {
     Json stages = Json::array();
     read_training();
-    std::vector<const TrainingSet*> sets;
-    for (const auto& set : training) sets.push_back(set.get());
-    request.progress("tokenise", 0, 0);
-    const PairBatcher batcher(*model, sets, cache_directory() / "tokens", at::get_num_threads());
     std::size_t index = 0;
-    for (const Stage& one : variant.stages(*model)) stages.push_back(stage(index++, one, batcher));
+    for (const PlannedStage& one : planned_stages(settings, variant, *model)) stages.push_back(stage(index++, one));
     return stages;
 }
 
@@ -149,7 +144,7 @@ Json Probe::evaluation() {
 /// "threads", "warnings"}. Real steps on real batches; nothing is written but the token cache, which the run uses as well.
 Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
-    Probe probe{settings, data, request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50), {}, Json::array(), {}};
+    Probe probe{settings, data, request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50), {}, Json::array(), {}, {}};
     const int threads = at::get_num_threads();
     at::set_num_threads(json_or<int>(settings, "threads", threads, "settings"));
     data.drop_models();

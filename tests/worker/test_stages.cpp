@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <fstream>
+
+#include "common/file.h"
+#include "data/child_process.h"
+#include "data/sources.h"
+#include "run/catalogue.h"
+#include "run/experiment.h"
+#include "run/journal.h"
+#include "run/run_directory.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// Runs whose training has several parts, on the tiny reference model: weakly supervised pairs, then supervised ones by another recipe.
+class TestStages : public QObject {
+    Q_OBJECT
+    TemporaryDirectory project_;
+
+    void write_pairs(const std::string& name) const {
+        std::ofstream out(project_.path() / (name + ".jsonl"));
+        for (int i = 0; i < 40; ++i)
+            out << Json{{"query", fmt::format("{} question number {} about {}", name, i, i * 7 % 13)}, {"document", fmt::format("an answer to {} that speaks of {}", i, i * 7 % 13)}}.dump() << "\n";
+    }
+    void write_test_set() const {
+        const fs::path folder = project_.path() / "sts";
+        make_directories(folder);
+        std::ofstream(folder / "dataset.json") << R"({"name": "similar", "task": "sts"})";
+        std::ofstream out(folder / "test.jsonl");
+        for (int i = 0; i < 12; ++i) out << Json{{"sentence1", fmt::format("a cat number {}", i)}, {"sentence2", fmt::format("the cat {}", i * i % 7)}, {"score", i % 5}}.dump() << "\n";
+    }
+
+    std::string experiment_text(const std::string& variant, const std::string& data) const {
+        return "name: stages\nmodel: " + (shared_folder() / "fixtures/bert").string() +
+               "\nmax_length: 24\nthreads: 1\n"
+               "tasks:\n  weak: {type: retrieval, train: [{name: weak, source: file, path: weak.jsonl}]}\n"
+               "  fine: {type: retrieval, train: [{name: fine, source: file, path: fine.jsonl}]}\n"
+               "variants:\n  V: " + variant + "\n"
+               "training: {batch_size: 8, steps: 6, learning_rate: 1.0e-3, schedule: constant, warmup_ratio: 0}\n"
+               "stages:\n  - {name: weakly supervised, tasks: [weak]}\n"
+               "  - {name: supervised, tasks: [fine], training: {steps: 4, learning_rate: 5.0e-4, warmup_steps: 2, query_length: 6}" + data + "}\n"
+               "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n"
+               "analyses: [{method: embedding_forms, prefixes: [16]}]\n";
+    }
+
+    RunDirectory run(const std::string& variant, const std::string& data = "") const {
+        const Experiment experiment = Experiment::parse(experiment_text(variant, data), project_.path() / "s.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
+        const ChildResult result = run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        if (result.exit_code != 0) throw std::runtime_error(result.last_lines);
+        return made;
+    }
+    static std::vector<JournalEvent> events(const RunDirectory& run, const std::string& type) {
+        std::vector<JournalEvent> found;
+        for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events)
+            if (event.type == type) found.push_back(event);
+        return found;
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        write_pairs("weak");
+        write_pairs("fine");
+        write_test_set();
+    }
+    void each_stage_trains_its_tasks_by_its_own_recipe() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: instruction}");
+        const auto stages = events(done, "stage_started");
+        QCOMPARE(stages.size(), std::size_t{2});
+        QCOMPARE(stages[0].fields.at("stage").get<std::string>(), std::string("weakly supervised"));
+        QCOMPARE(stages[1].fields.at("stage").get<std::string>(), std::string("supervised"));
+        QCOMPARE(stages[1].fields.at("total_steps").get<int>(), 4);
+        std::vector<double> rates[2];
+        std::int64_t tokens[2] = {0, 0};
+        for (const JournalEvent& step : events(done, "step")) {
+            const auto stage = json_or<std::size_t>(step.fields, "stage", 0, "step");
+            rates[stage].push_back(step.fields.at("lr"));
+            tokens[stage] = std::max(tokens[stage], step.fields.at("tokens").get<std::int64_t>());
+            QVERIFY(step.fields.contains(stage == 0 ? "loss/weak" : "loss/fine"));
+        }
+        QCOMPARE(rates[0], std::vector<double>(6, 1e-3));
+        QCOMPARE(rates[1], (std::vector<double>{2.5e-4, 5e-4, 5e-4, 5e-4}));
+        QVERIFY(tokens[1] < tokens[0]);   // queries are cut to 6 tokens
+    }
+    void a_method_with_stages_of_its_own_goes_through_them_in_each_part() {
+        NEED_SHARED();
+        std::vector<std::string> names;
+        for (const JournalEvent& event : events(run("{method: specialists}"), "stage_started")) names.push_back(event.fields.at("stage"));
+        QCOMPARE(names, (std::vector<std::string>{"weakly supervised: weak", "supervised: fine"}));
+    }
+    /// What a stage chose, as texts: by example its query, its document and its negatives.
+    std::vector<Json> chosen(const RunDirectory& done, const char* file) const {
+        const TrainingSet pairs = load_training_set({{{"source", "file"}, {"path", (project_.path() / "fine.jsonl").string()}}, project_.path()}, "retrieval");
+        std::vector<Json> lines;
+        std::ifstream in(done.folder() / "data" / file);
+        for (std::string line; std::getline(in, line);) {
+            const Json numbers = Json::parse(line);
+            const Example& example = pairs.examples.at(numbers[0]);
+            lines.push_back({{"query", pairs.texts[example.anchor]}, {"document", pairs.texts[example.positive]}});
+            for (std::size_t n = 1; n < numbers.size(); ++n) lines.back()["negatives"].push_back(pairs.texts[numbers[n].get<std::uint32_t>()]);
+        }
+        return lines;
+    }
+    std::vector<Json> by_command(std::vector<std::string> arguments) const {
+        const fs::path out = project_.path() / "chosen.jsonl";
+        arguments.insert(arguments.begin(), {FACETER_BINARY_DIR "/bin/faceter-worker", "data"});
+        arguments.insert(arguments.end(), {"--model", (shared_folder() / "fixtures/bert").string(), "--output", out.string(), (project_.path() / "fine.jsonl").string()});
+        const ChildResult result = run_child(arguments, std::chrono::seconds(100), 1 << 20);
+        if (result.exit_code != 0) throw std::runtime_error(result.last_lines);
+        std::vector<Json> lines;
+        std::ifstream in(out);
+        for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+        return lines;
+    }
+    void a_stage_mines_the_negatives_that_the_command_mines() {
+        NEED_SHARED();
+        const std::string teacher = (shared_folder() / "fixtures/bert").string();
+        const RunDirectory done = run("{method: dense}", ", mine: {negatives: 3, margin: 0.999, teacher: " + teacher + "}");
+        const auto mined = chosen(done, "stage-1-mine-1.jsonl");
+        QCOMPARE(mined.size(), std::size_t{40});
+        QCOMPARE(mined, by_command({"mine", "--negatives", "3", "--margin", "0.999"}));
+        QVERIFY(std::any_of(mined.begin(), mined.end(), [](const Json& line) { return line.contains("negatives") && !line.at("negatives").empty(); }));
+        QVERIFY(!fs::exists(done.folder() / "data/stage-0-mine-0.jsonl"));
+    }
+    void a_stage_keeps_the_pairs_that_the_command_keeps() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: dense}", ", filter: {top_k: 5, teacher: " + (shared_folder() / "fixtures/bert").string() + "}");
+        const auto kept = chosen(done, "stage-1-filter-1.jsonl");
+        QVERIFY(!kept.empty() && kept.size() < 40);
+        QCOMPARE(kept, by_command({"filter", "--top-k", "5"}));
+        QCOMPARE(events(done, "stage_started")[1].fields.at("examples").get<std::size_t>(), kept.size());
+    }
+    void the_model_as_it_stands_judges_where_no_teacher_is_named() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: instruction}", ", mine: {negatives: 2}");
+        QCOMPARE(chosen(done, "stage-1-mine-1.jsonl").size(), std::size_t{40});
+        EXPECT_ERROR(run("{method: dense}", ", mine: {teacher: no/such/model}"), "no/such/model");
+    }
+    void shorter_and_coarser_embeddings_are_scored_after_the_run() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: dense}");
+        const Json forms = read_json(done.results() / "embedding_forms.json").at("forms");
+        QCOMPARE(forms.size(), std::size_t{6});
+        QCOMPARE(forms[0].at("mean").get<double>(), read_json(done.results() / "similar.json").at("score").get<double>());
+        QCOMPARE(forms[1].at("elements").get<int>(), 16);
+        QVERIFY(fs::exists(done.folder() / "figures/embedding_forms.json"));
+    }
+};
+
+FACETER_TEST(TestStages)
+#include "test_stages.moc"
