@@ -235,6 +235,7 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
     else if (training.evaluate_every_steps > 0)
         events.evaluate = [&](std::int64_t step) { return stage.adapter >= 0 ? evaluate_adapter(stage, index, step) : evaluate_during_training(planned, index, step); };
     events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+        journal_->flush();   // the record of its steps first: a run that goes on from here does not take them again
         const fs::path folder = store.save(state, model_->named_tensors(), optimizer);
         journal_->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
         run_.clear_request("checkpoint");
