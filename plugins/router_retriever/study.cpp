@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <set>
 
 #include "common/error.h"
 #include "eval/projection.h"
@@ -38,6 +39,16 @@ StudySet study_set(CachedEmbedder& embedder, const RouterModel& router, const Ev
     set.base = embedder.embed(data.queries.views(), routes.query);
     set.scores = at::stack(columns, 1).contiguous();
     return set;
+}
+
+/// The first `count` documents that some query asks for: sets that share a corpus differ in these.
+std::vector<std::string_view> relevant_documents(const RetrievalData& data, std::size_t count) {
+    std::vector<std::string_view> texts;
+    std::set<std::uint32_t> seen;
+    for (const auto& judged : data.qrels)
+        for (const auto& [document, grade] : judged)
+            if (grade > 0 && texts.size() < count && seen.insert(document).second) texts.push_back(data.documents[document]);
+    return texts;
 }
 
 /// Queries and documents of each set in the plane, under the base (Figure 2).
@@ -201,8 +212,8 @@ class RouterStudy final : public Analysis {
         for (const StudySet& set : data.sets) queries.emplace_back(set.name, set.base.narrow(0, 0, std::min<std::int64_t>(static_cast<std::int64_t>(count), set.base.size(0))));
         for (const EvaluationSet& set : context.evaluation) {
             if (set.task_type != "retrieval" || !set.subsets.empty()) continue;
-            auto texts = std::get<RetrievalData>(set.data).documents.views();
-            texts.resize(std::min(texts.size(), count));
+            const auto texts = relevant_documents(std::get<RetrievalData>(set.data), count);
+            if (texts.empty()) continue;
             Route route = routes_for(context.embedder.model(), set, "").document;
             route.expert = 0;
             documents.emplace_back(set.name, context.embedder.embed(texts, route));

@@ -125,6 +125,13 @@ class TestRouterRun : public QObject {
         QCOMPARE(cached.misses(), misses);
     }
 
+    void the_map_of_documents_shows_those_that_each_sets_queries_ask_for() {
+        NEED_SHARED();
+        const Json figure = read_json(run_->folder() / "figures/router_document_map.json");
+        QCOMPARE(figure.at("series").size(), std::size_t{3});
+        QCOMPARE(figure.at("series")[0].at("x").size(), std::size_t{20});
+        QVERIFY(figure.at("series")[0].at("x") != figure.at("series")[1].at("x"));
+    }
     void the_study_agrees_with_the_runs_own_scores() {
         NEED_SHARED();
         const Json study = read_json(run_->results() / "router_study.json");
