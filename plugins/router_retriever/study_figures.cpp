@@ -386,33 +386,34 @@ Figure gate_count_figure(const StudyData& data, int orders) {
     return figure;
 }
 
-Figure clusters_figure(const StudyData& data, std::vector<int> clusters) {
-    Figure figure = line_figure(data, "router_clusters", "Score against pilots of a domain and gate", "k of k-means");
-    std::sort(clusters.begin(), clusters.end());
+namespace {
+
+/// The router's mean score against the values of one of its settings.
+template <typename Value>
+Series swept(const StudyData& data, std::vector<Value> values, Value RouterSettings::*setting) {
+    std::sort(values.begin(), values.end());
     Series series;
     series.name = "RouterRetriever";
-    for (const int k : clusters) {
+    for (const Value value : values) {
         RouterSettings settings = pilot_settings(data);
-        settings.clusters = k;
-        series.x.push_back(k);
+        settings.*setting = value;
+        series.x.push_back(static_cast<double>(value));
         series.y.push_back(routed(data, "", data.candidates(), settings).mean());
     }
-    figure.series = {std::move(series)};
+    return series;
+}
+
+}  // namespace
+
+Figure clusters_figure(const StudyData& data, std::vector<int> clusters) {
+    Figure figure = line_figure(data, "router_clusters", "Score against pilots of a domain and gate", "k of k-means");
+    figure.series = {swept(data, std::move(clusters), &RouterSettings::clusters)};
     return figure;
 }
 
 Figure label_weight_figure(const StudyData& data, std::vector<double> weights) {
     Figure figure = line_figure(data, "router_label_weight", "Weight of the pilots' own domain against the gate they are filed under", "Weight of the domain's label");
-    std::sort(weights.begin(), weights.end());
-    Series series;
-    series.name = "RouterRetriever";
-    for (const double weight : weights) {
-        RouterSettings settings = pilot_settings(data);
-        settings.label_weight = weight;
-        series.x.push_back(weight);
-        series.y.push_back(routed(data, "", data.candidates(), settings).mean());
-    }
-    figure.series = {std::move(series)};
+    figure.series = {swept(data, std::move(weights), &RouterSettings::label_weight)};
     return figure;
 }
 
