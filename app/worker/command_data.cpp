@@ -10,7 +10,7 @@
 #include "common/strings.h"
 #include "data/sources.h"
 #include "eval/embedding_chunks.h"
-#include "eval/mining.h"
+#include "eval/set_mining.h"
 #include "named_model.h"
 #include "stage_data.h"
 
@@ -113,9 +113,6 @@ class TeacherWork {
         if (example.label >= 0) json["label"] = pairs_.label_names[static_cast<std::size_t>(example.label)];
         return json;
     }
-    std::vector<std::uint32_t> given(const Example& example) const {
-        return {pairs_.negatives.begin() + example.first_negative, pairs_.negatives.begin() + example.first_negative + example.num_negatives};
-    }
 
   private:
     fs::path lines_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.jsonl", part); }
@@ -150,38 +147,7 @@ class TeacherWork {
     bool normalise_ = true;
 };
 
-/// Numbers for texts in order of appearance.
-class Numbering {
-  public:
-    std::uint32_t of(std::uint32_t text) {
-        const auto [at, fresh] = number_.emplace(text, static_cast<std::uint32_t>(texts.size()));
-        if (fresh) texts.push_back(text);
-        return at->second;
-    }
-    /// The numbers here of another numbering's texts.
-    std::vector<std::uint32_t> of(const Numbering& part) {
-        std::vector<std::uint32_t> numbers;
-        for (const std::uint32_t text : part.texts) numbers.push_back(of(text));
-        return numbers;
-    }
-    std::vector<std::string_view> views(const TextTable& table) const {
-        std::vector<std::string_view> all;
-        for (const std::uint32_t text : texts) all.push_back(table[text]);
-        return all;
-    }
-    std::vector<std::uint32_t> texts;
-
-  private:
-    std::unordered_map<std::uint32_t, std::uint32_t> number_;
-};
-
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
-
-std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
-    std::vector<ScoredText> found;
-    for (const SearchHit& hit : hits) found.push_back({documents[hit.document], hit.score});
-    return found;
-}
 
 /// What may be mined: the documents of the pairs, then those of a further corpus.
 class MiningDocuments {
@@ -189,7 +155,7 @@ class MiningDocuments {
     MiningDocuments(const TeacherWork& work, const MineOptions& options) : texts_(work.pairs().texts) {
         for (const Example& example : work.pairs().examples) {
             own_.of(example.positive);
-            for (const std::uint32_t text : work.given(example)) own_.of(text);
+            for (const std::uint32_t text : given_negatives(work.pairs(), example)) own_.of(text);
         }
         ids_ = own_.texts;
         views_ = own_.views(texts_);
@@ -215,36 +181,7 @@ class MiningDocuments {
     std::vector<std::string_view> views_;
 };
 
-/// The rows that a part of the examples needs: of its queries, its positives, and its given negatives where they are judged.
-struct PartRows {
-    PartRows(const TeacherWork& work, std::size_t begin, std::size_t end, bool with_given) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const Example& example = work.pairs().examples[i];
-            anchors.of(example.anchor);
-            documents.of(example.positive);
-            if (!with_given) continue;
-            for (const std::uint32_t text : work.given(example)) documents.of(text);
-        }
-    }
-    float score(std::uint32_t anchor, std::uint32_t document) {
-        return q[static_cast<std::int64_t>(anchors.of(anchor))].dot(d[static_cast<std::int64_t>(documents.of(document))]).item<float>();
-    }
-
-    Numbering anchors, documents;
-    at::Tensor q, d;
-};
-
-/// The given negatives below the limit (Nomic Embed v2, Eq. 5 on negatives that a data set has already).
-std::vector<std::uint32_t> filter_given(const std::vector<std::uint32_t>& given, std::uint32_t anchor, PartRows& rows, double limit, Tally& tally) {
-    std::vector<std::uint32_t> kept;
-    for (const std::uint32_t text : given)
-        if (rows.score(anchor, text) < limit)
-            kept.push_back(text);
-        else
-            ++tally["given negatives above the margin"];
-    tally["given negatives kept"] += kept.size();
-    return kept;
-}
+std::span<const Example> part_of(const TrainingSet& pairs, std::size_t begin, std::size_t end) { return {pairs.examples.data() + begin, end - begin}; }
 
 int mine(const MineOptions& options) {
     const MiningSettings& s = options.mining;
@@ -263,12 +200,12 @@ int mine(const MineOptions& options) {
     const std::size_t parts = (pairs.examples.size() + examples_a_part - 1) / examples_a_part;
     work.in_parts(parts, options.filter_given ? "filter negatives" : "mine", [&](std::size_t part) {
         const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
-        PartRows rows(work, begin, end, options.filter_given);
-        rows.q = query_rows.gather(queries.of(rows.anchors));
-        rows.d = document_rows.gather(documents.rows_of(rows.documents));
+        JudgedRows rows(pairs, part_of(pairs, begin, end), options.filter_given);
+        rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
+        rows.set_documents(document_rows.gather(documents.rows_of(rows.documents)));
         std::vector<std::vector<SearchHit>> hits(rows.anchors.texts.size());
         if (!options.filter_given) {
-            ExactSearch search(view(rows.q), s.depth + positives.most());
+            ExactSearch search(rows.queries(), s.depth + positives.most());
             for (std::size_t chunk = 0; chunk < document_rows.num_chunks(); ++chunk) search.add_documents(view(document_rows.read(chunk)));
             hits = search.results();
         }
@@ -277,7 +214,7 @@ int mine(const MineOptions& options) {
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
             const double positive = rows.score(example.anchor, example.positive);
-            const auto negatives = options.filter_given ? filter_given(work.given(example), example.anchor, rows, s.limit(positive), tally)
+            const auto negatives = options.filter_given ? filter_given(given_negatives(pairs, example), example.anchor, rows, s.limit(positive), tally)
                                                         : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], documents.ids()), example, positive, positives, s, tally);
             Json line = work.line(example);
             line["negatives"] = Json::array();
@@ -306,10 +243,10 @@ int filter(const FilterOptions& options) {
     const std::size_t parts = (pairs.examples.size() + options.shard - 1) / options.shard;
     work.in_parts(parts, "filter", [&](std::size_t part) {
         const std::size_t begin = part * options.shard, end = std::min(pairs.examples.size(), begin + options.shard);
-        PartRows rows(work, begin, end, false);
-        rows.q = query_rows.gather(queries.of(rows.anchors));
-        rows.d = document_rows.gather(documents.of(rows.documents));
-        const auto hits = exact_search(view(rows.q), view(rows.d), options.top_k);
+        JudgedRows rows(pairs, part_of(pairs, begin, end), false);
+        rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
+        rows.set_documents(document_rows.gather(documents.of(rows.documents)));
+        const auto hits = exact_search(rows.queries(), rows.document_rows(), options.top_k);
         std::string lines;
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
@@ -320,7 +257,7 @@ int filter(const FilterOptions& options) {
             Json line = work.line(example);
             if (example.num_negatives > 0) {
                 line["negatives"] = Json::array();
-                for (const std::uint32_t text : work.given(example)) line["negatives"].push_back(pairs.texts[text]);
+                for (const std::uint32_t text : given_negatives(pairs, example)) line["negatives"].push_back(pairs.texts[text]);
             }
             lines += line.dump() + "\n";
         }

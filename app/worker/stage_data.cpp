@@ -66,36 +66,58 @@ Route prompted_route(const EmbeddingModel& model, Role role) {
     return {};
 }
 
-void StageData::apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set) const {
-    const fs::path file = folder_ / (stem + ".jsonl");
-    if (fs::exists(file)) return take_lines(read_file(file, largest_file), file.string(), set);
+/// Opened when it is first asked, once for all data sets of a stage; what was embedded to filter a set is not embedded again to mine it.
+class StageData::Teacher {
+  public:
+    Teacher(const std::string& name, const EmbeddingModel& own) : other_(name.empty() ? nullptr : open_folder_model(resolve_model(name))), embedder_(other_ ? *other_ : own) {}
+    TeacherEmbedder of_task(const std::string& task) {
+        return [this, task](std::span<const std::string_view> texts, Role role) {
+            const EmbeddingModel& model = embedder_.model();
+            const at::Tensor rows = embedder_.embed(texts, other_ ? prompted_route(model, role) : model.route(task, role));
+            return model.folder.similarity == Similarity::dot ? rows : normalize_rows(rows);
+        };
+    }
+
+  private:
+    std::unique_ptr<EmbeddingModel> other_;
+    CachedEmbedder embedder_;
+};
+
+StageData::Teacher& StageData::teacher(const Json& settings, Teachers& teachers) const {
     const auto name = json_or<std::string>(settings, "teacher", "", "teacher");
-    const auto other = name.empty() ? nullptr : open_folder_model(resolve_model(name));
-    const EmbeddingModel& teacher = other ? *other : model_;
-    const TeacherEmbedder embed = [&](std::span<const std::string_view> texts, Role role) {
-        const at::Tensor rows = embed_texts(teacher, texts, other ? prompted_route(teacher, role) : model_.route(set.task, role));
-        return teacher.folder.similarity == Similarity::dot ? rows : normalize_rows(rows);
-    };
-    phase_(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
-    const std::vector<Example> before = set.examples;
-    const bool only_given = mining && json_or<bool>(settings, "filter_given", false, "mine");
-    const Tally tally = !mining      ? filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"))
-                        : only_given ? filter_given_negatives(set, embed, mining_settings(settings))
-                                     : mine_negatives(set, embed, mining_settings(settings));
-    if (set.examples.empty()) throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher", set.name);
-    make_directories(folder_);
-    write_file_atomic(file, chosen_lines(before, set));
-    report_(mining ? "mine" : "filter", set, tally);
+    auto& teacher = teachers[name];
+    if (!teacher) teacher = std::make_unique<Teacher>(name, model_);
+    return *teacher;
+}
+
+void StageData::apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set, Teachers& teachers) const {
+    const fs::path file = folder_ / (stem + ".jsonl");
+    std::string lines;
+    if (fs::exists(file)) {
+        lines = read_file(file, largest_file);
+        take_lines(lines, file.string(), set);
+    } else {
+        phase_(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
+        const std::vector<Example> before = set.examples;
+        const TeacherEmbedder embed = teacher(settings, teachers).of_task(set.task);
+        const Tally tally = mining ? mine_negatives(set, embed, mining_settings(settings), json_or<bool>(settings, "filter_given", false, "mine"))
+                                   : filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"));
+        if (set.examples.empty()) throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher", set.name);
+        lines = chosen_lines(before, set);
+        make_directories(folder_);
+        write_file_atomic(file, lines);
+        report_(mining ? "mine" : "filter", set, tally);
+    }
+    set.fingerprint = hash128(set.fingerprint + lines).hex();
 }
 
 void StageData::prepare(const PlannedStage& planned, std::vector<TrainingSet>& sets) const {
+    Teachers teachers;
     for (std::size_t s = 0; s < sets.size(); ++s) {
-        TrainingSet& set = sets[s];
         const auto& tasks = planned.recipe_tasks;
-        if (!tasks.empty() && std::find(tasks.begin(), tasks.end(), set.task) == tasks.end()) continue;
-        if (planned.filter.is_object()) apply(planned.filter, false, fmt::format("stage-{}-filter-{}", planned.part, s), set);
-        if (planned.mine.is_object()) apply(planned.mine, true, fmt::format("stage-{}-mine-{}", planned.part, s), set);
-        if (planned.filter.is_object() || planned.mine.is_object()) set.fingerprint = hash128(set.fingerprint + chosen_lines(set.examples, set)).hex();
+        if (!tasks.empty() && std::find(tasks.begin(), tasks.end(), sets[s].task) == tasks.end()) continue;
+        if (planned.filter.is_object()) apply(planned.filter, false, fmt::format("stage-{}-filter-{}", planned.part, s), sets[s], teachers);
+        if (planned.mine.is_object()) apply(planned.mine, true, fmt::format("stage-{}-mine-{}", planned.part, s), sets[s], teachers);
     }
 }
 

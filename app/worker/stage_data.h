@@ -1,5 +1,7 @@
 #pragma once
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,10 @@ class StageData {
     void prepare(const PlannedStage& planned, std::vector<TrainingSet>& sets) const;
 
   private:
-    void apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set) const;
+    class Teacher;
+    using Teachers = std::map<std::string, std::unique_ptr<Teacher>>;
+    Teacher& teacher(const Json& settings, Teachers& teachers) const;
+    void apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set, Teachers& teachers) const;
     fs::path folder_;
     const EmbeddingModel& model_;
     std::function<void(const std::string&)> phase_;

@@ -2,55 +2,19 @@
 
 #include <ATen/ATen.h>
 
-#include <unordered_map>
-
 #include "eval/feature_matrix.h"
 
 namespace faceter {
 namespace {
 
-/// Texts of a set that were embedded, each once.
-class Side {
-  public:
-    void add(std::uint32_t text) {
-        if (row_of_.emplace(text, static_cast<std::uint32_t>(texts.size())).second) texts.push_back(text);
-    }
-    void embed(const TrainingSet& set, const TeacherEmbedder& teacher, Role role) {
-        std::vector<std::string_view> views;
-        for (const std::uint32_t text : texts) views.push_back(set.texts[text]);
-        rows_ = teacher(views, role).contiguous();
-    }
-    std::uint32_t row_of(std::uint32_t text) const { return row_of_.at(text); }
-    at::Tensor row(std::uint32_t text) const { return rows_[static_cast<std::int64_t>(row_of(text))]; }
-    FeatureMatrix view() const { return {rows_.data_ptr<float>(), rows_.size(0), rows_.size(1)}; }
-    std::vector<std::uint32_t> texts;
+FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
-  private:
-    std::unordered_map<std::uint32_t, std::uint32_t> row_of_;
-    at::Tensor rows_;
-};
-
-std::span<const std::uint32_t> given(const TrainingSet& set, const Example& example) { return {set.negatives.data() + example.first_negative, example.num_negatives}; }
-
-struct Sides {
-    Side queries, documents;
-    Sides(const TrainingSet& set, const TeacherEmbedder& teacher, bool with_given) {
-        for (const Example& example : set.examples) {
-            queries.add(example.anchor);
-            documents.add(example.positive);
-            for (const std::uint32_t text : with_given ? given(set, example) : std::span<const std::uint32_t>()) documents.add(text);
-        }
-        queries.embed(set, teacher, Role::query);
-        documents.embed(set, teacher, Role::document);
-    }
-    float score(const Example& example, std::uint32_t document) const { return queries.row(example.anchor).dot(documents.row(document)).item<float>(); }
-    std::vector<std::vector<SearchHit>> search(std::size_t k) const { return exact_search(queries.view(), documents.view(), k); }
-    std::vector<ScoredText> found(const std::vector<SearchHit>& hits) const {
-        std::vector<ScoredText> texts;
-        for (const SearchHit& hit : hits) texts.push_back({documents.texts[hit.document], hit.score});
-        return texts;
-    }
-};
+JudgedRows judged(const TrainingSet& set, const TeacherEmbedder& teacher, bool with_given) {
+    JudgedRows rows(set, set.examples, with_given);
+    rows.set_queries(teacher(rows.anchors.views(set.texts), Role::query));
+    rows.set_documents(teacher(rows.documents.views(set.texts), Role::document));
+    return rows;
+}
 
 void set_negatives(TrainingSet& set, const std::vector<std::vector<std::uint32_t>>& chosen) {
     set.negatives.clear();
@@ -63,40 +27,81 @@ void set_negatives(TrainingSet& set, const std::vector<std::vector<std::uint32_t
 
 }  // namespace
 
-Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings) {
-    const Sides sides(set, teacher, true);
-    const Positives positives(set);
-    const auto hits = sides.search(settings.depth + positives.most());
-    Tally tally;
-    std::vector<std::vector<std::uint32_t>> chosen;
-    for (const Example& example : set.examples)
-        chosen.push_back(choose_negatives(sides.found(hits[sides.queries.row_of(example.anchor)]), example, sides.score(example, example.positive), positives, settings, tally));
-    set_negatives(set, chosen);
-    return tally;
+std::uint32_t Numbering::of(std::uint32_t text) {
+    const auto [at, fresh] = number_.emplace(text, static_cast<std::uint32_t>(texts.size()));
+    if (fresh) texts.push_back(text);
+    return at->second;
 }
 
-Tally filter_given_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings) {
-    const Sides sides(set, teacher, true);
+std::vector<std::uint32_t> Numbering::of(const Numbering& part) {
+    std::vector<std::uint32_t> numbers;
+    for (const std::uint32_t text : part.texts) numbers.push_back(of(text));
+    return numbers;
+}
+
+std::vector<std::string_view> Numbering::views(const TextTable& table) const {
+    std::vector<std::string_view> all;
+    for (const std::uint32_t text : texts) all.push_back(table[text]);
+    return all;
+}
+
+std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example) { return {set.negatives.data() + example.first_negative, example.num_negatives}; }
+
+std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
+    std::vector<ScoredText> found;
+    for (const SearchHit& hit : hits) found.push_back({documents[hit.document], hit.score});
+    return found;
+}
+
+JudgedRows::JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given) {
+    for (const Example& example : examples) {
+        anchors.of(example.anchor);
+        documents.of(example.positive);
+        if (!with_given) continue;
+        for (const std::uint32_t text : given_negatives(set, example)) documents.of(text);
+    }
+}
+
+FeatureMatrix JudgedRows::queries() const { return view(q_); }
+FeatureMatrix JudgedRows::document_rows() const { return view(d_); }
+
+float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
+    return q_[static_cast<std::int64_t>(anchors.of(anchor))].dot(d_[static_cast<std::int64_t>(documents.of(document))]).item<float>();
+}
+
+std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit, Tally& tally) {
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t text : given)
+        if (rows.score(anchor, text) < limit)
+            kept.push_back(text);
+        else
+            ++tally["given negatives above the margin"];
+    tally["given negatives kept"] += kept.size();
+    return kept;
+}
+
+Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings, bool only_given) {
+    JudgedRows rows = judged(set, teacher, true);
+    const Positives positives(set);
+    std::vector<std::vector<SearchHit>> hits;
+    if (!only_given) hits = exact_search(rows.queries(), rows.document_rows(), settings.depth + positives.most());
     Tally tally;
     std::vector<std::vector<std::uint32_t>> chosen;
     for (const Example& example : set.examples) {
-        const double limit = settings.limit(sides.score(example, example.positive));
-        chosen.emplace_back();
-        for (const std::uint32_t text : given(set, example))
-            if (sides.score(example, text) < limit) chosen.back().push_back(text);
-        tally["given negatives kept"] += chosen.back().size();
-        tally["given negatives above the margin"] += example.num_negatives - chosen.back().size();
+        const double positive = rows.score(example.anchor, example.positive);
+        chosen.push_back(only_given ? filter_given(given_negatives(set, example), example.anchor, rows, settings.limit(positive), tally)
+                                    : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example, positive, positives, settings, tally));
     }
     set_negatives(set, chosen);
     return tally;
 }
 
 Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k) {
-    const Sides sides(set, teacher, false);
-    const auto hits = sides.search(top_k);
+    JudgedRows rows = judged(set, teacher, false);
+    const auto hits = exact_search(rows.queries(), rows.document_rows(), top_k);
     Tally tally;
     std::erase_if(set.examples, [&](const Example& example) {
-        const bool kept = is_consistent(sides.found(hits[sides.queries.row_of(example.anchor)]), example.positive, sides.score(example, example.positive), top_k);
+        const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive, rows.score(example.anchor, example.positive), top_k);
         ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
         return !kept;
     });

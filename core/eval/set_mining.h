@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "eval/mining.h"
@@ -11,13 +12,47 @@
 
 namespace faceter {
 
+/// Numbers for texts of a set in order of appearance.
+class Numbering {
+  public:
+    std::uint32_t of(std::uint32_t text);
+    /// The numbers here of another numbering's texts.
+    std::vector<std::uint32_t> of(const Numbering& part);
+    std::vector<std::string_view> views(const TextTable& table) const;
+    std::vector<std::uint32_t> texts;
+
+  private:
+    std::unordered_map<std::uint32_t, std::uint32_t> number_;
+};
+
+std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example);
+/// Hits of a search whose document i is the text documents[i].
+std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents);
+
+/// What a teacher makes of some examples: the embeddings of their queries, positives and, where they are judged, given negatives.
+class JudgedRows {
+  public:
+    JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given);
+    void set_queries(at::Tensor rows) { q_ = rows.contiguous(); }      ///< float32 [anchors, D]
+    void set_documents(at::Tensor rows) { d_ = rows.contiguous(); }    ///< float32 [documents, D]
+    FeatureMatrix queries() const;
+    FeatureMatrix document_rows() const;
+    float score(std::uint32_t anchor, std::uint32_t document);
+    Numbering anchors, documents;
+
+  private:
+    at::Tensor q_, d_;
+};
+
+/// The given negatives below the limit (Nomic Embed v2, Eq. 5 on negatives that a data set has already).
+std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit, Tally& tally);
+
 /// Embeds texts as a teacher does: float32 [N, D] whose dot products are its scores.
 using TeacherEmbedder = std::function<at::Tensor(std::span<const std::string_view> texts, Role role)>;
 
-/// Gives every example of `set` the hard negatives that the teacher finds among the set's documents (choose_negatives), in place of those it has.
-Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings);
-/// Drops the negatives that a set has already where they score above the limit (Nomic Embed v2, Eq. 5).
-Tally filter_given_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings);
+/// Gives every example of `set` the hard negatives that the teacher finds among the set's documents (choose_negatives), in place of those it has; with `only_given`,
+/// drops those it has that lie above the limit.
+Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings, bool only_given);
 /// Keeps the examples whose document is among the teacher's `top_k` for its query (is_consistent).
 Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k);
 
