@@ -37,7 +37,7 @@ void RunActions::work(const QString& done, Work body, std::function<void()> then
                   m_workspace.say(done);
                   if (!made.isEmpty()) Q_EMIT launched(made);
               })
-        .onFailed(this, [this](const std::exception& error) { m_workspace.complain(QString::fromUtf8(error.what())); });
+        .onFailed([this](const std::exception& error) { m_workspace.complain(QString::fromUtf8(error.what())); });
 }
 
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, int jobs) {

@@ -1,5 +1,4 @@
 #pragma once
-#include <QFuture>
 #include <QObject>
 #include <QThread>
 #include <QThreadPool>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "project/answer.h"
 #include "project/runs_snapshot.h"
 
 namespace faceter::desktop {
@@ -29,20 +29,19 @@ class ProjectSession : public QObject {
     /// False until the first snapshot (or problem) has come.
     bool isLoaded() const { return m_loaded; }
 
-    /// Runs `ask(Store&)` on the store thread. Use .then(this, ...) to take the answer and .onFailed(this, [](const std::exception&) {...}): the
-    /// callbacks come in the thread of `this` and not at all when `this` is gone.
+    /// Runs `ask(Store&)` on the store thread.
     template <typename Ask>
-    auto query(Ask ask) -> QFuture<std::invoke_result_t<Ask, Store&>> {
+    auto query(Ask ask) -> Answer<std::invoke_result_t<Ask, Store&>> {
         ++m_outstanding;
-        return QtConcurrent::run(&m_pool, [this, ask = std::move(ask)]() mutable {
+        return Answer(QtConcurrent::run(&m_pool, [this, ask = std::move(ask)]() mutable {
             const Outstanding guard{m_outstanding};
             return ask(store());
-        });
+        }));
     }
-    /// Runs `work()` beside the interface (for what needs no store: files, checks). Same rules as query().
+    /// Runs `work()` beside the interface (for what needs no store: files, checks).
     template <typename Work>
-    static auto background(Work work) -> QFuture<std::invoke_result_t<Work>> {
-        return QtConcurrent::run(std::move(work));
+    static auto background(Work work) -> Answer<std::invoke_result_t<Work>> {
+        return Answer(QtConcurrent::run(std::move(work)));
     }
     /// Nothing is asked that has not been answered.
     bool isIdle() const { return m_outstanding == 0; }

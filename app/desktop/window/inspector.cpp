@@ -245,7 +245,7 @@ void Inspector::fetchDetails() {
               [this, run](const RunDetails& details) {
                   if (m_shownRun.toStdString() == run) showDetails(details);
               })
-        .onFailed(this, [](const std::exception&) {});
+        .onFailed([](const std::exception&) {});
 }
 
 void Inspector::showDetails(const RunDetails& details) {

@@ -123,7 +123,7 @@ void LogView::follow() {
                   if (!part.ranks.isEmpty()) fillNumbers(m_rank, QStringLiteral("rank"), part.ranks);
                   show(part.lines);
               })
-        .onFailed(this, [this](const std::exception&) { m_reading = false; });
+        .onFailed([this](const std::exception&) { m_reading = false; });
 }
 
 void LogView::show(const QStringList& lines) {

@@ -123,7 +123,7 @@ void StartPage::refresh() {
 void StartPage::examine() {
     ProjectSession::background(examineMachine)
         .then(this, [this](const Report& report) { showReport(report.facts, report.problems); })
-        .onFailed(this, [this](const std::exception& error) { showReport({}, {QString::fromUtf8(error.what())}); });
+        .onFailed([this](const std::exception& error) { showReport({}, {QString::fromUtf8(error.what())}); });
 }
 
 void StartPage::showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems) {

@@ -132,7 +132,7 @@ void ComparePage::reload() {
                   if (generation == m_dataGeneration) take(data);
                   finishOne();
               })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             showError(qs(std::string(error.what())));
             finishOne();
         });
@@ -216,7 +216,7 @@ void ComparePage::fetchExamples() {
                   }
                   finishOne();
               })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             showError(qs(std::string(error.what())));
             finishOne();
         });
@@ -240,7 +240,7 @@ void ComparePage::compute() {
                   if (generation == m_generation) takeView(comparison, view);
                   finishOne();
               })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             showError(qs(std::string(error.what())));
             finishOne();
         });
@@ -333,7 +333,7 @@ void ComparePage::exportTo(ComparisonLayout layout, TableFormat format) {
     connect(dialog, &QFileDialog::fileSelected, this, [this, text](const QString& file) {
         ProjectSession::background([path = file.toStdString(), text] { write_file_atomic(path, text); })
             .then(this, [this, file] { workspace().say(tr("Wrote %1").arg(file)); })
-            .onFailed(this, [this](const std::exception& error) { showError(qs(std::string(error.what()))); });
+            .onFailed([this](const std::exception& error) { showError(qs(std::string(error.what()))); });
     });
     dialog->open();
 }

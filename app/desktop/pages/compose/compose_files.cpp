@@ -48,7 +48,7 @@ void ComposePage::load(const QString& file) {
             m_document.reset(QString::fromStdString(text), file);
             m_disk->setKnown(DiskNotice::fingerprint(text));
         })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             --m_loading;
             m_error->setMessage(QString::fromUtf8(error.what()));
         });
@@ -94,7 +94,7 @@ void ComposePage::write(const QString& file, const std::function<void()>& then) 
             workspace().say(tr("%1 saved").arg(file));
             if (then) then();
         })
-        .onFailed(this, [this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+        .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }
 
 void ComposePage::launch() {
@@ -118,7 +118,7 @@ void ComposePage::launchInto(const QString& folder, const std::shared_ptr<const 
             workspace().openProject(folder.toStdString());
             workspace().actions().launch(experiment, m_document.smoke(), m_launch->jobs());
         })
-        .onFailed(this, [this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+        .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }
 
 }  // namespace faceter::desktop

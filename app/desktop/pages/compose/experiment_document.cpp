@@ -34,7 +34,7 @@ ExperimentDocument::ExperimentDocument(QObject* parent) : QObject(parent), m_tex
             Q_EMIT guideLoaded();
             check();
         })
-        .onFailed(this, [this](const std::exception& error) { Q_EMIT refused(QString::fromUtf8(error.what())); });
+        .onFailed([this](const std::exception& error) { Q_EMIT refused(QString::fromUtf8(error.what())); });
 }
 
 ExperimentDocument::~ExperimentDocument() = default;

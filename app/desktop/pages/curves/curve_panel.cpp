@@ -88,7 +88,7 @@ void CurvePanel::ask() {
     }
     session->query([request](Store& store) { return readCurve(store, request); })
         .then(this, [this, zoomed = m_zoomed](const CurveResult& result) { showResult(result, zoomed); })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             m_asking = false;
             m_answered = true;
             m_workspace.complain(QString::fromUtf8(error.what()));

@@ -123,7 +123,7 @@ void CurvesPage::askNames() {
             for (const std::string& name : names) list << qs(name);
             takeNames(list);
         })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             this->workspace().complain(QString::fromUtf8(error.what()));
             takeNames({});
         });

@@ -127,7 +127,7 @@ void FacetsPage::load() {
     m_patience->start(patience_ms);
     session->query([requests = requestsOf(workspace())](Store& store) -> FacetsDataPtr { return std::make_shared<FacetsData>(loadFacets(store, requests)); })
         .then(this, [this, ask](const FacetsDataPtr& data) { if (ask == m_asked) take(data); })
-        .onFailed(this, [this, ask](const std::exception& error) {
+        .onFailed([this, ask](const std::exception& error) {
             if (ask != m_asked) return;
             take(std::make_shared<FacetsData>());
             m_error->setMessage(QString::fromUtf8(error.what()));
@@ -159,7 +159,7 @@ void FacetsPage::draw() {
         return std::make_shared<const FacetsPicture>(drawFacets(*data, choice));
     })
         .then(this, [this, ask](const std::shared_ptr<const FacetsPicture>& picture) { if (ask == m_asked) showPicture(picture); })
-        .onFailed(this, [this, ask](const std::exception& error) {
+        .onFailed([this, ask](const std::exception& error) {
             if (ask != m_asked) return;
             showPicture(std::make_shared<const FacetsPicture>());
             m_error->setMessage(QString::fromUtf8(error.what()));

@@ -149,7 +149,7 @@ void ResultsPage::load() {
             return std::make_shared<std::vector<ResultEntry>>(collectResults(store, runs, Catalogue::load(plugin_folders())));
         })
         .then(this, [this, ask](const ResultsPtr& results) { if (ask == m_asked) take(results); })
-        .onFailed(this, [this, ask](const std::exception& error) {
+        .onFailed([this, ask](const std::exception& error) {
             if (ask != m_asked) return;
             take(std::make_shared<std::vector<ResultEntry>>());
             m_error->setMessage(QString::fromUtf8(error.what()));

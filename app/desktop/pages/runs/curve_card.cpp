@@ -66,7 +66,7 @@ void CurveCard::ask() {
     m_asking = true;
     session->query([groups = m_groups, wanted = m_wanted.toStdString()](Store& store) { return readCurves(store, groups, wanted); })
         .then(this, [this](const CurveAnswer& answer) { take(answer); })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             m_asking = false;
             m_none->setText(QString::fromUtf8(error.what()));
             m_stack->setCurrentWidget(m_none);

@@ -103,7 +103,7 @@ void RunsPage::ask() {
             return readRuns(store, snapshot, before, filter);
         })
         .then(this, [this](const RunsAnswer& answer) { take(answer); })
-        .onFailed(this, [this](const std::exception& error) {
+        .onFailed([this](const std::exception& error) {
             m_asking = m_again = false;
             m_loadingPause->stop();
             m_error->setMessage(QString::fromUtf8(error.what()));
