@@ -54,8 +54,12 @@ bool is_worker_command(int argc, char** argv);
 int run_worker_command(int argc, char** argv);
 const std::vector<std::pair<std::string, std::string>>& worker_commands();
 
+struct StartOptions {
+    int jobs = 1, devices = 1;   ///< runs at a time; processes of each
+    bool detach = false, json = false;
+};
 /// Follows the new runs, ingests, and prints their comparison (run, resume, rerun).
-int start_runs(const Project& project, const std::vector<RunDirectory>& runs, int jobs, bool detach, bool json);
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options);
 /// The comparison of some runs of a project as text on standard output.
 void print_comparison(const Project& project, const std::vector<std::string>& run_ids);
 

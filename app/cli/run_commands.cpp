@@ -17,8 +17,8 @@ struct RunOptions {
     std::string file, project;
     std::vector<std::string> overrides, run_names;
     std::vector<std::uint64_t> seeds;
-    int jobs = 1;
-    bool detach = false, smoke = false, json = false;
+    StartOptions start;
+    bool smoke = false;
 };
 
 void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
@@ -26,7 +26,7 @@ void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
     command.add_option("--set", options.overrides, "override a setting, as in --set training.batch_size=16")->type_name("KEY=VALUE")->allow_extra_args(false);
     command.add_option("--seeds", options.seeds, "seeds instead of the file's, as in --seeds 1,2,3")->delimiter(',')->type_name("N");
     command.add_flag("--smoke", options.smoke, "every stage with a few steps on a sample of the data, in at most two minutes");
-    command.add_flag("--json", options.json, "print as JSON");
+    command.add_flag("--json", options.start.json, "print as JSON");
     add_plugin_option(cli, command);
 }
 
@@ -58,7 +58,6 @@ void print_missing(const Experiment& experiment) {
 }
 
 int run_experiment(const Cli& cli, const RunOptions& options) {
-    if (options.jobs < 1) throw usage_error("--jobs {}: expected 1 or more", options.jobs);
     const Experiment experiment = load_experiment(cli, options);
     check_everything(experiment);
     print_missing(experiment);
@@ -67,14 +66,14 @@ int run_experiment(const Cli& cli, const RunOptions& options) {
     Store store(project.folder());
     std::vector<RunDirectory> runs;
     for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, options.smoke));
-    return start_runs(project, runs, options.jobs, options.detach, options.json);
+    return start_runs(project, runs, options.start);
 }
 
 int check_experiment(const Cli& cli, const RunOptions& options) {
     const Experiment experiment = load_experiment(cli, options);
     check_everything(experiment);
     print_missing(experiment);
-    if (options.json) {
+    if (options.start.json) {
         Json runs = Json::array();
         for (const ResolvedRun& run : experiment.runs())
             runs.push_back({{"variant", run.variant}, {"method", run.method}, {"plugin", run.plugin}, {"point", run.point}, {"seed", run.seed}, {"settings", run.settings}});
@@ -108,14 +107,14 @@ int resume(const RunOptions& options) {
     const Project project = open_project(options.project);
     const std::vector<RunDirectory> runs = named_runs(project, options);
     prepare_resume(runs);
-    return start_runs(project, runs, options.jobs, options.detach, options.json);
+    return start_runs(project, runs, options.start);
 }
 
 int rerun(const RunOptions& options) {
     const Project project = open_project(options.project);
     std::vector<RunDirectory> runs;
     for (const RunDirectory& run : named_runs(project, options)) runs.push_back(RunDirectory::create_like(project.folder(), run));
-    return start_runs(project, runs, options.jobs, options.detach, options.json);
+    return start_runs(project, runs, options.start);
 }
 
 int stop(const RunOptions& options) {
@@ -138,20 +137,23 @@ void add_names(CLI::App& command, RunOptions& options) {
 }
 
 void add_start_options(CLI::App& command, RunOptions& options) {
-    command.add_flag("--detach", options.detach, "return at once; the runs go on by themselves");
-    command.add_option("--jobs", options.jobs, "runs at the same time")->type_name("N");
+    command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
+    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024));
+    command.add_option("--devices", options.start.devices, "processes of each run that train together, sharing its cores; the results are the same")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
 }
 
 }  // namespace
 
-int start_runs(const Project& project, const std::vector<RunDirectory>& runs, int jobs, bool detach, bool json) {
-    const Queue queue = Queue::create(project, runs, jobs);
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options) {
+    const Queue queue = Queue::create(project, runs, options.jobs, options.devices);
     install_stop_handlers();
     start_supervisor(queue);
-    if (detach) {
-        if (json) print_json(ids_json(runs));
+    if (options.detach) {
+        if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)
-            if (!json) fmt::print("{}\n", run.info().id);
+            if (!options.json) fmt::print("{}\n", run.info().id);
         fmt::print(stderr, "started; see: faceter list --project {}\n", project.folder().string());
         return 0;
     }
@@ -160,7 +162,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, in
     for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
     std::vector<std::string> ids;
     for (const RunDirectory& run : runs) ids.push_back(run.info().id);
-    if (json)
+    if (options.json)
         print_json(ids_json(runs));
     else
         print_comparison(project, ids);
@@ -191,7 +193,7 @@ void add_run_commands(Cli& cli) {
     for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
     for (CLI::App* command : {resumed, again}) {
         add_start_options(*command, *options);
-        command->add_flag("--json", options->json, "print as JSON");
+        command->add_flag("--json", options->start.json, "print as JSON");
     }
 
     auto queue = std::make_shared<std::string>();

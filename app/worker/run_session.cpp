@@ -47,8 +47,8 @@ std::string numbered(const std::string& method, int time) { return time == 1 ? m
 
 }  // namespace
 
-RunSession::RunSession(const fs::path& folder) : run_(folder), settings_(run_.settings()) {
-    at::set_num_threads(json_or<int>(settings_, "threads", at::get_num_threads(), "threads"));
+RunSession::RunSession(const fs::path& folder) : run_(folder), settings_(run_.settings()), rendezvous_(Rendezvous::from_environment()) {
+    at::set_num_threads(std::max(1, json_or<int>(settings_, "threads", at::get_num_threads(), "threads") / rendezvous_.local_size));
 }
 
 DataRequest RunSession::request(const Json& entry) const {
@@ -56,6 +56,7 @@ DataRequest RunSession::request(const Json& entry) const {
 }
 
 void RunSession::warn(const std::string& message) {
+    if (!is_root()) return;   // the same as rank 0 says
     fmt::print(stderr, "warning: {}\n", message);
     journal_->event("warning", {{"message", message}});
 }
@@ -121,37 +122,68 @@ void RunSession::warn_of_overlap() {
     for (const Overlap& overlap : count_overlap(training_, evaluation_)) warn(describe_overlap(overlap));
 }
 
-int RunSession::execute() {
-    const bool trained = has_final_model();
-    if (!trained) resume_ = store_of(run_).newest(resume_warnings_);
+/// Rank 0: the attempt and its journal, before the others are there: what goes wrong at the rendezvous is in it.
+void RunSession::begin() {
+    trained_ = has_final_model();
+    if (!trained_) resume_ = store_of(run_).newest(resume_warnings_);
     run_.clear_request("stop");
     remove_leftovers(run_.checkpoints());
     JournalWriter::Start start;
     if (resume_) start.from_checkpoint = resume_->folder.filename().string(), start.from_step = resume_->state.step;
     start.machine = machine_json();
+    start.machine["ranks"] = rendezvous_.size;
     journal_ = std::make_unique<JournalWriter>(run_, run_.begin_attempt(), start);
+}
+
+/// All ranks go on from the checkpoint that rank 0 has chosen, and write into its attempt.
+void RunSession::join_others() {
+    if (rendezvous_.size > 1 && journal_) journal_->phase("meet the other processes");
+    const double limit = json_or<double>(settings_.at("training"), "rank_timeout_s", 600, "training");
+    group_ = join_group(rendezvous_, {limit, limit});
+    Json plan;
+    if (is_root()) plan = {{"attempt", journal_->attempt()}, {"trained", trained_}, {"checkpoint", resume_ ? resume_->folder.filename().string() : ""}};
+    plan = Json::parse(text_of_root(*group_, plan.dump()));
+    if (is_root()) return;
+    trained_ = plan.at("trained");
+    JournalWriter::Start start;
+    start.rank = rendezvous_.rank;
+    start.from_checkpoint = plan.at("checkpoint");
+    if (!start.from_checkpoint.empty()) resume_ = store_of(run_).open(start.from_checkpoint), start.from_step = resume_->state.step;
+    start.machine = machine_json();
+    journal_ = std::make_unique<JournalWriter>(run_, plan.at("attempt").get<int>(), start);
+}
+
+int RunSession::execute() {
+    if (is_root()) begin();
     try {
-        for (const std::string& warning : resume_warnings_) warn(warning);
-        load_evaluation_data();
-        if (trained) {
-            model_ = open_run_model(run_);
-        } else if (!train()) {
-            return static_cast<int>(ExitCode::stopped);
-        }
-        measure_model();
-        embedder_ = std::make_unique<CachedEmbedder>(*model_);
-        if (!evaluate_all()) {
-            journal_->event("stopped", {{"phase", "evaluate"}});
-            return static_cast<int>(ExitCode::stopped);
-        }
-        analyse();
-        journal_->event("finished");
-        return 0;
+        join_others();
+        return work();
     } catch (...) {
         const auto [code, message] = describe_current_exception();
-        journal_->event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
+        if (group_ && code != ExitCode::peer_lost) group_->fail(message);
+        if (journal_) journal_->event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
         throw;
     }
+}
+
+int RunSession::work() {
+    for (const std::string& warning : resume_warnings_) warn(warning);
+    if (is_root()) load_evaluation_data();
+    if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
+    if (!is_root()) {
+        journal_->event("finished");
+        return 0;
+    }
+    if (trained_) model_ = open_run_model(run_);
+    measure_model();
+    embedder_ = std::make_unique<CachedEmbedder>(*model_);
+    if (!evaluate_all()) {
+        journal_->event("stopped", {{"phase", "evaluate"}});
+        return static_cast<int>(ExitCode::stopped);
+    }
+    analyse();
+    journal_->event("finished");
+    return 0;
 }
 
 bool RunSession::train() {
@@ -172,11 +204,14 @@ bool RunSession::train() {
     const std::size_t first = resume_ ? resume_->state.stage : 0;
     for (std::size_t i = 0; i < stages.size(); ++i) {
         if (i == 0 || stages[i].part != stages[i - 1].part) {   // also of stages that an earlier attempt has trained: the next ones build on their data
+            if (!is_root()) group_->barrier();   // rank 0 chooses and writes, the others find it
             data.prepare(stages[i], training_);
+            if (is_root()) group_->barrier();
             batchers_.clear();
         }
         if (i >= first && !train_stage(i, stages[i], i == first ? resume_ : std::nullopt)) return false;
     }
+    if (!is_root()) return true;
     variant_->finish(*model_, {training_, json_or<std::uint64_t>(settings_, "seed", 1, "seed"), [&](const std::string& what) {
                                    if (stop_wanted()) throw Error(ExitCode::stopped, "stopped; faceter resume goes on from the last checkpoint");
                                    journal_->phase(what);
@@ -219,14 +254,15 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
     EarlyStopping early = early_stopping_of(planned.settings.at("training"));
     early.keep_best = has_validation(stage);
     if (stage.adapter >= 0 && !stage.adapt_documents) journal_->phase("embed the documents of " + stage.name);
-    Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early, group_);
+    Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early, *group_);
     if (resume) trainer.restore(*resume);
+    group_->barrier();   // from here on one that is late is lost
     journal_->event("stage_started", {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
     journal_->phase(stage.name == "train" ? "train" : "train " + stage.name);
     const CheckpointStore store = store_of(run_);
     TrainerEvents events;
     events.step = [&](const StepReport& report) {
-        Json event = step_event(report);
+        Json event = is_root() ? step_event(report) : Json{{"step", report.step}, {"total_steps", report.total_steps}, {"step_s", report.seconds}};
         if (index > 0) event["stage"] = index;
         journal_->step(event);
     };
@@ -252,7 +288,9 @@ const PairBatcher& RunSession::batcher_of(const TokenLengths& lengths) {
     auto& batcher = batchers_[lengths];
     if (batcher) return *batcher;
     journal_->phase("tokenise");
+    if (!is_root()) group_->barrier();   // rank 0 writes the token caches, the others find them
     batcher = std::make_unique<PairBatcher>(*model_, training_pointers(), cache_directory() / "tokens", at::get_num_threads(), lengths);
+    if (is_root()) group_->barrier();
     return *batcher;
 }
 
@@ -265,7 +303,7 @@ std::vector<const TrainingSet*> RunSession::training_pointers() const {
 CurriculumContext RunSession::curriculum_context(const PlannedStage& planned) {
     CurriculumContext context = faceter::curriculum_context(planned, *model_, training_pointers());
     context.folder = run_.folder() / "curriculum";
-    context.group = &group_;
+    context.group = group_.get();
     context.warn = [this](const std::string& message) { warn(message); };
     return context;
 }

@@ -11,11 +11,13 @@
 #include "plugin/stage_plan.h"
 #include "run/journal.h"
 #include "run/run_directory.h"
+#include "train/rendezvous.h"
 #include "train/trainer.h"
 
 namespace faceter::worker {
 
-/// One attempt at a run, from its directory: trains what is not trained, scores what is not scored.
+/// One attempt at a run, from its directory: trains what is not trained, scores what is not scored. Where several processes are its ranks (Rendezvous), all
+/// of them train; rank 0 keeps the run's record, writes checkpoints, evaluates and analyses.
 class RunSession {
   public:
     explicit RunSession(const fs::path& folder);
@@ -23,6 +25,10 @@ class RunSession {
     int execute();
 
   private:
+    bool is_root() const { return rendezvous_.rank == 0; }
+    void begin();
+    void join_others();
+    int work();
     bool has_final_model() const;
     void load_training_data();
     void add_training_sets(std::vector<TrainingSet> sets, const Task& task);
@@ -50,6 +56,7 @@ class RunSession {
 
     RunDirectory run_;
     Json settings_;
+    Rendezvous rendezvous_;
     std::unique_ptr<JournalWriter> journal_;
     std::unique_ptr<Variant> variant_;
     std::unique_ptr<EmbeddingModel> model_;
@@ -58,7 +65,8 @@ class RunSession {
     std::map<TokenLengths, std::unique_ptr<PairBatcher>> batchers_;
     std::vector<EvaluationSet> evaluation_, validation_;   ///< validation: of tasks, for stages that train one alone
     std::unique_ptr<CachedEmbedder> validation_embedder_;  ///< documents that stages of adapters leave as they are
-    SingleProcess group_;
+    std::unique_ptr<ProcessGroup> group_;
+    bool trained_ = false;                                 ///< by an earlier attempt
     std::optional<Checkpoint> resume_;
     std::vector<std::string> resume_warnings_;
 };

@@ -41,7 +41,7 @@ fs::path worker_program() {
     return beside;
 }
 
-Queue Queue::create(const Project& project, const std::vector<RunDirectory>& runs, int jobs) {
+Queue Queue::create(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices) {
     const fs::path root = project.folder() / "queue";
     make_directories(root);
     std::string name = (root / "q-XXXXXX").string();
@@ -49,6 +49,7 @@ Queue Queue::create(const Project& project, const std::vector<RunDirectory>& run
     Queue queue;
     queue.folder = name;
     queue.jobs = jobs;
+    queue.devices = devices;
     queue.worker = absolute_path(worker_program()).string();
     make_directories(queue.folder / "done");
     Json paths = Json::array();
@@ -56,7 +57,7 @@ Queue Queue::create(const Project& project, const std::vector<RunDirectory>& run
         queue.runs.push_back(run.folder());
         paths.push_back(run.folder().string());
     }
-    write_file_atomic(queue.folder / "queue.json", Json{{"runs", paths}, {"jobs", jobs}, {"worker", queue.worker}}.dump(1) + "\n");
+    write_file_atomic(queue.folder / "queue.json", Json{{"runs", paths}, {"jobs", jobs}, {"devices", devices}, {"worker", queue.worker}}.dump(1) + "\n");
     return queue;
 }
 
@@ -67,6 +68,7 @@ Queue Queue::open(const fs::path& folder) {
     queue.folder = absolute_path(folder);
     for (const std::string& run : json_at<std::vector<std::string>>(json, "runs", file.string())) queue.runs.emplace_back(run);
     queue.jobs = std::max(1, json_or(json, "jobs", 1, file.string()));
+    queue.devices = std::max(1, json_or(json, "devices", 1, file.string()));
     queue.worker = json_at<std::string>(json, "worker", file.string());
     return queue;
 }

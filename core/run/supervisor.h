@@ -11,10 +11,11 @@ namespace faceter {
 struct Queue {
     fs::path folder;
     std::vector<fs::path> runs;
-    int jobs = 1;           ///< workers at a time
+    int jobs = 1;           ///< runs at a time
+    int devices = 1;        ///< worker processes of a run, which train together
     std::string worker;     ///< program; empty: FACETER_WORKER, else faceter-worker beside this program
 
-    static Queue create(const Project& project, const std::vector<RunDirectory>& runs, int jobs);
+    static Queue create(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices = 1);
     static Queue open(const fs::path& folder);
     /// Exit code of a run that is over.
     std::optional<int> exit_code(const fs::path& run) const;
@@ -33,7 +34,7 @@ void prepare_resume(const std::vector<RunDirectory>& runs);
 /// SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
 void start_supervisor(const Queue& queue);
 
-/// The supervisor's work: runs the worker for one run after the other (up to `jobs` at once), its output in logs/<attempt>/rank-0.log, records how
+/// The supervisor's work: runs the worker for one run after the other (up to `jobs` at once), its output in logs/<attempt>/rank-N.log, records how
 /// it ended, hands control/stop on as SIGTERM, and ingests each finished run. Returns 0 when all are over, whatever became of them.
 int supervise(const fs::path& queue_folder);
 

@@ -30,6 +30,10 @@ Schema training_schema() {
                 choice("schedule", {"cosine", "linear", "constant"}, "cosine", "How the learning rate falls after warm-up.").from("paper-silent"),
                 real("max_grad_norm", 1.0, "Gradients are scaled down to this norm; 0: never.").at_least(0).from("paper-silent"),
                 integer("accumulate", 1, "Batches whose gradients are summed before a step.").at_least(1).in("batches"),
+                choice("sharding", {"none", "zero2"}, "none",
+                       "With several processes: whether each holds all moments of the optimiser, or (zero2) those of its part of the parameters; the weights are the same.")
+                    .from("ZeRO, Rajbhandari et al., 2020, stage 2"),
+                real("rank_timeout_s", 600, "With several processes: one that the others miss for so long in a step, or at the start, is lost and named.").above(0).in("s"),
                 real("dropout", 0, "Dropout while training; null: as the model's config.json says.").at_least(0).at_most(0.9).optional(),
                 integer("query_length", 0, "Longest query in training, instruction included; null: max_length.").at_least(2).in("tokens").optional().from("Nomic Embed v2, section 4.3: 32"),
                 integer("document_length", 0, "Longest document in training; null: max_length.").at_least(2).in("tokens").optional().from("Nomic Embed v2, section 4.3: 256"),

@@ -127,11 +127,16 @@ std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& warn
             warnings.push_back(fmt::format("{}: passed over, {}", folder.string(), problem));
             continue;
         }
-        const Json state = read_json(folder / "state.json", 1 << 26);
-        const std::string name = (folder / "state.json").string();
-        return Checkpoint{folder, {json_at<std::size_t>(state, "stage", name), json_at<std::int64_t>(state, "step", name), state.at("details")}};
+        return open(folder.filename().string());
     }
     return std::nullopt;
+}
+
+Checkpoint CheckpointStore::open(const std::string& folder_name) const {
+    const fs::path folder = folder_ / folder_name;
+    const Json state = read_json(folder / "state.json", 1 << 26);
+    const std::string name = (folder / "state.json").string();
+    return {folder, {json_at<std::size_t>(state, "stage", name), json_at<std::int64_t>(state, "step", name), state.at("details")}};
 }
 
 }  // namespace faceter

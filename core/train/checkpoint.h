@@ -33,6 +33,8 @@ class CheckpointStore {
     fs::path save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer) const;
     /// The newest whose files agree with its manifest. One that does not is passed over with a line in `warnings`.
     std::optional<Checkpoint> newest(std::vector<std::string>& warnings) const;
+    /// The one of this name, which another process has chosen.
+    Checkpoint open(const std::string& name) const;
 
   private:
     std::vector<fs::path> list() const;   // newest first

@@ -17,7 +17,7 @@ AdamW::AdamW(std::vector<Parameter> parameters, AdamWSettings settings) : parame
     }
 }
 
-at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts) {
+at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts, const std::function<at::Tensor(const at::Tensor&)>& over_all) {
     const at::NoGradGuard no_grad;
     struct Batch {
         std::vector<at::Tensor> values, gradients, first, second, steps;
@@ -35,8 +35,9 @@ at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::se
         batch.steps.push_back(steps_[i]);
         gradients.push_back(gradient);
     }
-    if (gradients.empty()) return at::zeros({});
-    const at::Tensor norm = at::stack(at::_foreach_norm(gradients, 2)).norm();
+    at::Tensor norm = gradients.empty() ? at::zeros({}) : at::stack(at::_foreach_norm(gradients, 2)).norm();
+    if (over_all) norm = over_all(norm);
+    if (gradients.empty()) return norm;
     // The fused step divides gradients by this: the norm is never read back on the way.
     const at::Tensor divisor = max_grad_norm > 0 ? (norm / max_grad_norm).clamp_min(1).to(at::kFloat) : at::Tensor();
     for (const bool decay : {false, true}) {
@@ -65,12 +66,16 @@ std::vector<NamedTensor> AdamW::state() const {
 }
 
 void AdamW::load(const Weights& weights) {
-    for (const NamedTensor& part : state()) {
-        const TensorInfo& info = weights.at(part.name);
-        if (info.numel() != part.tensor.numel())
-            throw data_error("{}: tensor '{}' has {} values, expected {}", weights.description(), part.name, info.numel(), part.tensor.numel());
-        weights.read_float(part.name, {part.tensor.data_ptr<float>(), static_cast<std::size_t>(part.tensor.numel())});
-    }
+    for (const NamedTensor& part : state()) read_tensor(weights, part.name, part.tensor);
+}
+
+void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& values) {
+    const TensorInfo& info = weights.at(name);
+    if (info.numel() != values.numel()) throw data_error("{}: tensor '{}' has {} values, expected {}", weights.description(), name, info.numel(), values.numel());
+    const bool in_place = values.scalar_type() == at::kFloat && values.device().is_cpu() && values.is_contiguous();
+    const at::Tensor read = in_place ? values : at::empty(values.sizes(), at::kFloat);
+    weights.read_float(name, {read.data_ptr<float>(), static_cast<std::size_t>(read.numel())});
+    if (!in_place) values.copy_(read);
 }
 
 Schedule schedule_from_name(const std::string& name) {

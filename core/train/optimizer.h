@@ -1,6 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ class AdamW {
 
     /// One step with the gradients at hand for shared parameters and those experts that the batch plan names. Gradients are first scaled
     /// down to the norm `max_grad_norm` (0: never). Returns their norm before that, as a tensor: reading it is the caller's choice.
-    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts);
+    /// Where these are a part of the parameters, `over_all` makes the norm of their gradients that of all.
+    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts, const std::function<at::Tensor(const at::Tensor&)>& over_all = {});
     void zero_grad();
 
     const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -31,11 +33,19 @@ class AdamW {
     std::vector<NamedTensor> state() const;
     void load(const Weights& state);
 
+    struct Moments {
+        at::Tensor first, second, steps;
+    };
+    Moments moments(std::size_t parameter) const { return {first_[parameter], second_[parameter], steps_[parameter]}; }
+
   private:
     std::vector<Parameter> parameters_;
     std::vector<at::Tensor> first_, second_, steps_;
     AdamWSettings settings_;
 };
+
+/// Reads a stored tensor into `values`, whatever their type. Errors (data): it is missing, or has another number of values.
+void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& values);
 
 enum class Schedule { cosine, linear, constant };
 Schedule schedule_from_name(const std::string& name);

@@ -68,7 +68,7 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
     std::vector<std::size_t> order(texts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return (*side.tokens)[texts[a]].size() > (*side.tokens)[texts[b]].size(); });
-    const at::Tensor rows = at::empty({static_cast<std::int64_t>(texts.size()), model.dim()}, at::kFloat);
+    const at::Tensor rows = at::empty({static_cast<std::int64_t>(texts.size()), model.dim()}, model.encoders.front()->dtype() == at::kDouble ? at::kDouble : at::kFloat);
     for (std::size_t start = 0; start < order.size();) {
         std::vector<SequenceInput> inputs;
         std::vector<std::int64_t> places;
@@ -82,7 +82,7 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
             places.push_back(static_cast<std::int64_t>(order[start]));
         }
         const at::Tensor part = model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {});
-        rows.index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), part.to(at::kFloat));
+        rows.index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), part.to(rows.scalar_type()));
     }
     return rows;
 }
@@ -121,10 +121,8 @@ void PairBatcher::pack(const std::vector<SequenceInput>& all, PairBatch& batch) 
     batch.tokens = make_packed_batch(packed);
 }
 
-PairBatch PairBatcher::build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const {
-    PairBatch batch;
-    batch.num_pairs = static_cast<std::int64_t>(items.size());
-    batch.pairs.temperature = temperature;
+/// What is to be embedded: queries, then documents, then negatives; the rest goes into `batch`.
+std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference> items, const Sides& sides, PairBatch& batch) const {
     std::vector<SequenceInput> queries, documents, negatives;
     std::vector<at::Tensor> frozen_documents, frozen_negatives;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -153,7 +151,22 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
     std::vector<SequenceInput> all = std::move(queries);
     all.insert(all.end(), documents.begin(), documents.end());
     all.insert(all.end(), negatives.begin(), negatives.end());
-    pack(all, batch);
+    return all;
+}
+
+PairBatch PairBatcher::build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const {
+    PairBatch batch;
+    batch.num_pairs = static_cast<std::int64_t>(items.size());
+    batch.pairs.temperature = temperature;
+    pack(collect(items, sides, batch), batch);
+    return batch;
+}
+
+PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides) const {
+    PairBatch batch;
+    batch.num_pairs = static_cast<std::int64_t>(items.size());
+    batch.pairs.temperature = temperature;
+    for (const SequenceInput& sequence : collect(items, sides, batch)) batch.experts.insert(sequence.expert);
     return batch;
 }
 

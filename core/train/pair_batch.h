@@ -51,6 +51,8 @@ class PairBatcher {
     };
     PairBatch build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
     PairBatch build(std::span<const ExampleReference> items, double temperature) const { return build(items, temperature, {}); }
+    /// The same without tokens and rows: what every rank needs to know of the pairs that others embed.
+    PairBatch outline(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
     /// Embeds the documents and negatives of these tasks (none: of all) once, by expert 0 of their encoder, for stages whose document side does not change. What was embedded
     /// before is kept.
     void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks) const;
@@ -70,6 +72,7 @@ class PairBatcher {
     };
     static SequenceInput input(const Side& side, const std::optional<int>& expert, std::uint32_t text, std::uint64_t key);
     static at::Tensor embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts);
+    std::vector<SequenceInput> collect(std::span<const ExampleReference> items, const Sides& sides, PairBatch& batch) const;
     static void pack(const std::vector<SequenceInput>& all, PairBatch& batch);
     std::vector<Set> sets_;
 };

@@ -1,9 +1,18 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <memory>
+#include <string>
+
 namespace faceter {
 
-/// The processes that train one model together. The trainer is written against this from the start; alone it is a group of one.
+/// How long a rank waits for the others. `step`: they do the same work at the same time, and one that is late by the time limit is dead or hung. `work`: one of
+/// them may be evaluating or writing a checkpoint before it comes.
+enum class Patience { step, work };
+
+/// The processes that train one model together. The trainer is written against this from the start; alone it is a group of one. All ranks call the same
+/// functions in the same order. Errors (peer_lost): a rank died, failed or did not come within the time limit; the message names it.
 class ProcessGroup {
   public:
     virtual ~ProcessGroup() = default;
@@ -11,18 +20,39 @@ class ProcessGroup {
     virtual int size() const = 0;
     /// Rows of all ranks, in rank order: [n, D] of each -> [sum n, D]. Detached.
     virtual at::Tensor all_gather_rows(const at::Tensor& rows) = 0;
-    /// Element-wise sum over the ranks, in place.
-    virtual void all_reduce_sum(at::Tensor& values) = 0;
+    /// Element-wise sum over the ranks, in place: contiguous, and afterwards the same bits on all of them.
+    virtual void all_reduce_sum(at::Tensor& values, Patience patience) = 0;
+    void all_reduce_sum(at::Tensor& values) { all_reduce_sum(values, Patience::step); }
+    /// Element-wise sum over the ranks, of which each gets its part: [size * n] -> [n].
+    virtual at::Tensor reduce_scatter_sum(const at::Tensor& values) = 0;
+    /// Parts of equal size, in rank order: [n] of each -> [size * n].
+    virtual at::Tensor all_gather_parts(const at::Tensor& part) = 0;
     virtual void barrier() = 0;
+    /// Tells the others why this rank goes, so that they name the cause instead of a lost connection.
+    virtual void fail(const std::string& why) = 0;
 };
 
 class SingleProcess final : public ProcessGroup {
   public:
+    using ProcessGroup::all_reduce_sum;
     int rank() const override { return 0; }
     int size() const override { return 1; }
     at::Tensor all_gather_rows(const at::Tensor& rows) override { return rows.detach(); }
-    void all_reduce_sum(at::Tensor&) override {}
+    void all_reduce_sum(at::Tensor&, Patience) override {}
+    at::Tensor reduce_scatter_sum(const at::Tensor& values) override { return values; }
+    at::Tensor all_gather_parts(const at::Tensor& part) override { return part; }
     void barrier() override {}
+    void fail(const std::string&) override {}
 };
+
+/// The text that rank 0 has, on every rank.
+std::string text_of_root(ProcessGroup& group, const std::string& text);
+
+/// The items [begin, end) of `count` that are a rank's: consecutive, equal but for one, and rank 0 has some where anybody has.
+struct Share {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+};
+Share share_of(std::int64_t count, int rank, int size);
 
 }  // namespace faceter

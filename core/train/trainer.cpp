@@ -29,6 +29,7 @@ TrainingSettings TrainingSettings::from_json(const Json& settings) {
     s.max_grad_norm = json_or<double>(t, "max_grad_norm", s.max_grad_norm, name);
     s.dropout = json_or<double>(t, "dropout", -1, name);
     s.schedule = schedule_from_name(json_or<std::string>(t, "schedule", "cosine", name));
+    s.sharding = json_or<std::string>(t, "sharding", "none", name) == "zero2" ? Sharding::zero2 : Sharding::none;
     s.adamw.weight_decay = json_or<double>(t, "weight_decay", s.adamw.weight_decay, name);
     s.gradient_cache_chunk = json_or<std::int64_t>(settings.at("objective"), "gradient_cache_chunk", 0, "objective");
     s.bf16 = json_or<std::string>(settings, "precision", "float32", "precision") == "bf16";
@@ -55,7 +56,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
         if (sides_.documents_frozen) batcher_.freeze_documents(model_, {stage.tasks.begin(), stage.tasks.end()});
     }
     for (const Parameter& p : trained(encoder_)) p.tensor.requires_grad_(true);
-    optimizer_ = std::make_unique<AdamW>(trained(encoder_), settings_.adamw);
+    optimizer_ = std::make_unique<GroupAdamW>(trained(encoder_), settings_.adamw, group_, settings_.sharding);
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
     const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;   // its last step may be a short one: no example is left out
     const std::int64_t whole_epochs = planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
@@ -93,7 +94,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     for (const Parameter& p : optimizer_->parameters())
         if (state.find("best." + p.name)) {
             best_.push_back(at::empty_like(p.tensor.detach()));
-            state.read_float("best." + p.name, {best_.back().data_ptr<float>(), static_cast<std::size_t>(best_.back().numel())});
+            read_tensor(state, "best." + p.name, best_.back());
         }
     step_ = checkpoint.state.step;
     curriculum_.restore(checkpoint.state.details.at("curriculum"));
@@ -113,17 +114,16 @@ LossResult Trainer::routing_loss(const RoutingTrace& trace, const RoutingTotals&
     return trace.empty() ? LossResult{} : routing_loss_(trace, totals);
 }
 
-void Trainer::add_loss(const LossResult& result, StepSums& sums, double share_of_parts) const {
+void Trainer::add_loss(const LossResult& result, LossSums& sums, double share_of_parts) const {
     if (!result.loss.defined()) return;
-    const at::Tensor share = result.loss.detach() / static_cast<double>(settings_.accumulate);
-    sums.loss = sums.loss.defined() ? sums.loss + share : share;
+    sums.loss += result.loss.detach().item<double>() / static_cast<double>(settings_.accumulate);
     for (const auto& [name, value] : result.parts) sums.parts[name] += value * share_of_parts;
 }
 
 void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     sums.pairs += pairs;
-    if (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk) return cached_gradients(plan, sums);
+    if (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk)) return cached_gradients(plan, sums);
     const PairBatch batch = build(plan.items, plan.temperature);
     sums.tokens += batch.tokens.layout->num_tokens();
     sums.experts.insert(batch.experts.begin(), batch.experts.end());
@@ -136,68 +136,8 @@ void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
     const LossResult routing = routing_loss(trace, totals);
     const at::Tensor loss = routing.loss.defined() ? result.loss + routing.loss : result.loss;
     (loss / static_cast<double>(settings_.accumulate)).backward();
-    add_loss(result, sums);
-    add_loss(routing, sums, 1.0 / static_cast<double>(settings_.accumulate));
-}
-
-/// GradCache (Gao et al., 2021): embeddings of all chunks without a graph, gradients of the loss with respect to them, then each chunk again with its
-/// part. Dropout masks are keyed by example, so both passes draw the same.
-void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
-    const auto chunk = static_cast<std::size_t>(settings_.gradient_cache_chunk);
-    std::vector<PairBatch> chunks;
-    std::vector<at::Tensor> queries, documents, negatives;
-    RoutingTotals totals;
-    PairEmbeddings whole;
-    whole.temperature = plan.temperature;
-    whole.keep = plan.keep;
-    for (std::size_t begin = 0; begin < plan.items.size(); begin += chunk) {
-        const std::size_t count = std::min(chunk, plan.items.size() - begin);
-        chunks.push_back(build({plan.items.data() + begin, count}, plan.temperature));
-        const PairBatch& part = chunks.back();
-        sums.tokens += part.tokens.layout->num_tokens();
-        sums.experts.insert(part.experts.begin(), part.experts.end());
-        const at::NoGradGuard no_grad;
-        RoutingTrace trace;
-        const PairEmbeddings rows = part.assemble(forward(part, &trace));
-        totals.add(trace);
-        queries.push_back(rows.queries);
-        documents.push_back(rows.documents);
-        if (rows.negatives.defined()) negatives.push_back(rows.negatives);
-        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-        for (const std::int64_t owner : part.pairs.negative_owner) whole.negative_owner.push_back(owner + static_cast<std::int64_t>(begin));
-        append(whole.document_texts, part.pairs.document_texts);
-        append(whole.negative_texts, part.pairs.negative_texts);
-        append(whole.labels, part.pairs.labels);
-    }
-    whole.queries = at::cat(queries).requires_grad_();
-    whole.documents = at::cat(documents).requires_grad_();
-    if (!negatives.empty()) whole.negatives = at::cat(negatives).requires_grad_();
-    const LossResult result = objective_(whole);
-    (result.loss / static_cast<double>(settings_.accumulate)).backward();
-    std::int64_t pair = 0, negative = 0;
-    for (const PairBatch& part : chunks) {
-        RoutingTrace trace;
-        const PairEmbeddings rows = part.assemble(forward(part, &trace));
-        std::vector<at::Tensor> outputs{rows.queries};
-        std::vector<at::Tensor> gradients{whole.queries.grad().narrow(0, pair, part.num_pairs)};
-        if (!sides_.documents_frozen) {
-            outputs.push_back(rows.documents);
-            gradients.push_back(whole.documents.grad().narrow(0, pair, part.num_pairs));
-        }
-        if (!sides_.documents_frozen && rows.negatives.defined() && whole.negatives.grad().defined()) {
-            outputs.push_back(rows.negatives);
-            gradients.push_back(whole.negatives.grad().narrow(0, negative, rows.negatives.size(0)));
-            negative += rows.negatives.size(0);
-        }
-        pair += part.num_pairs;
-        if (const LossResult routing = routing_loss(trace, totals); routing.loss.defined()) {
-            outputs.push_back(routing.loss);
-            gradients.push_back(at::full({}, 1.0 / static_cast<double>(settings_.accumulate), routing.loss.options()));
-            add_loss(routing, sums, 1.0 / static_cast<double>(settings_.accumulate));
-        }
-        torch::autograd::backward(outputs, gradients);
-    }
-    add_loss(result, sums);
+    add_loss(result, sums.whole);
+    add_loss(routing, sums.share, 1.0 / static_cast<double>(settings_.accumulate));
 }
 
 StepReport Trainer::train_step() {
@@ -212,15 +152,17 @@ StepReport Trainer::train_step() {
         accumulate_gradients(plan, sums);
     }
     report.learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
+    sum_over_ranks(sums);
     const at::Tensor norm = optimizer_->step(report.learning_rate, settings_.max_grad_norm, sums.experts);
     optimizer_->zero_grad();
     report.step = ++step_;
     report.total_steps = total_steps_;
-    report.loss = sums.loss.item<double>();
+    report.loss = sums.whole.loss + sums.share.loss;
     report.grad_norm = norm.item<double>();
     report.tokens = sums.tokens;
     report.pairs = sums.pairs;
-    report.parts = sums.parts;
+    report.parts = sums.whole.parts;
+    for (const auto& [name, value] : sums.share.parts) report.parts[name] += value;
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
@@ -231,20 +173,38 @@ CheckpointState Trainer::state() const {
 }
 
 void Trainer::save(const TrainerEvents& events) const {
-    if (events.checkpoint && group_.rank() == 0) events.checkpoint(state(), optimizer_state());
+    const std::vector<NamedTensor> optimizer = events.checkpoint ? optimizer_state() : std::vector<NamedTensor>();
+    if (events.checkpoint && group_.rank() == 0) events.checkpoint(state(), optimizer);
     group_.barrier();
 }
 
-bool Trainer::evaluate_and_judge(const TrainerEvents& events) {
-    const double score = events.evaluate(step_);
-    if (score > best_score_ + early_.min_delta) {
-        best_score_ = score;
+void Trainer::judge(const TrainerEvents& events, Verdict& verdict) const {
+    verdict.score = events.evaluate(step_);
+    verdict.better = verdict.score > best_score_ + early_.min_delta;
+    verdict.enough = early_.on && !verdict.better && evaluations_without_gain_ + 1 >= early_.patience;
+}
+
+/// Rank 0 evaluates and judges; a rank that is asked to stop makes all of them stop at this step.
+Trainer::Verdict Trainer::agree(const TrainerEvents& events) {
+    const bool judged = settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
+    Verdict v;
+    if (judged && group_.rank() == 0) judge(events, v);
+    v.stop = step_ < total_steps_ && !v.enough && events.should_stop();
+    v.save = group_.rank() == 0 && events.checkpoint_wanted();
+    if (group_.size() > 1) {
+        at::Tensor sums = at::tensor({double(v.stop), double(v.save), double(v.better), double(v.enough), v.score}, at::kDouble);
+        group_.all_reduce_sum(sums, Patience::work);
+        const auto* sum = sums.data_ptr<double>();
+        v = {sum[0] > 0 && sum[3] == 0, sum[1] > 0, sum[2] > 0, sum[3] > 0, sum[4]};
+    }
+    if (v.better) {
+        best_score_ = v.score;
         evaluations_without_gain_ = 0;
         keep_best();
-    } else {
+    } else if (judged) {
         ++evaluations_without_gain_;
     }
-    return early_.on && evaluations_without_gain_ >= early_.patience;
+    return v;
 }
 
 TrainOutcome Trainer::run(const TrainerEvents& events) {
@@ -263,13 +223,11 @@ TrainOutcome Trainer::run_steps(const TrainerEvents& events) {
             throw failure("the loss is {} at step {}; lower training.learning_rate, or look for empty or broken texts", report.loss, report.step);
         if (events.step) events.step(report);
         const bool last = step_ == total_steps_;
-        const bool judged = settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
-        const bool enough = judged && evaluate_and_judge(events);
-        const bool stop = !last && !enough && events.should_stop();
+        const Verdict verdict = agree(events);
         const bool due = settings_.checkpoint_every_steps > 0 && step_ % settings_.checkpoint_every_steps == 0;
-        if (last || enough || stop || due || events.checkpoint_wanted()) save(events);
-        if (enough) return TrainOutcome::early_stopped;
-        if (stop) return TrainOutcome::stopped;
+        if (last || verdict.enough || verdict.stop || due || verdict.save) save(events);
+        if (verdict.enough) return TrainOutcome::early_stopped;
+        if (verdict.stop) return TrainOutcome::stopped;
     }
     return TrainOutcome::finished;
 }

@@ -9,6 +9,7 @@
 #include "model/embedding_model.h"
 #include "train/checkpoint.h"
 #include "train/curriculum.h"
+#include "train/group_optimizer.h"
 #include "train/objective.h"
 #include "train/optimizer.h"
 #include "train/pair_batch.h"
@@ -26,6 +27,7 @@ struct TrainingSettings {
     double dropout = -1;                     ///< < 0: as the model's config.json says
     Schedule schedule = Schedule::cosine;
     AdamWSettings adamw;
+    Sharding sharding = Sharding::none;
     bool bf16 = false;   ///< products in bf16 (Bf16Products); weights, sums and everything else in float32
     std::uint64_t seed = 1;
     static TrainingSettings from_json(const Json& settings);
@@ -58,9 +60,9 @@ struct StepReport {
 /// Called by the trainer between steps.
 struct TrainerEvents {
     std::function<void(const StepReport&)> step;
-    /// Scores the model as it is; returns the watched score (percent) for early stopping.
+    /// Scores the model as it is; returns the watched score (percent) for early stopping. Given on all ranks, called on rank 0: the others wait.
     std::function<double(std::int64_t step)> evaluate;
-    /// Writes a checkpoint.
+    /// Writes a checkpoint; on rank 0 only.
     std::function<void(const CheckpointState&, const std::vector<NamedTensor>& optimizer)> checkpoint;
     std::function<bool()> should_stop = [] { return false; };
     std::function<bool()> checkpoint_wanted = [] { return false; };
@@ -75,7 +77,8 @@ struct EarlyStopping {
 
 enum class TrainOutcome { finished, early_stopped, stopped };
 
-/// Trains one encoder of a model, or one adapter of it, through one stage.
+/// Trains one encoder of a model, or one adapter of it, through one stage. Every rank of the group draws the same plan, embeds its share of each batch, gathers
+/// the embeddings of the others and differentiates the loss of the whole batch with respect to its own rows; the ranks' gradients add up to those of one process.
 class Trainer {
   public:
     Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
@@ -88,22 +91,42 @@ class Trainer {
     std::int64_t step() const { return step_; }
     /// One forward, backward and update (for benchmarks and tests).
     StepReport train_step();
-    const AdamW& optimizer() const { return *optimizer_; }
-    /// What a checkpoint holds besides the model: moments, and the best weights so far where they are kept.
+    const GroupAdamW& optimizer() const { return *optimizer_; }
+    /// What a checkpoint holds besides the model: moments, and the best weights so far where they are kept. A collective.
     std::vector<NamedTensor> optimizer_state() const;
 
   private:
-    struct StepSums {
-        at::Tensor loss;
+    struct LossSums {
+        double loss = 0;
         std::map<std::string, double> parts;
-        std::set<int> experts;
+    };
+    struct StepSums {
+        LossSums whole, share;          ///< of the whole batch on every rank; of this rank's share of it
+        std::set<int> experts;          ///< of the whole batch
         std::int64_t tokens = 0, pairs = 0;
+        int busy_ranks = 0;             ///< the first so many have embedded anything
+    };
+    /// A part of this rank's share of a batch, and its embeddings: with their graph where the share is one part.
+    struct EmbeddedPart {
+        PairBatch batch;
+        PairEmbeddings rows;
+        RoutingTrace trace;
+    };
+    /// What the ranks agree on between two steps.
+    struct Verdict {
+        bool stop = false, save = false, better = false, enough = false;
+        double score = 0;
     };
     void accumulate_gradients(const BatchPlan& plan, StepSums& sums);
     void cached_gradients(const BatchPlan& plan, StepSums& sums);
+    std::vector<EmbeddedPart> embed_share(const BatchPlan& plan, const Share& share, RoutingTotals& totals) const;
+    void gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const;
+    void sum_over_ranks(RoutingTotals& totals) const;
+    void sum_over_ranks(StepSums& sums) const;
+    void backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals, StepSums& sums);
     at::Tensor forward(const PairBatch& batch, RoutingTrace* trace) const;
     LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
-    void add_loss(const LossResult& result, StepSums& sums, double share_of_parts = 1) const;
+    void add_loss(const LossResult& result, LossSums& sums, double share_of_parts = 1) const;
     TrainOutcome run_steps(const TrainerEvents& events);
     std::vector<Parameter> trained(const Encoder& encoder) const;
     void keep_best();
@@ -111,7 +134,8 @@ class Trainer {
     PairBatch build(std::span<const ExampleReference> items, double temperature) const;
     CheckpointState state() const;
     void save(const TrainerEvents& events) const;
-    bool evaluate_and_judge(const TrainerEvents& events);
+    Verdict agree(const TrainerEvents& events);
+    void judge(const TrainerEvents& events, Verdict& verdict) const;
 
     EmbeddingModel& model_;
     Encoder& encoder_;
@@ -125,7 +149,7 @@ class Trainer {
     TrainingSettings settings_;
     EarlyStopping early_;
     ProcessGroup& group_;
-    std::unique_ptr<AdamW> optimizer_;
+    std::unique_ptr<GroupAdamW> optimizer_;
     std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
     double best_score_ = -1e300;
     std::int64_t evaluations_without_gain_ = 0;

@@ -1,0 +1,212 @@
+// The only source that sees Gloo: its class layouts follow the macros of whichever Gloo headers are found. They are Debian's (libgloo-dev, headers only), the code is
+// the wheel's; what differs between the two (GlooStore's virtual functions) is never made here, and tests/train looks that it is not.
+#define USE_C10D_GLOO
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <vector>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "train/rendezvous.h"
+
+namespace faceter {
+namespace {
+
+using StorePointer = c10::intrusive_ptr<c10d::Store>;
+using Milliseconds = std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr Milliseconds poll_interval{20};
+constexpr Milliseconds verdict_grace{5000};   ///< for the others to say that they are alive, once one is missed
+
+Milliseconds milliseconds(double seconds) { return Milliseconds(static_cast<std::int64_t>(seconds * 1000)); }
+
+Error lost(const std::string& message) { return {ExitCode::peer_lost, message}; }
+
+/// The first line of what c10d and Gloo say, without their places in the source.
+std::string first_line(const std::exception& error) {
+    std::string text = error.what();
+    text = text.substr(0, text.find('\n'));
+    return std::string(trim(text.substr(0, text.find(" Exception raised from"))));
+}
+
+std::string list_of(const std::vector<int>& ranks) { return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", ")); }
+
+StorePointer open_store(const Rendezvous& where, const GroupTimeouts& timeouts) {
+    if (!where.file.empty()) {
+        StorePointer store = c10::make_intrusive<c10d::FileStore>(where.file.string(), where.size);
+        store->setTimeout(milliseconds(timeouts.rendezvous_s));
+        return store;
+    }
+    c10d::TCPStoreOptions options;
+    options.port = static_cast<std::uint16_t>(where.port);
+    options.isServer = where.rank == 0 && !where.store_is_there;
+    options.waitWorkers = false;
+    options.timeout = milliseconds(timeouts.rendezvous_s);
+    try {
+        return c10::make_intrusive<c10d::PrefixStore>("faceter/" + where.key, c10::make_intrusive<c10d::TCPStore>(where.host, options));
+    } catch (const std::exception& error) {
+        throw lost(options.isServer ? fmt::format("rank 0 cannot open the rendezvous at {}: {}; is the port taken by another run? Set MASTER_PORT", where.place(), first_line(error))
+                                    : fmt::format("rank {} cannot reach the rendezvous at {} within {} s: {}; does rank 0 run, and does a firewall let it through?", where.rank,
+                                                  where.place(), timeouts.rendezvous_s, first_line(error)));
+    }
+}
+
+/// Waits until all ranks have said that they are there.
+void meet(c10d::Store& store, const Rendezvous& where, const GroupTimeouts& timeouts) {
+    const auto key = [](int rank) { return fmt::format("here/{}", rank); };
+    store.set(key(where.rank), std::vector<std::uint8_t>{1});
+    const auto deadline = Clock::now() + milliseconds(timeouts.rendezvous_s);
+    std::vector<int> missing;
+    for (int rank = 0; rank < where.size; ++rank) missing.push_back(rank);
+    for (;;) {
+        std::erase_if(missing, [&](int rank) { return store.check({key(rank)}); });
+        if (missing.empty()) return;
+        if (Clock::now() > deadline)
+            throw lost(fmt::format("rendezvous at {}: {} of {} did not come within {} s; look at its log, or whether its machine reaches {}", where.place(), list_of(missing), where.size,
+                                   timeouts.rendezvous_s, where.place()));
+        std::this_thread::sleep_for(poll_interval);
+    }
+}
+
+std::shared_ptr<::gloo::transport::Device> device_for(const Rendezvous& where) {
+    const bool here = !where.file.empty() || where.host == "localhost" || where.host.starts_with("127.") || where.host == "::1";
+    if (here) return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+    if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface) return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+    return c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
+class GlooGroup final : public ProcessGroup {
+  public:
+    GlooGroup(const Rendezvous& where, const GroupTimeouts& timeouts) : rank_(where.rank), size_(where.size), timeouts_(timeouts), store_(open_store(where, timeouts)) {
+        try {
+            meet(*store_, where, timeouts);
+            const auto options = c10d::ProcessGroupGloo::Options::create(milliseconds(timeouts.rendezvous_s));
+            options->devices = {device_for(where)};
+            gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, size_, options);
+        } catch (const Error&) {
+            throw;
+        } catch (const std::exception& error) {
+            throw lost(fmt::format("rank {} cannot join the others at {}: {}", rank_, where.place(), first_line(error)));
+        }
+    }
+
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+
+    at::Tensor all_gather_rows(const at::Tensor& rows) override {
+        const at::Tensor own = rows.detach().contiguous();
+        const at::Tensor counts = all_gather_parts(at::full({1}, own.size(0), at::kLong));
+        const auto* count = counts.data_ptr<std::int64_t>();
+        const std::int64_t most = *std::max_element(count, count + size_), least = *std::min_element(count, count + size_);
+        std::vector<std::int64_t> shape = own.sizes().vec();
+        if (most == 0) return own;
+        shape[0] = most;   // Gloo gathers equal parts only
+        at::Tensor padded = own;
+        if (own.size(0) < most) {
+            padded = at::zeros(shape, own.options());
+            padded.narrow(0, 0, own.size(0)).copy_(own);
+        }
+        shape[0] = most * size_;
+        const at::Tensor all = all_gather_parts(padded.flatten()).view(shape);
+        if (least == most) return all;
+        std::vector<at::Tensor> parts;
+        for (int r = 0; r < size_; ++r) parts.push_back(all.narrow(0, r * most, count[r]));
+        return at::cat(parts);
+    }
+
+    void all_reduce_sum(at::Tensor& values, Patience patience) override {
+        std::vector<at::Tensor> tensors{values};
+        c10d::AllreduceOptions options;
+        options.timeout = limit(patience);
+        finish("all-reduce", patience, [&] { return gloo_->allreduce(tensors, options); });
+    }
+
+    at::Tensor reduce_scatter_sum(const at::Tensor& values) override {
+        at::Tensor input = values, part = at::empty({values.numel() / size_}, values.options());
+        c10d::ReduceScatterOptions options;
+        options.timeout = limit(Patience::step);
+        finish("reduce-scatter", Patience::step, [&] { return gloo_->_reduce_scatter_base(part, input, options); });
+        return part;
+    }
+
+    at::Tensor all_gather_parts(const at::Tensor& part) override {
+        at::Tensor input = part, all = at::empty({part.numel() * size_}, part.options());
+        c10d::AllgatherOptions options;
+        options.timeout = limit(Patience::step);
+        finish("all-gather", Patience::step, [&] { return gloo_->_allgather_base(all, input, options); });
+        return all;
+    }
+
+    void barrier() override {
+        at::Tensor one = at::ones({1});   // its own barrier does not say who is missing
+        all_reduce_sum(one, Patience::work);
+    }
+
+    void fail(const std::string& why) override {
+        try {
+            store_->set(fmt::format("failed/{}", rank_), std::vector<std::uint8_t>(why.begin(), why.end()));
+        } catch (const std::exception&) {   // nobody left to tell
+        }
+    }
+
+  private:
+    Milliseconds limit(Patience patience) const { return milliseconds(patience == Patience::step ? timeouts_.step_s : timeouts_.work_s); }
+
+    template <typename Start>
+    void finish(const char* what, Patience patience, Start start) {
+        ++count_;
+        std::string problem;
+        try {
+            start()->wait();
+            return;
+        } catch (const std::exception& error) {
+            problem = first_line(error);
+        }
+        throw lost(verdict(what, patience, problem));
+    }
+
+    /// Who is to blame for a collective that failed: a rank that said why it went, else one that does not say that it is alive.
+    std::string verdict(const std::string& what, Patience patience, const std::string& problem) {
+        std::vector<int> missing;
+        for (int r = 0; r < size_; ++r)
+            if (r != rank_) missing.push_back(r);
+        try {
+            store_->set(fmt::format("alive/{}", rank_), std::vector<std::uint8_t>{1});
+            const auto deadline = Clock::now() + verdict_grace;
+            for (; !missing.empty() && Clock::now() < deadline; std::this_thread::sleep_for(poll_interval)) {
+                for (const int r : missing)
+                    if (store_->check({fmt::format("failed/{}", r)})) return fmt::format("rank {} of {} failed: {}", r, size_, store_->get_to_str(fmt::format("failed/{}", r)));
+                std::erase_if(missing, [&](int r) { return store_->check({fmt::format("alive/{}", r)}); });
+            }
+        } catch (const std::exception&) {
+            return fmt::format("rank 0 of {}, which keeps the rendezvous, is gone ({} {}: {})", size_, what, count_, problem);
+        }
+        const std::string place = fmt::format("{} {}: {}", what, count_, problem);
+        if (missing.empty()) return fmt::format("rank {} of {} lost its connection to others that are alive ({})", rank_, size_, place);
+        const bool late = problem.find("imed out") != std::string::npos;
+        if (late) return fmt::format("{} of {} did not come within {} s, hung or lost with its machine ({})", list_of(missing), size_, limit(patience).count() / 1000, place);
+        return fmt::format("{} of {} is gone without a word ({})", list_of(missing), size_, place);
+    }
+
+    int rank_, size_;
+    GroupTimeouts timeouts_;
+    StorePointer store_;
+    c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo_;
+    std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ProcessGroup> join_gloo_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts) { return std::make_unique<GlooGroup>(rendezvous, timeouts); }
+
+}  // namespace faceter

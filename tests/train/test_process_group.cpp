@@ -1,0 +1,208 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "common/error.h"
+#include "support/ranks.h"
+#include "support/tensors.h"
+#include "train/group_optimizer.h"
+#include "train/rendezvous.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+Rendezvous from(const std::map<std::string, std::string>& variables) {
+    return Rendezvous::from([&](const std::string& name) { return variables.contains(name) ? std::optional(variables.at(name)) : std::nullopt; });
+}
+
+/// A port of 127.0.0.1 that nobody listens on.
+int free_port() {
+    const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(s, reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(s, reinterpret_cast<sockaddr*>(&address), &size);
+    ::close(s);
+    return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+/// What the processes do that the tests below start.
+class AsMember : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void works() {
+        const std::string job = qgetenv("FACETER_TEST_JOB").toStdString();
+        if (job.empty()) QSKIP("started by the tests of test_process_group");
+        const auto group = join_gloo_group(Rendezvous::from_environment(), {30, job == "hangs" ? 4.0 : 30.0, 30});
+        job == "collects" ? collects(*group) : leaves(*group, job);
+    }
+
+  private:
+    static void collects(ProcessGroup& group) {
+        const int rank = group.rank(), size = group.size();
+        at::Tensor sums = at::arange(5, at::kDouble) * (rank + 1);
+        group.all_reduce_sum(sums);
+        QVERIFY(at::equal(sums, at::arange(5, at::kDouble) * (size * (size + 1) / 2)));
+        const at::Tensor rows = group.all_gather_rows(at::full({rank, 3}, rank, at::kFloat));   // rank 0 has none
+        QCOMPARE(rows.size(0), static_cast<std::int64_t>(size * (size - 1) / 2));
+        std::int64_t row = 0;
+        for (int r = 0; r < size; ++r)
+            for (int i = 0; i < r; ++i) QCOMPARE(rows[row++][2].item<float>(), static_cast<float>(r));
+        QCOMPARE(group.all_gather_rows(at::empty({0, 3})).size(0), std::int64_t{0});
+        const at::Tensor part = group.reduce_scatter_sum(at::arange(2 * size, at::kDouble));
+        QVERIFY(at::equal(part, (at::arange(2, at::kDouble) + 2 * rank) * size));
+        QVERIFY(at::equal(group.all_gather_parts(at::full({2}, rank, at::kLong)), at::arange(2 * size, at::kLong).div(2, "floor")));
+        QCOMPARE(text_of_root(group, rank == 0 ? "stage-000" : "something else"), std::string("stage-000"));
+        group.barrier();
+    }
+
+    /// The last rank goes in the way that the job says; the others name it.
+    static void leaves(ProcessGroup& group, const std::string& job) {
+        at::Tensor one = at::ones({1});
+        group.all_reduce_sum(one);
+        if (group.rank() == group.size() - 1) {
+            if (job == "dies") ::raise(SIGKILL);
+            if (job == "hangs") ::raise(SIGSTOP);
+            group.fail("the disk is full");
+            return;
+        }
+        const std::string rank = "rank " + std::to_string(group.size() - 1);
+        EXPECT_ERROR(group.all_reduce_sum(one), rank, std::string(job == "dies" ? "gone without a word" : job == "hangs" ? "did not come within 4 s" : "failed: the disk is full"));
+    }
+};
+static const bool registered_as_member = register_test("as_member.cpp", [] { return std::make_unique<AsMember>(); });
+
+class TestProcessGroup : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void torchruns_variables_are_read() {
+        const Rendezvous r = from({{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "gpu01"}, {"MASTER_PORT", "29400"}});
+        QVERIFY(r.rank == 3 && r.size == 8 && r.local_rank == 1 && r.local_size == 2 && r.file.empty());
+        QCOMPARE(r.place(), std::string("gpu01:29400"));
+        QCOMPARE(from({}).size, 1);
+        QCOMPARE(from({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).size, 1);
+    }
+
+    void slurms_variables_are_translated() {
+        const std::map<std::string, std::string> step = {{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_LOCALID", "1"}, {"SLURM_STEP_ID", "0"},
+                                                         {"SLURM_NODELIST", "gpu[007-010,12]"}, {"SLURM_JOB_ID", "123456"}};
+        const Rendezvous r = from(step);
+        QVERIFY(r.rank == 5 && r.size == 8 && r.local_rank == 1);
+        QCOMPARE(r.place(), std::string("gpu007:23456"));
+        auto batch_script = step;   // no srun: one process, whatever the job's tasks
+        batch_script.erase("SLURM_STEP_ID");
+        QCOMPARE(from(batch_script).size, 1);
+        auto other = step;
+        other["MASTER_ADDR"] = "10.0.0.7";
+        other["MASTER_PORT"] = "4000";
+        QCOMPARE(from(other).place(), std::string("10.0.0.7:4000"));
+        for (const auto& [list, host] : std::map<std::string, std::string>{{"login1", "login1"}, {"a,b", "a"}, {"n[3,5-7]", "n3"}, {"r[1-2]-ib,x[1-2]", "r1-ib"}}) QCOMPARE(first_host(list), host);
+    }
+
+    void variables_that_do_not_fit_are_named() {
+        EXPECT_ERROR(from({{"RANK", "x"}, {"WORLD_SIZE", "2"}}), std::string("RANK is 'x'"));
+        EXPECT_ERROR(from({{"RANK", "1"}}), std::string("WORLD_SIZE is not"));
+        EXPECT_ERROR(from({{"RANK", "2"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}), std::string("rank 2 of 2"));
+        EXPECT_ERROR(from({{"RANK", "1"}, {"WORLD_SIZE", "2"}}), std::string("MASTER_ADDR"));
+        EXPECT_ERROR(from({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}}), std::string("MASTER_PORT is not"));
+        EXPECT_ERROR(from({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "70000"}}), std::string("1 to 65535"));
+        EXPECT_ERROR(first_host("gpu[1-2"), std::string("gpu[1-2"));
+        EXPECT_ERROR(first_host(""), std::string("names no host"));
+    }
+
+    void a_batch_is_shared_out_whole_and_evenly() {
+        for (int size = 1; size < 6; ++size)
+            for (std::int64_t count = 0; count < 14; ++count) {
+                std::int64_t next = 0;
+                for (int r = 0; r < size; ++r) {
+                    const Share share = share_of(count, r, size);
+                    QCOMPARE(share.begin, next);
+                    QVERIFY(share.size() == count / size || share.size() == count / size + 1);
+                    QVERIFY(r == 0 || share.size() <= share_of(count, r - 1, size).size());
+                    next = share.end;
+                }
+                QCOMPARE(next, count);
+            }
+    }
+
+    void buckets_hold_every_value_once_and_never_those_of_two_experts() {
+        std::vector<Parameter> parameters;
+        for (int i = 0; i < 12; ++i) parameters.push_back({std::to_string(i), at::zeros({i % 5 + 1, 3}), true, i % 4 - 1});
+        const auto buckets = make_buckets(parameters, 4, 20);
+        std::set<std::size_t> seen;
+        for (const Bucket& bucket : buckets) {
+            QCOMPARE(bucket.numel % 4, std::int64_t{0});
+            std::int64_t next = 0;
+            for (const Bucket::Member& member : bucket.members) {
+                QVERIFY(seen.insert(member.parameter).second);
+                QCOMPARE(parameters[member.parameter].expert, bucket.expert);
+                QCOMPARE(member.offset, next);
+                next += member.numel;
+            }
+            QVERIFY(next <= bucket.numel && bucket.numel < next + 4);
+        }
+        QCOMPARE(seen.size(), parameters.size());
+        QVERIFY(buckets.size() > 4);
+    }
+
+    void three_processes_gather_and_add_up() {
+        Ranks ranks(3, "as_member", {{"FACETER_TEST_JOB", "collects"}});
+        const std::string problem = ranks.problem();
+        QVERIFY2(problem.empty(), problem.c_str());
+    }
+
+    void processes_meet_at_a_host_and_port_as_under_torchrun() {
+        Ranks ranks(2, "as_member", {{"FACETER_TEST_JOB", "collects"}, {"FACETER_RENDEZVOUS", ""}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", QString::number(free_port())}});
+        const std::string problem = ranks.problem();
+        QVERIFY2(problem.empty(), problem.c_str());
+    }
+
+    void the_others_name_a_rank_that_goes_data() {
+        QTest::addColumn<QString>("job");
+        for (const char* job : {"dies", "hangs", "fails"}) QTest::newRow(job) << job;
+    }
+    void the_others_name_a_rank_that_goes() {
+        QFETCH(QString, job);
+        Ranks ranks(3, "as_member", {{"FACETER_TEST_JOB", job}});
+        for (const int rank : {0, 1}) {
+            const int code = ranks.finish(rank);
+            QVERIFY2(code == 0, ranks.output(rank).c_str());
+        }
+    }
+
+    void a_rendezvous_that_refuses_is_named_with_host_and_port() {
+        Rendezvous r{1, 2};
+        r.host = "127.0.0.1";
+        r.port = free_port();
+        EXPECT_ERROR(join_gloo_group(r, {1, 1, 1}), r.place(), std::string("rank 1"), std::string("rank 0"));
+    }
+
+    void ranks_that_do_not_come_are_named() {
+        TemporaryDirectory folder;
+        Rendezvous r{0, 3};
+        r.file = folder.path() / "store";
+        EXPECT_ERROR(join_gloo_group(r, {0.2, 1, 1}), std::string("ranks 1, 2 of 3 did not come"), r.file.string());
+    }
+
+    /// Its virtual functions depend on macros of the wheel's own build, which the headers here do not know.
+    void c10ds_gloo_store_is_never_made_here() {
+        QProcess nm;
+        nm.start("nm", {"-C", FACETER_BINARY_DIR "/core/CMakeFiles/core_train.dir/train/gloo_group.cpp.o"});
+        if (!nm.waitForStarted()) QSKIP("no nm");
+        QVERIFY(nm.waitForFinished());
+        const QByteArray symbols = nm.readAllStandardOutput();
+        QVERIFY(symbols.contains("ProcessGroupGloo"));
+        QVERIFY(!symbols.contains("vtable for c10d::ProcessGroupGloo::GlooStore"));
+    }
+};
+
+FACETER_TEST(TestProcessGroup)
+#include "test_process_group.moc"
