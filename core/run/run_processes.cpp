@@ -137,6 +137,12 @@ bool RunProcesses::ended(pid_t process, int status) {
     return true;
 }
 
+pid_t RunProcesses::process(int wanted) const {
+    for (const auto& [process, rank] : alive_)
+        if (rank == wanted) return process;
+    return 0;
+}
+
 void RunProcesses::stop() {
     if (told_to_stop_) return;
     told_to_stop_ = true;
@@ -158,6 +164,7 @@ int RunProcesses::to_blame() const {
         return end.code == static_cast<int>(ExitCode::peer_lost) ? 1 : 0;
     };
     int blamed = 0;
+    if (ends_.at(0).code == 0) return 0;   // the run is done: rank 0 has written all of it
     for (const auto& [rank, end] : ends_) {
         const End& worst = ends_.at(blamed);
         if (guilt(end) < guilt(worst) || (guilt(end) == guilt(worst) && guilt(end) < 3 && end.order < worst.order)) blamed = rank;

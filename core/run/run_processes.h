@@ -26,6 +26,8 @@ class RunProcesses {
     /// Takes note of the end of a process; false where it is none of these.
     bool ended(pid_t process, int status);
     bool over() const { return alive_.empty(); }
+    /// Of a rank; 0 where it has ended.
+    pid_t process(int rank) const;
     /// SIGTERM to all, once: they stop with a checkpoint.
     void stop();
     /// Kills those that are still there some seconds after another one failed: the others of a group cannot go on, and one that hangs does not end by itself.

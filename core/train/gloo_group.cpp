@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Milliseconds poll_interval{20};
 constexpr Milliseconds verdict_grace{5000};   ///< for the others to say that they are alive, once one is missed
+constexpr Milliseconds reading_time{2000};    ///< for the others to read why rank 0 goes, with which the store goes
 
 Milliseconds milliseconds(double seconds) { return Milliseconds(static_cast<std::int64_t>(seconds * 1000)); }
 
@@ -87,7 +88,12 @@ std::shared_ptr<::gloo::transport::Device> device_for(const Rendezvous& where) {
 
 class GlooGroup final : public ProcessGroup {
   public:
-    GlooGroup(const Rendezvous& where, const GroupTimeouts& timeouts) : rank_(where.rank), size_(where.size), timeouts_(timeouts), store_(open_store(where, timeouts)) {
+    GlooGroup(const Rendezvous& where, const GroupTimeouts& timeouts)
+        : rank_(where.rank),
+          size_(where.size),
+          keeps_store_(where.rank == 0 && where.file.empty() && !where.store_is_there),
+          timeouts_(timeouts),
+          store_(open_store(where, timeouts)) {
         try {
             meet(*store_, where, timeouts);
             const auto options = c10d::ProcessGroupGloo::Options::create(milliseconds(timeouts.rendezvous_s));
@@ -155,6 +161,8 @@ class GlooGroup final : public ProcessGroup {
     void fail(const std::string& why) override {
         try {
             store_->set(fmt::format("failed/{}", rank_), std::vector<std::uint8_t>(why.begin(), why.end()));
+            gloo_.reset();   // closes the connections that the others wait on
+            if (keeps_store_) std::this_thread::sleep_for(reading_time);
         } catch (const std::exception&) {   // nobody left to tell
         }
     }
@@ -166,6 +174,7 @@ class GlooGroup final : public ProcessGroup {
     void finish(const char* what, Patience patience, Start start) {
         ++count_;
         std::string problem;
+        if (!gloo_) throw lost(fmt::format("rank {} of {} has left the others", rank_, size_));
         try {
             start()->wait();
             return;
@@ -182,14 +191,15 @@ class GlooGroup final : public ProcessGroup {
             if (r != rank_) missing.push_back(r);
         try {
             store_->set(fmt::format("alive/{}", rank_), std::vector<std::uint8_t>{1});
+            gloo_.reset();   // those that wait for this rank are to come to their verdict now
             const auto deadline = Clock::now() + verdict_grace;
             for (; !missing.empty() && Clock::now() < deadline; std::this_thread::sleep_for(poll_interval)) {
                 for (const int r : missing)
                     if (store_->check({fmt::format("failed/{}", r)})) return fmt::format("rank {} of {} failed: {}", r, size_, store_->get_to_str(fmt::format("failed/{}", r)));
                 std::erase_if(missing, [&](int r) { return store_->check({fmt::format("alive/{}", r)}); });
             }
-        } catch (const std::exception&) {
-            return fmt::format("rank 0 of {}, which keeps the rendezvous, is gone ({} {}: {})", size_, what, count_, problem);
+        } catch (const std::exception&) {   // the store is gone, and with it rank 0; perhaps because it has come to its own verdict
+            if (std::find(missing.begin(), missing.end(), 0) != missing.end()) missing = {0};
         }
         const std::string place = fmt::format("{} {}: {}", what, count_, problem);
         if (missing.empty()) return fmt::format("rank {} of {} lost its connection to others that are alive ({})", rank_, size_, place);
@@ -199,6 +209,7 @@ class GlooGroup final : public ProcessGroup {
     }
 
     int rank_, size_;
+    bool keeps_store_;
     GroupTimeouts timeouts_;
     StorePointer store_;
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo_;

@@ -32,6 +32,12 @@ elif [ "$MODE" = fail ]; then
   exit 4
 elif [ "$MODE" = kill ]; then
   kill -9 $$
+elif [ "$MODE" = ranks ]; then
+  echo "$RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $(stat -c %a "$(dirname "$FACETER_RENDEZVOUS")")" > "$here/rank-$RANK"
+  dirname "$FACETER_RENDEZVOUS" > "$here/meeting"
+  [ "$RANK" = 1 ] && kill -9 $$
+  echo "a peer is lost"
+  exit 8
 elif [ "$MODE" = wait ]; then
   trap 'begin stopped.jsonl; exit 6' TERM
   touch "$here/waiting"
@@ -136,6 +142,25 @@ class TestRuns : public QObject {
         HAS(outcome.err, "killed by signal 9");
         const Json list = json_of(call({"list", "--json", "--state", "dead"}));
         QCOMPARE(list["runs"].size(), std::size_t{2});
+    }
+    void a_run_of_several_processes_names_the_rank_that_went_first() {
+        mode("ranks");
+        const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1", "--devices", "3"});
+        QCOMPARE(outcome.code, 5);
+        HAS(outcome.err, "rank 1 of 3 was killed by signal 9");
+        for (int rank = 0; rank < 3; ++rank) {
+            const std::string r = std::to_string(rank);
+            QCOMPARE(read_file(in("worker/rank-" + r)), r + "/3 " + r + "/3 700\n");
+            QVERIFY(fs::exists(runs().front().attempt_log(1, rank)));
+        }
+        std::string meeting = read_file(in("worker/meeting"));
+        meeting.pop_back();
+        QVERIFY(!fs::exists(meeting));
+        QCOMPARE(read_state(runs().front()).phase, RunPhase::failed);
+        mode("done");
+        QCOMPARE(call({"resume", "EM", "--devices", "2"}).code, 0);
+        QCOMPARE(read_state(Project(in("project"), false).find_run("EM")).phase, RunPhase::done);
+        QCOMPARE(call({"resume", "Mix", "--devices", "0"}).code, 2);
     }
     void a_worker_that_cannot_start_is_an_error() {
         mode("done");

@@ -179,7 +179,9 @@ class TestProcessGroup : public QObject {
     }
 
     void a_rendezvous_that_refuses_is_named_with_host_and_port() {
-        Rendezvous r{1, 2};
+        Rendezvous r;
+        r.rank = 1;
+        r.size = 2;
         r.host = "127.0.0.1";
         r.port = free_port();
         EXPECT_ERROR(join_gloo_group(r, {1, 1, 1}), r.place(), std::string("rank 1"), std::string("rank 0"));
@@ -187,7 +189,8 @@ class TestProcessGroup : public QObject {
 
     void ranks_that_do_not_come_are_named() {
         TemporaryDirectory folder;
-        Rendezvous r{0, 3};
+        Rendezvous r;
+        r.size = 3;
         r.file = folder.path() / "store";
         EXPECT_ERROR(join_gloo_group(r, {0.2, 1, 1}), std::string("ranks 1, 2 of 3 did not come"), r.file.string());
     }
