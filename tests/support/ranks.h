@@ -37,7 +37,7 @@ class Ranks {
     }
     QProcess& operator[](int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
     /// Waits for one; its exit code, -1 where it was killed or did not end.
-    int finish(int rank, int timeout_ms = 240'000) {
+    int finish(int rank, int timeout_ms = 900'000) {
         QProcess& process = (*this)[rank];
         if (process.state() != QProcess::NotRunning && !process.waitForFinished(timeout_ms)) return -1;
         return process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1;
