@@ -1,6 +1,9 @@
 // The only source that sees Gloo: its class layouts follow the macros of whichever Gloo headers are found. They are Debian's (libgloo-dev, headers only), the code is
 // the wheel's; what differs between the two (GlooStore's virtual functions) is never made here, and tests/train looks that it is not.
 #define USE_C10D_GLOO
+#if !__has_include(<gloo/context.h>)
+#error "Gloo's headers are missing: install libgloo-dev (packaging/setup.sh does)"
+#endif
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
