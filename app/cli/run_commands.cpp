@@ -138,10 +138,10 @@ void add_names(CLI::App& command, RunOptions& options) {
 
 void add_start_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
-    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024));
+    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
     command.add_option("--devices", options.start.devices, "processes of each run that train together, sharing its cores; the results are the same")
         ->type_name("N")
-        ->check(CLI::Range(1, 1024));
+        ->check(CLI::Range(1, 1024).description(""));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ here=$(dirname "$0")
 run="$2"
 . "$here/mode"
 mkdir -p "$run/journal/$FACETER_ATTEMPT"
-begin() { cp "$here/$1" "$run/journal/$FACETER_ATTEMPT/rank-0.jsonl"; }
+begin() { if [ "${RANK:-0}" = 0 ]; then cp "$here/$1" "$run/journal/$FACETER_ATTEMPT/rank-0.jsonl"; fi; }
 if [ "$MODE" = done ]; then
   cp "$here"/results/*.json "$run/results/"
   begin finished.jsonl
