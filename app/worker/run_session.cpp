@@ -137,17 +137,20 @@ void RunSession::begin() {
 
 /// All ranks go on from the checkpoint that rank 0 has chosen, and write into its attempt.
 void RunSession::join_others() {
-    if (rendezvous_.size > 1 && journal_) journal_->phase("meet the other processes");
-    const double limit = json_or<double>(settings_.at("training"), "rank_timeout_s", 600, "training");
-    group_ = join_group(rendezvous_, {limit, limit});
+    GroupTimeouts timeouts;
+    if (rendezvous_.size > 1) {
+        if (journal_) journal_->phase("meet the other processes");
+        timeouts.rendezvous_s = timeouts.step_s = json_or<double>(settings_.at("training"), "rank_timeout_s", 600, "training");
+    }
+    group_ = join_group(rendezvous_, timeouts);
     Json plan;
     if (is_root()) plan = {{"attempt", journal_->attempt()}, {"trained", trained_}, {"checkpoint", resume_ ? resume_->folder.filename().string() : ""}};
     plan = Json::parse(text_of_root(*group_, plan.dump()));
     if (is_root()) return;
-    trained_ = plan.at("trained");
+    trained_ = plan.at("trained").get<bool>();
     JournalWriter::Start start;
     start.rank = rendezvous_.rank;
-    start.from_checkpoint = plan.at("checkpoint");
+    start.from_checkpoint = plan.at("checkpoint").get<std::string>();
     if (!start.from_checkpoint.empty()) resume_ = store_of(run_).open(start.from_checkpoint), start.from_step = resume_->state.step;
     start.machine = machine_json();
     journal_ = std::make_unique<JournalWriter>(run_, plan.at("attempt").get<int>(), start);

@@ -171,7 +171,8 @@ class GlooGroup final : public ProcessGroup {
     }
 
   private:
-    Milliseconds limit(Patience patience) const { return milliseconds(patience == Patience::step ? timeouts_.step_s : timeouts_.work_s); }
+    /// It is rank 0 that evaluates and writes while the others wait: it finds them there.
+    Milliseconds limit(Patience patience) const { return milliseconds(patience == Patience::step || rank_ == 0 ? timeouts_.step_s : timeouts_.work_s); }
 
     template <typename Start>
     void finish(const char* what, Patience patience, Start start) {

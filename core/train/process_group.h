@@ -7,8 +7,8 @@
 
 namespace faceter {
 
-/// How long a rank waits for the others. `step`: they do the same work at the same time, and one that is late by the time limit is dead or hung. `work`: one of
-/// them may be evaluating or writing a checkpoint before it comes.
+/// How long a rank waits for the others. `step`: they do the same work at the same time, and one that is late by the time limit is dead or hung. `work`: rank 0
+/// may be evaluating or writing a checkpoint before it comes; it waits for nobody longer than for a step.
 enum class Patience { step, work };
 
 /// The processes that train one model together. The trainer is written against this from the start; alone it is a group of one. All ranks call the same
