@@ -66,6 +66,6 @@ function(faceter_plugin ID)
     add_dependencies(programs plugin_${ID})
   endif()
 
-  install(TARGETS plugin_${ID} LIBRARY DESTINATION lib/faceter/plugins)
-  install(FILES ${folder}/${ID}.json DESTINATION lib/faceter/plugins)
+  install(TARGETS plugin_${ID} LIBRARY DESTINATION lib/faceter/plugins COMPONENT worker)
+  install(FILES ${folder}/${ID}.json DESTINATION lib/faceter/plugins COMPONENT worker)
 endfunction()

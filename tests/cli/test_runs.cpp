@@ -17,7 +17,7 @@ namespace {
 
 /// A worker written in shell: it copies a journal that was recorded before, and results, into the run, as a real one would write them. What it does
 /// otherwise stands in the file `mode` beside it, so that a test can change its mind between runs.
-const char* const worker_script = R"(#!/bin/sh
+const char* const worker_script = R"sh(#!/bin/sh
 here=$(dirname "$0")
 run="$2"
 . "$here/mode"
@@ -43,7 +43,7 @@ elif [ "$MODE" = wait ]; then
   touch "$here/waiting"
   while :; do sleep 0.02; done
 fi
-)";
+)sh";
 
 }  // namespace
 
