@@ -61,7 +61,7 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.gated = activation == "swiglu" || activation == "geglu";
     refuse_unless(activation == "swiglu" || activation == "geglu" || activation == "gelu", config, "activation_function", name, "swiglu, geglu or gelu");
     c.activation = activation == "swiglu" ? Activation::silu : Activation::gelu;
-    c.intermediate_dim = rows_of(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight", json_or<std::int64_t>(config, "n_inner", 4 * c.hidden_dim, name));
+    c.intermediate_dim = rows_of(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight", size_member(config, "n_inner", name, 4 * c.hidden_dim));
     c.vocab_size = rows_of(weights, "embeddings.word_embeddings.weight", size_member(config, "vocab_size", name));
     c.num_token_types = json_or<std::int64_t>(config, "type_vocab_size", 2, name);
     refuse_unless(c.num_token_types >= 0 && c.num_token_types <= 1024, config, "type_vocab_size", name, "0 to 1024");

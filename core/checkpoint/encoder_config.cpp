@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
 
@@ -17,14 +18,13 @@ std::map<std::string, BackboneFamily::Reader>& families() {
 }
 
 void check(const EncoderConfig& c, std::string_view name) {
+    if (c.intermediate_dim < 1 || c.vocab_size < 1) throw data_error("{}: {} elements inside the MLP and a vocabulary of {}; at least 1 of each was expected", name, c.intermediate_dim, c.vocab_size);
     if (c.num_layers > 1024) throw data_error("{}: {} layers, expected 1 to 1024", name, c.num_layers);
     if (c.rotary_dim % 2 != 0 || c.rotary_dim > c.head_dim)
         throw data_error("{}: {} rotated elements in heads of {}; an even number within the head was expected", name, c.rotary_dim, c.head_dim);
     if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1)) throw data_error("{}: the norms' epsilon is {}, expected one between 0 and 1", name, c.norm_epsilon);
     if (c.rotary_dim > 0 && !(c.rotary_base > 1 && c.local_rotary_base > 1)) throw data_error("{}: a rotary base is {}, expected more than 1", name, c.rotary_base);
-    const std::int64_t block = 4 * c.hidden_dim * c.num_heads * c.head_dim / 1024 + 3 * c.hidden_dim * c.intermediate_dim / 1024;
-    if (c.vocab_size * c.hidden_dim > largest_parameters || block > largest_parameters / 1024 / c.num_layers)
-        throw data_error("{}: the sizes make a model of more than {} parameters", name, largest_parameters);
+    if (parameters_at_least(c) > static_cast<double>(largest_parameters)) throw data_error("{}: the sizes make a model of more than {} parameters", name, largest_parameters);
 }
 
 }  // namespace

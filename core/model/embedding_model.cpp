@@ -3,6 +3,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "checkpoint/parameter_count.h"
+#include "common/error.h"
 #include "common/hash.h"
 
 namespace faceter {
@@ -12,10 +16,16 @@ namespace {
 std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const Weights& weights) {
     auto model = std::make_unique<EmbeddingModel>();
     model->folder = folder;
-    const auto config = EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), weights);
+    const std::string name = (folder.encoder_folder / "config.json").string();
+    const auto config = EncoderConfig::from_json(folder.config, name, weights);
+    require_held_by(config, folder.dense, weights, name);
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
-    model->max_length = folder.max_seq_length;
+    if (static_cast<std::int64_t>(model->tokenizer->vocab_size()) > config.vocab_size)
+        throw data_error("{}: the tokenizer beside it gives ids up to {}, the model has embeddings for {}; the tokenizer belongs to another model", name,
+                         model->tokenizer->vocab_size() - 1, config.vocab_size);
+    if (config.length_limit > 0) model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
+    model->max_length = model->folder.max_seq_length;
     return model;
 }
 

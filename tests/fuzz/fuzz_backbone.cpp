@@ -1,0 +1,27 @@
+#include "checkpoint/parameter_count.h"
+#include "fuzz.h"
+
+using namespace faceter;
+
+namespace {
+
+/// What the code behind a configuration relies on: sizes that fit integers and memory, heads and positions that exist.
+void check(const EncoderConfig& c) {
+    FUZZ_CHECK(c.num_layers >= 1 && c.num_layers <= 1024 && c.hidden_dim >= 1 && c.num_heads >= 1 && c.head_dim >= 1 && c.vocab_size >= 1 && c.intermediate_dim >= 1);
+    FUZZ_CHECK(parameters_at_least(c) <= 0x1p36);
+    FUZZ_CHECK(c.rotary_dim >= 0 && c.rotary_dim <= c.head_dim && c.rotary_dim % 2 == 0);
+    FUZZ_CHECK(c.max_positions == 0 || (c.length_limit > 0 && c.length_limit + c.first_position <= c.max_positions));
+    FUZZ_CHECK(c.num_token_types >= 0 && c.relative_buckets >= 0 && c.local_window >= 0 && c.global_every >= 1);
+    FUZZ_CHECK(c.attention_scale > 0 && c.norm_epsilon > 0);
+    FUZZ_CHECK(c.hidden_dropout >= 0 && c.hidden_dropout < 1 && c.attention_dropout >= 0 && c.attention_dropout < 1);
+    FUZZ_CHECK(c.routed.every == 0 || (c.routed.top_k >= 1 && c.routed.top_k <= c.routed.num_experts));
+    FUZZ_CHECK(!c.names.word.empty() && !c.names.qkv.empty() && !c.names.up.empty());
+}
+
+}  // namespace
+
+/// The input is the config.json of any family; no weights are there to say otherwise.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const Weights none(std::vector<std::filesystem::path>{});
+    return fuzz_one(data, size, [](std::string_view text) { check(EncoderConfig::from_json(parse_json(text, "config.json"), "config.json", none)); });
+}
