@@ -1,8 +1,10 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Dispatch.h>
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <memory>
 
 #include "model/matrix.h"
 #include "model/ops_common.h"
@@ -10,13 +12,17 @@
 namespace faceter {
 namespace {
 
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
 /// Assignments sorted by expert: position n of the sorted rows comes from assignment order[n] = token * k + choice.
 struct Dispatch {
-    at::Tensor token;                ///< int64 [N]: which token each sorted row is
-    at::Tensor place;                ///< int64 [T * k]: the sorted row of each assignment; a dropped one points at row 0
-    at::Tensor kept;                 ///< float [T * k]: 0 where an assignment was dropped; undefined where none was
-    std::vector<Segment> segments;   ///< rows of each expert that has any
-    at::Tensor load;                 ///< float64 [E]: assignments, dropped ones too
+    std::int64_t top_k = 1;
+    std::vector<std::int64_t> assignment;   ///< [N]: which assignment each sorted row is
+    std::vector<std::int64_t> place;        ///< [T * k]: the sorted row of each assignment; -1 where it was dropped
+    std::vector<Segment> segments;          ///< rows of each expert that has any
+    at::Tensor load;                        ///< float64 [E]: assignments, dropped ones too
     std::int64_t dropped = 0;
 };
 
@@ -39,18 +45,118 @@ Dispatch dispatch_of(const at::Tensor& experts, const TokenRouting& routing) {
         end[static_cast<std::size_t>(e)] = row;
     }
     d.dropped = assignments - row;
-    d.token = at::empty({row}, at::kLong);
-    d.place = at::zeros({assignments}, at::kLong);
-    if (d.dropped > 0) d.kept = at::zeros({assignments}, at::kFloat);
+    d.top_k = k;
+    d.assignment.resize(static_cast<std::size_t>(row));
+    d.place.assign(static_cast<std::size_t>(assignments), -1);
     for (std::int64_t a = 0; a < assignments; ++a) {
         std::int64_t& at = next[static_cast<std::size_t>(expert[a])];
         if (at == end[static_cast<std::size_t>(expert[a])]) continue;
-        d.token.data_ptr<std::int64_t>()[at] = a / k;
-        d.place.data_ptr<std::int64_t>()[a] = at++;
-        if (d.dropped > 0) d.kept.data_ptr<float>()[a] = 1;
+        d.assignment[static_cast<std::size_t>(at)] = a;
+        d.place[static_cast<std::size_t>(a)] = at++;
     }
     return d;
 }
+
+/// Runs each(row) for row < rows on all threads, some rows a task: every row is written by one task, so there is nothing to add up across them.
+template <typename Each>
+void for_rows(std::int64_t rows, const Each& each) {
+    constexpr std::int64_t rows_a_task = 128;
+    parallel_tasks((rows + rows_a_task - 1) / rows_a_task, [&](std::int64_t task) {
+        for (std::int64_t row = task * rows_a_task; row < std::min(rows, (task + 1) * rows_a_task); ++row) each(row);
+    });
+}
+
+template <typename T>
+void add_scaled(std::int64_t width, T scale, const T* row, T* sum) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) sum[i] += scale * row[i];
+}
+
+/// out = scale x; returns x . y.
+template <typename T>
+T scale_and_dot(std::int64_t width, T scale, const T* x, const T* y, T* out) {
+    T dot = 0;
+#pragma omp simd reduction(+ : dot)
+    for (std::int64_t i = 0; i < width; ++i) {
+        out[i] = scale * x[i];
+        dot += x[i] * y[i];
+    }
+    return dot;
+}
+
+/// x [T, D] -> [N, D], sorted by expert. Backward adds up the rows of each token in the order of its choices: no scattered additions, so that the bits
+/// do not depend on the threads.
+struct SortRows : Function<SortRows> {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const std::shared_ptr<const Dispatch>& dispatch) {
+        context->saved_data["dispatch"] = Carried<std::shared_ptr<const Dispatch>>::wrap(dispatch);
+        const at::Tensor from = x.contiguous();
+        const std::int64_t width = x.size(1), k = dispatch->top_k;
+        at::Tensor rows = at::empty({static_cast<std::int64_t>(dispatch->assignment.size()), width}, x.options());
+        AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "sort_rows", [&] {
+            for_rows(rows.size(0), [&, source = from.data_ptr<scalar_t>(), out = rows.data_ptr<scalar_t>()](std::int64_t row) {
+                std::copy_n(source + dispatch->assignment[static_cast<std::size_t>(row)] / k * width, width, out + row * width);
+            });
+        });
+        return rows;
+    }
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const auto dispatch = Carried<std::shared_ptr<const Dispatch>>::from(context->saved_data["dispatch"]);
+        const at::Tensor dy = gradients[0].contiguous();
+        const std::int64_t width = dy.size(1), k = dispatch->top_k;
+        at::Tensor dx = at::empty({static_cast<std::int64_t>(dispatch->place.size()) / k, width}, dy.options());
+        AT_DISPATCH_FLOATING_TYPES(dy.scalar_type(), "sort_rows_backward", [&] {
+            for_rows(dx.size(0), [&, source = dy.data_ptr<scalar_t>(), out = dx.data_ptr<scalar_t>()](std::int64_t token) {
+                scalar_t* sum = out + token * width;
+                std::fill_n(sum, width, scalar_t(0));
+                for (std::int64_t a = token * k; a < (token + 1) * k; ++a) {
+                    const std::int64_t place = dispatch->place[static_cast<std::size_t>(a)];
+                    if (place < 0) continue;
+                    add_scaled(width, scalar_t(1), source + place * width, sum);
+                }
+            });
+        });
+        return {dx, at::Tensor()};
+    }
+};
+
+/// y[t] = sum_j weight[t, j] rows[place of t's choice j]; rows [N, D], weight [T, k]. A dropped choice adds nothing and gets no gradient.
+struct CombineRows : Function<CombineRows> {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& rows, const at::Tensor& weight, const std::shared_ptr<const Dispatch>& dispatch) {
+        const at::Tensor from = rows.contiguous(), by = weight.contiguous();
+        context->save_for_backward({from, by});
+        context->saved_data["dispatch"] = Carried<std::shared_ptr<const Dispatch>>::wrap(dispatch);
+        const std::int64_t width = rows.size(1), k = dispatch->top_k;
+        at::Tensor y = at::empty({weight.size(0), width}, rows.options());
+        AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "combine_rows", [&] {
+            for_rows(y.size(0), [&, source = from.data_ptr<scalar_t>(), scale = by.data_ptr<scalar_t>(), out = y.data_ptr<scalar_t>()](std::int64_t token) {
+                scalar_t* sum = out + token * width;
+                std::fill_n(sum, width, scalar_t(0));
+                for (std::int64_t a = token * k; a < (token + 1) * k; ++a) {
+                    const std::int64_t place = dispatch->place[static_cast<std::size_t>(a)];
+                    if (place < 0) continue;
+                    add_scaled(width, scale[a], source + place * width, sum);
+                }
+            });
+        });
+        return y;
+    }
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const auto dispatch = Carried<std::shared_ptr<const Dispatch>>::from(context->saved_data["dispatch"]);
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor &rows = saved[0], &weight = saved[1], dy = gradients[0].contiguous();
+        const std::int64_t width = rows.size(1), k = dispatch->top_k;
+        at::Tensor drows = at::empty_like(rows), dweight = at::zeros_like(weight);
+        AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "combine_rows_backward", [&] {
+            const scalar_t *source = rows.data_ptr<scalar_t>(), *scale = weight.data_ptr<scalar_t>(), *up = dy.data_ptr<scalar_t>();
+            scalar_t *down = drows.data_ptr<scalar_t>(), *dscale = dweight.data_ptr<scalar_t>();
+            for_rows(rows.size(0), [&](std::int64_t place) {
+                const std::int64_t a = dispatch->assignment[static_cast<std::size_t>(place)];
+                dscale[a] = scale_and_dot(width, scale[a], up + a / k * width, source + place * width, down + place * width);
+            });
+        });
+        return {drows, dweight, at::Tensor()};
+    }
+};
 
 at::Tensor jittered(const at::Tensor& x, double jitter, std::uint64_t seed) {
     if (jitter <= 0 || seed == 0) return x;
@@ -74,21 +180,18 @@ void RoutingTotals::add(const RoutingTrace& trace) {
 }
 
 at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, std::uint64_t noise_seed, RouterOutput* output) {
-    const std::int64_t tokens = x.size(0), k = routing.top_k;
     // The router stays in float32 where the rest does not: a softmax over experts in half precision routes other tokens (Switch Transformer, 2.4).
     const auto exact = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const at::Tensor logits = at::linear(jittered(x, routing.jitter, noise_seed).to(exact), routing.router.to(exact));  // [T, E]
     const at::Tensor probabilities = logits.softmax(-1);
-    const auto [best, experts] = probabilities.topk(k, -1);
-    const Dispatch dispatch = dispatch_of(experts, routing);
-    at::Tensor weight = routing.renormalise ? best / best.sum(-1, true) : best;  // [T, k]
-    if (dispatch.kept.defined()) weight = weight * dispatch.kept.view({tokens, k}).to(weight.options());
-    const at::Tensor rows = x.index_select(0, dispatch.token.to(x.device()));    // sorted by expert
-    const at::Tensor outputs = stacked_feed_forward(rows, dispatch.segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
-    const at::Tensor back = outputs.index_select(0, dispatch.place.to(x.device()));
-    at::Tensor y = k == 1 ? back * weight.to(x.scalar_type()) : (back.view({tokens, k, x.size(1)}) * weight.to(x.scalar_type()).unsqueeze(-1)).sum(1);
+    const auto [best, experts] = probabilities.topk(routing.top_k, -1);
+    const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
+    const at::Tensor weight = routing.renormalise ? best / best.sum(-1, true) : best;  // [T, k]
+    const at::Tensor rows = SortRows::apply(x, dispatch);
+    const at::Tensor outputs = stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
+    at::Tensor y = CombineRows::apply(outputs, weight.to(x.scalar_type()), dispatch);
     if (routing.bias.defined()) y = y + routing.bias;
-    if (output) *output = {output->block, logits, probabilities, experts, dispatch.load, dispatch.dropped};
+    if (output) *output = {output->block, logits, probabilities, experts, dispatch->load, dispatch->dropped};
     return y;
 }
 

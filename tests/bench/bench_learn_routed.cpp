@@ -13,16 +13,20 @@ using namespace faceter;
 
 namespace {
 
-double median_ms(int rounds, const std::function<void()>& work, double& low, double& high) {
-    std::vector<double> times;
-    for (int i = 0; i < rounds + 1; ++i) {
-        const auto start = std::chrono::steady_clock::now();
-        work();
-        if (i > 0) times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::sort(times.begin(), times.end());
-    low = times.front(), high = times.back();
-    return times[times.size() / 2];
+double milliseconds(const std::function<void()>& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void print(const char* what, std::vector<double> times) {
+    const auto [low, high] = std::minmax_element(times.begin(), times.end());
+    fmt::print("{:<20} {:8.1f} ms ({:.1f} to {:.1f})\n", what, median(times), *low, *high);
 }
 
 }  // namespace
@@ -44,12 +48,25 @@ int main(int argc, char** argv) {
         dense.push_back({at::randn({inner, d}).mul_(0.03).requires_grad_(), at::randn({inner}).mul_(0.03).requires_grad_(), at::randn({d, inner}).mul_(0.03).requires_grad_()});
     const at::Tensor x = at::randn({tokens, d}).requires_grad_(), weight = at::randn({tokens, d});
     const std::vector<Segment> all{{0, 0, tokens}};
-    double low = 0, high = 0;
-    const double two = median_ms(rounds, [&] {
-        for (const FeedForwardWeights& w : dense) (feed_forward(x, all, {w}, {}) * weight).sum().backward();
-    }, low, high);
-    fmt::print("two dense blocks     {:8.1f} ms ({:.1f} to {:.1f})\n", two, low, high);
-    const double routed = median_ms(rounds, [&] { (routed_feed_forward(x, routing, {}, 0, nullptr) * weight).sum().backward(); }, low, high);
-    fmt::print("8 experts, top-2     {:8.1f} ms ({:.1f} to {:.1f})   {:.3f}x of two dense\n", routed, low, high, routed / two);
+    const auto forget = [&] {   // as a step does: a gradient is stored where there is none, not added
+        for (at::Tensor t : {x, routing.router, routing.up, routing.up_bias, routing.down}) t.mutable_grad().reset();
+        for (const FeedForwardWeights& w : dense)
+            for (at::Tensor t : {w.up, w.up_bias, w.down}) t.mutable_grad().reset();
+    };
+    std::vector<double> two, routed, ratios;
+    for (int round = -1; round < rounds; ++round) {   // in turn, since the machine's speed drifts
+        forget();
+        const double plain = milliseconds([&] {
+            for (const FeedForwardWeights& w : dense) (feed_forward(x, all, {w}, {}) * weight).sum().backward();
+        });
+        forget();
+        const double by_token = milliseconds([&] { (routed_feed_forward(x, routing, {}, 0, nullptr) * weight).sum().backward(); });
+        if (round < 0) continue;
+        two.push_back(plain), routed.push_back(by_token), ratios.push_back(by_token / plain);
+    }
+    print("two dense blocks", two);
+    print("8 experts, top-2", routed);
+    const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+    fmt::print("ratio                {:8.3f}    ({:.3f} to {:.3f})\n", median(ratios), *low, *high);
     return 0;
 }
