@@ -133,6 +133,7 @@ void RunSession::begin() {
     start.machine = machine_json();
     start.machine["ranks"] = rendezvous_.size;
     journal_ = std::make_unique<JournalWriter>(run_, run_.begin_attempt(), start);
+    sampler_ = std::make_unique<SystemSampler>(*journal_);
 }
 
 /// All ranks go on from the checkpoint that rank 0 has chosen, and write into its attempt.
@@ -154,6 +155,7 @@ void RunSession::join_others() {
     if (!start.from_checkpoint.empty()) resume_ = store_of(run_).open(start.from_checkpoint), start.from_step = resume_->state.step;
     start.machine = machine_json();
     journal_ = std::make_unique<JournalWriter>(run_, plan.at("attempt").get<int>(), start);
+    sampler_ = std::make_unique<SystemSampler>(*journal_);
 }
 
 int RunSession::execute() {

@@ -12,6 +12,7 @@
 #include "run/journal.h"
 #include "run/run_directory.h"
 #include "train/rendezvous.h"
+#include "system_sampler.h"
 #include "train/trainer.h"
 
 namespace faceter::worker {
@@ -58,6 +59,7 @@ class RunSession {
     Json settings_;
     Rendezvous rendezvous_;
     std::unique_ptr<JournalWriter> journal_;
+    std::unique_ptr<SystemSampler> sampler_;
     std::unique_ptr<Variant> variant_;
     std::unique_ptr<EmbeddingModel> model_;
     std::unique_ptr<CachedEmbedder> embedder_;  ///< of the final model: what an evaluation has embedded, an analysis need not

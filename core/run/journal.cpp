@@ -124,6 +124,14 @@ void JournalWriter::step(const Json& fields) {
     if (std::chrono::steady_clock::now() - last_write_ >= flush_interval) write_pending(false);
 }
 
+void JournalWriter::sample(const Json& fields) {
+    const std::lock_guard lock(mutex_);
+    Json all = fields;
+    all["step"] = step_;
+    append("system", all);
+    if (std::chrono::steady_clock::now() - last_write_ >= flush_interval) write_pending(false);
+}
+
 void JournalWriter::phase(std::string_view name) {
     {
         const std::lock_guard lock(mutex_);

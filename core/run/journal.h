@@ -35,6 +35,7 @@ struct ProcessIdentity {
 ///   heartbeat {phase, step}                       by a thread of its own every 10 s without another line
 ///   stage_started {stage, total_steps, ...}       phase {name}
 ///   step {step, total_steps, loss, lr, grad_norm, tokens_per_s, ...numbers}
+///   system {step, cpu_percent, memory_gib, threads}   every 10 s, of each rank
 ///   evaluation {step, scores: {data set: percent}}
 ///   checkpoint {step, path}   warning {message}   stopped {step, checkpoint}   failed {code, message}   finished {}
 class JournalWriter {
@@ -54,6 +55,8 @@ class JournalWriter {
     void event(std::string_view type, Json fields = Json::object());
     /// Gathered; written with the next event or within a second. `fields` hold step and the numbers of the step.
     void step(const Json& fields);
+    /// What the process takes of its machine; gathered as steps are.
+    void sample(const Json& fields);
     /// What heartbeats report ("train", "evaluate scifact"); also written at once as event `phase`.
     void phase(std::string_view name);
     /// Writes and syncs what is gathered.

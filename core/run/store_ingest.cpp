@@ -146,18 +146,21 @@ class Ingest {
             warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}", run_.attempt_journal(attempt, rank).string(),
                                             content.torn_bytes, content.problem));
         if (content.events.empty()) return;
-        std::map<std::string, std::vector<SeriesPoint>> points;
+        std::map<std::string, std::vector<SeriesPoint>> points, system;
         Statement insert(database_, "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
         for (const JournalEvent& event : content.events) {
             if (event.type == "evaluation") take_scores(event, points);
             if (event.type == "step")
-                take_step(event, points);
+                take_step(event, points, "", "");
+            else if (event.type == "system")
+                take_step(event, system, "system/", rank > 0 ? fmt::format(" (rank {})", rank) : "");
             else if (event.type != "heartbeat")
                 insert.bind(id_, attempt, rank, event.seq, event.time, event.type, dumped(event.fields)).run();
         }
         changed_ = true;
-        if (!points.empty() && !series_) series_.emplace(database_);
+        if (!(points.empty() && system.empty()) && !series_) series_.emplace(database_);
         for (const auto& [name, added] : points) series_->append(id_, attempt, rank, name, added);
+        for (const auto& [name, added] : system) series_->append(id_, attempt, 0, name, added);   // curves of their own, beside those of rank 0
         Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
             .bind(id_, attempt, rank, content.events.back().seq + 1, content.valid_bytes)
             .run();
@@ -177,13 +180,13 @@ class Ingest {
             if (score.is_number()) points["score/" + name + suffix].push_back({event.fields["step"], event.time, score.get<double>()});
     }
 
-    static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
+    static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points, const std::string& before, const std::string& after) {
         if (!event.fields.contains("step") || !event.fields["step"].is_number_integer()) return;
         const std::int64_t step = event.fields["step"];
         const std::string suffix = stage_suffix(event);
         for (const auto& [key, value] : event.fields.items())
             if (value.is_number() && key != "seq" && key != "t" && key != "step" && key != "total_steps" && key != "stage")
-                points[key + suffix].push_back({step, event.time, value.get<double>()});
+                points[before + key + suffix + after].push_back({step, event.time, value.get<double>()});
     }
 
     /// A file that cannot be read costs itself only; of a `kind` (figure, table) its error is kept in its place.

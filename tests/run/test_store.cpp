@@ -67,6 +67,27 @@ void remove_store(const fs::path& project) {
 class TestStore : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void what_each_rank_takes_of_its_machine_is_a_curve_of_its_own() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const int attempt = run.begin_attempt();
+        for (const int rank : {0, 1}) {
+            JournalWriter journal(run, attempt, {"", 0, Json::object(), rank});
+            for (const int step : {3, 9}) {
+                if (rank == 0) journal.step({{"step", step}, {"loss", 0.5}});
+                if (rank == 1) journal.event("phase", {{"name", "train"}, {"step", step}});
+                journal.sample({{"cpu_percent", 100 * step + rank}, {"memory_gib", 1.5}});
+            }
+        }
+        Store store(project.path());
+        QVERIFY(store.ingest_all().empty());
+        const std::vector<std::string> expected{"loss", "system/cpu_percent", "system/cpu_percent (rank 1)", "system/memory_gib", "system/memory_gib (rank 1)"};
+        QCOMPARE(store.series_names(run.info().id), expected);
+        const std::vector<SeriesPoint> points = store.series(run.info().id, "system/cpu_percent (rank 1)");
+        QCOMPARE(points.size(), std::size_t(2));
+        QCOMPARE(points.back().value, 901.0);
+        QCOMPARE(store.series(run.info().id, "system/cpu_percent").front().step, std::int64_t(3));   // where the training was
+    }
     void runs_results_and_costs_are_read_back() {
         const TemporaryDirectory project;
         fill(project.path());
