@@ -1,0 +1,109 @@
+#include <QProcess>
+
+#include "common/file.h"
+#include "eval/embedder.h"
+#include "model/embedding_model.h"
+#include "support/tensors.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+const std::string instruction = "Represent the question: ";
+
+/// A fixture's folder whose pooling leaves instructions out, as INSTRUCTOR's does.
+struct Folder {
+    TemporaryDirectory root;
+    fs::path path = root.path() / "model";
+    std::unique_ptr<EmbeddingModel> model;
+
+    Folder(const QString& fixture, bool include_prompt) {
+        fs::copy(shared_folder() / "fixtures" / fixture.toStdString(), path, fs::copy_options::recursive);
+        Json pooling = read_json(path / "1_Pooling/config.json");
+        pooling["include_prompt"] = include_prompt;
+        write_file_atomic(path / "1_Pooling/config.json", pooling.dump());
+        model = EmbeddingModel::open(ModelFolder::open(path));
+    }
+};
+
+std::vector<std::string> some_texts() { return {"who wrote the first compiler?", "", "a", "caf\xC3\xA9 \xE4\xB8\xAD\xE6\x96\x87", "three words here, and then some more of them to make the text longer"}; }
+
+at::Tensor embed(const EmbeddingModel& model, const std::string& with) {
+    const auto texts = some_texts();
+    return embed_texts(model, std::vector<std::string_view>(texts.begin(), texts.end()), {with, 0, 0});
+}
+
+/// One text by itself, token by token: the mean of the hidden states behind the instruction, then the dense heads and the norm, in float64.
+at::Tensor slow_embedding(const EmbeddingModel& model, const std::string& text) {
+    std::vector<std::int32_t> ids, prompt;
+    model.tokenizer->encode(instruction + text, model.max_length, ids);
+    model.tokenizer->encode(instruction, 0, prompt);
+    const std::size_t skip = prompt.size() - 1;   // T5 has nothing in front and </s> behind
+    const Encoder& encoder = *model.encoders.front();
+    const at::Tensor hidden = encoder.forward(make_packed_batch({{ids.data(), static_cast<std::int64_t>(ids.size()), 0, 0, 0}}), {});
+    std::vector<double> sum(static_cast<std::size_t>(hidden.size(1)));
+    for (std::size_t row = skip; row < ids.size(); ++row)
+        for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += hidden[static_cast<std::int64_t>(row)][static_cast<std::int64_t>(k)].item<double>() / static_cast<double>(ids.size() - skip);
+    at::Tensor mean = at::tensor(sum, at::kDouble).unsqueeze(0);
+    const Weights weights = model.folder.weights();
+    for (const DenseModule& dense : model.folder.dense) {
+        const at::Tensor weight = at::empty({dense.out_features, dense.in_features}, at::kFloat), bias = at::zeros({dense.out_features}, at::kFloat);
+        weights.read_float(dense.name + ".linear.weight", {weight.data_ptr<float>(), static_cast<std::size_t>(weight.numel())});
+        if (dense.bias) weights.read_float(dense.name + ".linear.bias", {bias.data_ptr<float>(), static_cast<std::size_t>(bias.numel())});
+        mean = mean.mm(weight.to(at::kDouble).t()) + bias.to(at::kDouble);
+        if (dense.tanh) mean = mean.tanh();
+    }
+    return model.folder.normalize ? mean / mean.norm() : mean;
+}
+
+void both_shapes() {
+    QTest::addColumn<QString>("fixture");
+    QTest::newRow("t5") << "t5";
+    QTest::newRow("t5, gated") << "t5_gated";
+}
+
+}  // namespace
+
+/// INSTRUCTOR's pooling (Su et al., 2023, section 2.1) on the shapes of the T5 fixtures.
+class TestIncludePrompt : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void the_instruction_is_read_but_stays_out_of_the_mean_data() { both_shapes(); }
+    void the_instruction_is_read_but_stays_out_of_the_mean() {
+        NEED_SHARED();
+        QFETCH(QString, fixture);
+        const c10::AutoGradMode no_grad(false);
+        const Folder folder(fixture, false), whole(fixture, true);
+        const at::Tensor rows = embed(*folder.model, instruction);
+        const auto texts = some_texts();
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const double difference = max_difference(rows[static_cast<std::int64_t>(i)], slow_embedding(*folder.model, texts[i])[0]);
+            QVERIFY2(difference < 2e-6, (texts[i] + ": " + std::to_string(difference)).c_str());
+        }
+        QVERIFY(max_difference(rows, embed(*whole.model, instruction)) > 1e-3);   // it matters,
+        QVERIFY(max_difference(rows, embed(*folder.model, "")) > 1e-3);           // and the instruction was read
+        QVERIFY(max_difference(embed(*folder.model, ""), embed(*whole.model, "")) < 1e-7);
+    }
+    void embeddings_equal_sentence_transformers_data() { both_shapes(); }
+    void embeddings_equal_sentence_transformers() {
+        NEED_SHARED();
+        QFETCH(QString, fixture);
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
+        const c10::AutoGradMode no_grad(false);
+        const Folder folder(fixture, false);
+        const fs::path input = folder.root.path() / "input.json", out = folder.root.path() / "out.safetensors";
+        write_file_atomic(input, Json{{"prompt", instruction}, {"texts", some_texts()}}.dump());
+        QProcess peer;
+        peer.setProcessChannelMode(QProcess::MergedChannels);
+        peer.start(python, {FACETER_SOURCE_DIR "/tests/model/peer_include_prompt.py", folder.path.c_str(), input.c_str(), out.c_str()});
+        QVERIFY2(peer.waitForFinished(200'000) && peer.exitCode() == 0, peer.readAll().constData());
+        const double difference = max_difference(embed(*folder.model, instruction), read_tensor(SafetensorsFile(out), "embeddings"));
+        QVERIFY2(difference < 2e-6, std::to_string(difference).c_str());
+    }
+};
+
+FACETER_TEST(TestIncludePrompt)
+#include "test_include_prompt.moc"
