@@ -7,6 +7,7 @@
 #include "common/strings.h"
 #include "named_model.h"
 #include "train/checkpoint.h"
+#include "train/token_objective.h"
 
 namespace faceter::worker {
 namespace {
@@ -27,6 +28,7 @@ void write_folder(const fs::path& out, const EmbeddingModel& model, const Route&
     make_directories(out);
     write_sentence_transformers_files(out, like);
     write_model_tensors(out, like, model.encoders[static_cast<std::size_t>(route.encoder)]->dense_tensors(route.expert));
+    if (const fs::path head = model.folder.folder / mlm_head_file; fs::exists(head)) fs::copy_file(head, out / mlm_head_file, fs::copy_options::overwrite_existing);
     fmt::print("{}\n", out.string());
 }
 

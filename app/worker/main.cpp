@@ -1,4 +1,5 @@
 #include "figure/help_formatter.h"
+#include "command_convert.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -18,6 +19,7 @@ int run(int argc, char** argv) {
     add_embed(app, exit_code);
     add_evaluate(app, exit_code);
     add_export(app, exit_code);
+    add_convert(app, exit_code);
     add_describe(app, exit_code);
     add_data(app, exit_code);
     add_router(app, exit_code);

@@ -12,6 +12,7 @@
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "stage_data.h"
+#include "train/token_objective.h"
 
 namespace faceter::worker {
 namespace {
@@ -256,6 +257,8 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
     journal_->phase("plan batches");
     const auto curriculum = registry().make_curriculum(json_at<std::string>(curriculum_settings, "method", "curriculum"), context);
     const auto objective = registry().make_objective(json_at<std::string>(objective_settings, "method", "objective"), objective_settings);
+    auto* const tokens = dynamic_cast<TokenObjective*>(objective.get());
+    if (tokens) journal_->event("objective", {{"stage", index}, {"message", tokens->attach(*model_, training.seed, run_.folder() / mlm_head_file)}});
     EarlyStopping early = early_stopping_of(planned.settings.at("training"));
     early.keep_best = has_validation(stage);
     if (stage.adapter >= 0 && !stage.adapt_documents) journal_->phase("embed the documents of " + stage.name);
@@ -284,6 +287,7 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
     events.should_stop = [&] { return stop_wanted(); };
     events.checkpoint_wanted = [&] { return run_.requested("checkpoint"); };
     const TrainOutcome outcome = trainer.run(events);
+    if (tokens && outcome != TrainOutcome::stopped) tokens->keep(run_.folder() / mlm_head_file);
     if (outcome == TrainOutcome::stopped) journal_->event("stopped", {{"step", trainer.step()}, {"stage", index}});
     return outcome != TrainOutcome::stopped;
 }

@@ -47,7 +47,8 @@ Schema data_entry_schema() {
         "max_documents", "Retrieval: at most so many documents; the relevant ones of the queries that are kept are always among them."));
     f.push_back(optional_count("max_queries", "Retrieval: at most so many queries, chosen by hash; default: all."));
     f.push_back(optional_count("count", "Texts of an analysis: so many, chosen by hash; default: all.").in("texts"));
-    f.push_back(choice("format", {"pairs", "triplets", "labelled"}, "pairs", "What a file holds; default: what its first record shows.")
+    f.push_back(choice("format", {"pairs", "triplets", "labelled", "texts"}, "pairs",
+                       "What a file holds; default: what its first record shows. texts: a text a line, or records with a text, each a pair with itself (masked-language modelling).")
                     .optional());
     f.push_back(
         choice("on_error", {"fail", "skip"}, "fail", "A bad record ends the run with its file and line, or is left out and counted."));

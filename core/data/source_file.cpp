@@ -12,7 +12,7 @@ namespace {
 std::string format_of(const DataEntry& entry, DataReport& report) {
     if (!entry.format.empty()) return entry.format;
     if (record_form(entry.need_path()) != RecordForm::json_lines)
-        throw settings_error("data entry '{}': a table needs format: pairs, triplets or labelled", entry.path);
+        throw settings_error("data entry '{}': a table or text file needs format: pairs, triplets, labelled or texts", entry.path);
     std::string format;
     peek_record(entry.need_path(), [&](const Record& record) {
         format = is_pair_record(record) ? "pairs" : record.find({"text"}) ? "labelled" : "";
@@ -36,7 +36,10 @@ TrainingSet training(const DataRequest& request, const std::string& task) {
     if (format == "labelled")
         return train_from_labels(read_labelled_file(file, report), entry, name, task, report, origin_of(entry, format));
     TrainingBuilder builder(name, task);
-    read_pair_file(file, entry, builder, report);
+    if (format == "texts")  // each is its own pair: for objectives on single texts, or SimCSE's
+        for (const std::string& text : read_text_file(file, report)) builder.add(text, text);
+    else
+        read_pair_file(file, entry, builder, report);
     return builder.finish(entry.limits, report, origin_of(entry, format));
 }
 
@@ -75,7 +78,7 @@ EvaluationSet evaluation(const DataRequest& request) {
     EvaluationSet set;
     set.name = entry.name.empty() ? entry.need_path().filename().string() : entry.name;
     set.task_type = entry.task.empty() ? (format == "labelled" ? "clustering" : "retrieval") : entry.task;
-    if (set.task_type == "retrieval" && format != "labelled") {
+    if (set.task_type == "retrieval" && format != "labelled" && format != "texts") {
         TrainingBuilder builder(set.name, set.task_type);
         read_pair_file(entry.need_path(), entry, builder, report);
         set.data = retrieval_from_pairs(builder.finish({}, report, {}));

@@ -4,6 +4,7 @@
 #include "common/strings.h"
 #include "eval/form_scores.h"
 #include "eval/inter_task_similarity.h"
+#include "train/token_objective.h"
 
 namespace faceter {
 namespace {
@@ -87,6 +88,7 @@ std::unique_ptr<Objective> Registry::make_objective(const std::string& name, con
     auto objective = find(objectives_, name, "objective")(settings);
     auto dims = json_or<std::vector<std::int64_t>>(settings, "matryoshka_dims", {}, "objective");
     if (dims.empty()) return objective;
+    if (dynamic_cast<const TokenObjective*>(objective.get())) throw settings_error("objective.matryoshka_dims is for losses on embeddings; {} has none", name);
     return std::make_unique<Matryoshka>(std::move(objective), std::move(dims), json_or<std::vector<double>>(settings, "matryoshka_weights", {}, "objective"));
 }
 std::unique_ptr<Analysis> Registry::make_analysis(const std::string& name, const Json& settings) const {
@@ -105,6 +107,7 @@ void register_builtins(Registry& registry) {
     registry.add_curriculum("task_aware", make_task_aware_curriculum);
     registry.add_curriculum("static", make_static_curriculum);
     registry.add_objective("infonce", [](const Json& settings) { return std::make_unique<InfoNce>(InfoNceSettings::from_json(settings)); });
+    registry.add_objective("masked_language", [](const Json& settings) { return std::make_unique<MaskedLanguage>(settings); });
     registry.add_analysis("inter_task_similarity", [](const Json&) { return std::make_unique<SimilarityAnalysis>(); });
     registry.add_analysis("embedding_forms", [](const Json& settings) { return std::make_unique<FormsAnalysis>(settings); });
 }

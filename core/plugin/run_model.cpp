@@ -7,6 +7,7 @@
 #include "common/strings.h"
 #include "plugin/loader.h"
 #include "train/checkpoint.h"
+#include "train/token_objective.h"
 
 namespace faceter {
 namespace {
@@ -34,6 +35,7 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
         write_sentence_transformers_files(temporary, like);
         write_model_tensors(temporary, like, model.base_tensors());
         if (model.router) model.router->write(temporary, model);
+        if (const fs::path head = run.folder() / mlm_head_file; fs::exists(head)) fs::copy_file(head, temporary / mlm_head_file);
         sync_directory(temporary);
         fs::remove_all(final, ignored);
         rename_synced(temporary, final);

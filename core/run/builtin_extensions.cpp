@@ -24,6 +24,19 @@ Extension infonce() {
              }}};
 }
 
+Extension masked_language() {
+    return {"masked_language",
+            "Masked-language modelling, to pre-train a backbone: masked tokens are guessed from those around them; a head beside the model is trained with it.",
+            {"masked_language",
+             "",
+             {
+                 real("rate", 0.3, "Share of the tokens that are guessed; special tokens never are.").above(0).at_most(1).from("paper-silent for Nomic Embed v2; NomicBERT (2024) has 0.3, BERT 0.15"),
+                 real("mask_share", 0.8, "Of these, so many are replaced by the mask token.").at_least(0).at_most(1).from("BERT (2019), section 3.1"),
+                 real("random_share", 0.1, "And so many by another token; the rest stays as it is.").at_least(0).at_most(1).from("BERT (2019), section 3.1"),
+                 choice("texts", {"documents", "queries", "both"}, "documents", "Which texts of the training pairs are read; their given negatives never are."),
+             }}};
+}
+
 Extension task_aware() {
     return {"task_aware",
             "TA-CL: each batch is of one task, drawn by weight, built by the task's batching, with the task's temperature (MoTE, section 4.2).",
@@ -61,6 +74,7 @@ Extension embedding_forms() {
 
 void add_builtin_extensions(Catalogue& catalogue) {
     catalogue.add(ExtensionKind::objective, infonce(), "core");
+    catalogue.add(ExtensionKind::objective, masked_language(), "core");
     catalogue.add(ExtensionKind::curriculum, task_aware(), "core");
     catalogue.add(ExtensionKind::curriculum, static_training(), "core");
     catalogue.add(ExtensionKind::analysis, inter_task_similarity(), "core");

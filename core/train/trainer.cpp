@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "model/matrix.h"
+#include "train/token_objective.h"
 
 namespace faceter {
 
@@ -37,6 +38,25 @@ TrainingSettings TrainingSettings::from_json(const Json& settings) {
     return s;
 }
 
+namespace {
+
+const TokenObjective* on_tokens(const Objective& objective) { return dynamic_cast<const TokenObjective*>(&objective); }
+
+/// What an objective on tokens cannot be asked for.
+void check_tokens(const Objective& objective, const Stage& stage, const ProcessGroup& group) {
+    if (!on_tokens(objective)) return;
+    if (stage.adapter >= 0)
+        throw settings_error("stage '{}' trains a low-rank adapter, but its objective is one on tokens, which trains the encoder itself; pre-train in a stage of a dense variant", stage.name);
+    if (group.size() > 1) throw settings_error("stage '{}' has an objective on tokens, which one process can train so far, here are {}; run it with --devices 1", stage.name, group.size());
+}
+
+ForwardContext training_pass(const EncoderConfig& config, const TrainingSettings& settings, std::int64_t step, RoutingTrace* trace) {
+    const bool own = settings.dropout < 0;
+    return {true, settings.seed, step, own ? config.hidden_dropout : settings.dropout, own ? config.attention_dropout : settings.dropout, trace};
+}
+
+}  // namespace
+
 Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
                  const Objective& objective, const TrainingSettings& settings, const EarlyStopping& early, ProcessGroup& group)
     : model_(model),
@@ -50,6 +70,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       settings_(settings),
       early_(early),
       group_(group) {
+    check_tokens(objective, stage, group);
     if (adapter_ >= 0) {
         sides_ = {adapter_ + 1, stage.adapt_documents ? adapter_ + 1 : 0, !stage.adapt_documents};
         encoder_.require_grad(false);
@@ -65,7 +86,10 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
 }
 
 std::vector<Parameter> Trainer::trained(const Encoder& encoder) const {
-    return adapter_ < 0 ? encoder.parameters() : encoder.adapter_parameters(static_cast<std::size_t>(adapter_));
+    std::vector<Parameter> all = adapter_ < 0 ? encoder.parameters() : encoder.adapter_parameters(static_cast<std::size_t>(adapter_));
+    if (const TokenObjective* tokens = on_tokens(objective_))
+        for (Parameter& p : tokens->parameters()) all.push_back(std::move(p));
+    return all;
 }
 
 void Trainer::keep_best() {
@@ -81,6 +105,8 @@ void Trainer::take_best() {
 
 std::vector<NamedTensor> Trainer::optimizer_state() const {
     std::vector<NamedTensor> state = optimizer_->state();
+    if (const TokenObjective* tokens = on_tokens(objective_))
+        for (const Parameter& p : tokens->parameters()) state.push_back({"objective." + p.name, p.tensor.detach()});
     for (std::size_t i = 0; i < best_.size(); ++i) state.push_back({"best." + optimizer_->parameters()[i].name, best_[i]});
     return state;
 }
@@ -90,6 +116,8 @@ PairBatch Trainer::build(std::span<const ExampleReference> items, double tempera
 void Trainer::restore(const Checkpoint& checkpoint) {
     const Weights state(std::vector<fs::path>{checkpoint.optimizer()});
     optimizer_->load(state);
+    if (const TokenObjective* tokens = on_tokens(objective_))
+        for (const Parameter& p : tokens->parameters()) read_tensor(state, "objective." + p.name, p.tensor.detach());
     best_.clear();
     for (const Parameter& p : optimizer_->parameters())
         if (state.find("best." + p.name)) {
@@ -103,11 +131,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 }
 
 at::Tensor Trainer::forward(const PairBatch& batch, RoutingTrace* trace) const {
-    const EncoderConfig& config = encoder_.config();
-    const bool own = settings_.dropout < 0;
-    const ForwardContext context{true, settings_.seed, step_, own ? config.hidden_dropout : settings_.dropout,
-                                 own ? config.attention_dropout : settings_.dropout, routing_loss_ ? trace : nullptr};
-    return model_.embed(encoder_, batch.tokens, context);
+    return model_.embed(encoder_, batch.tokens, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? trace : nullptr));
 }
 
 LossResult Trainer::routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const {
@@ -123,21 +147,29 @@ void Trainer::add_loss(const LossResult& result, LossSums& sums, double share_of
 void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     sums.pairs += pairs;
-    if (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk)) return cached_gradients(plan, sums);
+    const double part = 1.0 / static_cast<double>(settings_.accumulate);
+    const TokenObjective* tokens = on_tokens(objective_);
+    if (!tokens && (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk))) return cached_gradients(plan, sums);
     const PairBatch batch = build(plan.items, plan.temperature);
-    sums.tokens += batch.tokens.layout->num_tokens();
-    sums.experts.insert(batch.experts.begin(), batch.experts.end());
+    const PackedBatch texts = tokens ? tokens->texts_of(batch) : batch.tokens;
+    sums.tokens += texts.layout->num_tokens();
+    for (const Segment& segment : texts.layout->segments()) sums.experts.insert(segment.expert);
     RoutingTrace trace;
     RoutingTotals totals;
-    PairEmbeddings rows = batch.assemble(forward(batch, &trace));
-    rows.keep = plan.keep;
-    const LossResult result = objective_(rows);
+    LossResult result;
+    if (tokens) {
+        result = tokens->loss(encoder_, texts, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? &trace : nullptr));
+    } else {
+        PairEmbeddings rows = batch.assemble(forward(batch, &trace));
+        rows.keep = plan.keep;
+        result = objective_(rows);
+    }
     totals.add(trace);
     const LossResult routing = routing_loss(trace, totals);
     const at::Tensor loss = routing.loss.defined() ? result.loss + routing.loss : result.loss;
     (loss / static_cast<double>(settings_.accumulate)).backward();
-    add_loss(result, sums.whole);
-    add_loss(routing, sums.share, 1.0 / static_cast<double>(settings_.accumulate));
+    add_loss(result, sums.whole, tokens ? part : 1);
+    add_loss(routing, sums.share, part);
 }
 
 StepReport Trainer::train_step() {

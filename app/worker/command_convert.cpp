@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include "command_convert.h"
+#include "common/error.h"
+#include "model/mlm_head.h"
+#include "model/rotary_conversion.h"
+#include "plugin/run_model.h"
+#include "train/checkpoint.h"
+#include "train/token_objective.h"
+
+namespace faceter::worker {
+namespace {
+
+struct ConvertCommand {
+    std::string model, folder, positions = "rotary";
+    RotaryConversion rotary;
+    bool force = false;
+};
+
+/// The head of masked-language modelling goes along under NomicBERT's names, so that its training goes on; without one nothing is written.
+void convert_head(const EmbeddingModel& from, const Encoder& to, const fs::path& out) {
+    const ModelFolder& folder = from.folder;
+    MlmHead old(*from.encoders.front(), folder.model_type, 1);
+    const fs::path own = folder.folder / mlm_head_file;
+    const bool found = fs::exists(own) ? old.load(Weights(std::vector<fs::path>{own})) : old.load(folder.weights(), folder.config);
+    if (!found) return;
+    auto tensors = MlmHead(to, "nomic_bert", 1).named_tensors();
+    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].tensor = old.named_tensors()[i].tensor;
+    std::error_code ignored;
+    fs::remove(out / mlm_head_file, ignored);
+    write_tensors(out / mlm_head_file, tensors);
+}
+
+int convert(const ConvertCommand& options) {
+    const fs::path out = options.folder;
+    if (fs::exists(out) && !fs::is_empty(out) && !options.force) throw usage_error("{}: is not empty; give another folder, or --force", out.string());
+    const auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(options.model)));
+    const Encoder& encoder = *model->encoders.front();
+    ModelFolder like = model->folder;
+    like.config = rotary_config(encoder.config(), model->folder.config, options.rotary);
+    like.model_type = "nomic_bert";
+    like.max_seq_length = static_cast<std::size_t>(options.rotary.max_positions);
+    const auto rotary = with_rotary_positions(encoder, like.config, like.dense);
+    make_directories(out);
+    write_sentence_transformers_files(out, like);
+    write_model_tensors(out, like, rotary->named_tensors());
+    convert_head(*model, *rotary, out);
+    fmt::print("{}\n", out.string());
+    return 0;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<ConvertCommand>();
+    auto* command = app.add_subcommand("convert", "Write a model with rotary in place of absolute positions, to be pre-trained further (mNomic-BERT from XLM-R).");
+    command->footer("Example:\n  faceter convert FacebookAI/xlm-roberta-base mnomic-start --rotary-base 10000 --max-positions 2048");
+    command->add_option("MODEL", options->model, "Model folder, 'minilm', or org/name of the Hugging Face hub: BERT, RoBERTa, XLM-R, CamemBERT or DistilBERT")->required();
+    command->add_option("DIR", options->folder, "Folder to write")->required();
+    command->add_option("--positions", options->positions, "The new positions")->check(CLI::IsMember({"rotary"}))->capture_default_str();
+    command->add_option("--rotary-base", options->rotary.base, "Base of the rotary angles")->check(CLI::Range(2.0, 1e9))->capture_default_str();
+    command->add_option("--max-positions", options->rotary.max_positions, "Longest text in tokens")->check(CLI::Range(std::int64_t{8}, std::int64_t{1} << 20))->capture_default_str();
+    command->add_flag("--force", options->force, "Write into a folder that is not empty");
+    command->callback([=, &exit_code] { exit_code = convert(*options); });
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,177 @@
+#include "model/mlm_head.h"
+
+#include <ATen/ATen.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "common/error.h"
+#include "common/random.h"
+#include "common/strings.h"
+#include "model/matrix.h"
+#include "model/ops.h"
+#include "model/ops_common.h"
+
+namespace faceter {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+/// What a family calls the parts; behind the first name stand those that other writers of the same family use.
+struct HeadNames {
+    std::string dense;
+    std::vector<std::string> norm, bias;
+    std::string decoder;
+    bool inner_bias = true;   ///< ModernBERT has none but the decoder's
+};
+
+const std::map<std::string, HeadNames>& families() {
+    static const HeadNames bert = {"cls.predictions.transform.dense",
+                                   {"cls.predictions.transform.LayerNorm", "cls.predictions.transform.layer_norm"},
+                                   {"cls.predictions.bias", "cls.predictions.decoder.bias"},
+                                   "cls.predictions.decoder.weight"};
+    static const HeadNames roberta = {"lm_head.dense", {"lm_head.layer_norm"}, {"lm_head.bias", "lm_head.decoder.bias"}, "lm_head.decoder.weight"};
+    static const std::map<std::string, HeadNames> all = {
+        {"bert", bert}, {"nomic_bert", bert}, {"roberta", roberta}, {"xlm-roberta", roberta}, {"camembert", roberta}, {"mpnet", roberta},
+        {"distilbert", {"vocab_transform", {"vocab_layer_norm"}, {"vocab_projector.bias"}, "vocab_projector.weight"}},
+        {"modernbert", {"head.dense", {"head.norm"}, {"decoder.bias"}, "decoder.weight", false}}};
+    return all;
+}
+
+const HeadNames& names_of(const std::string& model_type) {
+    const auto found = families().find(model_type);
+    if (found == families().end()) throw settings_error("a model of type {} has no head for masked-language modelling; BERT, NomicBERT, XLM-R, DistilBERT, MPNet and ModernBERT have", faceter::quoted(model_type));
+    return found->second;
+}
+
+/// The first of `names` + `ending` that the weights hold; the first of all where they hold none, for the message.
+std::string name_in(const Weights& weights, const std::vector<std::string>& names, const std::vector<std::string>& endings) {
+    for (const std::string& name : names)
+        for (const std::string& ending : endings)
+            if (weights.find(name + ending)) return name + ending;
+    return names.front() + endings.front();
+}
+
+void read_into(const Weights& weights, const std::string& name, const at::Tensor& tensor) {
+    const TensorInfo& info = weights.at(name);
+    if (!std::equal(info.shape.begin(), info.shape.end(), tensor.sizes().begin(), tensor.sizes().end()))
+        throw data_error("{}: tensor '{}' has shape [{}], the encoder makes it [{}]", weights.description(), name, fmt::join(info.shape, ", "), fmt::join(tensor.sizes(), ", "));
+    const at::Tensor values = at::empty(tensor.sizes(), at::kFloat);
+    weights.read_float(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
+    tensor.detach().copy_(values);
+}
+
+}  // namespace
+
+MlmHead::MlmHead(const Encoder& encoder, const std::string& model_type, std::uint64_t seed)
+    : model_type_(model_type), activation_(encoder.config().activation), epsilon_(encoder.config().norm_epsilon) {
+    const HeadNames& names = names_of(model_type);
+    const std::int64_t dim = encoder.config().hidden_dim;
+    const auto options = at::TensorOptions(encoder.dtype());
+    dense_ = at::empty({dim, dim}, at::kFloat);
+    RandomStream random(seed, "mlm head");
+    std::generate_n(dense_.data_ptr<float>(), dense_.numel(), [&] { return static_cast<float>(0.02 * random.normal()); });
+    dense_ = dense_.to(encoder.dtype());
+    gamma_ = at::ones({dim}, options);
+    bias_ = at::zeros({encoder.config().vocab_size}, options);
+    tensors_ = {{names.dense + ".weight", dense_}, {names.norm.front() + ".weight", gamma_}, {names.bias.front(), bias_}};
+    if (!names.inner_bias) return;
+    dense_bias_ = at::zeros({dim}, options);
+    beta_ = at::zeros({dim}, options);
+    tensors_.push_back({names.dense + ".bias", dense_bias_});
+    tensors_.push_back({names.norm.front() + ".bias", beta_});
+}
+
+bool MlmHead::load(const Weights& weights, const Json& config) {
+    const HeadNames& names = names_of(model_type_);
+    if (!weights.find(names.dense + ".weight")) return false;
+    if (weights.find(names.decoder) && !json_or<bool>(config, "tie_word_embeddings", true, "config.json"))
+        throw data_error("{}: its decoder {} is not tied to the word embeddings (tie_word_embeddings: false), which is not supported; remove the head's tensors to start with a fresh one",
+                         weights.description(), names.decoder);
+    read_into(weights, names.dense + ".weight", dense_);
+    read_into(weights, name_in(weights, names.norm, {".weight", ".gamma"}), gamma_);
+    read_into(weights, name_in(weights, names.bias, {""}), bias_);
+    if (!names.inner_bias) return true;
+    if (weights.find(names.dense + ".bias")) read_into(weights, names.dense + ".bias", dense_bias_);  // NomicBERT's released head has none
+    if (const std::string beta = name_in(weights, names.norm, {".bias", ".beta"}); weights.find(beta)) read_into(weights, beta, beta_);
+    return true;
+}
+
+at::Tensor MlmHead::transform(const at::Tensor& hidden) const {
+    const at::Tensor inner = activate(linear_layer(hidden, dense_, dense_bias_), {activation_, false});
+    return at::layer_norm(inner, {inner.size(1)}, gamma_, beta_.defined() ? std::optional<at::Tensor>(beta_) : std::nullopt, epsilon_);
+}
+
+std::vector<Parameter> MlmHead::parameters() const {
+    std::vector<Parameter> all;
+    for (const NamedTensor& t : tensors_) all.push_back({"mlm_head." + t.name, t.tensor, t.tensor.dim() == 2});
+    return all;
+}
+
+at::Tensor word_embeddings(const Encoder& encoder) {
+    const std::string name = encoder.config().names.word + ".weight";
+    for (const Parameter& p : encoder.parameters())
+        if (p.name == name) return p.tensor;
+    throw failure("the encoder has no parameter {}", name);
+}
+
+namespace {
+
+constexpr std::int64_t logits_at_a_time = std::int64_t{1} << 25;   // 128 MiB of float32
+
+/// Loss, share of right guesses and, where wanted, gradients of the mean, in one walk over the rows.
+struct Walk {
+    at::Tensor loss, right, dx, dweight, dbias;
+};
+
+Walk walk_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets, std::int64_t step, bool gradients) {
+    const std::int64_t rows = x.size(0);
+    const bool fast = fast_path(x);
+    Walk walk{at::zeros({}, x.options()), at::zeros({}, x.options().dtype(at::kLong)), {}, {}, {}};
+    if (gradients) walk.dx = at::empty_like(x), walk.dweight = at::zeros_like(weight), walk.dbias = at::zeros_like(bias);
+    for (std::int64_t begin = 0; begin < rows; begin += step) {
+        const std::int64_t count = std::min(step, rows - begin);
+        const at::Tensor part = x.narrow(0, begin, count), target = targets.narrow(0, begin, count).unsqueeze(1);                            // [m, D], [m, 1]
+        at::Tensor logits = fast ? product_transposed(part, weight, bias) : at::addmm(bias, part, weight.t());                               // [m, V]
+        walk.right += (logits.argmax(1, true) == target).sum();
+        const at::Tensor normaliser = logits.logsumexp(1, true);
+        walk.loss += (normaliser - logits.gather(1, target)).sum();
+        if (!gradients) continue;
+        logits.sub_(normaliser).exp_().scatter_add_(1, target, at::full_like(normaliser, -1)).div_(static_cast<double>(rows));               // d loss / d logits
+        walk.dx.narrow(0, begin, count).copy_(fast ? product(logits, weight) : logits.mm(weight));
+        walk.dweight += fast ? product(logits.t(), part) : logits.t().mm(part);
+        walk.dbias += logits.sum(0);
+    }
+    walk.loss /= static_cast<double>(rows);
+    return walk;
+}
+
+struct TokenCrossEntropy : Function<TokenCrossEntropy> {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const Walk& walk) {
+        context->save_for_backward({walk.dx, walk.dweight, walk.dbias});
+        return walk.loss.clone();
+    }
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const auto saved = context->get_saved_variables();
+        return {saved[0] * gradients[0], saved[1] * gradients[0], saved[2] * gradients[0], at::Tensor()};
+    }
+};
+
+}  // namespace
+
+TokenLoss token_cross_entropy(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets, std::int64_t rows_at_a_time) {
+    const std::int64_t step = rows_at_a_time > 0 ? rows_at_a_time : std::max<std::int64_t>(1, logits_at_a_time / weight.size(0));
+    const bool gradients = at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
+    Walk walk;
+    {
+        const at::NoGradGuard no_grad;
+        walk = walk_rows(x.detach().contiguous(), weight.detach(), bias.detach(), targets, step, gradients);
+    }
+    const double accuracy = walk.right.item<double>() / static_cast<double>(std::max<std::int64_t>(1, x.size(0)));
+    return {gradients ? TokenCrossEntropy::apply(x, weight, bias, walk) : walk.loss, accuracy};
+}
+
+}  // namespace faceter

@@ -1,0 +1,55 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/embedding_model.h"
+#include "train/objective.h"
+#include "train/pair_batch.h"
+
+namespace faceter {
+
+/// A loss on the tokens of texts rather than on embeddings, with parameters of its own: what pre-training needs. The trainer asks it in place of the pair
+/// loss, steps its parameters with the encoder's and keeps them in its checkpoints.
+class TokenObjective : public Objective {
+  public:
+    /// There is no loss on embeddings: fails.
+    LossResult operator()(const PairEmbeddings& batch) const final;
+
+    /// Called once before training: makes its parameters for the model's only encoder. `kept`: what an earlier stage of the run left (keep()); need not exist.
+    /// Returns a line that says where they come from. Errors (settings): a model with several encoders, or of a family that it has no form for.
+    virtual std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) = 0;
+    /// Writes its parameters as a safetensors file, under their checkpoint names.
+    virtual void keep(const std::filesystem::path& file) const = 0;
+
+    virtual std::vector<Parameter> parameters() const = 0;
+    /// The texts of a batch of pairs that it works on.
+    virtual PackedBatch texts_of(const PairBatch& batch) const = 0;
+    virtual LossResult loss(const Encoder& encoder, const PackedBatch& texts, const ForwardContext& context) const = 0;
+};
+
+/// Masked-language modelling: guess tokens that are masked from those around them. Only they go through the decoder.
+class MaskedLanguage final : public TokenObjective {
+  public:
+    explicit MaskedLanguage(const Json& settings);
+    ~MaskedLanguage() override;
+    std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) override;
+    void keep(const std::filesystem::path& file) const override;
+    std::vector<Parameter> parameters() const override;
+    PackedBatch texts_of(const PairBatch& batch) const override;
+    /// Nats, mean over the guessed tokens; parts: "masked_accuracy", "masked_tokens".
+    LossResult loss(const Encoder& encoder, const PackedBatch& texts, const ForwardContext& context) const override;
+
+  private:
+    struct Attached;
+    enum class Texts { documents, queries, both };
+    MaskedLanguage(const MaskedLanguage&) = delete;
+    Json settings_;
+    Texts texts_;
+    std::unique_ptr<Attached> attached_;
+};
+
+/// The file beside a model's weights, and in a run's folder, that holds the head of masked-language modelling.
+inline constexpr const char* mlm_head_file = "mlm_head.safetensors";
+
+}  // namespace faceter
