@@ -81,6 +81,28 @@ class TestCurriculum : public QObject {
         }
     }
 
+    void draws_by_a_power_of_size_depend_on_the_seed_alone_and_go_on_from_their_state() {
+        context_.tasks.resize(1);
+        context_.settings = {{"size_exponent", 0.3}};
+        CurriculumContext other_context = context_;
+        other_context.seed = context_.seed + 1;
+        const auto first = make_task_aware_curriculum(context_), second = make_task_aware_curriculum(context_), other = make_task_aware_curriculum(other_context);
+        std::vector<std::uint32_t> a, b, c, rest, restored;
+        for (int i = 0; i < 60; ++i) {
+            a.push_back(first->next().items.front().set);
+            b.push_back(second->next().items.front().set);
+            c.push_back(other->next().items.front().set);
+        }
+        QVERIFY(a == b && a != c);
+        const auto resumed = make_task_aware_curriculum(context_);
+        resumed->restore(parse_json(first->state().dump(), "state"));
+        for (int i = 0; i < 60; ++i) {
+            rest.push_back(first->next().items.front().set);
+            restored.push_back(resumed->next().items.front().set);
+        }
+        QCOMPARE(restored, rest);
+    }
+
     void an_epoch_has_every_example_once() {
         context_.tasks.resize(1);
         context_.sets.resize(1);
