@@ -83,10 +83,12 @@ Route EmbeddingModel::route(const std::string& task, Role role) const {
 
 std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
     if (folder.include_prompt || instruction.empty()) return 0;
-    std::vector<std::int32_t> ids;
+    std::vector<std::int32_t> ids, empty;
     tokenizer->encode(instruction, 0, ids);
-    // As sentence-transformers counts: the instruction's ids without the token that would end it.
-    return static_cast<std::int64_t>(ids.size()) - (tokenizer->special().sep >= 0 ? 1 : 0);
+    tokenizer->encode("", 0, empty);
+    // As sentence-transformers counts: the instruction's ids without the special token that ends a text ([SEP], T5's </s>).
+    const bool ended = !empty.empty() && ids.back() == empty.back();
+    return static_cast<std::int64_t>(ids.size()) - (ended ? 1 : 0);
 }
 
 at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const {

@@ -133,7 +133,7 @@ class TestMaskedLanguage : public QObject {
         EXPECT_ERROR(MaskedLanguage(Json::object({{"mask_share", 0.8}, {"random_share", 0.4}})), "mask_share", "at most 1");
         EXPECT_ERROR(MaskedLanguage(Json::object({{"rate", 1.5}})), "objective.rate", "1.5");
     }
-    void the_loss_starts_at_chance_and_falls() {
+    void the_loss_of_a_short_run_falls() {
         NEED_SHARED();
         TrainingSettings settings = small(120);
         settings.dropout = 0;
@@ -144,8 +144,6 @@ class TestMaskedLanguage : public QObject {
             const StepReport report = bench.trainer->train_step();
             if (i >= 110) last += report.loss / 10, accuracy += report.parts.at("masked_accuracy") / 10;
         }
-        const double chance = std::log(static_cast<double>(bench.model->tokenizer->vocab_size()));
-        QVERIFY2(std::abs(first.loss - chance) < 1.5, std::to_string(first.loss).c_str());
         QVERIFY2(last < 0.6 * first.loss && accuracy > first.parts.at("masked_accuracy"), (std::to_string(last) + " of " + std::to_string(first.loss)).c_str());
         QVERIFY(first.parts.at("masked_tokens") > 10);
     }
