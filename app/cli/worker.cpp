@@ -15,7 +15,7 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
         {"embed", "Embed texts with a model or a run into a .npy file"},
         {"evaluate", "Score a model or a run on folders of evaluation data"},
         {"export", "Write a run as a folder that sentence-transformers loads"},
-        {"convert", "Write a model with rotary in place of absolute positions, to be pre-trained further"},
+        {"convert", "Give a model rotary positions, to be pre-trained further"},
         {"describe", "Print what a model or a run is made of"},
         {"router", "Show, explain and change what chooses among a model's gates"},
     };
