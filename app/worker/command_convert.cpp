@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "command_convert.h"
+#include "commands.h"
 #include "common/error.h"
 #include "model/mlm_head.h"
 #include "model/rotary_conversion.h"

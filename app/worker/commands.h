@@ -9,6 +9,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_embed(CLI::App& app, int& exit_code);
 void add_evaluate(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
+void add_convert(CLI::App& app, int& exit_code);
 void add_describe(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 void add_router(CLI::App& app, int& exit_code);

@@ -1,5 +1,4 @@
 #include "figure/help_formatter.h"
-#include "command_convert.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"

@@ -129,11 +129,16 @@ void RunSession::begin() {
     if (!trained_) resume_ = store_of(run_).newest(resume_warnings_);
     run_.clear_request("stop");
     remove_leftovers(run_.checkpoints());
+    open_journal(run_.begin_attempt());
+}
+
+void RunSession::open_journal(int attempt) {
     JournalWriter::Start start;
+    start.rank = rendezvous_.rank;
     if (resume_) start.from_checkpoint = resume_->folder.filename().string(), start.from_step = resume_->state.step;
     start.machine = machine_json();
-    start.machine["ranks"] = rendezvous_.size;
-    journal_ = std::make_unique<JournalWriter>(run_, run_.begin_attempt(), start);
+    if (is_root()) start.machine["ranks"] = rendezvous_.size;
+    journal_ = std::make_unique<JournalWriter>(run_, attempt, start);
     sampler_ = std::make_unique<SystemSampler>(*journal_);
 }
 
@@ -150,13 +155,8 @@ void RunSession::join_others() {
     plan = Json::parse(text_of_root(*group_, plan.dump()));
     if (is_root()) return;
     trained_ = plan.at("trained").get<bool>();
-    JournalWriter::Start start;
-    start.rank = rendezvous_.rank;
-    start.from_checkpoint = plan.at("checkpoint").get<std::string>();
-    if (!start.from_checkpoint.empty()) resume_ = store_of(run_).open(start.from_checkpoint), start.from_step = resume_->state.step;
-    start.machine = machine_json();
-    journal_ = std::make_unique<JournalWriter>(run_, plan.at("attempt").get<int>(), start);
-    sampler_ = std::make_unique<SystemSampler>(*journal_);
+    if (const auto checkpoint = plan.at("checkpoint").get<std::string>(); !checkpoint.empty()) resume_ = store_of(run_).open(checkpoint);
+    open_journal(plan.at("attempt").get<int>());
 }
 
 int RunSession::execute() {

@@ -11,8 +11,8 @@
 #include "plugin/stage_plan.h"
 #include "run/journal.h"
 #include "run/run_directory.h"
-#include "train/rendezvous.h"
 #include "system_sampler.h"
+#include "train/rendezvous.h"
 #include "train/trainer.h"
 
 namespace faceter::worker {
@@ -29,6 +29,7 @@ class RunSession {
     bool is_root() const { return rendezvous_.rank == 0; }
     void begin();
     void join_others();
+    void open_journal(int attempt);
     int work();
     bool has_final_model() const;
     void load_training_data();

@@ -4,27 +4,30 @@
 
 #include <chrono>
 
-#include "common/file.h"
 #include "common/strings.h"
+#include "run/process_stat.h"
 
 namespace faceter::worker {
 namespace {
 
 constexpr auto interval = std::chrono::seconds(10);
 
-}  // namespace
+/// Of this process since it started: seconds of processor time, resident bytes, threads.
+struct ProcessUsage {
+    double cpu_s = 0;
+    std::uint64_t resident_bytes = 0;
+    std::int64_t threads = 0;
+};
 
 ProcessUsage process_usage() {
-    // proc(5): what follows the name, which may hold anything but ends with the last parenthesis; utime is field 14, stime 15, num_threads 20, rss 24.
-    const std::string stat = read_file("/proc/self/stat");
-    const auto fields = split(std::string_view(stat).substr(stat.rfind(')') + 2), ' ');
-    const auto field = [&](std::size_t number) { return fields.size() > number - 3 ? parse_int(trim(fields[number - 3])).value_or(0) : 0; };
-    ProcessUsage usage;
-    usage.cpu_s = static_cast<double>(field(14) + field(15)) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    usage.threads = static_cast<int>(field(20));
-    usage.resident_bytes = static_cast<std::uint64_t>(field(24)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    return usage;
+    constexpr std::size_t utime = 14, stime = 15, num_threads = 20, rss = 24;   // proc(5) counts from 1
+    const auto fields = process_stat(::getpid());
+    const auto field = [&](std::size_t number) { return fields.size() > number - 3 ? parse_int(fields[number - 3]).value_or(0) : 0; };
+    return {static_cast<double>(field(utime) + field(stime)) / static_cast<double>(::sysconf(_SC_CLK_TCK)),
+            static_cast<std::uint64_t>(field(rss)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)), field(num_threads)};
 }
+
+}  // namespace
 
 SystemSampler::SystemSampler(JournalWriter& journal) : journal_(journal), thread_([this] { watch(); }) {}
 

@@ -26,12 +26,4 @@ class SystemSampler {
     std::thread thread_;
 };
 
-/// Of this process since it started: seconds of processor time, resident bytes, threads (/proc/self/stat).
-struct ProcessUsage {
-    double cpu_s = 0;
-    std::uint64_t resident_bytes = 0;
-    int threads = 0;
-};
-ProcessUsage process_usage();
-
 }  // namespace faceter::worker

@@ -10,6 +10,7 @@
 #include "common/strings.h"
 #include "model/encoder.h"
 #include "model/matrix.h"
+#include "model/read_tensor.h"
 
 // Low-rank adapters of an encoder (LoRA; RouterRetriever's gates): which layers, reading and writing, and the sums in a forward pass.
 
@@ -159,14 +160,7 @@ std::vector<NamedTensor> Encoder::adapter_tensors() const {
 }
 
 void Encoder::load_adapters(const Weights& weights, const std::string& prefix) {
-    for (const NamedTensor& own : adapter_tensors()) {
-        const TensorInfo& info = weights.at(prefix + own.name);
-        if (!std::equal(info.shape.begin(), info.shape.end(), own.tensor.sizes().begin(), own.tensor.sizes().end()))
-            throw data_error("{}: tensor '{}' has shape [{}], expected [{}]", weights.description(), info.name, fmt::join(info.shape, ", "), fmt::join(own.tensor.sizes(), ", "));
-        const at::Tensor values = at::empty(own.tensor.sizes(), at::kFloat);
-        weights.read_float(prefix + own.name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
-        own.tensor.copy_(values);
-    }
+    for (const NamedTensor& own : adapter_tensors()) read_tensor_into(weights, prefix + own.name, own.tensor, "expected");
 }
 
 std::vector<LowRankPart> Encoder::low_rank_parts(std::size_t index, BlockLinear which, const PackedLayout& layout) const {

@@ -1,7 +1,6 @@
 #include "model/mlm_head.h"
 
 #include <ATen/ATen.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -12,6 +11,7 @@
 #include "model/matrix.h"
 #include "model/ops.h"
 #include "model/ops_common.h"
+#include "model/read_tensor.h"
 
 namespace faceter {
 namespace {
@@ -55,14 +55,7 @@ std::string name_in(const Weights& weights, const std::vector<std::string>& name
     return names.front() + endings.front();
 }
 
-void read_into(const Weights& weights, const std::string& name, const at::Tensor& tensor) {
-    const TensorInfo& info = weights.at(name);
-    if (!std::equal(info.shape.begin(), info.shape.end(), tensor.sizes().begin(), tensor.sizes().end()))
-        throw data_error("{}: tensor '{}' has shape [{}], the encoder makes it [{}]", weights.description(), name, fmt::join(info.shape, ", "), fmt::join(tensor.sizes(), ", "));
-    const at::Tensor values = at::empty(tensor.sizes(), at::kFloat);
-    weights.read_float(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
-    tensor.detach().copy_(values);
-}
+void read_into(const Weights& weights, const std::string& name, const at::Tensor& tensor) { read_tensor_into(weights, name, tensor, "the encoder makes it"); }
 
 }  // namespace
 

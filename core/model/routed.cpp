@@ -16,7 +16,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-/// Assignments sorted by expert: position n of the sorted rows comes from assignment order[n] = token * k + choice.
+/// Assignments (token * k + choice) sorted by expert.
 struct Dispatch {
     std::int64_t top_k = 1;
     std::vector<std::int64_t> assignment;   ///< [N]: which assignment each sorted row is
@@ -84,6 +84,14 @@ T scale_and_dot(std::int64_t width, T scale, const T* x, const T* y, T* out) {
     return dot;
 }
 
+/// The sum over a token's choices of their sorted rows, each times its weight where there are weights; a dropped one adds nothing.
+template <typename T>
+void sum_choices(const Dispatch& dispatch, std::int64_t token, std::int64_t width, const T* rows, const T* weights, T* sum) {
+    std::fill_n(sum, width, T(0));
+    for (std::int64_t a = token * dispatch.top_k; a < (token + 1) * dispatch.top_k; ++a)
+        if (const std::int64_t place = dispatch.place[static_cast<std::size_t>(a)]; place >= 0) add_scaled(width, weights ? weights[a] : T(1), rows + place * width, sum);
+}
+
 /// x [T, D] -> [N, D], sorted by expert. Backward adds up the rows of each token in the order of its choices: no scattered additions, so that the bits
 /// do not depend on the threads.
 struct SortRows : Function<SortRows> {
@@ -106,13 +114,7 @@ struct SortRows : Function<SortRows> {
         at::Tensor dx = at::empty({static_cast<std::int64_t>(dispatch->place.size()) / k, width}, dy.options());
         AT_DISPATCH_FLOATING_TYPES(dy.scalar_type(), "sort_rows_backward", [&] {
             for_rows(dx.size(0), [&, source = dy.data_ptr<scalar_t>(), out = dx.data_ptr<scalar_t>()](std::int64_t token) {
-                scalar_t* sum = out + token * width;
-                std::fill_n(sum, width, scalar_t(0));
-                for (std::int64_t a = token * k; a < (token + 1) * k; ++a) {
-                    const std::int64_t place = dispatch->place[static_cast<std::size_t>(a)];
-                    if (place < 0) continue;
-                    add_scaled(width, scalar_t(1), source + place * width, sum);
-                }
+                sum_choices<scalar_t>(*dispatch, token, width, source, nullptr, out + token * width);
             });
         });
         return {dx, at::Tensor()};
@@ -125,17 +127,11 @@ struct CombineRows : Function<CombineRows> {
         const at::Tensor from = rows.contiguous(), by = weight.contiguous();
         context->save_for_backward({from, by});
         context->saved_data["dispatch"] = Carried<std::shared_ptr<const Dispatch>>::wrap(dispatch);
-        const std::int64_t width = rows.size(1), k = dispatch->top_k;
+        const std::int64_t width = rows.size(1);
         at::Tensor y = at::empty({weight.size(0), width}, rows.options());
         AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "combine_rows", [&] {
             for_rows(y.size(0), [&, source = from.data_ptr<scalar_t>(), scale = by.data_ptr<scalar_t>(), out = y.data_ptr<scalar_t>()](std::int64_t token) {
-                scalar_t* sum = out + token * width;
-                std::fill_n(sum, width, scalar_t(0));
-                for (std::int64_t a = token * k; a < (token + 1) * k; ++a) {
-                    const std::int64_t place = dispatch->place[static_cast<std::size_t>(a)];
-                    if (place < 0) continue;
-                    add_scaled(width, scale[a], source + place * width, sum);
-                }
+                sum_choices<scalar_t>(*dispatch, token, width, source, scale, out + token * width);
             });
         });
         return y;

@@ -7,6 +7,7 @@
 
 #include "common/strings.h"
 #include "run/journal.h"
+#include "run/process_stat.h"
 
 namespace faceter {
 namespace {
@@ -24,12 +25,22 @@ std::string host_name() {
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
+}  // namespace
+
+std::vector<std::string> process_stat(std::int64_t pid) {
+    const std::string stat = small_file(fmt::format("/proc/{}/stat", pid));
+    const std::size_t command_end = stat.rfind(')');
+    if (command_end == std::string::npos) return {};
+    std::vector<std::string> fields;
+    for (const std::string_view field : split(std::string_view(stat).substr(std::min(command_end + 2, stat.size())), ' ')) fields.emplace_back(field);
+    return fields;
+}
+
+namespace {
+
 /// Boot id and start time: together with the number, a name that no other process ever has. Empty where there is no such process.
 std::string process_start(std::int64_t pid) {
-    const std::string stat = small_file(fmt::format("/proc/{}/stat", pid));
-    const std::size_t command_end = stat.rfind(')');   // the command's name may hold anything
-    if (command_end == std::string::npos) return "";
-    const auto fields = split(std::string_view(stat).substr(std::min(command_end + 2, stat.size())), ' ');
+    const auto fields = process_stat(pid);
     constexpr std::size_t state = 0, start_time = 19;   // fields 3 and 22 of proc(5), counted from behind the name
     if (fields.size() <= start_time || fields[state] == "Z" || fields[state] == "X") return "";
     return fmt::format("{}:{}", small_file("/proc/sys/kernel/random/boot_id"), fields[start_time]);
