@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'TEXT'
-usage: packaging/setup.sh [--cuda] [--parquet]
+usage: packaging/setup.sh [--cuda] [--parquet] [--tests]
 
 Brings what Faceter needs to be built and run, and leaves alone what is there already:
   - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
@@ -14,6 +14,8 @@ Brings what Faceter needs to be built and run, and leaves alone what is there al
 
   --cuda    the NVIDIA libraries for training on a GPU as well (2.5 GB to fetch, 5 GB unpacked); the driver must be there
   --parquet the Arrow libraries for reading Parquet files (55 MB to fetch); build again after it
+  --tests   packages that only the tests use: SLURM, munge and sshd (packaging/apt-packages-tests.txt). Debian starts sshd and
+            munge as services where they are new; the tests do not need that
   --help    this text
 
 The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
@@ -26,10 +28,12 @@ die() { printf 'setup: %s\n' "$*" >&2; exit "${code:-5}"; }
 
 with_cuda=no
 with_parquet=no
+lists=(apt-packages.txt)
 for argument in "$@"; do
     case $argument in
         --cuda) with_cuda=yes ;;
         --parquet) with_parquet=yes ;;
+        --tests) lists+=(apt-packages-tests.txt) ;;
         --help | -h) usage; exit 0 ;;
         *) usage >&2; code=2 die "unknown argument '$argument'" ;;
     esac
@@ -42,7 +46,7 @@ cache=${cache:-${HOME:?set HOME or FACETER_CACHE, so that there is a place for t
 
 missing_packages() {
     local wanted installed
-    wanted=$(sed 's/#.*//; s/[[:space:]]*$//; /^$/d' "$here/apt-packages.txt" | sort)
+    wanted=$(sed 's/#.*//; s/[[:space:]]*$//; /^$/d' "${lists[@]/#/$here/}" | sort)
     installed=$(dpkg-query --show --showformat='${db:Status-Abbrev} ${Package}\n' | sed -n 's/^.i. *//p' | sort -u)
     comm -23 <(printf '%s\n' "$wanted") <(printf '%s\n' "$installed")
 }

@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-"$here/setup.sh"
+"$here/setup.sh" --tests
 cd "$root"
 build "$preset"
 

@@ -1,10 +1,11 @@
 #include <chrono>
 #include <cmath>
 
-#include "cli/commands.h"
+#include "cli/cluster.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "run/filter.h"
+#include "run/launch.h"
 #include "run/store.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
@@ -72,6 +73,7 @@ Table list_table(const std::vector<RunRow>& rows) {
 
 int list_runs(const ListOptions& options) {
     const Project project = open_project(options.project);
+    refresh_jobs(project);
     Store store(project.folder());
     for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
     std::vector<RunRow> rows = store.runs();
@@ -119,6 +121,7 @@ void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
                run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
     if (!run.info().point.empty()) fmt::print("  point     {}\n", run.info().point);
     fmt::print("  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase), state.cause.empty() ? "" : ": " + state.cause);
+    if (const auto launch = read_launch(run)) fmt::print("  started   through profile {}{}\n", launch->profile, launch->job.empty() ? "" : ", SLURM job " + launch->job);
     if (state.total_steps > 0) fmt::print("  steps     {} of {}\n", state.step, state.total_steps);
     if (std::isfinite(state.loss)) fmt::print("  loss      {:.4f}\n", state.loss);
     fmt::print("  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
@@ -130,12 +133,21 @@ void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
         for (const auto& [name, json] : store.documents(run.info().id, kind)) fmt::print("  {:<9} {}s/{}.json\n", kind, kind, name);
 }
 
+/// Of the newest attempt; what its job printed where it has not come to one; empty: none.
+fs::path log_of(const RunDirectory& run) {
+    const std::vector<int> attempts = run.attempts();
+    if (!attempts.empty() && fs::exists(run.attempt_log(attempts.back()))) return run.attempt_log(attempts.back());
+    const auto launch = read_launch(run);
+    const fs::path printed = launch && launch->launcher == "slurm" ? launch->folder / ("slurm-" + launch->job + ".out") : fs::path();
+    return !printed.empty() && fs::exists(printed) ? printed : fs::path();
+}
+
 int show_run(const ListOptions& options) {
     const Project project = open_project(options.project);
     const RunDirectory run = project.find_run(options.run);
     if (options.log) {
-        const std::vector<int> attempts = run.attempts();
-        fmt::print("{}", attempts.empty() ? "" : read_file(run.attempt_log(attempts.back()), std::uint64_t(1) << 30));
+        const fs::path log = log_of(run);
+        fmt::print("{}", log.empty() ? "" : read_file(log, std::uint64_t(1) << 30));
         return 0;
     }
     if (options.settings) {
@@ -145,6 +157,7 @@ int show_run(const ListOptions& options) {
             fmt::print("{}", to_yaml(run.settings()));
         return 0;
     }
+    refresh_jobs(project);
     Store store(project.folder());
     store.ingest(run);
     const RunRow row = stored_row(store, run.info().id);
@@ -154,6 +167,7 @@ int show_run(const ListOptions& options) {
     }
     Json json = row_json(row);
     json["folder"] = run.folder().string();
+    if (const auto launch = read_launch(run)) json["launch"] = {{"launcher", launch->launcher}, {"profile", launch->profile}, {"job", launch->job}, {"folder", launch->folder.string()}};
     json["results"] = results_json(store, run.info().id);
     json["figures"] = names_json(store.documents(run.info().id, "figure"));
     json["tables"] = names_json(store.documents(run.info().id, "table"));

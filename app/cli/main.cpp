@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "figure/help_formatter.h"
-#include "cli/commands.h"
+#include "cli/cluster.h"
 #include "common/error.h"
 #include "common/progress.h"
 #include "common/strings.h"
@@ -79,6 +79,7 @@ int parse_and_run(int argc, char** argv) {
     app.footer(footer);
     app.formatter(std::make_shared<HelpFormatter>());
     add_run_commands(cli);
+    add_cluster_commands(cli);
     add_list_commands(cli);
     add_compare_commands(cli);
     for (const auto& [name, summary] : worker_commands()) app.add_subcommand(name, summary)->group("Commands");
@@ -91,7 +92,8 @@ int parse_and_run(int argc, char** argv) {
     add_machine_commands(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
-        if (std::string(argv[1]) != "supervise" && std::find(names.begin(), names.end(), argv[1]) == names.end())
+        const std::vector<std::string> hidden{"supervise", "attend", "feed"};   // what faceter itself calls
+        if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() && std::find(names.begin(), names.end(), argv[1]) == names.end())
             throw usage_error("unknown command {}{}", faceter::quoted(argv[1]), suggestion(argv[1], names));
     }
     try {

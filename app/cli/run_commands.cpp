@@ -1,12 +1,15 @@
-#include <thread>
+#include <map>
 
 #include "checkpoint/model_folder.h"
-#include "cli/commands.h"
+#include "cli/cluster.h"
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "run/experiment.h"
 #include "run/follow.h"
+#include "run/remote.h"
+#include "run/launch.h"
+#include "run/slurm.h"
 #include "run/store.h"
 #include "run/suite.h"
 
@@ -15,10 +18,11 @@ namespace {
 
 struct RunOptions {
     std::string file, project;
+    std::string profile;   ///< where; empty: where they ran before; "here": this machine
     std::vector<std::string> overrides, run_names;
     std::vector<std::uint64_t> seeds;
     StartOptions start;
-    bool smoke = false;
+    bool smoke = false, dry_run = false;
 };
 
 void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
@@ -57,16 +61,59 @@ void print_missing(const Experiment& experiment) {
     if (!missing.empty()) fmt::print(stderr, "{}\n", missing);
 }
 
+std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, bool smoke) {
+    Store store(project.folder());
+    std::vector<RunDirectory> runs;
+    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    return runs;
+}
+
 int run_experiment(const Cli& cli, const RunOptions& options) {
     const Experiment experiment = load_experiment(cli, options);
     check_everything(experiment);
     print_missing(experiment);
     worker_program();
     const Project project(options.project, true);
-    Store store(project.folder());
+    return start_runs(project, make_runs(project, experiment, options.smoke), options.start);
+}
+
+/// Data and models are looked for over there, by the faceter of that machine.
+int submit_elsewhere(const Profile& profile, const Experiment& experiment, const RunOptions& options) {
+    const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
+    if (options.dry_run) {
+        fmt::print("{}\n# {}\n", remote_submission(profile, experiment, choices), join(ssh_command(profile), " "));
+        return 0;
+    }
+    const Project project(options.project, true);
     std::vector<RunDirectory> runs;
-    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, options.smoke));
-    return start_runs(project, runs, options.start);
+    for (const std::string& id : submit_through_ssh(project, profile, experiment, choices)) runs.push_back(project.find_run(id));
+    if (options.start.json) print_json(ids_json(runs));
+    for (const RunDirectory& run : runs)
+        if (!options.start.json) fmt::print("{}\n", run.info().id);
+    fmt::print(stderr, "started on {}; see: faceter follow --project {}\n", profile.settings["host"].get<std::string>(), project.folder().string());
+    return 0;
+}
+
+int submit_experiment(const Cli& cli, const RunOptions& options) {
+    const Profile profile = read_profile(options.profile);
+    const Experiment experiment = load_experiment(cli, options);
+    if (profile.kind == "ssh") return submit_elsewhere(profile, experiment, options);
+    check_everything(experiment);
+    print_missing(experiment);
+    if (options.dry_run) {
+        fmt::print("{}", describe_slurm_job(options.project, profile, experiment.name(), experiment.runs().size()));
+        return 0;
+    }
+    const Project project(options.project, true);
+    const std::vector<RunDirectory> runs = make_runs(project, experiment, options.smoke);
+    try {
+        return submit_runs(project, profile, runs, options.start.json);
+    } catch (const Error&) {   // refused: nothing will ever start them
+        std::error_code ignored;
+        for (const RunDirectory& run : runs)
+            if (!read_launch(run)) fs::remove_all(run.folder(), ignored);
+        throw;
+    }
 }
 
 int check_experiment(const Cli& cli, const RunOptions& options) {
@@ -103,30 +150,96 @@ std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& o
     return runs;
 }
 
+/// Runs by the profile that they are to be started through; "" is this machine.
+using Destinations = std::map<std::string, std::vector<RunDirectory>>;
+
+int start_by_destination(const Project& project, const Destinations& destinations, const StartOptions& options) {
+    int worst = 0;
+    for (const auto& [profile, runs] : destinations) {
+        const int code = profile.empty() ? start_runs(project, runs, options) : submit_runs(project, read_profile(profile), runs, options.json);
+        worst = worst ? worst : code;
+    }
+    return worst;
+}
+
+/// --profile, else where the run was started last.
+std::string destination(const RunDirectory& run, const RunOptions& options) {
+    if (options.profile == "here") return "";
+    if (!options.profile.empty()) return options.profile;
+    const auto launch = read_launch(run);
+    return launch ? launch->profile : "";
+}
+
+/// A run goes on where its checkpoints are.
+void check_destination(const Profile& profile, const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) {
+        const auto launch = read_launch(run);
+        const std::string at = launch && launch->launcher == "ssh" ? launch->profile : "";
+        if (at != (profile.kind == "ssh" ? profile.name : ""))
+            throw usage_error("{}: its checkpoints are {}; it can only go on there", run.info().id, at.empty() ? "on this machine" : "where profile '" + at + "' leads");
+    }
+}
+
+int resume_elsewhere(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, const StartOptions& options) {
+    std::vector<std::string> arguments{"resume", "--detach", "--json", "--project", profile.settings["folder"].get<std::string>()};
+    for (const RunDirectory& run : runs) arguments.push_back(run.info().id);
+    const std::string said = call_through_ssh(profile, arguments);
+    if (!said.empty()) fmt::print(stderr, "{}\n", said);
+    if (options.json) print_json(ids_json(runs));
+    return options.detach ? 0 : follow_anywhere(project, runs);
+}
+
 int resume(const RunOptions& options) {
     const Project project = open_project(options.project);
-    const std::vector<RunDirectory> runs = named_runs(project, options);
-    prepare_resume(runs);
-    return start_runs(project, runs, options.start);
+    refresh_jobs(project);
+    Destinations destinations;
+    for (const RunDirectory& run : named_runs(project, options)) destinations[destination(run, options)].push_back(run);
+    std::map<std::string, Profile> elsewhere;
+    for (const auto& [name, runs] : destinations) {   // what is wrong, before anything is started
+        const Profile profile = name.empty() ? Profile{} : read_profile(name);
+        check_destination(profile, runs);
+        if (profile.kind == "ssh") elsewhere[name] = profile;
+    }
+    int code = 0;
+    for (const auto& [name, profile] : elsewhere) {
+        code = std::max(code, resume_elsewhere(project, profile, destinations[name], options.start));
+        destinations.erase(name);
+    }
+    for (const auto& [name, runs] : destinations) prepare_resume(runs);
+    return std::max(code, start_by_destination(project, destinations, options.start));
 }
 
 int rerun(const RunOptions& options) {
     const Project project = open_project(options.project);
+    const std::string profile = options.profile == "here" ? "" : options.profile;
+    if (!profile.empty() && read_profile(profile).kind == "ssh") throw usage_error("a run of this machine is not carried to another; 'faceter submit FILE --profile {}' starts its experiment there", profile);
+    const std::vector<RunDirectory> named = named_runs(project, options);
+    for (const RunDirectory& run : named)
+        if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
+            throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew", run.info().id, launch->profile);
     std::vector<RunDirectory> runs;
-    for (const RunDirectory& run : named_runs(project, options)) runs.push_back(RunDirectory::create_like(project.folder(), run));
-    return start_runs(project, runs, options.start);
+    for (const RunDirectory& run : named) runs.push_back(RunDirectory::create_like(project.folder(), run));
+    return start_by_destination(project, {{profile, runs}}, options.start);
+}
+
+std::string stop_run(const RunDirectory& run) {
+    const auto launch = read_launch(run);
+    if (launch && launch->launcher == "slurm") return stop_slurm_run(run, *launch);
+    if (launch && launch->launcher == "ssh") {
+        const std::string said = call_through_ssh(read_profile(launch->profile), {"stop", "--project", launch->folder.string(), run.info().id});
+        return said.starts_with(run.info().id + " ") ? said.substr(run.info().id.size() + 1) : said;
+    }
+    run.request("stop");
+    return fmt::format("will stop with a checkpoint; faceter resume {} goes on", run.info().id);
 }
 
 int stop(const RunOptions& options) {
     const Project project = open_project(options.project);
+    refresh_jobs(project);
     for (const RunDirectory& run : named_runs(project, options)) {
         const RunState state = read_state(run);
-        if (is_over(state.phase)) {
-            fmt::print(stderr, "{} is {} already\n", run.info().id, run_phase_name(state.phase));
-            continue;
-        }
-        run.request("stop");
-        fmt::print(stderr, "{} will stop with a checkpoint; faceter resume {} goes on\n", run.info().id, run.info().id);
+        const bool over = is_over(state.phase);
+        fmt::print(stderr, "{} {}\n", run.info().id, over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(run));
     }
     return 0;
 }
@@ -184,6 +297,19 @@ void add_run_commands(Cli& cli) {
                                   "  faceter check experiments/quickstart.yaml", [&cli, options] { return check_experiment(cli, *options); });
     add_experiment_options(cli, *check, *options);
 
+    CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",
+                                      "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml\n"
+                                      "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3 --dry-run\n"
+                                      "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3\n"
+                                      "  faceter follow --project p\n"
+                                      "Every run is one element of a job array. It writes a checkpoint when its time is up or\n"
+                                      "another job takes its place, and goes on from there.",
+                                      [&cli, options] { return submit_experiment(cli, *options); });
+    add_experiment_options(cli, *submitted, *options);
+    submitted->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
+    submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");
+    submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");
+
     CLI::App* resumed = add_command(cli, cli.app, "resume", "Go on with stopped, failed or dead runs from their last checkpoint",
                                     "  faceter resume quickstart-mote-s1 --project ~/quickstart", [options] { return resume(*options); });
     CLI::App* again = add_command(cli, cli.app, "rerun", "A new run with the same resolved settings as an older one",
@@ -194,6 +320,7 @@ void add_run_commands(Cli& cli) {
     for (CLI::App* command : {resumed, again}) {
         add_start_options(*command, *options);
         command->add_flag("--json", options->start.json, "print as JSON");
+        command->add_option("--profile", options->profile, "a profile to start through, or 'here' for this machine")->type_name("NAME");
     }
 
     auto queue = std::make_shared<std::string>();

@@ -69,18 +69,20 @@ class Display {
 
 class Follow {
   public:
-    explicit Follow(const Queue& queue) : queue_(queue) {
-        for (const fs::path& run : queue.runs) followed_.push_back({RunFollower(RunDirectory(run)), std::nullopt, 0});
-        for (Followed& one : followed_) one.first_attempt = static_cast<int>(one.follower.run().attempts().size());
+    Follow(const std::vector<RunDirectory>& runs, FollowSource& source) : source_(source) {
+        for (const RunDirectory& run : runs) followed_.push_back({RunFollower(run), std::nullopt, source.attempts_before(run), ""});
     }
 
     int wait() {
         for (;;) {
-            if (stop_requested() != StopRequest::none && !stopping_) stop_all();
-            const bool supervised = queue_.supervised();   // before looking at what is done, so that nothing is missed at the end
+            if (stop_requested() != StopRequest::none && !stopping_) {
+                if (!source_.interrupt_stops_runs()) return leave();
+                stop_all();
+            }
+            source_.refresh();
             if (update() == 0) break;
-            if (!supervised) {
-                display_.line(fmt::format("the supervisor of these runs is gone (see {}); go on with faceter resume", (queue_.folder / "log").string()));
+            if (const std::string why = source_.lost(); !why.empty()) {
+                display_.line(why);
                 break;
             }
             std::this_thread::sleep_for(poll_interval);
@@ -92,7 +94,8 @@ class Follow {
     struct Followed {
         RunFollower follower;
         std::optional<int> code;
-        int first_attempt = 0;   ///< attempts before this queue began: what they say is history
+        int first_attempt = 0;   ///< FollowSource::attempts_before
+        std::string said;        ///< why it waits
     };
 
     std::string place(const Followed& one) const {
@@ -105,16 +108,18 @@ class Follow {
         std::string progress;
         for (Followed& one : followed_) {
             if (one.code) continue;
-            const auto code = queue_.exit_code(one.follower.run().folder());
             for (const JournalEvent& event : one.follower.update()) report(one, event);
             const RunState state = one.follower.state();
+            const auto code = source_.exit_code(one.follower.run(), state);
             if (code) {
+                for (const JournalEvent& event : one.follower.update()) report(one, event);   // what came between the two looks
                 one.code = code;
-                display_.line(place(one) + "  " + outcome_text(state, *code));
+                display_.line(place(one) + "  " + outcome_text(one.follower.state(), *code));
                 continue;
             }
             ++open;
-            if (state.attempts > one.first_attempt && progress.empty()) progress = place(one) + "  " + progress_text(state);
+            if (state.phase == RunPhase::queued && state.cause != one.said) display_.line(place(one) + "  " + (one.said = state.cause));
+            if (state.phase != RunPhase::queued && state.attempts > one.first_attempt && progress.empty()) progress = place(one) + "  " + progress_text(state);
         }
         if (!progress.empty()) display_.progress(stopping_ ? progress + "  (stopping)" : progress);
         return open;
@@ -124,6 +129,11 @@ class Follow {
         if (event.type != "warning" || one.follower.state().attempts <= one.first_attempt) return;
         const auto message = event.fields.find("message");
         if (message != event.fields.end() && message->is_string()) display_.line(fmt::format("{}  warning: {}", place(one), message->get<std::string>()));
+    }
+
+    int leave() {
+        display_.line("the runs go on by themselves; 'faceter follow' shows them again");
+        return 0;
     }
 
     void stop_all() {
@@ -143,14 +153,38 @@ class Follow {
         return stopped ? static_cast<int>(ExitCode::stopped) : 0;
     }
 
-    const Queue& queue_;
+    FollowSource& source_;
     std::vector<Followed> followed_;
     Display display_;
     bool stopping_ = false;
 };
 
+class QueueSource : public FollowSource {
+  public:
+    explicit QueueSource(const Queue& queue) : queue_(queue) {}
+    void refresh() override { supervised_ = queue_.supervised(); }   // before looking at what is done, so that nothing is missed at the end
+    std::optional<int> exit_code(const RunDirectory& run, const RunState&) override { return queue_.exit_code(run.folder()); }
+    std::string lost() override {
+        if (supervised_) return "";
+        return fmt::format("the supervisor of these runs is gone (see {}); go on with faceter resume", (queue_.folder / "log").string());
+    }
+    int attempts_before(const RunDirectory& run) override { return static_cast<int>(run.attempts().size()); }
+    bool interrupt_stops_runs() const override { return true; }
+
+  private:
+    const Queue& queue_;
+    bool supervised_ = true;
+};
+
 }  // namespace
 
-int follow_queue(const Queue& queue) { return Follow(queue).wait(); }
+int follow_runs(const std::vector<RunDirectory>& runs, FollowSource& source) { return Follow(runs, source).wait(); }
+
+int follow_queue(const Queue& queue) {
+    QueueSource source(queue);
+    std::vector<RunDirectory> runs;
+    for (const fs::path& run : queue.runs) runs.emplace_back(run);
+    return follow_runs(runs, source);
+}
 
 }  // namespace faceter

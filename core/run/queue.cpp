@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "run/launch.h"
 #include "run/state.h"
 #include "run/supervisor.h"
 
@@ -54,6 +55,7 @@ Queue Queue::create(const Project& project, const std::vector<RunDirectory>& run
     make_directories(queue.folder / "done");
     Json paths = Json::array();
     for (const RunDirectory& run : runs) {
+        clear_launch(run);
         queue.runs.push_back(run.folder());
         paths.push_back(run.folder().string());
     }
@@ -93,6 +95,7 @@ void prepare_resume(const std::vector<RunDirectory>& runs) {
         const RunState state = read_state(run);
         const std::string& id = run.info().id;
         if (state.phase == RunPhase::running) throw usage_error("{} is running; stop it first (faceter stop {})", id, id);
+        if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued) throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);
         if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", id, state.cause);
         if (state.phase == RunPhase::done) throw usage_error("{} is done; a rerun runs it anew (faceter rerun {})", id, id);
     }

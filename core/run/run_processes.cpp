@@ -20,32 +20,6 @@ namespace {
 constexpr auto straggler_grace = std::chrono::seconds(15);
 constexpr std::size_t log_tail_bytes = 8192;
 
-/// The last line of a worker's log that says something: what a user would look for first.
-std::string last_log_line(const fs::path& log) {
-    try {
-        const std::string text = read_file(log, std::uint64_t(1) << 31);
-        const std::string_view tail = std::string_view(text).substr(text.size() > log_tail_bytes ? text.size() - log_tail_bytes : 0);
-        const auto lines = split(tail, '\n');
-        for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-            if (!trim(*line).empty()) return std::string(trim(*line)).substr(0, 500);
-    } catch (const std::exception&) {
-    }
-    return "";
-}
-
-/// logs/<n>, exclusively: n is what FACETER_ATTEMPT hands to the worker.
-int take_log_folder(const RunDirectory& run) {
-    const std::vector<int> before = run.attempts();
-    int attempt = before.empty() ? 1 : before.back() + 1;
-    make_directories(run.folder() / "logs");
-    std::error_code error;
-    while (!fs::create_directory(run.attempt_log(attempt).parent_path(), error)) {
-        if (error) throw failure("{}: cannot create folder: {}", run.attempt_log(attempt).parent_path().string(), error.message());
-        ++attempt;
-    }
-    return attempt;
-}
-
 /// One worker a run: the lock is the worker's own for as long as it lives, even when the supervisor goes first.
 int lock_run(const RunDirectory& run) {
     make_directories(run.control());
@@ -92,6 +66,30 @@ struct RankOf {
 }
 
 }  // namespace
+
+std::string last_log_line(const fs::path& log) {
+    try {
+        const std::string text = read_file(log, std::uint64_t(1) << 31);
+        const std::string_view tail = std::string_view(text).substr(text.size() > log_tail_bytes ? text.size() - log_tail_bytes : 0);
+        const auto lines = split(tail, '\n');
+        for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+            if (!trim(*line).empty()) return std::string(trim(*line)).substr(0, 500);
+    } catch (const std::exception&) {
+    }
+    return "";
+}
+
+int take_log_folder(const RunDirectory& run) {
+    const std::vector<int> before = run.attempts();
+    int attempt = before.empty() ? 1 : before.back() + 1;
+    make_directories(run.folder() / "logs");
+    std::error_code error;
+    while (!fs::create_directory(run.attempt_log(attempt).parent_path(), error)) {
+        if (error) throw failure("{}: cannot create folder: {}", run.attempt_log(attempt).parent_path().string(), error.message());
+        ++attempt;
+    }
+    return attempt;
+}
 
 RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks) : run_(run.folder()), size_(ranks) {
     const int lock = lock_run(run);   // inherited by every rank

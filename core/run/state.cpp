@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "run/launch.h"
 
 namespace faceter {
 namespace {
@@ -38,6 +39,14 @@ double silence_by_file_system(const fs::path& folder, const fs::path& journal) {
     ::close(descriptor);
     ::unlink(name.c_str());
     return known ? static_cast<double>(probe.st_mtime - written.st_mtime) : -1;
+}
+
+/// It was resumed, and its supervisor has not come to it yet: what the last attempt says is history.
+bool waits_again(const RunDirectory& run, int attempt) {
+    const fs::path supervisor_file = run.control() / "supervisor.json", journal = run.attempt_journal(attempt);
+    const auto supervisor = attempt != 0 && !run.requested("stop") ? read_supervisor(run) : std::nullopt;
+    if (!supervisor || !supervisor->on_this_machine() || !supervisor->alive()) return false;
+    return is_newer(supervisor_file, journal.parent_path()) && !is_newer(journal, supervisor_file) && !is_newer(exit_file(run, attempt), supervisor_file);
 }
 
 }  // namespace
@@ -186,15 +195,11 @@ void RunFollower::judge_open_attempt(RunState& state) const {
     if (quiet < std::max(least_silence_s, silence_factor * slowest_gap_)) return;
     state.phase = RunPhase::silent;
     state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", process_.host, format_duration(quiet), format_duration(slowest_gap_));
+    if (const auto launch = read_launch(run_); launch && launch->launcher == "ssh") state.cause += "; faceter follow asks for more";
 }
 
-RunState RunFollower::state() const {
-    RunState state = state_;
-    if (ended_) return state;
-    if (attempt_ != 0) {
-        judge_open_attempt(state);
-        return state;
-    }
+/// There is no attempt yet.
+void RunFollower::judge_waiting(RunState& state) const {
     const auto supervisor = read_supervisor(run_);
     if (run_.requested("stop")) {
         state.phase = RunPhase::stopped;
@@ -205,6 +210,17 @@ RunState RunFollower::state() const {
         state.exit_code = static_cast<int>(ExitCode::failed);
         state.cause = "what should start it is gone; start it with: faceter resume " + run_.info().id;
     }
+}
+
+RunState RunFollower::state() const {
+    RunState state = state_;
+    if (!ended_) attempt_ != 0 ? judge_open_attempt(state) : judge_waiting(state);
+    if (state.phase == RunPhase::done) return state;
+    if (is_over(state.phase) && waits_again(run_, attempt_)) {
+        state.phase = RunPhase::queued;
+        state.cause.clear();
+    }
+    if (const auto job = read_job(run_)) apply_job(*job, {ended_, run_.requested("stop"), journal_is_newer_than_job(run_, attempt_)}, state);
     return state;
 }
 

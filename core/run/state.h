@@ -59,6 +59,7 @@ class RunFollower {
     void take(const JournalEvent& event);
     void take_step(const JournalEvent& event);
     void judge_open_attempt(RunState& state) const;
+    void judge_waiting(RunState& state) const;
 
     RunDirectory run_;
     int attempt_ = 0;
@@ -71,7 +72,7 @@ class RunFollower {
     std::int64_t rate_from_ = 0;
 };
 
-/// The state of a run now, from its journals alone.
+/// The state of a run now, from its folder alone: its journals, and what a cluster said about its job when it was last asked (launch.h).
 RunState read_state(const RunDirectory& run);
 
 }  // namespace faceter

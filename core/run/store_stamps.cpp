@@ -60,6 +60,7 @@ RunStamps stamps_of(int directory, const std::string& folder, int attempt) {
     look(newest, stamps.all);
     look(newest + "rank-0.jsonl", stamps.all);
     look("user.jsonl", stamps.all);
+    look("control/job.json", stamps.all);
     return stamps;
 }
 

@@ -10,7 +10,7 @@ struct RunStamps {
     bool settled = false;             ///< false: something changed so recently that a further change could hide behind the same time
 };
 
-/// `folder` relative to the open folder `directory` (or AT_FDCWD). Seven stat calls.
+/// `folder` relative to the open folder `directory` (or AT_FDCWD). Eight stat calls.
 RunStamps stamps_of(int directory, const std::string& folder, int attempt);
 /// The same for one folder.
 std::string folder_stamp(const std::string& folder, bool& settled);

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "run/launch.h"
 #include "run/run_directory.h"
 #include "run/state.h"
 
@@ -18,7 +19,8 @@ double now_seconds() { return std::chrono::duration<double>(std::chrono::system_
 void check_idle(const RunDirectory& run) {
     const RunPhase phase = read_state(run).phase;
     const auto supervisor = read_supervisor(run);
-    const bool waits = phase == RunPhase::queued && supervisor && supervisor->on_this_machine() && supervisor->alive();
+    const auto job = read_job(run);
+    const bool waits = phase == RunPhase::queued && ((supervisor && supervisor->on_this_machine() && supervisor->alive()) || (job && !job->is_over()));
     if (phase == RunPhase::running || phase == RunPhase::silent || waits)
         throw usage_error("{} is {}; stop it first: faceter stop {}", run.info().id, waits ? "waiting in a queue" : run_phase_name(phase), run.info().id);
 }

@@ -1,0 +1,226 @@
+#include <chrono>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "cli/cluster.h"
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "run/follow.h"
+#include "run/launch.h"
+#include "run/remote.h"
+#include "run/slurm.h"
+#include "run/store.h"
+#include "settings/yaml.h"
+
+namespace faceter::cli {
+namespace {
+
+struct ClusterOptions {
+    std::string project, name, run;
+    std::vector<std::string> runs;
+    int ranks = 1, attempt = 0, code = -1;
+    bool begin = false, json = false;
+};
+
+/// Where a profile goes, in a word for lists.
+std::string goes_to(const Profile& profile) {
+    if (profile.kind == "ssh") return profile.settings["host"].get<std::string>();
+    const std::string partition = profile.settings["partition"].get<std::string>();
+    return partition.empty() ? "default partition" : "partition " + partition;
+}
+
+Json profile_row(const std::string& name) {
+    Json row = {{"name", name}, {"file", (profile_folder() / (name + ".yaml")).string()}};
+    try {
+        const Profile profile = read_profile(name);
+        row.update({{"kind", profile.kind}, {"where", goes_to(profile)}, {"description", profile.settings["description"]}});
+    } catch (const Error& error) {
+        row["error"] = error.what();
+    }
+    return row;
+}
+
+int list_profiles(const ClusterOptions& options) {
+    Json rows = Json::array();
+    for (const std::string& name : profile_names()) rows.push_back(profile_row(name));
+    if (options.json) {
+        print_json({{"folder", profile_folder().string()}, {"profiles", rows}});
+        return 0;
+    }
+    if (rows.empty()) fmt::print(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
+    Table table;
+    for (const char* name : {"profile", "kind", "where", "what for"}) table.add_column(name, ColumnKind::text);
+    for (const Json& row : rows) {
+        if (row.contains("error"))
+            fmt::print(stderr, "{}\n", row["error"].get<std::string>());
+        else
+            table.add_row({Cell::of(row["name"].get<std::string>()), Cell::of(row["kind"].get<std::string>()), Cell::of(row["where"].get<std::string>()),
+                           Cell::of(row["description"].get<std::string>())});
+    }
+    if (!table.rows.empty()) print_table(table, "text");
+    return 0;
+}
+
+int check_profile(const ClusterOptions& options) {
+    const Profile profile = read_profile(options.name);
+    if (options.json)
+        print_json({{"name", profile.name}, {"file", profile.file.string()}, {"settings", profile.settings}});
+    else
+        fmt::print("{}", to_yaml(profile.settings));
+    return 0;
+}
+
+/// Where runs are on other machines: ids by profile.
+std::map<std::string, std::vector<std::string>> remote_runs(const std::vector<RunDirectory>& runs) {
+    std::map<std::string, std::vector<std::string>> ids;
+    for (const RunDirectory& run : runs)
+        if (const auto launch = read_launch(run); launch && launch->launcher == "ssh") ids[launch->profile].push_back(run.info().id);
+    return ids;
+}
+
+/// The runs of a project, wherever they run: asks SLURM about jobs, and keeps the mirrors of runs on other machines up to date.
+class ClusterSource : public FollowSource {
+  public:
+    ClusterSource(const Project& project, const std::vector<RunDirectory>& runs) : project_(project) {
+        for (const auto& [profile, ids] : remote_runs(runs)) {
+            remotes_.push_back(std::make_unique<RemoteFollower>(project, read_profile(profile), ids));
+            for (const std::string& id : ids) remote_of_[id] = remotes_.back().get();
+        }
+    }
+    void refresh() override {
+        for (const auto& remote : remotes_) remote->pump();
+        if (Clock::now() < next_) return;
+        refresh_jobs(project_);
+        next_ = Clock::now() + std::chrono::seconds(2);
+    }
+    std::optional<int> exit_code(const RunDirectory& run, const RunState& state) override {
+        if (const auto remote = remote_of_.find(run.info().id); remote != remote_of_.end()) {
+            const auto& ended = remote->second->mirror().ended();
+            const auto end = ended.find(run.info().id);
+            return end == ended.end() ? std::nullopt : std::optional(end->second.exit_code);
+        }
+        if (!is_over(state.phase)) return std::nullopt;
+        return state.phase == RunPhase::done ? 0 : state.exit_code;
+    }
+    std::string lost() override {
+        for (const auto& remote : remotes_)
+            if (!remote->given_up().empty()) return remote->given_up();
+        return "";
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    const Project& project_;
+    std::vector<std::unique_ptr<RemoteFollower>> remotes_;
+    std::map<std::string, RemoteFollower*> remote_of_;
+    Clock::time_point next_{};
+};
+
+/// Those that were named; without names all that are not over.
+std::vector<RunDirectory> followed_runs(const Project& project, const ClusterOptions& options) {
+    std::vector<RunDirectory> runs;
+    for (const std::string& name : options.runs) runs.push_back(project.find_run(name));
+    if (!options.runs.empty()) return runs;
+    for (const std::string& id : project.run_ids()) {
+        if (!fs::exists(project.runs_folder() / id / "run.json")) continue;
+        RunDirectory run(project.runs_folder() / id);
+        if (!run.info().is_imported() && !is_over(read_state(run).phase)) runs.push_back(std::move(run));
+    }
+    return runs;
+}
+
+int follow(const ClusterOptions& options) {
+    const Project project = open_project(options.project);
+    refresh_jobs(project);
+    const std::vector<RunDirectory> runs = followed_runs(project, options);
+    if (runs.empty()) {
+        fmt::print(stderr, "nothing runs or waits in {}\n", project.folder().string());
+        return 0;
+    }
+    return follow_anywhere(project, runs);
+}
+
+int feed(const ClusterOptions& options) {
+    std::string request((std::istreambuf_iterator<char>(std::cin)), {});
+    return feed_runs(open_project(options.project), parse_json(request, "request"));
+}
+
+int attend(const ClusterOptions& options) {
+    if (options.begin) {
+        fmt::print("{}\n", begin_attended_attempt(options.run));
+        return 0;
+    }
+    if (options.code < 0) return attend_run(options.run, options.ranks);
+    end_attended_attempt(options.run, options.attempt, options.code);
+    return 0;
+}
+
+void add_profile_commands(Cli& cli) {
+    auto options = std::make_shared<ClusterOptions>();
+    CLI::App* profile = cli.app.add_subcommand("profile", "Ways to start runs elsewhere: list, check, template")->group("Commands");
+    profile->require_subcommand(1);
+    CLI::App* list = add_command(cli, *profile, "list", "List the profiles of your configuration", "  faceter profile list", [options] { return list_profiles(*options); });
+    CLI::App* check = add_command(cli, *profile, "check", "Check a profile and print it with every default filled in", "  faceter profile check gpu",
+                                  [options] { return check_profile(*options); });
+    check->add_option("NAME", options->name, "name of a profile: its file without .yaml")->required();
+    CLI::App* print = add_command(cli, *profile, "template", "Print a profile to start from", "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml", [options] {
+        fmt::print("{}", profile_template(options->name));
+        return 0;
+    });
+    print->add_option("KIND", options->name, "slurm or ssh")->required();
+    for (CLI::App* command : {list, check}) command->add_flag("--json", options->json, "print as JSON");
+}
+
+}  // namespace
+
+int follow_anywhere(const Project& project, const std::vector<RunDirectory>& runs) {
+    install_stop_handlers();
+    ClusterSource source(project, runs);
+    const int code = follow_runs(runs, source);
+    for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    return code;
+}
+
+void refresh_jobs(const Project& project) {
+    for (const std::string& warning : refresh_slurm_jobs(project)) fmt::print(stderr, "warning: {}\n", warning);
+}
+
+int submit_runs(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, bool json) {
+    const std::string job = submit_to_slurm(project, profile, runs);
+    Json list = Json::array();
+    for (std::size_t i = 0; i < runs.size(); ++i) list.push_back({{"id", runs[i].info().id}, {"folder", runs[i].folder().string()}, {"job", fmt::format("{}_{}", job, i)}});
+    if (json) {
+        print_json({{"job", job}, {"runs", list}});
+        return 0;
+    }
+    for (const Json& run : list) fmt::print("{}  job {}\n", run["id"].get<std::string>(), run["job"].get<std::string>());
+    fmt::print(stderr, "submitted; see: faceter follow --project {}\n", project.folder().string());
+    return 0;
+}
+
+void add_cluster_commands(Cli& cli) {
+    add_profile_commands(cli);
+    auto options = std::make_shared<ClusterOptions>();
+    CLI::App* followed = add_command(cli, cli.app, "follow", "Follow runs until they are over, wherever they run",
+                                     "  faceter follow --project p\n  faceter follow MoTE-s2 --project p\n"
+                                     "Ctrl-C ends the following only; the runs go on.",
+                                     [options] { return follow(*options); });
+    followed->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant; default: all that are not over");
+    add_project_option(*followed, options->project);
+
+    CLI::App* fed = add_command(cli, cli.app, "feed", "", "", [options] { return feed(*options); });
+    fed->group("");
+    add_project_option(*fed, options->project);
+
+    CLI::App* hidden = add_command(cli, cli.app, "attend", "", "", [options] { return attend(*options); });
+    hidden->group("");
+    hidden->add_option("RUNDIR", options->run)->required();
+    hidden->add_option("--ranks", options->ranks)->check(CLI::Range(1, 1024));
+    hidden->add_flag("--begin", options->begin);
+    hidden->add_option("--end", options->code);
+    hidden->add_option("--attempt", options->attempt);
+}
+
+}  // namespace faceter::cli

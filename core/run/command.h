@@ -1,0 +1,43 @@
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faceter {
+
+/// A program that is started without a shell: arguments reach it as they are. It gets its whole standard input at once; its standard error is kept for its
+/// end. It does not outlive this object, nor this process.
+class Command {
+  public:
+    /// Error (failed): no such program.
+    explicit Command(const std::vector<std::string>& arguments, std::string_view input = {});
+    ~Command();
+    Command(const Command&) = delete;
+    Command& operator=(const Command&) = delete;
+
+    /// More of its standard output, after waiting for some at most so long: empty where there was none; nothing at its end.
+    std::optional<std::string> read(int wait_ms);
+    /// Waits for its end. The exit code; 128 + the signal that killed it.
+    int finish();
+    /// What it has written to standard error so far (its last 4 kB), trimmed.
+    std::string complaint() const;
+
+  private:
+    pid_t process_ = -1;
+    int output_ = -1, errors_ = -1;
+};
+
+struct CommandResult {
+    int code = 0;
+    std::string output, complaint;
+};
+/// Runs it to its end, at most so many seconds (then it is killed and the code is 124).
+CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60);
+
+/// As one word of a POSIX shell, whatever it holds.
+std::string shell_word(std::string_view text);
+
+}  // namespace faceter
