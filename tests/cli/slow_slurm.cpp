@@ -1,0 +1,170 @@
+#include "cli/program.h"
+#include "cli/slurm_cluster.h"
+#include "cli/tiny_experiment.h"
+#include "run/launch.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+constexpr int patience_ms = 240'000;
+}
+
+/// Runs through a real SLURM that the test starts on this machine.
+class SlowSlurm : public QObject {
+    Q_OBJECT
+    std::unique_ptr<TemporaryDirectory> folder_;
+    std::unique_ptr<SlurmCluster> cluster_;
+    int projects_ = 0;
+    std::string project_;
+
+    std::string in(const std::string& name) const { return (folder_->path() / name).string(); }
+    Outcome call(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.end(), {"--project", project_});
+        return faceter::testing::faceter(arguments, {"XDG_CONFIG_HOME=" + in("config")});
+    }
+    void profile(const std::string& name, const std::string& text) const {
+        make_directories(in("config/faceter/profiles"));
+        write_file_atomic(in("config/faceter/profiles/" + name + ".yaml"), "kind: slurm\nmax_running: null\n" + text);
+    }
+    /// The id of the one run (or of several, the first's).
+    RunDirectory submit(const std::string& experiment, const std::string& profile, std::vector<std::string> more = {}) const {
+        std::vector<std::string> arguments{"submit", in(experiment), "--profile", profile, "--json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = call(arguments);
+        if (outcome.code != 0) throw failure("{}", outcome.err);
+        return Project(project_, false).find_run(json_of(outcome)["runs"][0]["id"].get<std::string>());
+    }
+    /// As `faceter list` says, which asks SLURM.
+    Json listed(const RunDirectory& run) const {
+        for (const Json& row : json_of(call({"list", "--json"}))["runs"])
+            if (row["id"] == run.info().id) return row;
+        return {};
+    }
+    bool is(const RunDirectory& run, const std::string& state) const { return listed(run)["state"] == state; }
+    std::string submit_raw(const std::string& script, const std::vector<std::string>& options) const {
+        write_file_atomic(in("raw.sh"), "#!/bin/sh\n" + script + "\n");
+        std::vector<std::string> command{"sbatch", "--parsable", "--output=/dev/null"};
+        command.insert(command.end(), options.begin(), options.end());
+        command.push_back(in("raw.sh"));
+        return run_command(command, {}, 30).output;
+    }
+    bool queue_is_empty() const { return run_command({"squeue", "--noheader"}, {}, 30).output.empty(); }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        if (!SlurmCluster::installed()) QSKIP("SLURM is not installed here (slurm-wlm and munge)");
+        folder_ = std::make_unique<TemporaryDirectory>();
+        fs::permissions(folder_->path(), fs::perms(0755));   // munged wants its socket to be reached by all
+        make_directories(in("cluster"));
+        cluster_ = std::make_unique<SlurmCluster>(in("cluster"));
+        for (int i = 0; i < 300 && !cluster_->ready(); ++i) QTest::qWait(200);
+        QVERIFY2(cluster_->ready(), cluster_->said().c_str());
+        write_tiny_pairs(in("pairs.jsonl"));
+        write_tiny_experiment(in("short.yaml"), "pairs.jsonl", 5);
+        write_tiny_experiment(in("long.yaml"), "pairs.jsonl", 1'000'000);
+        profile("low", "partition: low\ntime: \"30\"\ngrace_s: 30\n");
+    }
+    void init() { project_ = in("project" + std::to_string(++projects_)); }
+    void cleanup() {
+        if (!cluster_) return;
+        run_command({"scancel", "--user=" + std::to_string(::getuid())}, {}, 30);
+        QTRY_VERIFY_WITH_TIMEOUT(queue_is_empty(), patience_ms);
+    }
+    void cleanupTestCase() { cluster_.reset(); }
+
+    void an_array_of_six_runs_is_followed_to_its_end() {
+        const RunDirectory first = submit("short.yaml", "low", {"--seeds", "1,2,3,4,5,6"});
+        const Outcome followed = call({"follow"});
+        QVERIFY2(followed.code == 0, followed.err.c_str());
+        HAS(followed.err, "[6/6] MoTE seed 6  done in");
+        const Json runs = json_of(call({"list", "--json"}))["runs"];
+        QCOMPARE(runs.size(), std::size_t{6});
+        for (const Json& row : runs) {
+            QCOMPARE(row["state"].get<std::string>(), std::string("done"));
+            const RunDirectory run = Project(project_, false).find_run(row["id"].get<std::string>());
+            QVERIFY(fs::exists(run.attempt_log(1)));
+            QCOMPARE(read_worker_exit(run, 1)->code, 0);
+            QCOMPARE(read_launch(run)->job.substr(0, read_launch(run)->job.find('_')), read_launch(first)->job.substr(0, read_launch(first)->job.find('_')));
+        }
+        HAS(call({"show", first.info().id}).out, "through profile low, SLURM job " + read_launch(first)->job);
+        QTRY_VERIFY_WITH_TIMEOUT((call({"list"}), fs::exists(read_launch(first)->folder / "over")), patience_ms);
+    }
+    void a_run_that_loses_its_place_goes_on_from_its_checkpoint_and_stops_when_asked() {
+        const RunDirectory run = submit("long.yaml", "low");
+        QTRY_VERIFY_WITH_TIMEOUT(step_of(run) >= 3, patience_ms);
+        const std::string other = submit_raw("sleep 8", {"--partition=high", "--exclusive"});
+        QVERIFY(!other.empty());
+        QTRY_VERIFY_WITH_TIMEOUT(is(run, "queued"), patience_ms);
+        HAS(listed(run)["cause"].get<std::string>(), "SLURM");
+        QTRY_VERIFY_WITH_TIMEOUT(run.attempts().size() == 2 && step_of(run) > 0 && is(run, "running"), patience_ms);
+        QCOMPARE(read_journal(run.attempt_journal(1)).events.back().type, std::string("stopped"));
+        QVERIFY(first_event(run, 2).fields["from_step"].get<std::int64_t>() >= 3);
+        HAS(call({"stop", run.info().id}).err, "will stop with a checkpoint");
+        QTRY_VERIFY_WITH_TIMEOUT(is(run, "stopped"), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(queue_is_empty(), patience_ms);
+        QCOMPARE(run.attempts().size(), std::size_t{2});
+        QCOMPARE(call({"follow", run.info().id}).code, 6);
+        // On again through the same profile, and this time cancelled.
+        const Outcome resumed = call({"resume", run.info().id, "--json"});
+        QVERIFY2(resumed.code == 0, resumed.err.c_str());
+        QTRY_VERIFY_WITH_TIMEOUT(run.attempts().size() == 3 && step_of(run) > 0, patience_ms);
+        QVERIFY(first_event(run, 3).fields["from_step"].get<std::int64_t>() > 3);
+        QCOMPARE(call({"resume", run.info().id}).code, 2);
+        run.request("stop");
+        call({"stop", run.info().id});
+        QTRY_VERIFY_WITH_TIMEOUT(is(run, "stopped"), patience_ms);
+    }
+    void a_run_whose_time_is_up_writes_a_checkpoint_and_is_requeued() {
+        profile("minute", "partition: low\ntime: \"1\"\ngrace_s: 45\n");
+        const RunDirectory run = submit("long.yaml", "minute");
+        QTRY_VERIFY_WITH_TIMEOUT(run.attempts().size() >= 2, patience_ms);
+        QCOMPARE(read_worker_exit(run, 1)->code, 6);
+        QCOMPARE(read_journal(run.attempt_journal(1)).events.back().type, std::string("stopped"));
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(run.attempt_journal(2)) && !read_journal(run.attempt_journal(2)).events.empty(), patience_ms);
+        QVERIFY(!first_event(run, 2).fields["from_checkpoint"].get<std::string>().empty());
+    }
+    void a_run_that_waits_is_cancelled_and_one_without_a_word_says_why() {
+        submit_raw("sleep 600", {"--partition=high", "--exclusive"});
+        const RunDirectory waiting = submit("short.yaml", "low");
+        QVERIFY(is(waiting, "queued"));
+        HAS(listed(waiting)["cause"].get<std::string>(), "waits in SLURM");
+        HAS(call({"stop", waiting.info().id}).err, "is cancelled");
+        QTRY_VERIFY_WITH_TIMEOUT(is(waiting, "stopped"), patience_ms);
+        run_command({"scancel", "--user=" + std::to_string(::getuid())}, {}, 30);
+        profile("broken", "partition: low\nsetup: [echo the module is not there, exit 3]\n");
+        const RunDirectory broken = submit("short.yaml", "broken");
+        QTRY_VERIFY_WITH_TIMEOUT(is(broken, "failed"), patience_ms);
+        HAS(listed(broken)["cause"].get<std::string>(), "before the run said a word");
+        HAS(call({"show", broken.info().id, "--log"}).out, "the module is not there");
+        const RunDirectory killed = submit("long.yaml", "low");
+        QTRY_VERIFY_WITH_TIMEOUT(step_of(killed) >= 1, patience_ms);
+        run_command({"scancel", "--signal=KILL", "--full", read_launch(killed)->job}, {}, 30);
+        QTRY_VERIFY_WITH_TIMEOUT(is(killed, "failed") || is(killed, "stopped"), patience_ms);
+    }
+    void one_run_trains_on_two_nodes() {
+        profile("two", "partition: both\nnodes: 2\nenvironment: {MASTER_ADDR: 127.0.0.1, MASTER_PORT: \"" + std::to_string(free_port()) + "\"}\n");
+        const RunDirectory run = submit("short.yaml", "two");
+        const Outcome followed = call({"follow"});
+        QVERIFY2(followed.code == 0, (followed.err + call({"show", run.info().id, "--log"}).out).c_str());
+        for (int rank = 0; rank < 2; ++rank) QCOMPARE(read_journal(run.attempt_journal(1, rank)).events.back().type, std::string("finished"));
+        QVERIFY(fs::exists(run.attempt_log(1, 1)));
+        QCOMPARE(read_worker_exit(run, 1)->code, 0);
+    }
+    void what_would_be_submitted_is_printed_and_a_refusal_is_passed_on() {
+        const Outcome dry = call({"submit", in("short.yaml"), "--profile", "low", "--dry-run"});
+        QCOMPARE(dry.code, 0);
+        HAS(dry.out, "#SBATCH --partition=low\n");
+        QVERIFY(!fs::exists(project_));
+        profile("wrong", "partition: missing\n");
+        const Outcome refused = call({"submit", in("short.yaml"), "--profile", "wrong"});
+        QCOMPARE(refused.code, 5);
+        HAS(refused.err, "sbatch refused");
+        HAS(refused.err, "partition");
+        QVERIFY(Project(project_, false).run_ids().empty());
+    }
+};
+
+FACETER_TEST(SlowSlurm)
+#include "slow_slurm.moc"
