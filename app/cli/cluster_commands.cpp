@@ -24,40 +24,31 @@ struct ClusterOptions {
     bool begin = false, json = false;
 };
 
-/// Where a profile goes, in a word for lists.
-std::string goes_to(const Profile& profile) {
-    if (profile.kind == "ssh") return profile.settings["host"].get<std::string>();
-    const std::string partition = profile.settings["partition"].get<std::string>();
-    return partition.empty() ? "default partition" : "partition " + partition;
-}
-
-Json profile_row(const std::string& name) {
-    Json row = {{"name", name}, {"file", (profile_folder() / (name + ".yaml")).string()}};
-    try {
-        const Profile profile = read_profile(name);
-        row.update({{"kind", profile.kind}, {"where", goes_to(profile)}, {"description", profile.settings["description"]}});
-    } catch (const Error& error) {
-        row["error"] = error.what();
-    }
+Json profile_row(const ProfileSummary& profile) {
+    Json row = {{"name", profile.name}, {"file", (profile_folder() / (profile.name + ".yaml")).string()}};
+    if (!profile.error.empty())
+        row["error"] = profile.error;
+    else
+        row.update({{"kind", profile.kind}, {"where", profile.where}, {"description", profile.description}});
     return row;
 }
 
 int list_profiles(const ClusterOptions& options) {
-    Json rows = Json::array();
-    for (const std::string& name : profile_names()) rows.push_back(profile_row(name));
+    const std::vector<ProfileSummary> profiles = profile_summaries();
     if (options.json) {
+        Json rows = Json::array();
+        for (const ProfileSummary& profile : profiles) rows.push_back(profile_row(profile));
         print_json({{"folder", profile_folder().string()}, {"profiles", rows}});
         return 0;
     }
-    if (rows.empty()) fmt::print(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
+    if (profiles.empty()) fmt::print(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
     Table table;
     for (const char* name : {"profile", "kind", "where", "what for"}) table.add_column(name, ColumnKind::text);
-    for (const Json& row : rows) {
-        if (row.contains("error"))
-            fmt::print(stderr, "{}\n", row["error"].get<std::string>());
+    for (const ProfileSummary& profile : profiles) {
+        if (!profile.error.empty())
+            fmt::print(stderr, "{}\n", profile.error);
         else
-            table.add_row({Cell::of(row["name"].get<std::string>()), Cell::of(row["kind"].get<std::string>()), Cell::of(row["where"].get<std::string>()),
-                           Cell::of(row["description"].get<std::string>())});
+            table.add_row({Cell::of(profile.name), Cell::of(profile.kind), Cell::of(profile.where), Cell::of(profile.description)});
     }
     if (!table.rows.empty()) print_table(table, "text");
     return 0;
@@ -187,16 +178,22 @@ void refresh_jobs(const Project& project) {
     for (const std::string& warning : refresh_slurm_jobs(project)) fmt::print(stderr, "warning: {}\n", warning);
 }
 
-int submit_runs(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, bool json) {
-    const std::string job = submit_to_slurm(project, profile, runs);
+int print_submitted(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, bool json) {
     Json list = Json::array();
-    for (std::size_t i = 0; i < runs.size(); ++i) list.push_back({{"id", runs[i].info().id}, {"folder", runs[i].folder().string()}, {"job", fmt::format("{}_{}", job, i)}});
-    if (json) {
-        print_json({{"job", job}, {"runs", list}});
-        return 0;
+    std::string lines;
+    for (const RunDirectory& run : runs) {
+        const auto launch = read_launch(run);
+        const std::string job = launch ? launch->job : "";
+        list.push_back({{"id", run.info().id}, {"folder", run.folder().string()}});
+        if (!job.empty()) list.back()["job"] = job;
+        lines += run.info().id + (job.empty() ? "\n" : "  job " + job + "\n");
     }
-    for (const Json& run : list) fmt::print("{}  job {}\n", run["id"].get<std::string>(), run["job"].get<std::string>());
-    fmt::print(stderr, "submitted; see: faceter follow --project {}\n", project.folder().string());
+    if (json)
+        print_json({{"runs", list}});
+    else
+        fmt::print("{}", lines);
+    const std::string where = profile.kind == "ssh" ? "started on " + profile.settings["host"].get<std::string>() : "submitted";
+    fmt::print(stderr, "{}; see: faceter follow --project {}\n", where, project.folder().string());
     return 0;
 }
 

@@ -5,10 +5,11 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "run/elsewhere.h"
 #include "run/experiment.h"
 #include "run/follow.h"
-#include "run/remote.h"
 #include "run/launch.h"
+#include "run/remote.h"
 #include "run/slurm.h"
 #include "run/store.h"
 #include "run/suite.h"
@@ -77,43 +78,25 @@ int run_experiment(const Cli& cli, const RunOptions& options) {
     return start_runs(project, make_runs(project, experiment, options.smoke), options.start);
 }
 
-/// Data and models are looked for over there, by the faceter of that machine.
-int submit_elsewhere(const Profile& profile, const Experiment& experiment, const RunOptions& options) {
-    const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
-    if (options.dry_run) {
-        fmt::print("{}\n# {}\n", remote_submission(profile, experiment, choices), join(ssh_command(profile), " "));
-        return 0;
-    }
-    const Project project(options.project, true);
-    std::vector<RunDirectory> runs;
-    for (const std::string& id : submit_through_ssh(project, profile, experiment, choices)) runs.push_back(project.find_run(id));
-    if (options.start.json) print_json(ids_json(runs));
-    for (const RunDirectory& run : runs)
-        if (!options.start.json) fmt::print("{}\n", run.info().id);
-    fmt::print(stderr, "started on {}; see: faceter follow --project {}\n", profile.settings["host"].get<std::string>(), project.folder().string());
-    return 0;
+std::string describe_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& choices, const std::string& project) {
+    if (profile.kind != "ssh") return describe_slurm_job(project, profile, experiment.name(), experiment.runs().size());
+    return fmt::format("{}\n# {}\n", remote_submission(profile, experiment, choices), join(ssh_command(profile), " "));
 }
 
-int submit_experiment(const Cli& cli, const RunOptions& options) {
+int submit(const Cli& cli, const RunOptions& options) {
     const Profile profile = read_profile(options.profile);
     const Experiment experiment = load_experiment(cli, options);
-    if (profile.kind == "ssh") return submit_elsewhere(profile, experiment, options);
-    check_everything(experiment);
-    print_missing(experiment);
+    if (profile.kind != "ssh") {   // over there, its own faceter looks for data and models
+        check_everything(experiment);
+        print_missing(experiment);
+    }
+    const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
     if (options.dry_run) {
-        fmt::print("{}", describe_slurm_job(options.project, profile, experiment.name(), experiment.runs().size()));
+        fmt::print("{}", describe_submission(profile, experiment, choices, options.project));
         return 0;
     }
     const Project project(options.project, true);
-    const std::vector<RunDirectory> runs = make_runs(project, experiment, options.smoke);
-    try {
-        return submit_runs(project, profile, runs, options.start.json);
-    } catch (const Error&) {   // refused: nothing will ever start them
-        std::error_code ignored;
-        for (const RunDirectory& run : runs)
-            if (!read_launch(run)) fs::remove_all(run.folder(), ignored);
-        throw;
-    }
+    return print_submitted(project, profile, submit_experiment(project, profile, experiment, choices), options.start.json);
 }
 
 int check_experiment(const Cli& cli, const RunOptions& options) {
@@ -150,63 +133,26 @@ std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& o
     return runs;
 }
 
-/// Runs by the profile that they are to be started through; "" is this machine.
-using Destinations = std::map<std::string, std::vector<RunDirectory>>;
-
-int start_by_destination(const Project& project, const Destinations& destinations, const StartOptions& options) {
-    int worst = 0;
-    for (const auto& [profile, runs] : destinations) {
-        const int code = profile.empty() ? start_runs(project, runs, options) : submit_runs(project, read_profile(profile), runs, options.json);
-        worst = worst ? worst : code;
-    }
-    return worst;
-}
-
-/// --profile, else where the run was started last.
-std::string destination(const RunDirectory& run, const RunOptions& options) {
-    if (options.profile == "here") return "";
-    if (!options.profile.empty()) return options.profile;
-    const auto launch = read_launch(run);
-    return launch ? launch->profile : "";
-}
-
-/// A run goes on where its checkpoints are.
-void check_destination(const Profile& profile, const std::vector<RunDirectory>& runs) {
-    for (const RunDirectory& run : runs) {
-        const auto launch = read_launch(run);
-        const std::string at = launch && launch->launcher == "ssh" ? launch->profile : "";
-        if (at != (profile.kind == "ssh" ? profile.name : ""))
-            throw usage_error("{}: its checkpoints are {}; it can only go on there", run.info().id, at.empty() ? "on this machine" : "where profile '" + at + "' leads");
-    }
-}
-
 int resume_elsewhere(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, const StartOptions& options) {
-    std::vector<std::string> arguments{"resume", "--detach", "--json", "--project", profile.settings["folder"].get<std::string>()};
-    for (const RunDirectory& run : runs) arguments.push_back(run.info().id);
-    const std::string said = call_through_ssh(profile, arguments);
+    const std::string said = resume_through(project, profile, runs);
     if (!said.empty()) fmt::print(stderr, "{}\n", said);
-    if (options.json) print_json(ids_json(runs));
-    return options.detach ? 0 : follow_anywhere(project, runs);
+    if (profile.kind != "ssh" || options.json || options.detach) print_submitted(project, profile, runs, options.json);
+    return profile.kind != "ssh" || options.detach ? 0 : follow_anywhere(project, runs);
 }
 
 int resume(const RunOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
-    Destinations destinations;
-    for (const RunDirectory& run : named_runs(project, options)) destinations[destination(run, options)].push_back(run);
-    std::map<std::string, Profile> elsewhere;
-    for (const auto& [name, runs] : destinations) {   // what is wrong, before anything is started
-        const Profile profile = name.empty() ? Profile{} : read_profile(name);
-        check_destination(profile, runs);
-        if (profile.kind == "ssh") elsewhere[name] = profile;
-    }
     int code = 0;
-    for (const auto& [name, profile] : elsewhere) {
-        code = std::max(code, resume_elsewhere(project, profile, destinations[name], options.start));
-        destinations.erase(name);
+    for (const auto& [name, runs] : destinations_of(named_runs(project, options), options.profile)) {
+        if (!name.empty()) {
+            code = std::max(code, resume_elsewhere(project, read_profile(name), runs, options.start));
+            continue;
+        }
+        prepare_resume(runs);
+        code = std::max(code, start_runs(project, runs, options.start));
     }
-    for (const auto& [name, runs] : destinations) prepare_resume(runs);
-    return std::max(code, start_by_destination(project, destinations, options.start));
+    return code;
 }
 
 int rerun(const RunOptions& options) {
@@ -219,18 +165,10 @@ int rerun(const RunOptions& options) {
             throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew", run.info().id, launch->profile);
     std::vector<RunDirectory> runs;
     for (const RunDirectory& run : named) runs.push_back(RunDirectory::create_like(project.folder(), run));
-    return start_by_destination(project, {{profile, runs}}, options.start);
-}
-
-std::string stop_run(const RunDirectory& run) {
-    const auto launch = read_launch(run);
-    if (launch && launch->launcher == "slurm") return stop_slurm_run(run, *launch);
-    if (launch && launch->launcher == "ssh") {
-        const std::string said = call_through_ssh(read_profile(launch->profile), {"stop", "--project", launch->folder.string(), run.info().id});
-        return said.starts_with(run.info().id + " ") ? said.substr(run.info().id.size() + 1) : said;
-    }
-    run.request("stop");
-    return fmt::format("will stop with a checkpoint; faceter resume {} goes on", run.info().id);
+    if (profile.empty()) return start_runs(project, runs, options.start);
+    const Profile through = read_profile(profile);
+    submit_to_slurm(project, through, runs);
+    return print_submitted(project, through, runs, options.start.json);
 }
 
 int stop(const RunOptions& options) {
@@ -304,7 +242,7 @@ void add_run_commands(Cli& cli) {
                                       "  faceter follow --project p\n"
                                       "Every run is one element of a job array. It writes a checkpoint when its time is up or\n"
                                       "another job takes its place, and goes on from there.",
-                                      [&cli, options] { return submit_experiment(cli, *options); });
+                                      [&cli, options] { return submit(cli, *options); });
     add_experiment_options(cli, *submitted, *options);
     submitted->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
     submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");

@@ -77,13 +77,23 @@ Command::Command(const std::vector<std::string>& arguments, std::string_view inp
 
 Command::~Command() {
     if (process_ > 0) {
-        ::kill(process_, SIGTERM);
-        ::close(output_);
-        ::waitpid(process_, nullptr, 0);
+        end();
     } else {
         ::close(output_);
     }
     ::close(errors_);
+}
+
+/// With all that it has started; one that does not listen is killed.
+void Command::end() {
+    ::kill(-process_, SIGTERM);
+    ::close(output_);
+    for (int i = 0; i < 100; ++i) {
+        if (::waitpid(process_, nullptr, WNOHANG) != 0) return;
+        ::usleep(20'000);
+    }
+    ::kill(-process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
 }
 
 std::optional<std::string> Command::read(int wait_ms) {
@@ -114,12 +124,12 @@ std::string Command::complaint() const {
     return std::string(trim(text));
 }
 
-CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s) {
+CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s, const std::atomic<bool>* abandon) {
     using Clock = std::chrono::steady_clock;
     Command command(arguments, input);
     CommandResult result;
     const auto end = Clock::now() + std::chrono::seconds(limit_s);
-    while (Clock::now() < end) {
+    while (Clock::now() < end && !(abandon && *abandon)) {
         const auto more = command.read(200);
         if (!more) {
             result.code = command.finish();

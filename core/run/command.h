@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ class Command {
     std::string complaint() const;
 
   private:
+    void end();
+
     pid_t process_ = -1;
     int output_ = -1, errors_ = -1;
 };
@@ -34,8 +37,8 @@ struct CommandResult {
     int code = 0;
     std::string output, complaint;
 };
-/// Runs it to its end, at most so many seconds (then it is killed and the code is 124).
-CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60);
+/// Runs it to its end, at most so many seconds, or until `abandon` is set by somebody who waits for this thread (then it is killed and the code is 124).
+CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60, const std::atomic<bool>* abandon = nullptr);
 
 /// As one word of a POSIX shell, whatever it holds.
 std::string shell_word(std::string_view text);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <map>
+#include <regex>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -85,7 +86,9 @@ void write_launch(const RunDirectory& run, const Launch& launch) {
 std::optional<Launch> read_launch(const RunDirectory& run) {
     const auto json = read_object(launch_file(run));
     if (!json) return std::nullopt;
-    return Launch{text_of(*json, "launcher"), text_of(*json, "profile"), text_of(*json, "job"), text_of(*json, "folder")};
+    Launch launch{text_of(*json, "launcher"), text_of(*json, "profile"), text_of(*json, "job"), text_of(*json, "folder")};
+    if (launch.launcher != "ssh" && !is_array_element(launch.job)) return std::nullopt;
+    return launch;
 }
 
 void clear_launch(const RunDirectory& run) {
@@ -115,6 +118,11 @@ std::optional<JobState> read_job(const RunDirectory& run) {
     JobState job{text_of(*json, "job"), text_of(*json, "state"), text_of(*json, "reason"), text_of(*json, "node"), 0};
     if (json->contains("attempts_before") && (*json)["attempts_before"].is_number_integer()) job.attempts_before = (*json)["attempts_before"].get<int>();
     return job;
+}
+
+bool is_array_element(std::string_view text) {
+    static const std::regex pattern("[0-9]{1,12}_[0-9]{1,9}");
+    return text.size() < 30 && std::regex_match(text.begin(), text.end(), pattern);
 }
 
 bool is_newer(const fs::path& file, const fs::path& than) {

@@ -16,6 +16,7 @@ struct Launch {
 };
 /// Takes the place of what started the run before.
 void write_launch(const RunDirectory& run, const Launch& launch);
+/// A run's folder may come from anybody, and what is read here goes to scancel: nothing where `job` is neither empty nor a job array's element.
 std::optional<Launch> read_launch(const RunDirectory& run);
 /// The run is started here from now on.
 void clear_launch(const RunDirectory& run);
@@ -36,6 +37,8 @@ void write_job(const RunDirectory& run, const JobState& job);
 std::optional<JobState> read_job(const RunDirectory& run);
 /// By the clock of their file system; false where either is missing.
 bool is_newer(const fs::path& file, const fs::path& than);
+/// "12_3": an element of a job array.
+bool is_array_element(std::string_view text);
 /// True where the journal of an attempt was written after job.json.
 bool journal_is_newer_than_job(const RunDirectory& run, int attempt);
 

@@ -178,6 +178,24 @@ std::vector<std::string> profile_names() {
     return names;
 }
 
+std::vector<ProfileSummary> profile_summaries() {
+    std::vector<ProfileSummary> summaries;
+    for (const std::string& name : profile_names()) {
+        ProfileSummary& summary = summaries.emplace_back();
+        summary.name = name;
+        try {
+            const Profile profile = read_profile(name);
+            const auto setting = [&](const char* key) { return profile.settings[key].get<std::string>(); };
+            summary.kind = profile.kind;
+            summary.description = setting("description");
+            summary.where = profile.kind == "ssh" ? setting("host") : setting("partition").empty() ? "default partition" : "partition " + setting("partition");
+        } catch (const Error& error) {
+            summary.error = error.what();
+        }
+    }
+    return summaries;
+}
+
 Profile parse_profile(std::string_view text, const fs::path& file) {
     const YamlNode root = parse_yaml(text, file.string());
     const YamlNode* kind = root.find("kind");

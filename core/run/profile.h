@@ -22,6 +22,12 @@ struct Profile {
 fs::path profile_folder();
 /// Names of the files there, sorted; whether they can be read is another matter.
 std::vector<std::string> profile_names();
+/// What a list of profiles shows.
+struct ProfileSummary {
+    std::string name, kind, where, description;   ///< where: "partition gpu", or the host
+    std::string error;                            ///< why it cannot be used; the others are empty then
+};
+std::vector<ProfileSummary> profile_summaries();
 /// Errors: usage (no such profile, with the nearest), settings (file:line:column of everything that is wrong, or a file that others may write).
 Profile read_profile(std::string_view name);
 /// Everything from outside that reaches a shell, sbatch or ssh is held to a strict pattern here; control characters are refused everywhere.

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <map>
-#include <regex>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -59,11 +58,25 @@ std::vector<OpenJob> open_jobs(const Project& project) {
     return jobs;
 }
 
-using Answers = std::map<std::string, JobState>;
+struct Answers {
+    std::map<std::string, JobState> jobs;   ///< by element, or number of an array
+    bool complete = true;                   ///< false: nothing follows from what is missing
+
+    /// As SLURM shows it; nothing where it does not.
+    std::optional<JobState> of(const std::string& number, std::size_t element) const {
+        const std::string name = fmt::format("{}_{}", number, element);
+        auto found = jobs.find(name);
+        if (found == jobs.end()) found = jobs.find(number);
+        if (found == jobs.end()) return std::nullopt;
+        JobState job = found->second;
+        job.job = name;
+        return job;
+    }
+};
 
 void take_lines(const std::string& output, Answers& answers) {
     for (const std::string_view line : split(output, '\n'))
-        if (auto job = parse_job_line(line)) answers.emplace(job->job, *job);
+        if (auto job = parse_job_line(line)) answers.jobs.emplace(job->job, *job);
 }
 
 std::string numbers_of(const std::vector<OpenJob>& jobs) {
@@ -72,27 +85,43 @@ std::string numbers_of(const std::vector<OpenJob>& jobs) {
     return join(numbers, ",");
 }
 
-/// squeue knows what waits, runs, or ended some minutes ago; sacct, where the cluster keeps accounts, what ended earlier.
-std::optional<Answers> ask(const std::vector<OpenJob>& jobs, std::vector<std::string>& warnings) {
+/// What waits, runs, or ended some minutes ago. Throws where SLURM does not answer.
+void ask_squeue(const std::string& numbers, const std::atomic<bool>* abandon, Answers& answers) {
+    const CommandResult queue = run_command({"squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%N", "--jobs=" + numbers}, {}, answer_s, abandon);
+    if (queue.code != 0 && queue.complaint.find("Invalid job id") == std::string::npos) throw failure("squeue: {}", queue.complaint);
+    take_lines(queue.output, answers);
+}
+
+/// What ended earlier, where the cluster keeps accounts; many do not, which is no failure: squeue is the only one to ask then.
+void ask_sacct(const std::string& numbers, const std::atomic<bool>* abandon, Answers& answers) {
+    const CommandResult accounts = run_command({"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State", "--jobs=" + numbers}, {}, answer_s, abandon);
+    if (accounts.code != 0 && accounts.complaint.find("accounting storage is disabled") == std::string::npos) throw failure("sacct: {}", accounts.complaint);
+    take_lines(accounts.output, answers);
+}
+
+Answers ask(const std::vector<OpenJob>& jobs, const std::atomic<bool>* abandon, std::vector<std::string>& warnings) {
     Answers answers;
     const std::string numbers = numbers_of(jobs);
     try {
-        const CommandResult queue = run_command({"squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%N", "--jobs=" + numbers}, {}, answer_s);
-        if (queue.code != 0 && queue.complaint.find("Invalid job id") == std::string::npos) throw failure("squeue: {}", queue.complaint);
-        take_lines(queue.output, answers);
-        const bool all = std::all_of(jobs.begin(), jobs.end(), [&](const OpenJob& job) { return answers.contains(job.number + "_0"); });
-        if (!all) take_lines(run_command({"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State", "--jobs=" + numbers}, {}, answer_s).output, answers);
+        ask_squeue(numbers, abandon, answers);
+        const auto answered = [&](const OpenJob& job) {
+            for (std::size_t i = 0; i < job.runs.size(); ++i)
+                if (!answers.of(job.number, i)) return false;
+            return true;
+        };
+        if (!std::all_of(jobs.begin(), jobs.end(), answered)) ask_sacct(numbers, abandon, answers);
     } catch (const Error& error) {
         warnings.push_back(fmt::format("what is known of SLURM jobs {} may be old: {}", numbers, error.what()));
-        return std::nullopt;
+        answers.complete = false;
     }
     return answers;
 }
 
-/// Written where something is new, and where a job waits again after an attempt that began since we last looked.
+/// Written where something is new, and where a job waits again after an attempt that began since we last looked. How a job ended is not forgotten when SLURM forgets it.
 void note(const RunDirectory& run, JobState job) {
     const auto before = read_job(run);
     if (before) job.attempts_before = before->attempts_before;
+    if (before && before->job == job.job && before->is_over() && job.phase() == JobPhase::unknown) return;
     const std::vector<int> attempts = run.attempts();
     if (!before || !(*before == job) || (job.phase() == JobPhase::pending && !attempts.empty() && journal_is_newer_than_job(run, attempts.back()))) write_job(run, job);
 }
@@ -107,10 +136,9 @@ void take_answers(const Project& project, const OpenJob& open, const Answers& an
         const RunDirectory run(folder);
         const auto launch = read_launch(run);
         if (!launch || launch->job != element) continue;   // started anew since, by another job or here
-        const auto answer = answers.find(element);
-        const JobState job = answer == answers.end() ? JobState{element, "UNKNOWN", "", "", 0} : answer->second;
-        note(run, job);
-        over &= job.is_over();
+        const auto answer = answers.of(open.number, i);
+        if (answer || answers.complete) note(run, answer.value_or(JobState{element, "UNKNOWN", "", "", 0}));
+        over &= answer ? answer->is_over() : answers.complete;
     }
     if (over) write_file_atomic(open.folder / "over", utc_now() + "\n");
 }
@@ -137,12 +165,13 @@ std::string submit_to_slurm(const Project& project, const Profile& profile, cons
         fs::remove_all(job.folder, ignored);
         throw;
     }
-    write_file_atomic(job.folder / "job.json", Json{{"job", number}, {"profile", profile.name}, {"runs", ids}}.dump(1) + "\n");
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const std::string element = fmt::format("{}_{}", number, i);
         write_launch(runs[i], {"slurm", profile.name, element, job.folder});
         write_job(runs[i], {element, "PENDING", "", "", attempts_before[i]});
     }
+    // Last: from now on refresh_slurm_jobs asks, and a job that no run speaks of is over.
+    write_file_atomic(job.folder / "job.json", Json{{"job", number}, {"profile", profile.name}, {"runs", ids}}.dump(1) + "\n");
     return number;
 }
 
@@ -155,20 +184,21 @@ std::string describe_slurm_job(const fs::path& project, const Profile& profile, 
 }
 
 std::optional<JobState> parse_job_line(std::string_view line) {
-    static const std::regex id("[0-9]{1,12}_[0-9]{1,9}");
     const auto fields = split(trim(line), '|');
-    if (fields.size() < 2 || fields[0].size() > 30 || !std::regex_match(std::string(fields[0]), id)) return std::nullopt;
+    if (fields.size() < 2) return std::nullopt;
     const auto field = [&](std::size_t i) { return i < fields.size() ? std::string(fields[i].substr(0, 200)) : std::string(); };
-    return JobState{field(0), field(1), field(2), field(3), 0};
+    JobState job{field(0), field(1), field(2), field(3), 0};
+    const bool cancelled_array = job.phase() == JobPhase::cancelled && parse_int(job.job);
+    return is_array_element(job.job) || cancelled_array ? std::optional(job) : std::nullopt;
 }
 
-std::vector<std::string> refresh_slurm_jobs(const Project& project) {
+std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::atomic<bool>* abandon) {
     std::vector<std::string> warnings;
     try {
         const std::vector<OpenJob> jobs = open_jobs(project);
         if (jobs.empty()) return warnings;
-        if (const auto answers = ask(jobs, warnings))
-            for (const OpenJob& job : jobs) take_answers(project, job, *answers);
+        const Answers answers = ask(jobs, abandon, warnings);
+        for (const OpenJob& job : jobs) take_answers(project, job, answers);
     } catch (const Error& error) {
         warnings.emplace_back(error.what());   // a list of runs is worth more than one job's record
     }

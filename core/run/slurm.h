@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,13 @@ std::string submit_to_slurm(const Project& project, const Profile& profile, cons
 /// The same without submitting: script and command as text. No folder is made.
 std::string describe_slurm_job(const fs::path& project, const Profile& profile, const std::string& name, std::size_t num_runs);
 
-/// One line of squeue (%i|%T|%r|%N) or of sacct (JobID|State): nothing where it is none.
+/// One line of squeue (%i|%T|%r|%N) or of sacct (JobID|State): nothing where it is none. `job` is a whole array's number ("12") where that was cancelled before any
+/// element began.
 std::optional<JobState> parse_job_line(std::string_view line);
 
 /// Asks squeue, and for jobs that it has forgotten sacct, about every job of the project that is not over, and writes what is new into control/job.json of its
-/// runs. One call of each for all jobs; none where there is no such job. Returns warnings (SLURM does not answer).
-std::vector<std::string> refresh_slurm_jobs(const Project& project);
+/// runs. One call of each for all jobs; none where there is no such job. Returns warnings (SLURM does not answer). `abandon` ends it early.
+std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::atomic<bool>* abandon = nullptr);
 
 /// Asks a run to stop: one that waits is cancelled; one that runs gets control/stop, and is cancelled where it had got that before. Returns what
 /// happens, as a sentence.

@@ -48,4 +48,9 @@ inline Json json_of(const Outcome& outcome) { return parse_json(outcome.out, "ou
 
 }  // namespace faceter::testing
 
-#define HAS(text, piece) QVERIFY2((text).find(piece) != std::string::npos, (std::string(text) + "  lacks  " + std::string(piece)).c_str())
+/// `text` is evaluated once: it is often the outcome of a command.
+#define HAS(text, piece)                                                                                                           \
+    do {                                                                                                                           \
+        const std::string has_text_ = text, has_piece_ = piece;                                                                    \
+        QVERIFY2(has_text_.find(has_piece_) != std::string::npos, (has_text_ + "  lacks  " + has_piece_).c_str());                 \
+    } while (false)

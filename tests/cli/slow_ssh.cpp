@@ -1,11 +1,7 @@
-#include <pwd.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <csignal>
 
 #include "cli/program.h"
-#include "cli/slurm_cluster.h"
+#include "cli/ssh_server.h"
 #include "cli/tiny_experiment.h"
 #include "common/strings.h"
 #include "run/launch.h"
@@ -16,34 +12,6 @@ using namespace faceter::testing;
 namespace {
 
 constexpr int patience_ms = 240'000;
-
-/// A real sshd on loopback, of this user, with keys of its own; `config` leads the system's ssh to it under the name "box".
-class SshServer {
-  public:
-    static bool installed() { return !system_program("sshd").empty() && !system_program("ssh").empty() && !system_program("ssh-keygen").empty(); }
-
-    explicit SshServer(const fs::path& folder) : folder_(folder), port_(std::to_string(free_port())) {
-        make_directories(folder);
-        if (::getuid() == 0) ::mkdir("/run/sshd", 0755);   // where sshd of root wants to be
-        for (const char* key : {"host", "user"}) run_command({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", in(key)});
-        fs::copy_file(in("user.pub"), in("authorized_keys"));
-        write_file_atomic(in("known_hosts"), "[127.0.0.1]:" + port_ + " " + read_file(in("host.pub")));
-        write_file_atomic(in("sshd_config"), "Port " + port_ + "\nListenAddress 127.0.0.1\nHostKey " + in("host") + "\nAuthorizedKeysFile " + in("authorized_keys") +
-                                                 "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nPidFile none\n");
-        write_file_atomic(config(), "Host box\n  HostName 127.0.0.1\n  Port " + port_ + "\n  User " + ::getpwuid(::getuid())->pw_name + "\n  IdentityFile " + in("user") +
-                                        "\n  IdentitiesOnly yes\n  UserKnownHostsFile " + in("known_hosts") + "\n  StrictHostKeyChecking yes\n");
-        daemon_ = std::make_unique<Daemon>(std::vector<std::string>{system_program("sshd"), "-D", "-e", "-f", in("sshd_config")}, folder / "sshd.out");
-    }
-    std::string config() const { return in("config"); }
-    bool answers() const { return run_command({"ssh", "-F", config(), "-o", "BatchMode=yes", "--", "box", "true"}, {}, 20).code == 0; }
-    std::string said() const { return read_file(folder_ / "sshd.out"); }
-
-  private:
-    std::string in(const char* name) const { return (folder_ / name).string(); }
-    fs::path folder_;
-    std::string port_;
-    std::unique_ptr<Daemon> daemon_;
-};
 
 /// Children of a process that are called so.
 std::vector<pid_t> children_called(qint64 parent, const std::string& name) {
@@ -68,6 +36,7 @@ std::vector<pid_t> children_called(qint64 parent, const std::string& name) {
 class SlowSsh : public QObject {
     Q_OBJECT
     std::unique_ptr<TemporaryDirectory> folder_;
+    std::unique_ptr<Guardian> guardian_;
     std::unique_ptr<SshServer> server_;
 
     std::string in(const std::string& name) const { return (folder_->path() / name).string(); }
@@ -96,9 +65,9 @@ class SlowSsh : public QObject {
         NEED_SHARED();
         if (!SshServer::installed()) QSKIP("there is no sshd here (openssh-server)");
         folder_ = std::make_unique<TemporaryDirectory>();
+        guardian_ = std::make_unique<Guardian>(folder_->path());
         server_ = std::make_unique<SshServer>(folder_->path() / "ssh");
-        for (int i = 0; i < 100 && !server_->answers(); ++i) QTest::qWait(100);
-        QVERIFY2(server_->answers(), server_->said().c_str());
+        QTRY_VERIFY2_WITH_TIMEOUT(server_->answers(), server_->said().c_str(), patience_ms);
         make_directories(in("there"));
         write_tiny_pairs(in("there/pairs.jsonl"));   // data lie over there, beside the project
         write_tiny_experiment(in("short.yaml"), "pairs.jsonl", 5);
@@ -106,7 +75,10 @@ class SlowSsh : public QObject {
         make_directories(in("config/faceter/profiles"));
         write_file_atomic(in("config/faceter/profiles/box.yaml"), "kind: ssh\nhost: box\nfolder: " + in("there") + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\nconfig: " + server_->config() + "\n");
     }
-    void cleanupTestCase() { server_.reset(); }
+    void cleanupTestCase() {
+        server_.reset();
+        guardian_.reset();
+    }
 
     void a_run_over_there_is_here_in_the_end_without_its_checkpoints() {
         const RunDirectory run = submit("short.yaml");

@@ -1,64 +1,16 @@
 #pragma once
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <QProcess>
-#include <QStandardPaths>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "common/file.h"
+#include "cli/daemons.h"
 #include "common/random.h"
 #include "run/command.h"
 
 namespace faceter::testing {
 
-/// A port that nobody listens on now.
-inline int free_port() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(socket);
-    return ntohs(address.sin_port);
-}
-
-/// A program of the system, also where PATH lacks /usr/sbin; empty where it is not installed.
-inline std::string system_program(const char* name) {
-    QString found = QStandardPaths::findExecutable(name);
-    if (found.isEmpty()) found = QStandardPaths::findExecutable(name, {"/usr/sbin", "/sbin"});
-    return found.toStdString();
-}
-
-/// A daemon in the foreground, ended with this object.
-class Daemon {
-  public:
-    Daemon(const std::vector<std::string>& command, const fs::path& log) {
-        QStringList arguments;
-        for (std::size_t i = 1; i < command.size(); ++i) arguments << QString::fromStdString(command[i]);
-        process_.setProcessChannelMode(QProcess::MergedChannels);
-        process_.setStandardOutputFile(QString::fromStdString(log.string()));
-        process_.start(QString::fromStdString(command.front()), arguments);
-        process_.waitForStarted();
-    }
-    ~Daemon() {
-        process_.terminate();
-        if (!process_.waitForFinished(10'000)) process_.kill();
-        process_.waitForFinished(5'000);
-    }
-    bool runs() const { return process_.state() == QProcess::Running; }
-
-  private:
-    QProcess process_;
-};
-
 /// A real SLURM on this machine, of this user: munged, slurmctld and two slurmd with ports and files of their own. Partitions low (one node), high (the same,
-/// takes the place of low's jobs) and both (two nodes). SLURM_CONF leads all of SLURM's programs to it.
+/// takes the place of low's jobs) and both (two nodes). No accounts are kept, and jobs that ended are forgotten within some 80 s. SLURM_CONF leads all of SLURM's programs to it.
 class SlurmCluster {
   public:
     static bool installed() {
@@ -104,17 +56,18 @@ class SlurmCluster {
     }
 
   private:
+    /// A requeued job waits for cred_expire (at least 5 s) before it starts again.
     std::string configuration() const {
         char host[256] = {};
         ::gethostname(host, sizeof host - 1);
         const std::string name = std::string(host).substr(0, std::string(host).find('.')), user = std::to_string(::getuid()), in = folder_.string() + "/";
         return "ClusterName=test\nSlurmctldHost=" + name + "(127.0.0.1)\nSlurmctldPort=" + std::to_string(free_port()) + "\nSlurmUser=" + user + "\nSlurmdUser=" + user +
-               "\nAuthType=auth/munge\nAuthInfo=socket=" + in + "munge/socket,cred_expire=3\nCredType=cred/munge\nStateSaveLocation=" + in + "state\nSlurmdSpoolDir=" + in +
+               "\nAuthType=auth/munge\nAuthInfo=socket=" + in + "munge/socket,cred_expire=10\nCredType=cred/munge\nStateSaveLocation=" + in + "state\nSlurmdSpoolDir=" + in +
                "spool/%n\nSlurmctldPidFile=" + in + "slurmctld.pid\nSlurmdPidFile=" + in + "%n.pid\nSlurmctldLogFile=" + in + "slurmctld.log\nSlurmdLogFile=" + in +
                "%n.log\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nAccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none\n"
                "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/backfill\n"
                "SchedulerParameters=sched_interval=1,sched_min_interval=100000,batch_sched_delay=0,bf_interval=1\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
-               "ReturnToService=2\nSlurmdParameters=config_overrides\nMpiDefault=none\nKillWait=60\nDebugFlags=NO_CONF_HASH\n"
+               "ReturnToService=2\nMinJobAge=20\nSlurmdParameters=config_overrides\nMpiDefault=none\nKillWait=60\nDebugFlags=NO_CONF_HASH\n"
                "NodeName=n1 NodeHostname=" + name + " NodeAddr=127.0.0.1 Port=" + std::to_string(free_port()) + " CPUs=2\n"
                "NodeName=n2 NodeHostname=" + name + " NodeAddr=127.0.0.1 Port=" + std::to_string(free_port()) + " CPUs=2\n"
                "PartitionName=low Nodes=n1 Default=YES PriorityTier=1 MaxTime=INFINITE\nPartitionName=high Nodes=n1 PriorityTier=10 MaxTime=INFINITE PreemptMode=OFF\n"

@@ -11,6 +11,7 @@
 #include "run/slurm.h"
 #include "run/state.h"
 #include "run/supervisor.h"
+#include "support/fake_programs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -132,10 +133,45 @@ class TestCluster : public QObject {
         QCOMPARE(*job, (JobState{"12_3", "PENDING", "Resources", "", 0}));
         QCOMPARE(parse_job_line("12_3|CANCELLED by 1000")->phase(), JobPhase::cancelled);
         for (const char* line : {"", "12_3", "12|PENDING|x|", "12_[0-5]|PENDING|x|", "a_b|RUNNING|x|", "error: x"}) QVERIFY2(!parse_job_line(line), line);
+        QCOMPARE(parse_job_line("12|CANCELLED|None|")->job, std::string("12"));   // an array that was cancelled before any element began
         QCOMPARE(job_phase("NODE_FAIL"), JobPhase::node_failed);
         QCOMPARE(job_phase("OUT_OF_MEMORY"), JobPhase::out_of_memory);
         QCOMPARE(job_phase("COMPLETING"), JobPhase::running);
         QCOMPARE(job_phase("SOMETHING_NEW"), JobPhase::running);
+    }
+    void what_slurm_no_longer_knows_is_not_forgotten_here() {
+        const TemporaryDirectory project;
+        const FakePrograms programs;
+        qputenv("FACETER_WORKER", "/opt/faceter-worker");
+        std::vector<RunDirectory> runs;
+        for (std::size_t i = 0; i < 3; ++i) runs.push_back(sample_run(project.path(), i));
+        const Project opened(project.path(), false);
+        programs.answers("sbatch", "echo 12");
+        QCOMPARE(submit_to_slurm(opened, slurm(), runs), std::string("12"));
+        programs.answers("sacct", "echo 'sacct: error: Slurm accounting storage is disabled' >&2; exit 1");
+        programs.answers("squeue", "printf '12_0|CANCELLED|None|\\n12_1|RUNNING|None|n1\\n12_2|PENDING|Priority|\\n'");
+        QVERIFY(refresh_slurm_jobs(opened).empty());
+        QCOMPARE(read_state(runs[0]).phase, RunPhase::stopped);
+        // SLURM forgets an element some minutes after its end, and this cluster keeps no accounts.
+        programs.answers("squeue", "printf '12_1|RUNNING|None|n1\\n12_2|PENDING|Priority|\\n'");
+        QVERIFY(refresh_slurm_jobs(opened).empty());
+        QCOMPARE(read_job(runs[0])->word, std::string("CANCELLED"));
+        // Accounts that do not answer say nothing of what is missing.
+        programs.answers("sacct", "echo 'sacct: error: Connection refused' >&2; exit 1");
+        programs.answers("squeue", "printf '12_2|RUNNING|None|n1\\n'");
+        const std::vector<std::string> warnings = refresh_slurm_jobs(opened);
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(has(warnings[0], "Connection refused"), warnings[0].c_str());
+        QCOMPARE(read_job(runs[1])->word, std::string("RUNNING"));
+        QCOMPARE(read_job(runs[2])->word, std::string("RUNNING"));
+        programs.answers("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1");
+        programs.answers("sacct", "printf '12_1|COMPLETED\\n12_2|CANCELLED by 1000\\n'");
+        QVERIFY(refresh_slurm_jobs(opened).empty());
+        QCOMPARE(read_state(runs[2]).phase, RunPhase::stopped);
+        QVERIFY(fs::exists(read_launch(runs[0])->folder / "over"));
+        programs.answers("squeue", "exit 9");   // nothing is asked about what is over
+        QVERIFY(refresh_slurm_jobs(opened).empty());
+        qunsetenv("FACETER_WORKER");
     }
     void what_slurm_says_and_what_the_journal_says_make_one_state() {
         // Attempt 1 is history (attempts_before), attempt 2 this job's.
@@ -175,6 +211,10 @@ class TestCluster : public QObject {
         QCOMPARE(read_state(run).phase, RunPhase::done);
         write_file_atomic(run.control() / "job.json", "{\"job\": 7, \"state\": [");
         QVERIFY(!read_job(run));
+        for (const char* job : {"--user=me", "", "7", "7_0 8", "7_0\n", "../7_0"}) {   // of a folder that came from somebody else, and goes to scancel
+            write_file_atomic(run.control() / "launch.json", Json{{"launcher", "slurm"}, {"profile", "gpu"}, {"job", job}, {"folder", "/p"}}.dump());
+            QVERIFY2(!read_launch(run), job);
+        }
         clear_launch(run);
         QVERIFY(!read_launch(run));
     }
