@@ -12,6 +12,7 @@
 
 #include "common/strings.h"
 #include "eval/embedder.h"
+#include "model/accelerator.h"
 #include "model/kernels/kernels.h"
 
 namespace faceter::worker {
@@ -84,7 +85,8 @@ Json model_measurements(const EmbeddingModel& model) {
             {"multiply_adds_per_token", encoder.multiply_adds_per_token(reference_length)},
             {"multiply_adds_at_length", reference_length},
             {"encode_latency_ms", 1000 * single_text_latency(model)},
-            {"peak_memory_bytes", peak_memory_bytes()}};
+            {"peak_memory_bytes", peak_memory_bytes()},
+            {"peak_gpu_memory_bytes", device_memory(encoder.device()).most}};
 }
 
 }  // namespace faceter::worker

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/accelerator.h"
 
 namespace faceter::worker {
 namespace {
@@ -22,6 +23,7 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
     command.add_option("--project", options.project, "Project folder that a run's name is looked up in");
     command.add_option("--max-length", options.max_length, "Longest text in tokens, instruction included; default: as the model says");
     command.add_option("--threads", options.threads, "Threads; default: all cores");
+    command.add_option("--device", options.device, "auto (a GPU where there is one), cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     if (!with_route) return;
     command.add_option("--task", options.task, "Task of the run (or prompt name of the folder) whose instruction and expert to use, such as retrieval.document");
     command.add_option("--instruction", options.instruction, "Instruction to put in front of every text");
@@ -29,6 +31,7 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
 
 OpenedModel open_model(const ModelOptions& options, bool with_route) {
     if (!options.task.empty() && !options.instruction.empty()) throw usage_error("--task and --instruction exclude each other; give one of them");
+    const c10::Device device = choose_device(options.device);
     if (options.threads > 0) at::set_num_threads(options.threads);
     OpenedModel opened;
     opened.run = find_run(options.model, options.project);
@@ -54,6 +57,7 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
         if (positions > 0 && options.max_length > positions) throw usage_error("--max-length {} is more than the {} positions of the model", options.max_length, positions);
         opened.model->max_length = options.max_length;
     }
+    opened.model->move_to(device);
     return opened;
 }
 

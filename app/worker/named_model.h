@@ -13,6 +13,7 @@ struct ModelOptions {
     std::string model, project = ".", task, instruction;
     std::size_t max_length = 0;
     int threads = 0;
+    std::string device = "auto";
 };
 void add_model_options(CLI::App& command, ModelOptions& options, bool with_route);
 

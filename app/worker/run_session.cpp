@@ -3,12 +3,16 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "data/leaves.h"
 #include "data/overlap.h"
+#include "eval/group_embedding.h"
 #include "machine.h"
+#include "model/accelerator.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "stage_data.h"
@@ -48,7 +52,11 @@ std::string numbered(const std::string& method, int time) { return time == 1 ? m
 
 }  // namespace
 
-RunSession::RunSession(const fs::path& folder) : run_(folder), settings_(run_.settings()), rendezvous_(Rendezvous::from_environment()) {
+RunSession::RunSession(const fs::path& folder)
+    : run_(folder),
+      settings_(run_.settings()),
+      rendezvous_(Rendezvous::from_environment()),
+      device_(choose_device(json_or<std::string>(settings_, "device", "auto", "device"), rendezvous_.local_rank, rendezvous_.local_size)) {
     at::set_num_threads(std::max(1, json_or<int>(settings_, "threads", at::get_num_threads(), "threads") / rendezvous_.local_size));
 }
 
@@ -138,8 +146,11 @@ void RunSession::open_journal(int attempt) {
     if (resume_) start.from_checkpoint = resume_->folder.filename().string(), start.from_step = resume_->state.step;
     start.machine = machine_json();
     if (is_root()) start.machine["ranks"] = rendezvous_.size;
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    auto gpu = device_.is_cuda() ? GpuMonitor::open(device_.index(), visible ? visible : "") : nullptr;
+    start.machine["device"] = gpu ? fmt::format("{} ({})", device_.str(), gpu->name()) : device_.str();
     journal_ = std::make_unique<JournalWriter>(run_, attempt, start);
-    sampler_ = std::make_unique<SystemSampler>(*journal_);
+    sampler_ = std::make_unique<SystemSampler>(*journal_, std::move(gpu));
 }
 
 /// All ranks go on from the checkpoint that rank 0 has chosen, and write into its attempt.
@@ -149,7 +160,7 @@ void RunSession::join_others() {
         if (journal_) journal_->phase("meet the other processes");
         timeouts.rendezvous_s = timeouts.step_s = json_or<double>(settings_.at("training"), "rank_timeout_s", 600, "training");
     }
-    group_ = join_group(rendezvous_, timeouts);
+    group_ = join_group(rendezvous_, timeouts, device_);
     Json plan;
     if (is_root()) plan = {{"attempt", journal_->attempt()}, {"trained", trained_}, {"checkpoint", resume_ ? resume_->folder.filename().string() : ""}};
     plan = Json::parse(text_of_root(*group_, plan.dump()));
@@ -176,20 +187,30 @@ int RunSession::work() {
     for (const std::string& warning : resume_warnings_) warn(warning);
     if (is_root()) load_evaluation_data();
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
-    if (!is_root()) {
-        journal_->event("finished");
-        return 0;
+    group_->barrier();   // rank 0 has written the final model
+    if (trained_ || !is_root()) {
+        model_ = open_run_model(run_);
+        model_->move_to(device_);
     }
-    if (trained_) model_ = open_run_model(run_);
+    bool whole = true;
+    if (is_root()) {
+        whole = score();
+        let_servers_go(*group_);
+    } else {
+        journal_->phase("embed for rank 0");
+        serve_embeddings(*model_, *group_);
+    }
+    whole ? journal_->event("finished") : journal_->event("stopped", {{"phase", "evaluate"}});
+    return whole ? 0 : static_cast<int>(ExitCode::stopped);
+}
+
+bool RunSession::score() {
     measure_model();
     embedder_ = std::make_unique<CachedEmbedder>(*model_);
-    if (!evaluate_all()) {
-        journal_->event("stopped", {{"phase", "evaluate"}});
-        return static_cast<int>(ExitCode::stopped);
-    }
+    embedder_->share_work(*group_);
+    if (!evaluate_all()) return false;
     analyse();
-    journal_->event("finished");
-    return 0;
+    return true;
 }
 
 bool RunSession::train() {
@@ -201,6 +222,7 @@ bool RunSession::train() {
     variant_ = variant_of(settings_);
     variant_->prepare(*model_);
     if (resume_) model_->load_weights(Weights(std::vector<fs::path>{resume_->model()}));
+    model_->move_to(device_);
     const auto stages = planned_stages(settings_, *variant_, *model_);
     announce(stages);
     const StageData data(run_.folder() / "data", *model_, [&](const std::string& what) { journal_->phase(what); },
@@ -277,10 +299,16 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
     if (training.evaluate_every_steps > 0 && stage.adapter >= 0 && !has_validation(stage))
         warn(fmt::format("stage '{}': its tasks have no validation data (tasks.*.validation), so it trains to the end", stage.name));
     else if (training.evaluate_every_steps > 0)
-        events.evaluate = [&](std::int64_t step) { return stage.adapter >= 0 ? evaluate_adapter(stage, index, step) : evaluate_during_training(planned, index, step); };
+        events.evaluate = [&](std::int64_t step) {
+            const double score = stage.adapter >= 0 ? evaluate_adapter(stage, index, step) : evaluate_during_training(planned, index, step);
+            let_servers_go(*group_);
+            return score;
+        };
+    events.serve = [&] { serve_embeddings(*model_, *group_); };
     events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
         journal_->flush();   // the record of its steps first: a run that goes on from here does not take them again
-        const fs::path folder = store.save(state, model_->named_tensors(), optimizer);
+        const fs::path folder = store.save(state, model_->named_tensors(), optimizer, trainer.optimizer().is_sharded() ? group_.get() : nullptr);
+        if (!is_root()) return;
         journal_->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
         run_.clear_request("checkpoint");
     };
@@ -326,6 +354,7 @@ bool RunSession::has_validation(const Stage& stage) const {
 /// The mean score of the stage's own validation data through its adapter. Documents that it leaves as they are are embedded once.
 double RunSession::evaluate_adapter(const Stage& stage, std::size_t index, std::int64_t step) {
     if (!validation_embedder_) validation_embedder_ = std::make_unique<CachedEmbedder>(*model_);
+    validation_embedder_->share_work(*group_);
     const int expert = stage.adapter + 1;
     validation_embedder_->renew(expert);
     Json scores = Json::object();
@@ -349,6 +378,7 @@ double RunSession::evaluate_during_training(const PlannedStage& planned, std::si
     const Json early = json_or<Json>(training, "early_stopping", Json::object(), "training");
     const auto watched = json_or<std::string>(early, "dataset", "", "early_stopping");
     CachedEmbedder embedder(*model_);
+    embedder.share_work(*group_);
     Json scores = Json::object();
     double sum = 0, watched_score = 0;
     for (const EvaluationSet& set : evaluation_) {
@@ -368,7 +398,10 @@ double RunSession::evaluate_during_training(const PlannedStage& planned, std::si
 
 void RunSession::measure_model() {
     journal_->phase("measure");
+    const int threads = at::get_num_threads();
+    at::set_num_threads(threads * rendezvous_.local_size);   // a text's latency is that of the machine; the other ranks are waiting
     run_.write_result("_model", model_measurements(*model_));
+    at::set_num_threads(threads);
 }
 
 bool RunSession::evaluate_all() {

@@ -41,6 +41,8 @@ class RunSession {
     bool train();
     void announce(const std::vector<PlannedStage>& stages);
     bool train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume);
+    /// Scores and analyses; false where it was stopped.
+    bool score();
     void measure_model();
     /// False where it was stopped.
     bool evaluate_all();
@@ -59,6 +61,7 @@ class RunSession {
     RunDirectory run_;
     Json settings_;
     Rendezvous rendezvous_;
+    c10::Device device_;
     std::unique_ptr<JournalWriter> journal_;
     std::unique_ptr<SystemSampler> sampler_;
     std::unique_ptr<Variant> variant_;

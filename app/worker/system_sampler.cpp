@@ -29,7 +29,7 @@ ProcessUsage process_usage() {
 
 }  // namespace
 
-SystemSampler::SystemSampler(JournalWriter& journal) : journal_(journal), thread_([this] { watch(); }) {}
+SystemSampler::SystemSampler(JournalWriter& journal, std::unique_ptr<GpuMonitor> gpu) : journal_(journal), gpu_(std::move(gpu)), thread_([this] { watch(); }) {}
 
 SystemSampler::~SystemSampler() {
     {
@@ -48,9 +48,12 @@ void SystemSampler::watch() {
         try {
             const ProcessUsage usage = process_usage();
             const auto now = std::chrono::steady_clock::now();
-            journal_.sample({{"cpu_percent", 100 * (usage.cpu_s - cpu_then) / std::chrono::duration<double>(now - then).count()},
-                             {"memory_gib", static_cast<double>(usage.resident_bytes) / (1 << 30)},
-                             {"threads", usage.threads}});
+            Json sample = {{"cpu_percent", 100 * (usage.cpu_s - cpu_then) / std::chrono::duration<double>(now - then).count()},
+                           {"memory_gib", static_cast<double>(usage.resident_bytes) / (1 << 30)},
+                           {"threads", usage.threads}};
+            if (const auto gpu = gpu_ ? gpu_->sample() : std::nullopt)
+                sample.update({{"gpu_percent", gpu->busy_percent}, {"gpu_memory_gib", gpu->memory_gib}, {"gpu_power_w", gpu->power_w}});
+            journal_.sample(sample);
             then = now, cpu_then = usage.cpu_s;
         } catch (const std::exception&) {
             // A disk that refuses is met by the main thread at its next event, where it can be reported.

@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "eval/group_embedding.h"
 #include "text/encode_batch.h"
 
 namespace faceter {
@@ -97,6 +98,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
                                             options.threads > 0 ? options.threads : at::get_num_threads());
     const std::size_t count = distinct.texts.size();
+    const std::int64_t tokens_per_batch = options.tokens_per_batch > 0 ? options.tokens_per_batch : encoder.device().is_cpu() ? 4096 : 65536;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     // Longest first: what runs out of memory does so at once, and equal lengths stand together.
@@ -107,7 +109,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         std::size_t end = start;
         for (std::int64_t tokens = 0; end < count; ++end) {
             tokens += static_cast<std::int64_t>(encoded[order[end]].size());
-            if (end > start && tokens > options.tokens_per_batch) break;
+            if (end > start && tokens > tokens_per_batch) break;
         }
         std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(start), order.begin() + static_cast<std::ptrdiff_t>(end),
                          [&](auto a, auto b) { return distinct.experts[a] < distinct.experts[b]; });
@@ -119,7 +121,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         RoutingTrace trace;
         ForwardContext context;
         if (options.routing) context.routing = &trace;
-        const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), context).to(at::kFloat).contiguous();
+        const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), context).to(at::kCPU, at::kFloat).contiguous();
         if (options.routing) options.routing(trace);
         for (std::size_t i = 0; i < inputs.size(); ++i)
             if (!all_finite({part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim)}))
@@ -213,7 +215,7 @@ void CachedEmbedder::use_file(std::shared_ptr<EmbeddingFile> file) {
 }
 
 void CachedEmbedder::compute(std::span<const std::string_view> texts, const Route& route, float* rows) {
-    const at::Tensor computed = embed_texts(model_, texts, route, options_).contiguous();
+    const at::Tensor computed = (group_ ? embed_on_all_ranks(model_, *group_, texts, route, options_) : embed_texts(model_, texts, route, options_)).contiguous();
     std::memcpy(rows, computed.data_ptr<float>(), static_cast<std::size_t>(computed.numel()) * sizeof(float));
 }
 

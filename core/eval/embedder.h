@@ -14,8 +14,10 @@
 
 namespace faceter {
 
+class ProcessGroup;
+
 struct EmbedOptions {
-    std::int64_t tokens_per_batch = 4096;  ///< real tokens in a forward pass
+    std::int64_t tokens_per_batch = 0;  ///< real tokens in a forward pass; 0: as suits the device
     int threads = 0;                       ///< of the tokenizer; 0: as many as ATen uses
     /// Called with the number of texts done, now and then; may throw to stop.
     std::function<void(std::size_t)> progress;
@@ -51,6 +53,8 @@ class CachedEmbedder {
     std::size_t misses() const { return misses_; }
     /// What memory lacks is looked for there first, and what is computed goes there. Hashes the model's weights once.
     void use_file(std::shared_ptr<EmbeddingFile> file);
+    /// What is computed is computed by all ranks of the group, of which this is 0 and the others are in serve_embeddings().
+    void share_work(ProcessGroup& group) { group_ = &group; }
     void set_progress(std::function<void(std::size_t)> progress) { options_.progress = std::move(progress); }
 
   private:
@@ -69,6 +73,7 @@ class CachedEmbedder {
     EmbeddingForm form_{};
     std::map<int, std::uint64_t> generation_;   ///< of an expert that was renewed
     std::shared_ptr<EmbeddingFile> file_;
+    ProcessGroup* group_ = nullptr;
     std::uint64_t model_hash_ = 0;  ///< of weights and program, for keys of the file
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/device_attention.h"
 #include "model/ops_common.h"
 
 namespace faceter {
@@ -167,7 +168,7 @@ at::Tensor rotated(const at::Tensor& x, const RotaryTable& table) {
 }
 
 /// One sequence at a time, the equation as it stands.
-at::Tensor composed_attention(const at::Tensor& qkv, const AttentionShape& shape) {
+at::Tensor plain_attention(const at::Tensor& qkv, const AttentionShape& shape) {
     const AttentionForm& form = shape.form;
     const std::int64_t dim = qkv.size(1) / 3, width = dim / form.heads;
     std::vector<at::Tensor> outputs;
@@ -208,7 +209,11 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, double ba
 
 at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout) {
     AttentionShape shape{layout, form, dropout};
-    if (!fast_path(qkv)) return composed_attention(qkv, shape);
+    switch (ops_form(qkv)) {
+        case OpsForm::kernels: break;
+        case OpsForm::device: return device_attention(qkv, *layout, form, dropout.p);
+        case OpsForm::plain: return plain_attention(qkv, shape);
+    }
     const at::Tensor bias = form.position_bias.defined() ? form.position_bias.contiguous() : at::empty({0}, qkv.options());
     shape.form.position_bias = at::Tensor();  // travels as an input, for its gradient
     return PackedAttention::apply(qkv, bias, shape);

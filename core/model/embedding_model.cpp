@@ -62,6 +62,10 @@ std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
     return all;
 }
 
+void EmbeddingModel::move_to(const c10::Device& device) {
+    for (const auto& encoder : encoders) encoder->move_to(device);
+}
+
 void EmbeddingModel::load_weights(const Weights& weights) {
     for (std::size_t i = 0; i < encoders.size(); ++i) {
         const std::string prefix = prefix_of(i, encoders.size());
@@ -92,7 +96,8 @@ std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
 }
 
 at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const {
-    const at::Tensor pooled = encoder.apply_heads(pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip));
+    at::Tensor pooled = encoder.apply_heads(pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip));
+    if (encoder.dtype() == at::kBFloat16) pooled = pooled.to(at::kFloat);   // lengths, losses and scores are not for half precision
     return folder.normalize ? normalize_rows(pooled) : pooled;
 }
 
@@ -100,7 +105,7 @@ namespace {
 
 void append_hashes(std::string& all, const std::vector<Parameter>& parameters) {
     for (const Parameter& p : parameters) {
-        const at::Tensor values = p.tensor.detach().contiguous();
+        const at::Tensor values = p.tensor.detach().cpu().contiguous();
         all += p.name + hash128({static_cast<const char*>(values.data_ptr()), static_cast<std::size_t>(values.nbytes())}).hex();
     }
 }

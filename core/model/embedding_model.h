@@ -58,6 +58,9 @@ class EmbeddingModel {
     /// takes no more memory than the dense model; the other experts stay on disk.
     void load_one_route(const Weights& weights, const std::string& task, Role role);
 
+    /// Encoders and adapters; what is made of embeddings (a router) stays on the host.
+    void move_to(const c10::Device& device);
+
     std::int64_t dim() const { return encoders.front()->dim(); }
     /// A hash of all weights and settings that embeddings depend on: a key for caches.
     std::string fingerprint() const;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/hash.h"
+#include "model/device.h"
 #include "model/matrix.h"
+#include "model/recompute.h"
 
 namespace faceter {
 namespace {
@@ -52,6 +55,7 @@ at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& contex
     at::Tensor sum = at::embedding(word_, batch.ids);
     if (position_.defined()) sum = sum + at::embedding(position_, config_.first_position > 0 ? batch.positions + config_.first_position : batch.positions);
     if (token_type_.defined()) sum = sum + token_type_.select(0, 0);
+    sum = sum.to(dtype_);
     if (embedding_norm_.gamma.defined())
         sum = add_norm(sum, {}, {norm_weights(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{}).normed;
     return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
@@ -66,15 +70,18 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
             const double stretch = config_.rotary_scaling * static_cast<double>(length) / static_cast<double>(config_.trained_positions) - (config_.rotary_scaling - 1);
             base *= std::pow(stretch, static_cast<double>(config_.rotary_dim) / static_cast<double>(config_.rotary_dim - 2));
         }
-        shared.rotary = shared.local_rotary = std::make_shared<RotaryTable>(rotary_table(length, config_.rotary_dim, base));
-        if (config_.local_window > 0 && config_.local_rotary_base != config_.rotary_base)
-            shared.local_rotary = std::make_shared<RotaryTable>(rotary_table(length, config_.rotary_dim, config_.local_rotary_base));
+        const auto table = [&](double of_base) {
+            const RotaryTable here = rotary_table(length, config_.rotary_dim, of_base);
+            return std::make_shared<RotaryTable>(RotaryTable{to_device(here.cosine, device()), to_device(here.sine, device())});
+        };
+        shared.rotary = shared.local_rotary = table(base);
+        if (config_.local_window > 0 && config_.local_rotary_base != config_.rotary_base) shared.local_rotary = table(config_.local_rotary_base);
     }
     if (relative_bias_.defined()) {
         const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);
         for (std::int64_t i = 0; i < 2 * length - 1; ++i)
             buckets.data_ptr<std::int64_t>()[i] = relative_bucket(i - (length - 1), config_.relative_buckets, config_.relative_max_distance);
-        shared.position_bias = at::embedding(relative_bias_, buckets.to(relative_bias_.device())).t();  // [heads, 2 L - 1]
+        shared.position_bias = at::embedding(relative_bias_, to_device(buckets, device())).t();  // [heads, 2 L - 1]
     }
     return shared;
 }
@@ -161,12 +168,72 @@ void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatc
     stream.branch_block = index;
 }
 
-at::Tensor Encoder::forward(const PackedBatch& batch, const ForwardContext& context) const {
+/// An accelerator draws a block's dropout from the block's own seed, so that the block can be run again alone.
+void Encoder::seed_part(const ForwardContext& context, const PackedBatch& batch, std::size_t part) const {
+    if (!context.training || ops_form(word_) != OpsForm::device) return;
+    const std::uint64_t pass = context.seed ^ hash64("step", static_cast<std::uint64_t>(context.step)) ^ batch.layout->keys().front();
+    seed_device(device(), hash64("dropout", pass ^ hash64("part", part)));
+}
+
+void Encoder::run_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+    seed_part(context, batch, index);
+    config_.pre_norm ? pre_norm_block(index, stream, batch, shared, context) : post_norm_block(index, stream, batch, shared, context);
+}
+
+/// The block without its inner activations: they are made again in backward. What else it leaves than tensors with gradients is taken from the first run.
+void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+    struct FirstRun {
+        bool over = false;
+        Stream stream;
+        RoutingTrace trace;
+    };
+    const auto first = std::make_shared<FirstRun>();
+    variable_list inputs{stream.x};
+    if (stream.branch.defined()) inputs.push_back(stream.branch);
+    if (shared.position_bias.defined()) inputs.push_back(shared.position_bias);
+    Stream outside = stream;
+    outside.x = outside.branch = at::Tensor();
+    const bool has_branch = stream.branch.defined(), traced = context.routing && blocks_[index].routing;
+    const auto part = [this, index, outside, has_branch, traced, first, batch, shared, context](const variable_list& in) {
+        Stream own = outside;
+        own.x = in[0];
+        if (has_branch) own.branch = in[1].clone();   // a norm may overwrite it, and it is needed again
+        Shared inner = shared;
+        if (inner.position_bias.defined()) inner.position_bias = in.back();
+        RoutingTrace trace;
+        ForwardContext pass = context;
+        pass.routing = traced ? &trace : nullptr;
+        run_block(index, own, batch, inner, pass);
+        variable_list out{own.x};
+        if (own.branch.defined()) out.push_back(own.branch);
+        if (traced) out.push_back(trace.front().logits);
+        if (!std::exchange(first->over, true)) {
+            own.x = own.branch = at::Tensor();
+            first->stream = own;
+            first->trace = std::move(trace);
+        }
+        return out;
+    };
+    const variable_list out = recomputed(part, inputs);
+    stream = std::exchange(first->stream, {});
+    stream.x = out[0];
+    if (config_.pre_norm) stream.branch = out[1];
+    if (!traced) return;
+    RouterOutput router = std::move(first->trace.front());
+    first->trace.clear();
+    router.logits = out.back();
+    router.probabilities = router.logits.softmax(-1);
+    context.routing->push_back(std::move(router));
+}
+
+at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& context) const {
+    const PackedBatch batch{to_device(given.ids, device()), to_device(given.positions, device()), given.layout, given.skip};
+    seed_part(context, batch, blocks_.size());
     const Shared shared = shared_inputs(batch);
     Stream stream;
     stream.x = embed(batch, context);
     for (std::size_t i = 0; i < blocks_.size(); ++i)
-        config_.pre_norm ? pre_norm_block(i, stream, batch, shared, context) : post_norm_block(i, stream, batch, shared, context);
+        context.recompute ? run_block_again(i, stream, batch, shared, context) : run_block(i, stream, batch, shared, context);
     if (!config_.pre_norm) return stream.x;
     std::vector<NormWeights> weights;
     for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(final_norm_, bias));
@@ -177,7 +244,7 @@ at::Tensor Encoder::forward(const PackedBatch& batch, const ForwardContext& cont
 
 at::Tensor Encoder::apply_heads(at::Tensor pooled) const {
     for (const DenseHead& head : heads_) {
-        pooled = at::linear(pooled, head.linear.weight, head.linear.bias.defined() ? std::optional<at::Tensor>(head.linear.bias) : std::nullopt);
+        pooled = at::linear(pooled.to(dtype_), head.linear.weight, head.linear.bias.defined() ? std::optional<at::Tensor>(head.linear.bias) : std::nullopt);
         if (head.module.tanh) pooled = pooled.tanh();
     }
     return pooled;

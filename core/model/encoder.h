@@ -30,6 +30,7 @@ struct ForwardContext {
     std::int64_t step = 0;
     double hidden_dropout = 0, attention_dropout = 0;
     RoutingTrace* routing = nullptr;    ///< where token-routed blocks leave what their routers did; may be null
+    bool recompute = false;             ///< keep the input of each block alone for backward, and run it again then
 };
 
 struct LinearWeights {
@@ -100,7 +101,12 @@ class Encoder {
     /// A copy of everything, in another type where wanted; gradients are not required.
     std::unique_ptr<Encoder> clone() const { return clone(dtype_); }
     std::unique_ptr<Encoder> clone(at::ScalarType dtype) const;
+    /// The same encoder with its products in half precision: weights are casts of this one's, through which their gradients come back, so it serves until these
+    /// change. Tables of embeddings and routers stay as they are.
+    std::unique_ptr<Encoder> lowered(at::ScalarType dtype) const;
+    void move_to(const c10::Device& device);
     at::ScalarType dtype() const { return dtype_; }
+    c10::Device device() const { return word_.device(); }
     /// Total parameters, and those that a token meets.
     std::int64_t total_parameters() const;
     std::int64_t active_parameters() const;
@@ -136,18 +142,23 @@ class Encoder {
     struct Shared; // what all blocks of a pass share: rotary tables, position bias
 
     void visit(const std::function<void(const Slot&)>& visitor);
+    /// Puts each(tensor, exact) in the place of every tensor, adapters' too; `exact`: of a table or a router.
+    void replace(const std::function<at::Tensor(const at::Tensor&, bool exact)>& each);
     void visit_block(std::size_t index, const std::function<void(const Slot&)>& visitor);
     void read_slot(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const;
     std::string prefix_in(const Weights& weights) const;
 
     at::Tensor embed(const PackedBatch& batch, const ForwardContext& context) const;
     Shared shared_inputs(const PackedBatch& batch) const;
+    void seed_part(const ForwardContext& context, const PackedBatch& batch, std::size_t part) const;
     at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
     at::Tensor mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     std::vector<LowRankPart> low_rank_parts(std::size_t index, BlockLinear which, const PackedLayout& layout) const;
     at::Tensor adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     at::Tensor adapted_mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     const at::Tensor& weight_of(const LinearPlace& place) const;
+    void run_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
+    void run_block_again(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
     void post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
     void pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
 

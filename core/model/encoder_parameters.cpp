@@ -16,6 +16,7 @@ struct Encoder::Slot {
     bool decay;
     int expert = -1;                   ///< its task expert's index; -1: shared
     std::int64_t turned = 0;           ///< > 0: the checkpoint has each of so many row blocks transposed
+    bool exact = false;                ///< stays in full precision where products do not
 
     std::string full(const std::string& name) const { return expert < 0 ? place + name : fmt::format("{}experts.{}.{}", place, expert, name); }
     std::string parameter_name() const {
@@ -147,7 +148,7 @@ void Encoder::visit_block(std::size_t index, const std::function<void(const Slot
     }
     if (!block.routing) return;
     TokenRouting& r = *block.routing;
-    one({"mlp.router.layer.weight"}, r.router, true);
+    visitor({place, {"mlp.router.layer.weight"}, &r.router, true, -1, 0, true});
     one({"mlp.experts.mlp.w1"}, r.up, true);
     one({"mlp.experts.mlp.b1"}, r.up_bias, false);
     one({"mlp.experts.mlp.w2"}, r.down, true, -1, r.num_experts);
@@ -156,17 +157,17 @@ void Encoder::visit_block(std::size_t index, const std::function<void(const Slot
 
 void Encoder::visit(const std::function<void(const Slot&)>& visitor) {
     const EncoderNames& n = config_.names;
-    const auto one = [&](const std::string& name, at::Tensor& tensor, bool decay) {
-        if (tensor.defined()) visitor({"", {name}, &tensor, decay});
+    const auto one = [&](const std::string& name, at::Tensor& tensor, bool decay, bool exact = false) {
+        if (tensor.defined()) visitor({"", {name}, &tensor, decay, -1, 0, exact});
     };
     const auto norm = [&](const std::string& name, NormParameter& p) {
         one(name + ".weight", p.gamma, false);
         one(name + ".bias", p.beta, false);
     };
-    one(n.word + ".weight", word_, true);
-    one(n.position + ".weight", position_, true);
-    one(n.token_type + ".weight", token_type_, true);
-    one(n.relative_bias + ".weight", relative_bias_, true);
+    one(n.word + ".weight", word_, true, true);
+    one(n.position + ".weight", position_, true, true);
+    one(n.token_type + ".weight", token_type_, true, true);
+    one(n.relative_bias + ".weight", relative_bias_, true, true);
     norm(n.embedding_norm, embedding_norm_);
     for (std::size_t i = 0; i < blocks_.size(); ++i) visit_block(i, visitor);
     norm(n.final_norm, final_norm_);
@@ -251,21 +252,36 @@ void Encoder::require_grad(bool on) {
     for (const Parameter& p : parameters()) p.tensor.requires_grad_(on);
 }
 
-std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
-    auto copy = std::make_unique<Encoder>(*this);
-    copy->dtype_ = dtype;
-    copy->visit([&](const Slot& slot) { *slot.tensor = slot.tensor->detach().to(dtype, /*non_blocking=*/false, /*copy=*/true); });
-    for (Block& block : copy->blocks_)
+void Encoder::replace(const std::function<at::Tensor(const at::Tensor&, bool exact)>& each) {
+    visit([&](const Slot& slot) { *slot.tensor = each(*slot.tensor, slot.exact); });
+    for (Block& block : blocks_)
         for (std::size_t e = 1; block.shared_norms && e < block.experts.size(); ++e) {
             block.experts[e].before = block.experts[0].before;
             block.experts[e].behind = block.experts[0].behind;
         }
-    for (Adapter& adapter : copy->adapters_)
+    for (Adapter& adapter : adapters_)
         for (auto& block : adapter.blocks)
             for (auto& updates : block)
                 for (LowRankUpdate& update : updates)
-                    for (at::Tensor* t : {&update.a, &update.b}) *t = t->detach().to(dtype, /*non_blocking=*/false, /*copy=*/true);
+                    for (at::Tensor* t : {&update.a, &update.b}) *t = each(*t, false);
+}
+
+std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
+    auto copy = std::make_unique<Encoder>(*this);
+    copy->dtype_ = dtype;
+    copy->replace([&](const at::Tensor& t, bool) { return t.detach().to(dtype, /*non_blocking=*/false, /*copy=*/true); });
     return copy;
+}
+
+std::unique_ptr<Encoder> Encoder::lowered(at::ScalarType dtype) const {
+    auto copy = std::make_unique<Encoder>(*this);
+    copy->dtype_ = dtype;
+    copy->replace([&](const at::Tensor& t, bool exact) { return exact ? t : t.to(dtype); });
+    return copy;
+}
+
+void Encoder::move_to(const c10::Device& device) {
+    replace([&](const at::Tensor& t, bool) { return t.detach().to(device).requires_grad_(t.requires_grad()); });
 }
 
 std::int64_t Encoder::total_parameters() const {

@@ -164,7 +164,7 @@ struct FeedForward : Function<FeedForward> {
     }
 };
 
-at::Tensor composed_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
+at::Tensor plain_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
     std::vector<at::Tensor> outputs;
     for (std::size_t s = 0; s < shape.segments.size(); ++s) {
         const at::Tensor rows = x.narrow(0, shape.segments[s].begin, shape.segments[s].rows()), bias = shape.part(weights, s, 1);
@@ -175,7 +175,7 @@ at::Tensor composed_feed_forward(const at::Tensor& x, const FeedForwardShape& sh
 }
 
 at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights) {
-    if (!fast_path(x)) return composed_feed_forward(x, shape, weights);
+    if (!fast_path(x)) return plain_feed_forward(x, shape, weights);
     return FeedForward::apply(x, shape, at::GradMode::is_enabled(), at::TensorList(weights));
 }
 

@@ -64,7 +64,7 @@ struct LowRank : Function<LowRank> {
     }
 };
 
-at::Tensor composed(const at::Tensor& y, const at::Tensor& x, const PartShapes& shapes, const std::vector<at::Tensor>& weights) {
+at::Tensor plain_low_rank(const at::Tensor& y, const at::Tensor& x, const PartShapes& shapes, const std::vector<at::Tensor>& weights) {
     const at::Tensor update = at::zeros_like(y);
     for (std::size_t i = 0; i < shapes.size(); ++i)
         shapes[i].of_output(update).add_(at::linear(at::linear(shapes[i].of_input(x), weights[2 * i]), weights[2 * i + 1]), shapes[i].scale);
@@ -84,7 +84,7 @@ std::int64_t Adapter::num_parameters() const {
 at::Tensor add_low_rank(const at::Tensor& y, const at::Tensor& x, const std::vector<LowRankPart>& parts) {
     std::vector<at::Tensor> weights;
     for (const LowRankPart& part : parts) weights.insert(weights.end(), {part.update->a, part.update->b});
-    if (!fast_path(x)) return composed(y, x, shapes_of(parts), weights);
+    if (!fast_path(x)) return plain_low_rank(y, x, shapes_of(parts), weights);
     return LowRank::apply(y, x, shapes_of(parts), at::GradMode::is_enabled(), at::TensorList(weights));
 }
 

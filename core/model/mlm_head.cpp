@@ -63,11 +63,11 @@ MlmHead::MlmHead(const Encoder& encoder, const std::string& model_type, std::uin
     : model_type_(model_type), activation_(encoder.config().activation), epsilon_(encoder.config().norm_epsilon) {
     const HeadNames& names = names_of(model_type);
     const std::int64_t dim = encoder.config().hidden_dim;
-    const auto options = at::TensorOptions(encoder.dtype());
+    const auto options = at::TensorOptions(encoder.dtype()).device(encoder.device());
     dense_ = at::empty({dim, dim}, at::kFloat);
     RandomStream random(seed, "mlm head");
     std::generate_n(dense_.data_ptr<float>(), dense_.numel(), [&] { return static_cast<float>(0.02 * random.normal()); });
-    dense_ = dense_.to(encoder.dtype());
+    dense_ = dense_.to(options);
     gamma_ = at::ones({dim}, options);
     bias_ = at::zeros({encoder.config().vocab_size}, options);
     tensors_ = {{names.dense + ".weight", dense_}, {names.norm.front() + ".weight", gamma_}, {names.bias.front(), bias_}};
@@ -163,7 +163,7 @@ TokenLoss token_cross_entropy(const at::Tensor& x, const at::Tensor& weight, con
         const at::NoGradGuard no_grad;
         walk = walk_rows(x.detach().contiguous(), weight.detach(), bias.detach(), targets, step, gradients);
     }
-    const double accuracy = walk.right.item<double>() / static_cast<double>(std::max<std::int64_t>(1, x.size(0)));
+    const at::Tensor accuracy = walk.right.to(at::kDouble) / static_cast<double>(std::max<std::int64_t>(1, x.size(0)));
     return {gradients ? TokenCrossEntropy::apply(x, weight, bias, walk) : walk.loss, accuracy};
 }
 

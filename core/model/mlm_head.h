@@ -43,7 +43,7 @@ at::Tensor word_embeddings(const Encoder& encoder);
 
 struct TokenLoss {
     at::Tensor loss;        ///< scalar, mean over rows, nats
-    double accuracy = 0;    ///< share of rows whose largest logit is the target's
+    at::Tensor accuracy;    ///< float64 scalar: share of rows whose largest logit is the target's
 };
 /// Cross entropy of softmax(x weight^T + bias) with `targets` (int64 [M]); x [M, D], weight [V, D], bias [V]. Logits exist for some rows at a time only and the
 /// gradients are formed with them, so memory does not grow with M times V (250,000 words of XLM-R). `rows_at_a_time` 0: as many as make 128 MiB of logits.

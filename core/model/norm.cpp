@@ -91,27 +91,27 @@ struct AddNorm : Function<AddNorm> {
     }
 };
 
-at::Tensor composed_norm(const at::Tensor& z, const NormWeights& weights, const NormForm& form) {
+at::Tensor plain_norm(const at::Tensor& z, const NormWeights& weights, const NormForm& form) {
     const auto beta = weights.beta.defined() ? std::optional<at::Tensor>(weights.beta) : std::nullopt;
     if (form.kind == Norm::layer) return at::layer_norm(z, {z.size(1)}, weights.gamma, beta, form.epsilon);
-    const at::Tensor scaled = z * (z.pow(2).mean(-1, true) + form.epsilon).rsqrt() * weights.gamma;
+    const at::Tensor exact = z.scalar_type() == at::kDouble ? z : z.to(at::kFloat);
+    const at::Tensor scaled = (exact * (exact.pow(2).mean(-1, true) + form.epsilon).rsqrt()).to(z.scalar_type()) * weights.gamma;
     return beta ? scaled + *beta : scaled;
 }
 
-ResidualNorm composed_add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, const NormShape& shape) {
+/// In ATen operations, on the CPU and on accelerators.
+ResidualNorm plain_add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, const NormShape& shape) {
     const auto& segments = shape.by_expert ? shape.layout->segments() : shape.layout->whole();
-    std::vector<at::Tensor> sums, normed;
-    const at::Tensor mask = shape.dropout.p > 0 ? dropout_mask(x, x.size(1), *shape.layout, shape.dropout) : at::Tensor();
-    for (std::size_t s = 0; s < segments.size(); ++s) {
-        const auto part = [&](const at::Tensor& t) { return t.narrow(0, segments[s].begin, segments[s].rows()); };
-        at::Tensor z = part(x);
-        if (weights[s].bias.defined()) z = z + weights[s].bias;
-        if (mask.defined()) z = z * part(mask);
-        if (residual.defined()) z = z + part(residual);
-        normed.push_back(composed_norm(z, weights[s], shape.form));
-        sums.push_back(std::move(z));
-    }
-    return {shape.form.keep_sum ? at::cat(sums) : at::Tensor(), normed.size() == 1 ? normed[0] : at::cat(normed)};
+    const auto by_segment = [&](const at::Tensor& rows, const auto& each) {
+        std::vector<at::Tensor> parts;
+        for (std::size_t s = 0; s < segments.size(); ++s) parts.push_back(each(rows.narrow(0, segments[s].begin, segments[s].rows()), weights[s]));
+        return parts.size() == 1 ? parts[0] : at::cat(parts);
+    };
+    at::Tensor z = x;
+    if (shape.has_bias) z = by_segment(z, [](const at::Tensor& rows, const NormWeights& w) { return w.bias.defined() ? rows + w.bias : rows; });
+    z = packed_dropout(z, shape.layout, shape.dropout);
+    if (residual.defined()) z = z + residual;
+    return {shape.form.keep_sum ? z : at::Tensor(), by_segment(z, [&](const at::Tensor& rows, const NormWeights& w) { return plain_norm(rows, w, shape.form); })};
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ ResidualNorm composed_add_norm(const at::Tensor& x, const at::Tensor& residual, 
 ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, const NormForm& form,
                       const LayoutPointer& layout, const DropoutSite& dropout) {
     const NormShape shape{layout, by_expert, residual.defined(), weights[0].bias.defined(), weights[0].beta.defined(), form, dropout};
-    if (!fast_path(x)) return composed_add_norm(x, residual, weights, shape);
+    if (!fast_path(x)) return plain_add_norm(x, residual, weights, shape);
     const at::Tensor nothing = at::empty({0}, x.options());
     const auto or_nothing = [&](const at::Tensor& t) { return t.defined() ? t : nothing; };
     std::vector<at::Tensor> flat;

@@ -2,14 +2,13 @@
 
 #include <ATen/ATen.h>
 
-#include <atomic>
-
+#include "model/device.h"
 #include "model/ops_common.h"
 
 namespace faceter {
 namespace {
 
-std::atomic<bool> composed_everywhere{false};
+std::optional<OpsForm> forced_form;
 
 using torch::autograd::AutogradContext;
 using torch::autograd::Function;
@@ -75,7 +74,30 @@ struct MeanPool : Function<MeanPool> {
     }
 };
 
-at::Tensor composed_mean(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
+/// How many rows of each sequence the mean leaves out, and over how many it is: [S] each.
+std::pair<at::Tensor, at::Tensor> pooled_counts(const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
+    const at::Tensor skipped = at::empty({layout.num_sequences()}, at::kLong), counts = at::empty({layout.num_sequences()}, at::kFloat);
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        const auto [begin, rows] = pooled_rows(layout, skip, s);
+        skipped.data_ptr<std::int64_t>()[s] = begin - layout.offsets()[s];
+        counts.data_ptr<float>()[s] = static_cast<float>(rows);
+    }
+    return {skipped, counts};
+}
+
+at::Tensor device_mean(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
+    const DeviceLayout& there = layout.on(x.device());
+    const auto [skipped, counts] = pooled_counts(layout, skip);
+    at::Tensor rows = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);   // a mean over many rows is not for bf16
+    if (!skip.empty()) {
+        const at::Tensor counted = there.position >= to_device(skipped, x.device()).index_select(0, there.sequence);
+        rows = rows * counted.unsqueeze(1).to(rows.scalar_type());
+    }
+    const at::Tensor sums = at::segment_reduce(rows, "sum", {}, {}, there.offsets, 0, /*unsafe=*/true, 0);
+    return sums / to_device(counts, x.device()).to(rows.scalar_type()).unsqueeze(1);
+}
+
+at::Tensor plain_mean(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
     std::vector<at::Tensor> means;
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
         const auto [begin, rows] = pooled_rows(layout, skip, s);
@@ -86,9 +108,13 @@ at::Tensor composed_mean(const at::Tensor& x, const PackedLayout& layout, const 
 
 }  // namespace
 
-void force_composed_ops(bool on) { composed_everywhere = on; }
+void force_ops(std::optional<OpsForm> form) { forced_form = form; }
 
-bool fast_path(const at::Tensor& x) { return x.device().is_cpu() && x.scalar_type() == at::kFloat && !composed_everywhere; }
+OpsForm ops_form(const at::Tensor& x) {
+    if (forced_form) return *forced_form;
+    if (!x.device().is_cpu()) return OpsForm::device;
+    return x.scalar_type() == at::kFloat ? OpsForm::kernels : OpsForm::plain;
+}
 
 float* thread_scratch(std::size_t count) {
     thread_local std::vector<float> buffer;
@@ -102,16 +128,24 @@ at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const Pack
 
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout) {
     if (dropout.p == 0) return x;
-    if (fast_path(x)) return PackedDropout::apply(x, layout, dropout);
+    switch (ops_form(x)) {
+        case OpsForm::kernels: return PackedDropout::apply(x, layout, dropout);
+        case OpsForm::device: return at::dropout(x, dropout.p, true);
+        case OpsForm::plain: break;
+    }
     return x * dropout_mask(x, x.size(1), *layout, dropout);
 }
 
 at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip) {
-    if (pooling == Pooling::mean) return fast_path(x) ? MeanPool::apply(x, layout, skip) : composed_mean(x, *layout, skip);
+    if (pooling == Pooling::mean) switch (ops_form(x)) {
+            case OpsForm::kernels: return MeanPool::apply(x, layout, skip);
+            case OpsForm::device: return device_mean(x, *layout, skip);
+            case OpsForm::plain: return plain_mean(x, *layout, skip);
+        }
     const at::Tensor rows = at::empty({layout->num_sequences()}, at::kLong);
     for (std::int64_t s = 0; s < layout->num_sequences(); ++s)
         rows.data_ptr<std::int64_t>()[s] = pooling == Pooling::cls ? layout->offsets()[s] : layout->offsets()[s + 1] - 1;
-    return x.index_select(0, rows.to(x.device()));
+    return x.index_select(0, to_device(rows, x.device()));
 }
 
 at::Tensor normalize_rows(const at::Tensor& x) { return x / x.norm(2, -1, true).clamp_min(1e-12); }

@@ -1,6 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <vector>
 
 #include "checkpoint/encoder_config.h"
@@ -8,14 +9,18 @@
 #include "model/packed.h"
 #include "model/routing.h"
 
-/// The few parts that encoders are composed of, on packed batches, with gradients. Each has one fast form (float32 on a CPU: own kernels
-/// around matrix products) and one composed of ATen operations for every other type and device; `fast_path()` is the only place that chooses.
+/// The few parts that encoders are composed of, on packed batches, with gradients. Each has a form for the CPU in float32 (own kernels around matrix
+/// products), one for accelerators (ATen operations over the whole batch that never wait for a result) and one that says the equation as it stands, a
+/// sequence at a time, for every other type: what the other two are tested against. `ops_form()` is the only place that chooses.
 namespace faceter {
 
+enum class OpsForm { kernels, device, plain };
+/// The form that serves this tensor.
+OpsForm ops_form(const at::Tensor& x);
+/// For tests: one form for all tensors; nothing: as it should be.
+void force_ops(std::optional<OpsForm> form);
 /// True where the own kernels serve this tensor.
-bool fast_path(const at::Tensor& x);
-/// For tests: the composed form everywhere.
-void force_composed_ops(bool on);
+inline bool fast_path(const at::Tensor& x) { return ops_form(x) == OpsForm::kernels; }
 
 /// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) (Su et al., 2021). [L, rotary_dim / 2] each, float32.
 struct RotaryTable {

@@ -31,7 +31,7 @@ struct Carried : torch::CustomClassHolder {
 /// At least `count` floats that belong to the calling thread.
 float* thread_scratch(std::size_t count);
 
-/// A mask of 0 and 1/(1-p) like x [T, D], for the composed forms.
+/// A mask of 0 and 1/(1-p) like x [T, D], for the plain forms.
 at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const PackedLayout& layout, const DropoutSite& dropout);
 
 inline float* data(const at::Tensor& t) { return t.defined() ? t.data_ptr<float>() : nullptr; }

@@ -23,6 +23,12 @@ struct RowBlock {
     std::uint64_t sequence_key;
 };
 
+/// What an accelerator's operations need of a layout, on the device.
+struct DeviceLayout {
+    at::Tensor offsets;              ///< int32 [S + 1]
+    at::Tensor sequence, position;   ///< int64 [T]: which sequence a row belongs to, and its place in it
+};
+
 /// The shape of a packed batch: sequences end to end, no padding, those of one expert next to each other.
 class PackedLayout {
   public:
@@ -49,6 +55,9 @@ class PackedLayout {
     };
     const std::vector<Group>& groups(bool by_expert) const { return by_expert ? groups_ : whole_groups_; }
 
+    /// Copied there when first asked for; one thread at a time.
+    const DeviceLayout& on(const c10::Device& device) const;
+
   private:
     std::vector<Group> split(const std::vector<Segment>& segments) const;
     std::vector<std::int64_t> offsets_{0};
@@ -57,6 +66,7 @@ class PackedLayout {
     std::vector<std::int64_t> longest_first_;
     std::vector<Group> groups_, whole_groups_;
     std::int64_t max_length_ = 0;
+    mutable std::shared_ptr<const DeviceLayout> on_device_;
 };
 using LayoutPointer = std::shared_ptr<const PackedLayout>;
 

@@ -8,6 +8,7 @@
 
 #include "model/matrix.h"
 #include "model/ops_common.h"
+#include "model/routed.h"
 
 namespace faceter {
 namespace {
@@ -156,15 +157,23 @@ struct CombineRows : Function<CombineRows> {
 
 at::Tensor jittered(const at::Tensor& x, double jitter, std::uint64_t seed) {
     if (jitter <= 0 || seed == 0) return x;
+    if (ops_form(x) == OpsForm::device) return x * at::empty_like(x, at::TensorOptions(at::kFloat)).uniform_(1 - jitter, 1 + jitter).to(x.scalar_type());
     const at::Tensor noise = at::rand(x.sizes(), at::detail::createCPUGenerator(seed), at::TensorOptions(at::kFloat));
     return x * (noise * (2 * jitter) + (1 - jitter)).to(x.options());
 }
 
+Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing, const FeedForwardForm& form) {
+    const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
+    const at::Tensor rows = SortRows::apply(x, dispatch);
+    const at::Tensor outputs = stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
+    return {CombineRows::apply(outputs, weight, dispatch), dispatch->load, at::scalar_tensor(dispatch->dropped, at::kDouble)};
+}
+
 }  // namespace
 
-double RouterOutput::entropy_sum() const {
+at::Tensor RouterOutput::entropy_sum() const {
     const at::Tensor p = probabilities.detach();
-    return -(p * p.clamp_min(1e-30).log()).sum().item<double>();
+    return -(p * p.clamp_min(1e-30).log()).sum();
 }
 
 void RoutingTotals::add(const RoutingTrace& trace) {
@@ -181,13 +190,10 @@ at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing,
     const at::Tensor logits = at::linear(jittered(x, routing.jitter, noise_seed).to(exact), routing.router.to(exact));  // [T, E]
     const at::Tensor probabilities = logits.softmax(-1);
     const auto [best, experts] = probabilities.topk(routing.top_k, -1);
-    const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
-    const at::Tensor weight = routing.renormalise ? best / best.sum(-1, true) : best;  // [T, k]
-    const at::Tensor rows = SortRows::apply(x, dispatch);
-    const at::Tensor outputs = stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
-    at::Tensor y = CombineRows::apply(outputs, weight.to(x.scalar_type()), dispatch);
+    const at::Tensor weight = (routing.renormalise ? best / best.sum(-1, true) : best).to(x.scalar_type());  // [T, k]
+    auto [y, load, dropped] = ops_form(x) == OpsForm::device ? through_experts_on_device(x, experts, weight, routing, form) : through_experts(x, experts, weight, routing, form);
     if (routing.bias.defined()) y = y + routing.bias;
-    if (output) *output = {output->block, logits, probabilities, experts, dispatch->load, dispatch->dropped};
+    if (output) *output = {output->block, logits, probabilities, experts, load, dropped};
     return y;
 }
 

@@ -25,10 +25,10 @@ struct RouterOutput {
     at::Tensor logits, probabilities;  ///< [T, E]
     at::Tensor experts;                ///< int64 [T, k], best first
     at::Tensor load;                   ///< float64 [E]: assignments to each
-    std::int64_t dropped = 0;          ///< assignments beyond the capacity
+    at::Tensor dropped;                ///< float64 scalar: assignments beyond the capacity
 
-    /// Entropy of the probabilities in nats, summed over tokens.
-    double entropy_sum() const;
+    /// Entropy of the probabilities in nats, summed over tokens: a scalar on their device.
+    at::Tensor entropy_sum() const;
 };
 
 /// Of all routers of one forward pass, in the order of their blocks.

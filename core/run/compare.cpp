@@ -20,7 +20,7 @@ constexpr double million = 1e6;
 
 /// What the seeds of one configuration share: all settings but the seed and what does not change a score.
 std::string configuration(const RunRow& run, Json settings) {
-    for (const char* key : {"seed", "name", "description", "threads"}) settings.erase(key);
+    for (const char* key : {"seed", "name", "description", "threads", "device"}) settings.erase(key);
     return run.info.variant + "\n" + settings.dump();
 }
 

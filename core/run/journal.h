@@ -35,7 +35,7 @@ struct ProcessIdentity {
 ///   heartbeat {phase, step}                       by a thread of its own every 10 s without another line
 ///   stage_started {stage, total_steps, ...}       phase {name}
 ///   step {step, total_steps, loss, lr, grad_norm, tokens_per_s, ...numbers}
-///   system {step, cpu_percent, memory_gib, threads}   every 10 s, of each rank
+///   system {step, cpu_percent, memory_gib, threads, gpu_percent, gpu_memory_gib, gpu_power_w}   every 10 s, of each rank; gpu_... where it has one
 ///   evaluation {step, scores: {data set: percent}}
 ///   checkpoint {step, path}   warning {message}   stopped {step, checkpoint}   failed {code, message}   finished {}
 class JournalWriter {

@@ -18,7 +18,7 @@ SettingsDifference settings_difference(const std::vector<Json>& settings) {
     for (std::size_t i = 0; i < settings.size(); ++i) {
         Json compared = settings[i];
         if (compared.is_object())
-            for (const char* key : {"seed", "name", "description", "threads"}) compared.erase(key);
+            for (const char* key : {"seed", "name", "description", "threads", "device"}) compared.erase(key);
         for_each_setting(compared, ItemKeys::bracketed, [&](const std::string& key, const Json& value) {
             flat[i][key] = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
         });

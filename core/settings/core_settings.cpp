@@ -29,6 +29,8 @@ Schema training_schema() {
                 integer("warmup_steps", 0, "Steps of that rise; null: as warmup_ratio says.").at_least(0).in("steps").optional(),
                 choice("schedule", {"cosine", "linear", "constant"}, "cosine", "How the learning rate falls after warm-up.").from("paper-silent"),
                 real("max_grad_norm", 1.0, "Gradients are scaled down to this norm; 0: never.").at_least(0).from("paper-silent"),
+                boolean("activation_checkpointing", false, "Keep the input of each block alone for the backward pass and run the block again there: less memory for a third more time.")
+                    .from("Nomic Embed v2, section 4.3; Chen et al., 2016"),
                 integer("accumulate", 1, "Batches whose gradients are summed before a step.").at_least(1).in("batches"),
                 choice("sharding", {"none", "zero2"}, "none",
                        "With several processes: whether each holds all moments of the optimiser, or (zero2) those of its part of the parameters; the weights are the same.")
@@ -144,9 +146,10 @@ Schema experiment_head_schema() {
                     .optional(),
                 seeds,
                 integer("threads", 0, "Threads of the worker; 0: all cores. The resolved number is stored: other counts give other last bits.").at_least(0),
+                choice("device", {"auto", "cpu", "cuda"}, "auto", "What trains and embeds: the processor, or a GPU for each process; auto: a GPU where there is one."),
                 choice("precision", {"float32", "bf16"}, "float32",
-                       "Arithmetic of training. With bf16 the matrix products round their operands to bfloat16 where the processor multiplies it (AMX, "
-                       "AVX512-BF16); all else, weights too, stays float32. Evaluation is in float32."),
+                       "Arithmetic of training. With bf16 the matrix products round their operands to bfloat16: on a GPU, and where the processor multiplies it (AMX, "
+                       "AVX512-BF16). Weights, moments, sums and losses stay float32. Evaluation is in float32."),
             }};
 }
 

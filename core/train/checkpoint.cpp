@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/file_hash.h"
 #include "common/strings.h"
+#include "train/process_group.h"
 
 namespace faceter {
 namespace {
@@ -85,31 +86,62 @@ void remove_leftovers(const fs::path& folder) {
         if (entry.path().filename().string().starts_with(temporary_prefix)) fs::remove_all(entry.path());
 }
 
-fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer) const {
+fs::path CheckpointStore::folder_of(const CheckpointState& state) const { return folder_ / fmt::format("stage-{:03}-step-{:09}", state.stage, state.step); }
+
+std::optional<fs::path> CheckpointStore::begin(const fs::path& final) const {
     make_directories(folder_);
-    const fs::path temporary = folder_ / fmt::format("{}{}", temporary_prefix, ::getpid());
-    const fs::path final = folder_ / fmt::format("stage-{:03}-step-{:09}", state.stage, state.step);
     if (fs::exists(final)) {
-        if (problem_of(final).empty()) return final;  // replayed after a resume: the same bits
+        if (problem_of(final).empty()) return std::nullopt;  // replayed after a resume: the same bits
         fs::remove_all(final);
     }
+    const fs::path temporary = folder_ / fmt::format("{}{}", temporary_prefix, ::getpid());
     std::error_code ignored;
     fs::remove_all(temporary, ignored);
     make_directories(temporary);
+    return temporary;
+}
+
+/// The optimiser's files are there.
+void CheckpointStore::finish(const fs::path& temporary, const fs::path& final, const CheckpointState& state, const std::vector<NamedTensor>& model) const {
+    write_tensors(temporary / "model.safetensors", model);
+    write_new_file(temporary / "state.json", Json{{"stage", state.stage}, {"step", state.step}, {"details", state.details}}.dump(1));
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(temporary)) names.push_back(entry.path().filename().string());
+    write_new_file(temporary / "manifest.json", manifest_of(temporary, names));
+    sync_directory(temporary);
+    rename_synced(temporary, final);
+    const auto all = list();
+    std::error_code ignored;
+    for (std::size_t i = keep_; i < all.size(); ++i) fs::remove_all(all[i], ignored);
+}
+
+fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer, ProcessGroup* group) const {
+    const fs::path final = folder_of(state);
+    const bool root = !group || group->rank() == 0;
+    std::optional<fs::path> temporary = root ? begin(final) : std::nullopt;
+    if (group) {
+        const std::string named = text_of_root(*group, temporary ? temporary->string() : "");
+        if (!named.empty()) temporary = named;
+    }
+    if (!temporary) return final;
     try {
-        write_tensors(temporary / "model.safetensors", model);
-        write_tensors(temporary / "optimizer.safetensors", optimizer);
-        write_new_file(temporary / "state.json", Json{{"stage", state.stage}, {"step", state.step}, {"details", state.details}}.dump(1));
-        write_new_file(temporary / "manifest.json", manifest_of(temporary, {"model.safetensors", "optimizer.safetensors", "state.json"}));
-        sync_directory(temporary);
-        rename_synced(temporary, final);
+        write_tensors(*temporary / (group ? fmt::format("optimizer-{:03}.safetensors", group->rank()) : "optimizer.safetensors"), optimizer);
+        if (group) group->barrier();
+        if (root) finish(*temporary, final, state, model);
     } catch (...) {
-        fs::remove_all(temporary, ignored);
+        std::error_code ignored;
+        if (root) fs::remove_all(*temporary, ignored);
         throw;
     }
-    const auto all = list();
-    for (std::size_t i = keep_; i < all.size(); ++i) fs::remove_all(all[i], ignored);
     return final;
+}
+
+std::vector<fs::path> Checkpoint::optimizer() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (const std::string name = entry.path().filename().string(); name.starts_with("optimizer") && name.ends_with(".safetensors")) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 std::vector<fs::path> CheckpointStore::list() const {

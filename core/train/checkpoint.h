@@ -10,6 +10,8 @@
 
 namespace faceter {
 
+class ProcessGroup;
+
 /// What a checkpoint holds beside tensors.
 struct CheckpointState {
     std::size_t stage = 0;
@@ -21,7 +23,8 @@ struct Checkpoint {
     fs::path folder;
     CheckpointState state;
     fs::path model() const { return folder / "model.safetensors"; }
-    fs::path optimizer() const { return folder / "optimizer.safetensors"; }
+    /// optimizer.safetensors, or the files of the ranks that shared it out: optimizer-000.safetensors ...
+    std::vector<fs::path> optimizer() const;
 };
 
 /// The checkpoints of a run: folders stage-S-step-N, each written under a temporary name with its manifest (sizes, hashes) last, synced and renamed, so that
@@ -29,8 +32,8 @@ struct Checkpoint {
 class CheckpointStore {
   public:
     CheckpointStore(fs::path folder, std::size_t keep) : folder_(std::move(folder)), keep_(keep) {}
-    /// Writes one and then removes all but the newest `keep`.
-    fs::path save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer) const;
+    /// Writes one and then removes all but the newest `keep`. With a group all its ranks call it, and each writes what it has of the optimiser into a file of its own.
+    fs::path save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer, ProcessGroup* group = nullptr) const;
     /// The newest whose files agree with its manifest. One that does not is passed over with a line in `warnings`.
     std::optional<Checkpoint> newest(std::vector<std::string>& warnings) const;
     /// The one of this name, which another process has chosen.
@@ -38,6 +41,10 @@ class CheckpointStore {
 
   private:
     std::vector<fs::path> list() const;   // newest first
+    fs::path folder_of(const CheckpointState& state) const;
+    /// The temporary folder, empty; nothing where the checkpoint is there already.
+    std::optional<fs::path> begin(const fs::path& final) const;
+    void finish(const fs::path& temporary, const fs::path& final, const CheckpointState& state, const std::vector<NamedTensor>& model) const;
     fs::path folder_;
     std::size_t keep_;
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <thread>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -19,6 +20,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "train/device_backend.h"
 #include "train/rendezvous.h"
 
 namespace faceter {
@@ -91,7 +93,7 @@ std::shared_ptr<::gloo::transport::Device> device_for(const Rendezvous& where) {
 
 class GlooGroup final : public ProcessGroup {
   public:
-    GlooGroup(const Rendezvous& where, const GroupTimeouts& timeouts)
+    GlooGroup(const Rendezvous& where, const GroupTimeouts& timeouts, const c10::Device& device)
         : rank_(where.rank),
           size_(where.size),
           keeps_store_(where.rank == 0 && where.file.empty() && !where.store_is_there),
@@ -102,11 +104,16 @@ class GlooGroup final : public ProcessGroup {
             const auto options = c10d::ProcessGroupGloo::Options::create(milliseconds(timeouts.rendezvous_s));
             options->devices = {device_for(where)};
             gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, size_, options);
+            if (!device.is_cpu()) nccl_ = open_nccl(c10::make_intrusive<c10d::PrefixStore>("nccl", store_), rank_, size_, milliseconds(timeouts.step_s));
         } catch (const Error&) {
             throw;
         } catch (const std::exception& error) {
             throw lost(fmt::format("rank {} cannot join the others at {}: {}", rank_, where.place(), first_line(error)));
         }
+    }
+
+    ~GlooGroup() override {
+        if (nccl_ && gloo_) nccl_->shutdown();   // else the others are gone, and it would wait for them
     }
 
     int rank() const override { return rank_; }
@@ -133,27 +140,22 @@ class GlooGroup final : public ProcessGroup {
         return at::cat(parts);
     }
 
-    void all_reduce_sum(at::Tensor& values, Patience patience) override {
-        std::vector<at::Tensor> tensors{values};
-        c10d::AllreduceOptions options;
-        options.timeout = limit(patience);
-        finish("all-reduce", patience, [&] { return gloo_->allreduce(tensors, options); });
-    }
+    void all_reduce_sum(at::Tensor& values, Patience patience) override { begin_all_reduce(values, patience)->wait(); }
+    at::Tensor reduce_scatter_sum(const at::Tensor& values) override { return start_reduce_scatter_sum(values)->wait(); }
+    std::unique_ptr<PendingSum> start_all_reduce_sum(const at::Tensor& values) override { return begin_all_reduce(values, Patience::step); }
 
-    at::Tensor reduce_scatter_sum(const at::Tensor& values) override {
+    std::unique_ptr<PendingSum> start_reduce_scatter_sum(const at::Tensor& values) override {
         at::Tensor input = values, part = at::empty({values.numel() / size_}, values.options());
         c10d::ReduceScatterOptions options;
         options.timeout = limit(Patience::step);
-        finish("reduce-scatter", Patience::step, [&] { return gloo_->_reduce_scatter_base(part, input, options); });
-        return part;
+        return begin("reduce-scatter", Patience::step, part, [&] { return backend_of(values)._reduce_scatter_base(part, input, options); });
     }
 
     at::Tensor all_gather_parts(const at::Tensor& part) override {
         at::Tensor input = part, all = at::empty({part.numel() * size_}, part.options());
         c10d::AllgatherOptions options;
         options.timeout = limit(Patience::step);
-        finish("all-gather", Patience::step, [&] { return gloo_->_allgather_base(all, input, options); });
-        return all;
+        return begin("all-gather", Patience::step, all, [&] { return backend_of(part)._allgather_base(all, input, options); })->wait();
     }
 
     void barrier() override {
@@ -164,38 +166,76 @@ class GlooGroup final : public ProcessGroup {
     void fail(const std::string& why) override {
         try {
             store_->set(fmt::format("failed/{}", rank_), std::vector<std::uint8_t>(why.begin(), why.end()));
-            gloo_.reset();   // closes the connections that the others wait on
+            close();
             if (keeps_store_) std::this_thread::sleep_for(reading_time);
         } catch (const std::exception&) {   // nobody left to tell
         }
     }
 
   private:
+    /// Gloo for tensors of the host, which every step has some of: it is there that a rank is missed.
+    c10d::Backend& backend_of(const at::Tensor& values) const { return values.is_cpu() ? static_cast<c10d::Backend&>(*gloo_) : *nccl_; }
+
     /// It is rank 0 that evaluates and writes while the others wait: it finds them there.
     Milliseconds limit(Patience patience) const { return milliseconds(patience == Patience::step || rank_ == 0 ? timeouts_.step_s : timeouts_.work_s); }
 
+    /// A collective under way; its place in their order is what messages say.
+    struct UnderWay final : PendingSum {
+        UnderWay(GlooGroup& g, std::string w, Patience p, at::Tensor r) : group(g), place(std::move(w)), patience(p), result(std::move(r)) { group.under_way_.insert(this); }
+        ~UnderWay() override { group.under_way_.erase(this); }
+        at::Tensor wait() override {
+            group.guarded(place, patience, [this] { work->wait(); });
+            work.reset();
+            return result;
+        }
+        GlooGroup& group;
+        std::string place;
+        Patience patience;
+        at::Tensor result;
+        c10::intrusive_ptr<c10d::Work> work;   // keeps the operands, and the connections open
+    };
+
     template <typename Start>
-    void finish(const char* what, Patience patience, Start start) {
-        ++count_;
+    std::unique_ptr<UnderWay> begin(const char* what, Patience patience, const at::Tensor& result, Start start) {
+        auto under_way = std::make_unique<UnderWay>(*this, fmt::format("{} {}", what, ++count_), patience, result);
+        guarded(under_way->place, patience, [&] { under_way->work = start(); });
+        return under_way;
+    }
+
+    std::unique_ptr<UnderWay> begin_all_reduce(const at::Tensor& values, Patience patience) {
+        std::vector<at::Tensor> tensors{values};
+        c10d::AllreduceOptions options;
+        options.timeout = limit(patience);
+        return begin("all-reduce", patience, values, [&] { return backend_of(values).allreduce(tensors, options); });
+    }
+
+    /// Closes the connections that the others wait on.
+    void close() {
+        for (UnderWay* one : under_way_) one->work.reset();
+        gloo_.reset();
+    }
+
+    template <typename Act>
+    void guarded(const std::string& place, Patience patience, Act act) {
         std::string problem;
         if (!gloo_) throw lost(fmt::format("rank {} of {} has left the others", rank_, size_));
         try {
-            start()->wait();
+            act();
             return;
         } catch (const std::exception& error) {
             problem = first_line(error);
         }
-        throw lost(verdict(what, patience, problem));
+        throw lost(verdict(place, patience, problem));
     }
 
     /// Who is to blame for a collective that failed: a rank that said why it went, else one that does not say that it is alive.
-    std::string verdict(const std::string& what, Patience patience, const std::string& problem) {
+    std::string verdict(const std::string& collective, Patience patience, const std::string& problem) {
         std::vector<int> missing;
         for (int r = 0; r < size_; ++r)
             if (r != rank_) missing.push_back(r);
         try {
             store_->set(fmt::format("alive/{}", rank_), std::vector<std::uint8_t>{1});
-            gloo_.reset();   // those that wait for this rank are to come to their verdict now
+            close();   // those that wait for this rank are to come to their verdict now
             const auto deadline = Clock::now() + verdict_grace;
             for (; !missing.empty() && Clock::now() < deadline; std::this_thread::sleep_for(poll_interval)) {
                 for (const int r : missing)
@@ -205,7 +245,7 @@ class GlooGroup final : public ProcessGroup {
         } catch (const std::exception&) {   // the store is gone, and with it rank 0; perhaps because it has come to its own verdict
             if (std::find(missing.begin(), missing.end(), 0) != missing.end()) missing = {0};
         }
-        const std::string place = fmt::format("{} {}: {}", what, count_, problem);
+        const std::string place = collective + ": " + problem;
         if (missing.empty()) return fmt::format("rank {} of {} lost its connection to others that are alive ({})", rank_, size_, place);
         const bool late = problem.find("imed out") != std::string::npos;
         if (late) return fmt::format("{} of {} did not come within {} s, hung or lost with its machine ({})", list_of(missing), size_, limit(patience).count() / 1000, place);
@@ -217,11 +257,15 @@ class GlooGroup final : public ProcessGroup {
     GroupTimeouts timeouts_;
     StorePointer store_;
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo_;
+    c10::intrusive_ptr<c10d::Backend> nccl_;
+    std::set<UnderWay*> under_way_;
     std::int64_t count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<ProcessGroup> join_gloo_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts) { return std::make_unique<GlooGroup>(rendezvous, timeouts); }
+std::unique_ptr<ProcessGroup> join_gloo_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts, const c10::Device& device) {
+    return std::make_unique<GlooGroup>(rendezvous, timeouts, device);
+}
 
 }  // namespace faceter

@@ -1,9 +1,13 @@
 #include "train/group_optimizer.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "common/error.h"
 
@@ -34,13 +38,28 @@ std::vector<Bucket> make_buckets(const std::vector<Parameter>& parameters, int r
     return all;
 }
 
+/// Tells the optimiser that backward has finished a parameter's gradient.
+struct GroupAdamW::Arrival : torch::autograd::PostAccumulateGradHook {
+    Arrival(GroupAdamW& o, std::size_t p) : optimizer(o), parameter(p) {}
+    void operator()(const torch::autograd::Variable&) override { optimizer.arrived(parameter); }
+    GroupAdamW& optimizer;
+    std::size_t parameter;
+};
+
 GroupAdamW::GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings, ProcessGroup& group, Sharding sharding)
     : parameters_(std::move(parameters)),
       group_(group),
       sharding_(group.size() > 1 ? sharding : Sharding::none),
       buckets_(group.size() > 1 ? make_buckets(parameters_, group.size(), bucket_values) : std::vector<Bucket>()),
+      bucket_of_(parameters_.size()),
       pieces_(own_pieces()),
-      adamw_(stepped(), settings) {}
+      adamw_(stepped(), settings) {
+    for (std::size_t b = 0; b < buckets_.size(); ++b)
+        for (const Bucket::Member& member : buckets_[b].members) {
+            bucket_of_[member.parameter] = b;
+            torch::autograd::impl::set_post_acc_grad_hooks(parameters_[member.parameter].tensor, std::make_unique<Arrival>(*this, member.parameter));
+        }
+}
 
 std::vector<GroupAdamW::Piece> GroupAdamW::own_pieces() const {
     std::vector<Piece> pieces;
@@ -67,17 +86,40 @@ std::vector<Parameter> GroupAdamW::stepped() const {
     return parts;
 }
 
-/// Of each parameter: whether any rank has a gradient. An expert outside of the plan has none.
-std::vector<char> GroupAdamW::gradients_anywhere(const std::set<int>& experts) const {
-    at::Tensor counts = at::zeros({static_cast<std::int64_t>(parameters_.size())}, at::kFloat);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const Parameter& p = parameters_[i];
-        if (p.tensor.grad().defined() && (p.expert < 0 || experts.contains(p.expert))) counts.data_ptr<float>()[i] = 1;
-    }
+GroupAdamW::~GroupAdamW() {
+    if (group_.size() == 1) return;
+    for (const Parameter& p : parameters_) torch::autograd::impl::set_post_acc_grad_hooks(p.tensor, nullptr);
+}
+
+void GroupAdamW::begin_sending(const std::set<int>& experts) {
+    sending_ = {};
+    sending_.gradients.assign(parameters_.size(), 0);
+    for (std::size_t b = buckets_.size(); b-- > 0;)
+        if (buckets_[b].expert < 0 || experts.contains(buckets_[b].expert)) sending_.order.push_back(b);
+    for (const Bucket& bucket : buckets_) sending_.missing.push_back(bucket.members.size());
+}
+
+void GroupAdamW::send_while_backward(const std::set<int>& experts) {
+    if (group_.size() > 1) begin_sending(experts);
+}
+
+void GroupAdamW::arrived(std::size_t parameter) {
+    if (sending_.order.empty()) return;
+    --sending_.missing[bucket_of_[parameter]];
+    while (sending_.sent < sending_.order.size() && sending_.missing[sending_.order[sending_.sent]] == 0) send_next();
+}
+
+void GroupAdamW::send_next() {
+    const at::NoGradGuard no_grad;
+    const at::Tensor packed = packed_gradients(buckets_[sending_.order[sending_.sent++]]);
+    sending_.sums.push_back(sharding_ == Sharding::none ? group_.start_all_reduce_sum(packed) : group_.start_reduce_scatter_sum(packed));
+}
+
+/// Of each parameter: whether any rank had a gradient.
+std::vector<char> GroupAdamW::gradients_anywhere() const {
+    at::Tensor counts = at::tensor(at::ArrayRef<float>(sending_.gradients));
     group_.all_reduce_sum(counts);
-    std::vector<char> anywhere;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) anywhere.push_back(counts.data_ptr<float>()[i] > 0);
-    return anywhere;
+    return {counts.data_ptr<float>(), counts.data_ptr<float>() + counts.numel()};
 }
 
 /// This rank's gradients end to end, zero where it has none. They are let go.
@@ -85,25 +127,24 @@ at::Tensor GroupAdamW::packed_gradients(const Bucket& bucket) {
     const at::Tensor packed = at::zeros({bucket.numel}, parameters_[bucket.members.front().parameter].tensor.options().requires_grad(false));
     for (const Bucket::Member& member : bucket.members) {
         at::Tensor& gradient = parameters_[member.parameter].tensor.mutable_grad();
-        if (gradient.defined()) packed.narrow(0, member.offset, member.numel).copy_(gradient.reshape(-1));
+        if (!gradient.defined()) continue;
+        packed.narrow(0, member.offset, member.numel).copy_(gradient.reshape(-1));
+        sending_.gradients[member.parameter] = 1;
         gradient = at::Tensor();
     }
     return packed;
 }
 
-void GroupAdamW::reduce_all(const Bucket& bucket, const std::vector<char>& anywhere) {
-    at::Tensor packed = packed_gradients(bucket);
-    group_.all_reduce_sum(packed);
-    for (const Bucket::Member& member : bucket.members)
+void GroupAdamW::take_all(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere) {
+    for (const Bucket::Member& member : buckets_[bucket].members)
         if (anywhere[member.parameter])
-            parameters_[member.parameter].tensor.mutable_grad() = packed.narrow(0, member.offset, member.numel).view(parameters_[member.parameter].tensor.sizes());
+            parameters_[member.parameter].tensor.mutable_grad() = sums.narrow(0, member.offset, member.numel).view(parameters_[member.parameter].tensor.sizes());
 }
 
-void GroupAdamW::reduce_own(std::size_t bucket, const std::vector<char>& anywhere) {
-    const at::Tensor part = group_.reduce_scatter_sum(packed_gradients(buckets_[bucket]));
+void GroupAdamW::take_own(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere) {
     for (std::size_t i = 0; i < pieces_.size(); ++i)
         if (pieces_[i].bucket == bucket && anywhere[pieces_[i].parameter])
-            const_cast<at::Tensor&>(adamw_.parameters()[i].tensor).mutable_grad() = part.narrow(0, pieces_[i].offset, pieces_[i].numel);
+            const_cast<at::Tensor&>(adamw_.parameters()[i].tensor).mutable_grad() = sums.narrow(0, pieces_[i].offset, pieces_[i].numel);
 }
 
 void GroupAdamW::share_new_values(std::size_t b) {
@@ -118,15 +159,13 @@ void GroupAdamW::share_new_values(std::size_t b) {
 at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts) {
     if (group_.size() == 1) return adamw_.step(learning_rate, max_grad_norm, experts);
     const at::NoGradGuard no_grad;
-    const std::vector<char> anywhere = gradients_anywhere(experts);
-    const auto in_play = [&](const Bucket& bucket) {
-        return std::any_of(bucket.members.begin(), bucket.members.end(), [&](const Bucket::Member& member) { return anywhere[member.parameter] != 0; });
-    };
-    std::vector<std::size_t> sent;
-    for (std::size_t b = 0; b < buckets_.size(); ++b) {
-        if (!in_play(buckets_[b])) continue;
-        sent.push_back(b);
-        sharding_ == Sharding::none ? reduce_all(buckets_[b], anywhere) : reduce_own(b, anywhere);
+    if (sending_.order.empty()) begin_sending(experts);
+    while (sending_.sent < sending_.order.size()) send_next();
+    const std::vector<char> anywhere = gradients_anywhere();
+    const Sending sent = std::exchange(sending_, {});
+    for (std::size_t i = 0; i < sent.order.size(); ++i) {
+        const at::Tensor sums = sent.sums[i]->wait();
+        sharding_ == Sharding::none ? take_all(sent.order[i], sums, anywhere) : take_own(sent.order[i], sums, anywhere);
     }
     if (sharding_ == Sharding::none) return adamw_.step(learning_rate, max_grad_norm, experts);
     const at::Tensor norm = adamw_.step(learning_rate, max_grad_norm, experts, [&](const at::Tensor& own) {
@@ -134,7 +173,7 @@ at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const st
         group_.all_reduce_sum(squares);
         return squares.sqrt().squeeze(0);
     });
-    for (const std::size_t b : sent) share_new_values(b);
+    for (const std::size_t b : sent.order) share_new_values(b);
     return norm;
 }
 
@@ -143,29 +182,15 @@ void GroupAdamW::zero_grad() {
     adamw_.zero_grad();
 }
 
-at::Tensor GroupAdamW::whole_moment(std::size_t b, bool first) const {
-    const at::Tensor part = at::zeros({part_numel(b)}, parameters_[buckets_[b].members.front().parameter].tensor.options().requires_grad(false));
-    for (std::size_t i = 0; i < pieces_.size(); ++i)
-        if (pieces_[i].bucket == b) part.narrow(0, pieces_[i].offset, pieces_[i].numel).copy_(first ? adamw_.moments(i).first : adamw_.moments(i).second);
-    return group_.all_gather_parts(part);
-}
-
 std::vector<NamedTensor> GroupAdamW::state() const {
     if (sharding_ == Sharding::none) return adamw_.state();
-    at::Tensor steps = at::zeros({static_cast<std::int64_t>(parameters_.size())}, at::kDouble);
-    for (std::size_t i = 0; i < pieces_.size(); ++i)   // whoever has the first value of a parameter gives its count
-        if (pieces_[i].begin == 0) steps[static_cast<std::int64_t>(pieces_[i].parameter)].copy_(adamw_.moments(i).steps);
-    group_.all_reduce_sum(steps);
     std::vector<NamedTensor> state;
-    for (std::size_t b = 0; b < buckets_.size(); ++b) {
-        const at::Tensor first = whole_moment(b, true), second = whole_moment(b, false);
-        for (const Bucket::Member& member : buckets_[b].members) {
-            const Parameter& p = parameters_[member.parameter];
-            const auto whole = [&](const at::Tensor& all) { return all.narrow(0, member.offset, member.numel).view(p.tensor.sizes()); };
-            state.push_back({"exp_avg." + p.name, whole(first)});
-            state.push_back({"exp_avg_sq." + p.name, whole(second)});
-            state.push_back({"step." + p.name, steps[static_cast<std::int64_t>(member.parameter)].to(at::kFloat)});
-        }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+        const std::string& name = parameters_[pieces_[i].parameter].name;
+        const AdamW::Moments own = adamw_.moments(i);
+        state.push_back({fmt::format("exp_avg.{}@{}", name, pieces_[i].begin), own.first});
+        state.push_back({fmt::format("exp_avg_sq.{}@{}", name, pieces_[i].begin), own.second});
+        if (pieces_[i].begin == 0) state.push_back({"step." + name, own.steps});
     }
     return state;
 }

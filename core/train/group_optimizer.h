@@ -28,16 +28,23 @@ std::vector<Bucket> make_buckets(const std::vector<Parameter>& parameters, int r
 class GroupAdamW {
   public:
     GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings, ProcessGroup& group, Sharding sharding);
+    ~GroupAdamW();
+    GroupAdamW(const GroupAdamW&) = delete;
+    GroupAdamW& operator=(const GroupAdamW&) = delete;
 
+    /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time. Not needed for the result.
+    void send_while_backward(const std::set<int>& experts);
     /// Sums the gradients over the ranks, then one step as AdamW::step. `experts` are those of the global batch plan: the same on every rank. A rank
     /// without a gradient that others have counts as zero; where nobody has one, the parameter stays as it is.
     at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts);
     void zero_grad();
     const std::vector<Parameter>& parameters() const { return parameters_; }
 
-    /// Whole moments and step counts, whatever the sharding and the number of ranks. A collective where they are sharded.
+    /// Moments and step counts; where they are sharded, those of this rank, under names that read_tensor() puts together (NAME@BEGIN).
     std::vector<NamedTensor> state() const;
+    /// What any number of ranks has stored.
     void load(const Weights& state);
+    bool is_sharded() const { return sharding_ != Sharding::none; }
 
   private:
     /// What this rank steps of a parameter: a range of its values.
@@ -46,20 +53,33 @@ class GroupAdamW {
         std::int64_t begin, numel;    ///< within the parameter
         std::int64_t offset;          ///< within this rank's part of the bucket
     };
+    /// The buckets of a step on their way: the same ones in the same order on every rank, whatever each has gradients for.
+    struct Sending {
+        std::vector<std::size_t> order;                    ///< from the last layers to the first, as backward comes to them; empty: not begun
+        std::size_t sent = 0;                              ///< of `order`
+        std::vector<std::size_t> missing;                  ///< of each bucket: gradients that backward has not come to
+        std::vector<std::unique_ptr<PendingSum>> sums;     ///< in that order
+        std::vector<float> gradients;                      ///< 0 or 1 of each parameter: whether this rank had one when its bucket was sent
+    };
+    struct Arrival;
     std::vector<Piece> own_pieces() const;
     std::vector<Parameter> stepped() const;
-    std::vector<char> gradients_anywhere(const std::set<int>& experts) const;
+    void begin_sending(const std::set<int>& experts);
+    void arrived(std::size_t parameter);
+    void send_next();
+    std::vector<char> gradients_anywhere() const;
     at::Tensor packed_gradients(const Bucket& bucket);
-    void reduce_all(const Bucket& bucket, const std::vector<char>& anywhere);
-    void reduce_own(std::size_t bucket, const std::vector<char>& anywhere);
+    void take_all(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere);
+    void take_own(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere);
     void share_new_values(std::size_t bucket);
-    at::Tensor whole_moment(std::size_t bucket, bool first) const;
     std::int64_t part_numel(std::size_t bucket) const { return buckets_[bucket].numel / group_.size(); }
 
     std::vector<Parameter> parameters_;
     ProcessGroup& group_;
     Sharding sharding_;
     std::vector<Bucket> buckets_;
+    std::vector<std::size_t> bucket_of_;   ///< of each parameter
+    Sending sending_;
     std::vector<Piece> pieces_;   ///< zero2
     AdamW adamw_;                 ///< of all parameters, or of the pieces
 };

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "model/device.h"
 #include "model/ops.h"
 #include "train/objective.h"
 
@@ -13,11 +14,16 @@ at::Tensor diagonal_cross_entropy(const at::Tensor& logits, const std::vector<st
     const std::int64_t rows = logits.size(0);
     const at::Tensor losses = logits.logsumexp(1) - logits.narrow(1, 0, rows).diagonal();
     if (keep.empty()) return losses.mean();
-    const at::Tensor kept = at::tensor(at::ArrayRef<std::int64_t>(keep)).to(logits.device(), logits.scalar_type());
+    const at::Tensor kept = to_device(at::tensor(at::ArrayRef<std::int64_t>(keep)), logits.device()).to(logits.scalar_type());
     return (losses * kept).sum() / kept.sum().clamp_min(1);
 }
 
 }  // namespace
+
+void PairEmbeddings::move_to(const c10::Device& device) {
+    for (at::Tensor* rows : {&queries, &documents, &negatives})
+        if (rows->defined()) *rows = to_device(*rows, device);
+}
 
 InfoNceSettings InfoNceSettings::from_json(const Json& settings) {
     InfoNceSettings s;
@@ -61,7 +67,7 @@ LossResult InfoNce::operator()(const PairEmbeddings& batch) const {
     const at::Tensor documents = scaled(hard ? at::cat({batch.documents, batch.negatives}) : batch.documents);
     at::Tensor logits = at::matmul(queries, documents.t()) / batch.temperature;  // [B, B + N]
     const at::Tensor mask = false_negatives(batch, logits.size(1));
-    if (mask.defined()) logits = logits.masked_fill(mask.to(logits.device()), -std::numeric_limits<double>::infinity());
+    if (mask.defined()) logits = logits.masked_fill(to_device(mask, logits.device()), -std::numeric_limits<double>::infinity());
     LossResult result;
     result.loss = diagonal_cross_entropy(logits, batch.keep);
     if (settings_.symmetric) {
@@ -69,7 +75,7 @@ LossResult InfoNce::operator()(const PairEmbeddings& batch) const {
         const at::Tensor back = diagonal_cross_entropy(logits.narrow(1, 0, batch.queries.size(0)).t(), batch.keep);
         result.loss = (result.loss + back) / 2;
     }
-    result.parts["masked_negatives"] = mask.defined() ? mask.sum().item<double>() : 0;
+    result.parts["masked_negatives"] = at::scalar_tensor(mask.defined() ? mask.sum().item<double>() : 0, at::kDouble);
     return result;
 }
 

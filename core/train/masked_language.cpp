@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "model/device.h"
 #include "model/mlm_head.h"
 #include "train/checkpoint.h"
 #include "train/masking.h"
@@ -67,11 +68,11 @@ LossResult MaskedLanguage::loss(const Encoder& encoder, const PackedBatch& texts
     const MaskedTokens masked = mask_tokens(texts, attached_->vocabulary, attached_->masking, context.seed, context.step);
     PackedBatch input = texts;
     input.ids = masked.ids;
-    const at::Tensor hidden = encoder.forward(input, context);                                          // [T, D]
-    if (masked.rows.numel() == 0) return {hidden.sum() * 0, {{"masked_accuracy", 0}, {"masked_tokens", 0}}};
-    const at::Tensor guessed = attached_->head.transform(hidden.index_select(0, masked.rows));          // [M, D]
-    const TokenLoss result = token_cross_entropy(guessed, word_embeddings(encoder), attached_->head.bias(), masked.targets);
-    return {result.loss, {{"masked_accuracy", result.accuracy}, {"masked_tokens", static_cast<double>(masked.rows.numel())}}};
+    const at::Tensor hidden = encoder.forward(input, context);                                                                      // [T, D]
+    if (masked.rows.numel() == 0) return {hidden.sum() * 0, {{"masked_accuracy", at::zeros({}, at::kDouble)}}, 0};
+    const at::Tensor guessed = attached_->head.transform(hidden.index_select(0, to_device(masked.rows, hidden.device())).to(word_embeddings(encoder).scalar_type()));  // [M, D]
+    const TokenLoss result = token_cross_entropy(guessed, word_embeddings(encoder), attached_->head.bias(), to_device(masked.targets, hidden.device()));
+    return {result.loss, {{"masked_accuracy", result.accuracy}}, static_cast<double>(masked.rows.numel())};
 }
 
 }  // namespace faceter

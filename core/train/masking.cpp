@@ -44,16 +44,12 @@ MaskedTokens mask_tokens(const PackedBatch& batch, const MaskVocabulary& vocabul
     masked.ids = batch.ids.clone();
     auto* ids = masked.ids.data_ptr<std::int64_t>();
     std::vector<std::int64_t> rows, targets;
-    double nearest = 2;
-    std::int64_t nearest_row = -1;
     for (std::int64_t s = 0; s < batch.layout->num_sequences(); ++s) {
         const std::string key = fmt::format("mask/{}/{}", step, batch.layout->keys()[static_cast<std::size_t>(s)]);
         RandomStream chosen(seed, key), replaced(seed, key + "/by");
         for (std::int64_t row = batch.layout->offsets()[static_cast<std::size_t>(s)]; row < batch.layout->offsets()[static_cast<std::size_t>(s) + 1]; ++row) {
             const double draw = chosen.uniform();
-            if (vocabulary.special.contains(ids[row])) continue;
-            if (draw < nearest) nearest = draw, nearest_row = row;
-            if (draw >= settings.rate) continue;
+            if (draw >= settings.rate || vocabulary.special.contains(ids[row])) continue;
             rows.push_back(row);
             targets.push_back(ids[row]);
             const double kind = replaced.uniform();
@@ -62,11 +58,6 @@ MaskedTokens mask_tokens(const PackedBatch& batch, const MaskVocabulary& vocabul
             else if (kind < settings.mask_share + settings.random_share)
                 ids[row] = other_token(vocabulary, replaced);
         }
-    }
-    if (rows.empty() && nearest_row >= 0) {
-        rows.push_back(nearest_row);
-        targets.push_back(ids[nearest_row]);
-        ids[nearest_row] = vocabulary.mask;
     }
     masked.rows = at::tensor(at::ArrayRef<std::int64_t>(rows), at::kLong);
     masked.targets = at::tensor(at::ArrayRef<std::int64_t>(targets), at::kLong);

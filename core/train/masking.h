@@ -29,8 +29,8 @@ struct MaskedTokens {
     at::Tensor rows;      ///< [M] packed rows that are guessed, ascending
     at::Tensor targets;   ///< [M] the ids that stood there
 };
-/// Draws are keyed by seed, step and the sequence's key: a step that is taken again, in other company, masks the same tokens. Where the draws spare every
-/// token, the one that came nearest is guessed; no rows only where a batch has nothing but special tokens.
+/// Draws are keyed by seed, step and the sequence's key: a step that is taken again, in other company or in other parts, masks the same tokens. Where they spare
+/// every token there are no rows.
 MaskedTokens mask_tokens(const PackedBatch& batch, const MaskVocabulary& vocabulary, const MaskingSettings& settings, std::uint64_t seed, std::int64_t step);
 
 }  // namespace faceter

@@ -24,7 +24,7 @@ LossResult Matryoshka::operator()(const PairEmbeddings& batch) const {
         const LossResult one = (*around_)(part);
         const at::Tensor share = one.loss * weights_[i];
         result.loss = i == 0 ? share : result.loss + share;
-        result.parts[fmt::format("loss@{}", dim)] = one.loss.item<double>();
+        result.parts[fmt::format("loss@{}", dim)] = one.loss.detach();
         if (i == 0) result.parts.insert(one.parts.begin(), one.parts.end());
     }
     return result;

@@ -21,11 +21,16 @@ struct PairEmbeddings {
     std::vector<std::uint64_t> document_texts, negative_texts, labels, negative_labels;
     std::vector<std::int64_t> keep;  ///< [B] 0/1: rows with 0 give no loss but stay negatives of the others (empty: all)
     double temperature = 0.05;
+    void move_to(const c10::Device& device);
 };
 
+/// Named numbers that are journaled beside a loss: scalars, on the loss's device or the host. They are read when the step is over: no step waits for one.
+using LossParts = std::map<std::string, at::Tensor>;
+
 struct LossResult {
-    at::Tensor loss;                          ///< scalar
-    std::map<std::string, double> parts;      ///< journaled beside the loss
+    at::Tensor loss;      ///< scalar
+    LossParts parts;
+    double count = 0;     ///< of a TokenObjective: what the loss and the parts are means over
 };
 
 class Objective {

@@ -1,6 +1,7 @@
 #include "train/optimizer.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
@@ -70,6 +71,16 @@ void AdamW::load(const Weights& weights) {
 }
 
 void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& values) {
+    if (!weights.find(name) && weights.find(name + "@0")) {
+        for (std::int64_t begin = 0; begin < values.numel();) {
+            const std::string part = fmt::format("{}@{}", name, begin);
+            const auto count = static_cast<std::int64_t>(weights.at(part).numel());
+            if (count < 1 || count > values.numel() - begin) throw data_error("{}: tensor '{}' has {} values, expected at most {}", weights.description(), part, count, values.numel() - begin);
+            read_tensor(weights, part, values.view(-1).narrow(0, begin, count));
+            begin += count;
+        }
+        return;
+    }
     const TensorInfo& info = weights.at(name);
     if (info.numel() != values.numel()) throw data_error("{}: tensor '{}' has {} values, expected {}", weights.description(), name, info.numel(), values.numel());
     const bool in_place = values.scalar_type() == at::kFloat && values.device().is_cpu() && values.is_contiguous();

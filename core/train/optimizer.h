@@ -44,7 +44,8 @@ class AdamW {
     AdamWSettings settings_;
 };
 
-/// Reads a stored tensor into `values`, whatever their type. Errors (data): it is missing, or has another number of values.
+/// Reads a stored tensor into `values`, whatever their type; one that ranks have stored in parts NAME@BEGIN (its flat values from BEGIN on) is put together.
+/// Errors (data): it is missing, or has another number of values.
 void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& values);
 
 enum class Schedule { cosine, linear, constant };

@@ -10,15 +10,16 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "data/leaves.h"
+#include "model/device.h"
 
 namespace faceter {
 
 PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
-    const at::Tensor index = at::tensor(at::ArrayRef<std::int64_t>(rows)).to(embeddings.device());
+    const at::Tensor index = to_device(at::tensor(at::ArrayRef<std::int64_t>(rows)), embeddings.device());
     const at::Tensor ordered = embeddings.index_select(0, index);
     PairEmbeddings result = pairs;
     result.queries = ordered.narrow(0, 0, num_pairs);
-    if (pairs.documents.defined()) return result;  // frozen: already there
+    if (pairs.documents.defined()) return result.move_to(embeddings.device()), result;  // frozen: already there
     result.documents = ordered.narrow(0, num_pairs, num_pairs);
     const std::int64_t negatives = ordered.size(0) - 2 * num_pairs;
     if (negatives > 0) result.negatives = ordered.narrow(0, 2 * num_pairs, negatives);
@@ -82,7 +83,7 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
             places.push_back(static_cast<std::int64_t>(order[start]));
         }
         const at::Tensor part = model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {});
-        rows.index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), part.to(rows.scalar_type()));
+        rows.index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), part.to(at::kCPU, rows.scalar_type()));
     }
     return rows;
 }

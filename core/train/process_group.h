@@ -11,6 +11,13 @@ namespace faceter {
 /// may be evaluating or writing a checkpoint before it comes; it waits for nobody longer than for a step.
 enum class Patience { step, work };
 
+/// A sum over the ranks that is under way while its rank goes on. wait() is called once and gives what the collective of that name would.
+class PendingSum {
+  public:
+    virtual ~PendingSum() = default;
+    virtual at::Tensor wait() = 0;
+};
+
 /// The processes that train one model together. The trainer is written against this from the start; alone it is a group of one. All ranks call the same
 /// functions in the same order. Errors (peer_lost): a rank died, failed or did not come within the time limit; the message names it.
 class ProcessGroup {
@@ -25,6 +32,9 @@ class ProcessGroup {
     void all_reduce_sum(at::Tensor& values) { all_reduce_sum(values, Patience::step); }
     /// Element-wise sum over the ranks, of which each gets its part: [size * n] -> [n].
     virtual at::Tensor reduce_scatter_sum(const at::Tensor& values) = 0;
+    /// The two sums above, begun: `values` is the collective's until wait().
+    virtual std::unique_ptr<PendingSum> start_all_reduce_sum(const at::Tensor& values) = 0;
+    virtual std::unique_ptr<PendingSum> start_reduce_scatter_sum(const at::Tensor& values) = 0;
     /// Parts of equal size, in rank order: [n] of each -> [size * n].
     virtual at::Tensor all_gather_parts(const at::Tensor& part) = 0;
     virtual void barrier() = 0;
@@ -33,6 +43,12 @@ class ProcessGroup {
 };
 
 class SingleProcess final : public ProcessGroup {
+    struct Done final : PendingSum {
+        explicit Done(at::Tensor v) : values(std::move(v)) {}
+        at::Tensor wait() override { return values; }
+        at::Tensor values;
+    };
+
   public:
     using ProcessGroup::all_reduce_sum;
     int rank() const override { return 0; }
@@ -40,6 +56,8 @@ class SingleProcess final : public ProcessGroup {
     at::Tensor all_gather_rows(const at::Tensor& rows) override { return rows.detach(); }
     void all_reduce_sum(at::Tensor&, Patience) override {}
     at::Tensor reduce_scatter_sum(const at::Tensor& values) override { return values; }
+    std::unique_ptr<PendingSum> start_all_reduce_sum(const at::Tensor& values) override { return std::make_unique<Done>(values); }
+    std::unique_ptr<PendingSum> start_reduce_scatter_sum(const at::Tensor& values) override { return std::make_unique<Done>(values); }
     at::Tensor all_gather_parts(const at::Tensor& part) override { return part; }
     void barrier() override {}
     void fail(const std::string&) override {}

@@ -109,9 +109,9 @@ Rendezvous Rendezvous::from_environment() {
     });
 }
 
-std::unique_ptr<ProcessGroup> join_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts) {
+std::unique_ptr<ProcessGroup> join_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts, const c10::Device& device) {
     if (rendezvous.size == 1) return std::make_unique<SingleProcess>();
-    return join_gloo_group(rendezvous, timeouts);
+    return join_gloo_group(rendezvous, timeouts, device);
 }
 
 }  // namespace faceter

@@ -41,8 +41,9 @@ struct GroupTimeouts {
 
 /// The group of one, or Gloo's of all ranks that meet there. Errors (peer_lost): the place refuses, or not all come in time; the message has host and port, and
 /// who is missing where that can be known.
-std::unique_ptr<ProcessGroup> join_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts);
+/// Tensors of an accelerator go through NCCL where `device` is one.
+std::unique_ptr<ProcessGroup> join_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts, const c10::Device& device = c10::kCPU);
 /// Always through c10d's ProcessGroupGloo, also for one rank.
-std::unique_ptr<ProcessGroup> join_gloo_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts);
+std::unique_ptr<ProcessGroup> join_gloo_group(const Rendezvous& rendezvous, const GroupTimeouts& timeouts, const c10::Device& device = c10::kCPU);
 
 }  // namespace faceter

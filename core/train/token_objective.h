@@ -25,7 +25,10 @@ class TokenObjective : public Objective {
     virtual std::vector<Parameter> parameters() const = 0;
     /// The texts of a batch of pairs that it works on.
     virtual PackedBatch texts_of(const PairBatch& batch) const = 0;
+    /// The mean over its tokens, and how many they are: the means of a batch's parts, so weighed, add up to that of the batch.
     virtual LossResult loss(const Encoder& encoder, const PackedBatch& texts, const ForwardContext& context) const = 0;
+    /// What that number is called in the journal.
+    virtual std::string counted() const = 0;
 };
 
 /// Masked-language modelling: guess tokens that are masked from those around them. Only they go through the decoder.
@@ -37,8 +40,9 @@ class MaskedLanguage final : public TokenObjective {
     void keep(const std::filesystem::path& file) const override;
     std::vector<Parameter> parameters() const override;
     PackedBatch texts_of(const PairBatch& batch) const override;
-    /// Nats, mean over the guessed tokens; parts: "masked_accuracy", "masked_tokens".
+    /// Nats, mean over the guessed tokens; part: "masked_accuracy". No guessed token: 0.
     LossResult loss(const Encoder& encoder, const PackedBatch& texts, const ForwardContext& context) const override;
+    std::string counted() const override { return "masked_tokens"; }
 
   private:
     struct Attached;

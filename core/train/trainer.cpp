@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/error.h"
+#include "model/device.h"
 #include "model/matrix.h"
 #include "train/token_objective.h"
 
@@ -27,6 +28,7 @@ TrainingSettings TrainingSettings::from_json(const Json& settings) {
     s.warmup_ratio = json_or<double>(t, "warmup_ratio", s.warmup_ratio, name);
     s.warmup_steps = integer("warmup_steps", -1);
     s.lengths = {static_cast<std::size_t>(integer("query_length", 0)), static_cast<std::size_t>(integer("document_length", 0))};
+    s.activation_checkpointing = json_or<bool>(t, "activation_checkpointing", false, name);
     s.max_grad_norm = json_or<double>(t, "max_grad_norm", s.max_grad_norm, name);
     s.dropout = json_or<double>(t, "dropout", -1, name);
     s.schedule = schedule_from_name(json_or<std::string>(t, "schedule", "cosine", name));
@@ -43,16 +45,14 @@ namespace {
 const TokenObjective* on_tokens(const Objective& objective) { return dynamic_cast<const TokenObjective*>(&objective); }
 
 /// What an objective on tokens cannot be asked for.
-void check_tokens(const Objective& objective, const Stage& stage, const ProcessGroup& group) {
-    if (!on_tokens(objective)) return;
-    if (stage.adapter >= 0)
+void check_tokens(const Objective& objective, const Stage& stage) {
+    if (on_tokens(objective) && stage.adapter >= 0)
         throw settings_error("stage '{}' trains a low-rank adapter, but its objective is one on tokens, which trains the encoder itself; pre-train in a stage of a dense variant", stage.name);
-    if (group.size() > 1) throw settings_error("stage '{}' has an objective on tokens, which one process can train so far, here are {}; run it with --devices 1", stage.name, group.size());
 }
 
 ForwardContext training_pass(const EncoderConfig& config, const TrainingSettings& settings, std::int64_t step, RoutingTrace* trace) {
     const bool own = settings.dropout < 0;
-    return {true, settings.seed, step, own ? config.hidden_dropout : settings.dropout, own ? config.attention_dropout : settings.dropout, trace};
+    return {true, settings.seed, step, own ? config.hidden_dropout : settings.dropout, own ? config.attention_dropout : settings.dropout, trace, settings.activation_checkpointing};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       settings_(settings),
       early_(early),
       group_(group) {
-    check_tokens(objective, stage, group);
+    check_tokens(objective, stage);
     if (adapter_ >= 0) {
         sides_ = {adapter_ + 1, stage.adapt_documents ? adapter_ + 1 : 0, !stage.adapt_documents};
         encoder_.require_grad(false);
@@ -105,6 +105,7 @@ void Trainer::take_best() {
 
 std::vector<NamedTensor> Trainer::optimizer_state() const {
     std::vector<NamedTensor> state = optimizer_->state();
+    if (group_.rank() != 0) return state;
     if (const TokenObjective* tokens = on_tokens(objective_))
         for (const Parameter& p : tokens->parameters()) state.push_back({"objective." + p.name, p.tensor.detach()});
     for (std::size_t i = 0; i < best_.size(); ++i) state.push_back({"best." + optimizer_->parameters()[i].name, best_[i]});
@@ -114,7 +115,7 @@ std::vector<NamedTensor> Trainer::optimizer_state() const {
 PairBatch Trainer::build(std::span<const ExampleReference> items, double temperature) const { return batcher_.build(items, temperature, sides_); }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-    const Weights state(std::vector<fs::path>{checkpoint.optimizer()});
+    const Weights state(checkpoint.optimizer());
     optimizer_->load(state);
     if (const TokenObjective* tokens = on_tokens(objective_))
         for (const Parameter& p : tokens->parameters()) read_tensor(state, "objective." + p.name, p.tensor.detach());
@@ -131,7 +132,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 }
 
 at::Tensor Trainer::forward(const PairBatch& batch, RoutingTrace* trace) const {
-    return model_.embed(encoder_, batch.tokens, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? trace : nullptr));
+    return model_.embed(in_precision(), batch.tokens, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? trace : nullptr));
 }
 
 LossResult Trainer::routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const {
@@ -140,62 +141,110 @@ LossResult Trainer::routing_loss(const RoutingTrace& trace, const RoutingTotals&
 
 void Trainer::add_loss(const LossResult& result, LossSums& sums, double share_of_parts) const {
     if (!result.loss.defined()) return;
-    sums.loss += result.loss.detach().item<double>() / static_cast<double>(settings_.accumulate);
-    for (const auto& [name, value] : result.parts) sums.parts[name] += value * share_of_parts;
+    const auto add = [](at::Tensor& sum, const at::Tensor& value, double times) {
+        const at::Tensor own = value.detach().to(at::kDouble) * times;
+        sum = sum.defined() ? sum + own : own;
+    };
+    add(sums.loss, result.loss, 1.0 / static_cast<double>(settings_.accumulate));
+    for (const auto& [name, value] : result.parts) add(sums.parts[name], value, share_of_parts);
 }
 
-void Trainer::accumulate_gradients(const BatchPlan& plan, StepSums& sums) {
+void Trainer::accumulate_gradients(const BatchPlan& plan, bool last, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     sums.pairs += pairs;
-    const double part = 1.0 / static_cast<double>(settings_.accumulate);
-    const TokenObjective* tokens = on_tokens(objective_);
-    if (!tokens && (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk))) return cached_gradients(plan, sums);
+    if (const TokenObjective* tokens = on_tokens(objective_)) return token_gradients(*tokens, plan, last, sums);
+    if (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk)) return cached_gradients(plan, last, sums);
     const PairBatch batch = build(plan.items, plan.temperature);
-    const PackedBatch texts = tokens ? tokens->texts_of(batch) : batch.tokens;
-    sums.tokens += texts.layout->num_tokens();
-    for (const Segment& segment : texts.layout->segments()) sums.experts.insert(segment.expert);
+    sums.tokens += batch.tokens.layout->num_tokens();
+    for (const Segment& segment : batch.tokens.layout->segments()) sums.experts.insert(segment.expert);
     RoutingTrace trace;
     RoutingTotals totals;
-    LossResult result;
-    if (tokens) {
-        result = tokens->loss(encoder_, texts, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? &trace : nullptr));
-    } else {
-        PairEmbeddings rows = batch.assemble(forward(batch, &trace));
-        rows.keep = plan.keep;
-        result = objective_(rows);
-    }
+    PairEmbeddings rows = batch.assemble(forward(batch, &trace));
+    rows.keep = plan.keep;
+    const LossResult result = objective_(rows);
     totals.add(trace);
     const LossResult routing = routing_loss(trace, totals);
     const at::Tensor loss = routing.loss.defined() ? result.loss + routing.loss : result.loss;
     (loss / static_cast<double>(settings_.accumulate)).backward();
-    add_loss(result, sums.whole, tokens ? part : 1);
+    add_loss(result, sums.whole);
+    add_loss(routing, sums.share, 1.0 / static_cast<double>(settings_.accumulate));
+}
+
+/// A loss on tokens: each rank has the texts of its share, and its mean counts for as many tokens as it is over.
+void Trainer::token_gradients(const TokenObjective& tokens, const BatchPlan& plan, bool last, StepSums& sums) {
+    const auto pairs = static_cast<std::int64_t>(plan.items.size());
+    const Share share = share_of(pairs, group_.rank(), group_.size());
+    sums.busy_ranks = std::max(sums.busy_ranks, static_cast<int>(std::min<std::int64_t>(group_.size(), pairs)));
+    const std::set<int> experts = batcher_.outline(plan.items, plan.temperature, sides_).experts;
+    sums.experts.insert(experts.begin(), experts.end());
+    RoutingTrace trace;
+    RoutingTotals totals;
+    LossResult result;
+    if (share.size() > 0) {
+        const PackedBatch texts = tokens.texts_of(build({plan.items.data() + share.begin, static_cast<std::size_t>(share.size())}, plan.temperature));
+        sums.tokens += texts.layout->num_tokens();
+        result = tokens.loss(in_precision(), texts, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? &trace : nullptr));
+        totals.add(trace);
+    }
+    sum_over_ranks(totals);
+    at::Tensor count = at::full({1}, result.count, at::kDouble);
+    group_.all_reduce_sum(count);
+    if (share.size() == 0) return;
+    const double total = count.item<double>(), part = 1.0 / static_cast<double>(settings_.accumulate);
+    result.loss = result.loss * (result.count / std::max(1.0, total));
+    for (auto& [name, mean] : result.parts) mean = mean * (result.count / std::max(1.0, total));
+    result.parts[tokens.counted()] = at::scalar_tensor(result.count, at::kDouble);
+    const LossResult routing = routing_loss(trace, totals);
+    if (last) optimizer_->send_while_backward(sums.experts);
+    ((routing.loss.defined() ? result.loss + routing.loss : result.loss) * part).backward();
+    add_loss(result, sums.share, part);
     add_loss(routing, sums.share, part);
 }
 
 StepReport Trainer::train_step() {
     const auto start = std::chrono::steady_clock::now();
-    StepReport report;
     StepSums sums;
+    std::string task;
+    double temperature = 0;
     const Bf16Products products(settings_.bf16);
+    if (settings_.bf16 && ops_form(encoder_.parameters().front().tensor) == OpsForm::device) lowered_ = encoder_.lowered(at::kBFloat16);
     for (std::int64_t i = 0; i < settings_.accumulate; ++i) {
         const BatchPlan plan = curriculum_.next();
-        report.task = plan.task;
-        report.temperature = plan.temperature;
-        accumulate_gradients(plan, sums);
+        task = plan.task;
+        temperature = plan.temperature;
+        accumulate_gradients(plan, i + 1 == settings_.accumulate, sums);
     }
-    report.learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
-    sum_over_ranks(sums);
-    const at::Tensor norm = optimizer_->step(report.learning_rate, settings_.max_grad_norm, sums.experts);
+    const double learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
+    const at::Tensor norm = optimizer_->step(learning_rate, settings_.max_grad_norm, sums.experts);
     optimizer_->zero_grad();
-    report.step = ++step_;
+    lowered_.reset();
+    ++step_;
+    StepReport report = read(sums, norm);
+    report.task = task;
+    report.temperature = temperature;
+    report.learning_rate = learning_rate;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+/// The one place of a step where the host waits for an accelerator.
+StepReport Trainer::read(const StepSums& sums, const at::Tensor& norm) const {
+    std::vector<at::Tensor> scalars{norm, sums.whole.loss, sums.share.loss};
+    for (const LossSums* part : {&sums.whole, &sums.share})
+        for (const auto& [name, value] : part->parts) scalars.push_back(value);
+    const std::vector<double> values = read_scalars(scalars);
+    auto value = values.begin() + 3;
+    StepReport report;
+    report.step = step_;
     report.total_steps = total_steps_;
-    report.loss = sums.whole.loss + sums.share.loss;
-    report.grad_norm = norm.item<double>();
+    report.grad_norm = values[0];
+    report.loss = values[1];
     report.tokens = sums.tokens;
     report.pairs = sums.pairs;
-    report.parts = sums.whole.parts;
-    for (const auto& [name, value] : sums.share.parts) report.parts[name] += value;
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const auto& [name, ignored] : sums.whole.parts) report.parts[name] = *value++;
+    std::map<std::string, double> share;
+    for (const auto& [name, ignored] : sums.share.parts) share[name] = *value++;
+    add_share(share, values[2], sums, report);
     return report;
 }
 
@@ -205,8 +254,7 @@ CheckpointState Trainer::state() const {
 }
 
 void Trainer::save(const TrainerEvents& events) const {
-    const std::vector<NamedTensor> optimizer = events.checkpoint ? optimizer_state() : std::vector<NamedTensor>();
-    if (events.checkpoint && group_.rank() == 0) events.checkpoint(state(), optimizer);
+    if (events.checkpoint && (group_.rank() == 0 || optimizer_->is_sharded())) events.checkpoint(state(), optimizer_state());
     group_.barrier();
 }
 
@@ -221,6 +269,7 @@ Trainer::Verdict Trainer::agree(const TrainerEvents& events) {
     const bool judged = settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
     Verdict v;
     if (judged && group_.rank() == 0) judge(events, v);
+    if (judged && group_.rank() != 0 && events.serve) events.serve();
     v.stop = step_ < total_steps_ && !v.enough && events.should_stop();
     v.save = group_.rank() == 0 && events.checkpoint_wanted();
     if (group_.size() > 1) {

@@ -17,6 +17,8 @@
 
 namespace faceter {
 
+class TokenObjective;
+
 /// settings.training, read.
 struct TrainingSettings {
     std::int64_t batch_size = 32, epochs = 1, steps = 0, accumulate = 1, checkpoint_every_steps = 100, evaluate_every_steps = 0;
@@ -28,7 +30,8 @@ struct TrainingSettings {
     Schedule schedule = Schedule::cosine;
     AdamWSettings adamw;
     Sharding sharding = Sharding::none;
-    bool bf16 = false;   ///< products in bf16 (Bf16Products); weights, sums and everything else in float32
+    bool activation_checkpointing = false;
+    bool bf16 = false;   ///< products in bf16 (Bf16Products, Encoder::lowered); weights, moments and losses in float32
     std::uint64_t seed = 1;
     static TrainingSettings from_json(const Json& settings);
 };
@@ -62,7 +65,9 @@ struct TrainerEvents {
     std::function<void(const StepReport&)> step;
     /// Scores the model as it is; returns the watched score (percent) for early stopping. Given on all ranks, called on rank 0: the others wait.
     std::function<double(std::int64_t step)> evaluate;
-    /// Writes a checkpoint; on rank 0 only.
+    /// Called on the other ranks meanwhile; may be empty.
+    std::function<void()> serve;
+    /// Writes a checkpoint; called on rank 0, and where the optimiser is sharded on every rank, each with its own part of it.
     std::function<void(const CheckpointState&, const std::vector<NamedTensor>& optimizer)> checkpoint;
     std::function<bool()> should_stop = [] { return false; };
     std::function<bool()> checkpoint_wanted = [] { return false; };
@@ -92,13 +97,14 @@ class Trainer {
     /// One forward, backward and update (for benchmarks and tests).
     StepReport train_step();
     const GroupAdamW& optimizer() const { return *optimizer_; }
-    /// What a checkpoint holds besides the model: moments, and the best weights so far where they are kept. A collective.
+    /// What a checkpoint holds besides the model: this rank's moments, and on rank 0 the best weights so far where they are kept.
     std::vector<NamedTensor> optimizer_state() const;
 
   private:
+    /// Added up on the device; what is undefined is nothing yet.
     struct LossSums {
-        double loss = 0;
-        std::map<std::string, double> parts;
+        at::Tensor loss;
+        LossParts parts;
     };
     struct StepSums {
         LossSums whole, share;          ///< of the whole batch on every rank; of this rank's share of it
@@ -117,13 +123,17 @@ class Trainer {
         bool stop = false, save = false, better = false, enough = false;
         double score = 0;
     };
-    void accumulate_gradients(const BatchPlan& plan, StepSums& sums);
-    void cached_gradients(const BatchPlan& plan, StepSums& sums);
+    /// `last`: no other batch of the step comes behind it.
+    void accumulate_gradients(const BatchPlan& plan, bool last, StepSums& sums);
+    void cached_gradients(const BatchPlan& plan, bool last, StepSums& sums);
+    void token_gradients(const TokenObjective& tokens, const BatchPlan& plan, bool last, StepSums& sums);
     std::vector<EmbeddedPart> embed_share(const BatchPlan& plan, const Share& share, RoutingTotals& totals) const;
     void gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const;
     void sum_over_ranks(RoutingTotals& totals) const;
-    void sum_over_ranks(StepSums& sums) const;
-    void backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals, StepSums& sums);
+    StepReport read(const StepSums& sums, const at::Tensor& norm) const;
+    void add_share(const std::map<std::string, double>& parts, double loss, const StepSums& sums, StepReport& report) const;
+    const Encoder& in_precision() const { return lowered_ ? *lowered_ : encoder_; }
+    void backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals, bool last, StepSums& sums);
     at::Tensor forward(const PairBatch& batch, RoutingTrace* trace) const;
     LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
     void add_loss(const LossResult& result, LossSums& sums, double share_of_parts = 1) const;
@@ -139,6 +149,7 @@ class Trainer {
 
     EmbeddingModel& model_;
     Encoder& encoder_;
+    std::unique_ptr<Encoder> lowered_;   ///< of the encoder as it is in this step, where an accelerator multiplies in half precision
     std::size_t stage_index_;
     RoutingLoss routing_loss_;
     int adapter_;

@@ -42,7 +42,7 @@ struct GatheredRows {
 /// GradCache (Gao et al., 2021) over the chunks of all ranks: embeddings without a graph, gradients of the whole batch's loss with respect to them, then each
 /// chunk again with its part. Dropout masks are keyed by example, so both passes draw the same, and so does another number of ranks. A share that is one
 /// chunk keeps its graph and is not embedded twice.
-void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
+void Trainer::cached_gradients(const BatchPlan& plan, bool last, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     const Share share = share_of(pairs, group_.rank(), group_.size());
     const PairBatch outline = batcher_.outline(plan.items, plan.temperature, sides_);
@@ -53,11 +53,12 @@ void Trainer::cached_gradients(const BatchPlan& plan, StepSums& sums) {
     for (const EmbeddedPart& part : parts) sums.tokens += part.batch.tokens.layout->num_tokens();
     PairEmbeddings whole = outline.pairs;
     whole.keep = plan.keep;
+    whole.move_to(encoder_.device());
     gather_embeddings(parts, whole);
     sum_over_ranks(totals);
     const LossResult result = objective_(whole);
     (result.loss / static_cast<double>(settings_.accumulate)).backward();
-    backward_share(parts, whole, share, totals, sums);
+    backward_share(parts, whole, share, totals, last, sums);
     add_loss(result, sums.whole);
 }
 
@@ -90,7 +91,7 @@ void Trainer::gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbe
         std::vector<at::Tensor> own = queries;
         own.insert(own.end(), documents.begin(), documents.end());
         own.insert(own.end(), negatives.begin(), negatives.end());
-        const at::Tensor rows = own.empty() ? at::empty({0, model_.dim()}, encoder_.dtype()) : at::cat(own);
+        const at::Tensor rows = own.empty() ? at::empty({0, model_.dim()}, at::TensorOptions(encoder_.dtype()).device(encoder_.device())) : at::cat(own);
         const auto pairs = static_cast<std::int64_t>(whole.document_texts.size());
         GatheredRows gathered(group_.all_gather_rows(rows), pairs, negatives_by_rank(whole, pairs, group_.size()), queries_only);
         queries = std::move(gathered.queries);
@@ -103,7 +104,7 @@ void Trainer::gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbe
     if (!negatives.empty()) whole.negatives = at::cat(negatives).requires_grad_();
 }
 
-void Trainer::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals, StepSums& sums) {
+void Trainer::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals, bool last, StepSums& sums) {
     std::int64_t pair = share.begin;
     std::int64_t negative = std::count_if(whole.negative_owner.begin(), whole.negative_owner.end(), [&](auto owner) { return owner < share.begin; });
     for (EmbeddedPart& part : parts) {
@@ -127,6 +128,7 @@ void Trainer::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddi
             gradients.push_back(at::full({}, 1.0 / static_cast<double>(settings_.accumulate), routing.loss.options()));
             add_loss(routing, sums.share, 1.0 / static_cast<double>(settings_.accumulate));
         }
+        if (last && &part == &parts.back()) optimizer_->send_while_backward(sums.experts);
         torch::autograd::backward(outputs, gradients);
         part = {};
     }
@@ -135,37 +137,36 @@ void Trainer::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddi
 /// The loads of all ranks' tokens. A rank without a share has none of its own, so the shapes are those of the model.
 void Trainer::sum_over_ranks(RoutingTotals& totals) const {
     if (!routing_loss_ || group_.size() == 1) return;
+    const auto options = at::TensorOptions(at::kDouble).device(encoder_.device());
     std::vector<at::Tensor> loads;
     for (const Block& block : encoder_.blocks())
-        if (block.routing) loads.push_back(loads.size() < totals.load.size() ? totals.load[loads.size()] : at::zeros({block.routing->num_experts}, at::kDouble));
+        if (block.routing) loads.push_back(loads.size() < totals.load.size() ? totals.load[loads.size()] : at::zeros({block.routing->num_experts}, options));
     if (loads.empty()) return;
-    std::vector<at::Tensor> all = loads;
-    all.push_back(at::full({1}, static_cast<double>(totals.tokens), at::kDouble));
-    at::Tensor sums = at::cat(all);
+    at::Tensor sums = at::cat(loads), tokens = at::full({1}, static_cast<double>(totals.tokens), at::kDouble);
     group_.all_reduce_sum(sums);
+    group_.all_reduce_sum(tokens);
     std::int64_t at = 0;
     totals.load.clear();
     for (const at::Tensor& load : loads) {
         totals.load.push_back(sums.narrow(0, at, load.numel()));
         at += load.numel();
     }
-    totals.tokens = sums[at].item<std::int64_t>();
+    totals.tokens = tokens.item<std::int64_t>();
 }
 
 /// What the ranks have of a step, each of its own share, added up. Ranks that had none do not know the names of the parts, and have no use for them.
-void Trainer::sum_over_ranks(StepSums& sums) const {
-    if (group_.size() == 1) return;
+void Trainer::add_share(const std::map<std::string, double>& parts, double loss, const StepSums& sums, StepReport& report) const {
     std::vector<double> own;
-    if (group_.rank() < sums.busy_ranks) own = {sums.share.loss, static_cast<double>(sums.tokens)};
+    if (group_.rank() < sums.busy_ranks || group_.size() == 1) own = {loss, static_cast<double>(sums.tokens)};
     if (!own.empty())
-        for (const auto& [name, value] : sums.share.parts) own.push_back(value);
+        for (const auto& [name, value] : parts) own.push_back(value);
     const at::Tensor rows = group_.all_gather_rows(at::tensor(own, at::kDouble).view({-1, 1}));
-    const at::Tensor total = rows.view({sums.busy_ranks, -1}).sum(0).contiguous();
+    const at::Tensor total = rows.view({group_.size() == 1 ? 1 : sums.busy_ranks, -1}).sum(0).contiguous();
     const auto* values = total.data_ptr<double>();
-    sums.share.loss = values[0];
-    sums.tokens = static_cast<std::int64_t>(values[1]);
+    report.loss += values[0];
+    report.tokens = static_cast<std::int64_t>(values[1]);
     std::size_t at = 2;
-    for (auto& [name, value] : sums.share.parts) value = values[at++];
+    for (const auto& [name, value] : parts) report.parts[name] += values[at++];
 }
 
 }  // namespace faceter

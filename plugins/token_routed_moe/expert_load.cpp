@@ -25,11 +25,11 @@ struct BlockLoad {
 
 void add(std::vector<BlockLoad>& loads, const RoutingTrace& trace) {
     for (std::size_t i = 0; i < trace.size(); ++i) {
-        if (loads.size() <= i) loads.push_back({trace[i].block, at::zeros_like(trace[i].load)});
-        loads[i].load.add_(trace[i].load);
-        loads[i].entropy += trace[i].entropy_sum();
+        if (loads.size() <= i) loads.push_back({trace[i].block, at::zeros_like(trace[i].load, at::TensorOptions(at::kCPU))});
+        loads[i].load.add_(trace[i].load.cpu());
+        loads[i].entropy += trace[i].entropy_sum().item<double>();
         loads[i].tokens += static_cast<double>(trace[i].probabilities.size(0));
-        loads[i].dropped += static_cast<double>(trace[i].dropped);
+        loads[i].dropped += trace[i].dropped.item<double>();
     }
 }
 

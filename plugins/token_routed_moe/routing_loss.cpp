@@ -56,14 +56,18 @@ at::Tensor z_loss(const RoutingTrace& trace, const RoutingTotals& totals) {
 }
 
 /// This part's share of what is journaled: the mean entropy in nats, the largest load against an even one, dropped assignments.
-void report(const RoutingTrace& trace, const RoutingTotals& totals, std::map<std::string, double>& parts) {
+void report(const RoutingTrace& trace, const RoutingTotals& totals, LossParts& parts) {
     const at::NoGradGuard no_grad;
     const auto layers = static_cast<double>(trace.size());
     const double part = static_cast<double>(trace.front().probabilities.size(0)) / static_cast<double>(totals.tokens);
+    const auto add = [&](const char* name, const at::Tensor& value) {
+        at::Tensor& sum = parts[name];
+        sum = sum.defined() ? sum + value : value;
+    };
     for (std::size_t i = 0; i < trace.size(); ++i) {
-        parts["router_entropy"] += trace[i].entropy_sum() / static_cast<double>(totals.tokens) / layers;
-        parts["largest_load"] += part * (totals.load[i].max() / totals.load[i].mean()).item<double>() / layers;
-        parts["dropped_assignments"] += static_cast<double>(trace[i].dropped);
+        add("router_entropy", trace[i].entropy_sum() / (static_cast<double>(totals.tokens) * layers));
+        add("largest_load", totals.load[i].max() / totals.load[i].mean() * (part / layers));
+        add("dropped_assignments", trace[i].dropped);
     }
 }
 
@@ -75,12 +79,12 @@ RoutingLoss make_routing_loss(const Json& settings) {
         result.loss = at::zeros({}, trace.front().probabilities.options());
         if (wanted.balance > 0) {
             const at::Tensor balance = balance_loss(trace, totals, wanted);
-            result.parts["balance_loss"] = balance.item<double>();
+            result.parts["balance_loss"] = balance.detach();
             result.loss = result.loss + balance * wanted.balance;
         }
         if (wanted.z > 0) {
             const at::Tensor z = z_loss(trace, totals);
-            result.parts["z_loss"] = z.item<double>();
+            result.parts["z_loss"] = z.detach();
             result.loss = result.loss + z * wanted.z;
         }
         report(trace, totals, result.parts);

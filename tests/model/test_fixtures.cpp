@@ -3,6 +3,7 @@
 #include "common/json.h"
 #include "eval/embedder.h"
 #include "model/embedding_model.h"
+#include "support/ops_forms.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/objective.h"
@@ -58,25 +59,20 @@ class TestFixtures : public QObject {
         return worst;
     }
 
-    static void every_fixture(bool both_forms) {
+    static void every_fixture() {
         QTest::addColumn<QString>("name");
-        QTest::addColumn<bool>("composed");
-        for (const char* name : {"bert", "xlm_roberta", "nomic_bert", "nomic_moe", "t5", "t5_gated", "modernbert"}) {
-            QTest::addRow("%s, own kernels", name) << name << false;
-            if (both_forms) QTest::addRow("%s, composed of ATen operations", name) << name << true;
-        }
+        QTest::addColumn<OpsForm>("form");
+        for (const char* name : {"bert", "xlm_roberta", "nomic_bert", "nomic_moe", "t5", "t5_gated", "modernbert"})
+            for (const auto& [form_name, form] : ops_forms) QTest::addRow("%s, %s", name, form_name) << name << form;
     }
 
   private Q_SLOTS:
-    void init() { force_composed_ops(false); }
-    void cleanup() { force_composed_ops(false); }
-
-    void embeddings_equal_transformers_data() { every_fixture(true); }
+    void embeddings_equal_transformers_data() { every_fixture(); }
     void embeddings_equal_transformers() {
         NEED_SHARED();
         QFETCH(QString, name);
-        QFETCH(bool, composed);
-        force_composed_ops(composed);
+        QFETCH(OpsForm, form);
+        const InForm in_form(form);
         const Opened model(name);
         const c10::AutoGradMode no_grad(false);
         const PackedBatch batch = batch_of(ids_of(model.expected(), "input_ids", "attention_mask"));
@@ -91,10 +87,12 @@ class TestFixtures : public QObject {
         QVERIFY2(behind < 2e-6, std::to_string(behind).c_str());
     }
 
-    void gradients_equal_transformers_data() { every_fixture(false); }
+    void gradients_equal_transformers_data() { every_fixture(); }
     void gradients_equal_transformers() {
         NEED_SHARED();
         QFETCH(QString, name);
+        QFETCH(OpsForm, form);
+        const InForm in_form(form);
         const Opened model(name);
         model.encoder->require_grad(true);
         const SafetensorsFile expected = model.expected();
@@ -148,11 +146,11 @@ class TestFixtures : public QObject {
             QVERIFY(max_difference(router.probabilities, read_tensor(expected, prefix + "probabilities")) < 1e-5);
             QVERIFY(at::equal(router.experts, read_tensor(expected, prefix + "experts")));
             QVERIFY(at::equal(router.load, read_tensor(expected, prefix + "load").to(at::kDouble)));
-            QCOMPARE(router.dropped, std::int64_t{0});
+            QCOMPARE(router.dropped.item<double>(), 0.0);
         }
     }
 
-    void a_checkpoint_is_written_with_the_tensors_it_was_read_from_data() { every_fixture(false); }
+    void a_checkpoint_is_written_with_the_tensors_it_was_read_from_data() { every_fixture(); }
     void a_checkpoint_is_written_with_the_tensors_it_was_read_from() {
         NEED_SHARED();
         QFETCH(QString, name);

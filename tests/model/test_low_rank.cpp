@@ -5,6 +5,7 @@
 #include "data/child_process.h"
 #include "model/embedding_model.h"
 #include "support/backbones.h"
+#include "support/ops_forms.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/objective.h"
@@ -76,18 +77,14 @@ void every_family() {
 class TestLowRank : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void init() { force_composed_ops(false); }
-    void cleanup() { force_composed_ops(false); }
-
     void an_adapter_of_peft_gives_its_embeddings_data() {
-        QTest::addColumn<bool>("composed");
-        QTest::newRow("own kernels") << false;
-        QTest::newRow("composed of ATen operations") << true;
+        QTest::addColumn<OpsForm>("form");
+        for (const auto& [name, form] : ops_forms) QTest::newRow(name) << form;
     }
     void an_adapter_of_peft_gives_its_embeddings() {
         NEED_SHARED();
-        QFETCH(bool, composed);
-        force_composed_ops(composed);
+        QFETCH(OpsForm, form);
+        const InForm in_form(form);
         PeftFixture fixture;
         const c10::AutoGradMode no_grad(false);
         const auto ids = unpadded(fixture.expected, "input_ids", "attention_mask");
@@ -206,8 +203,8 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         }
     }
 
-    void gradients_with_dropout_equal_those_of_the_composed_form_in_float64_data() { every_family(); }
-    void gradients_with_dropout_equal_those_of_the_composed_form_in_float64() {
+    void gradients_with_dropout_equal_those_of_the_plain_form_in_float64_data() { every_family(); }
+    void gradients_with_dropout_equal_those_of_the_plain_form_in_float64() {
         QFETCH(QString, family);
         const auto encoder = small_encoder(family.toStdString());
         for (const char* name : {"a", "b"}) fill_adapter(*encoder, encoder->add_adapter(name, {2, 8, 0.3, false, {"all-linear"}, ""}, 1));

@@ -29,9 +29,6 @@ std::unique_ptr<EmbeddingModel> mote_model(const Json& settings, const std::stri
 class TestMixture : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void init() { force_composed_ops(false); }
-    void cleanup() { force_composed_ops(false); }
-
     void every_instruction_has_its_own_expert_and_tasks_with_one_instruction_one() {
         const auto model = mote_model({{"method", "mote"}});
         std::set<int> experts;

@@ -5,6 +5,7 @@
 #include "plugin/loader.h"
 #include "plugin/registry.h"
 #include "support/backbones.h"
+#include "support/ops_forms.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/checkpoint.h"
@@ -77,20 +78,17 @@ std::unique_ptr<EmbeddingModel> model_of(const std::string& family) {
 class TestTokenRouting : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void init() { force_composed_ops(false); }
-    void cleanup() { force_composed_ops(false); }
-
     void a_block_and_its_gradients_equal_every_expert_on_every_token_data() {
         QTest::addColumn<int>("experts");
         QTest::addColumn<int>("top_k");
         QTest::addColumn<bool>("renormalise");
         QTest::addColumn<bool>("gated");
-        QTest::addColumn<bool>("composed");
-        for (const bool composed : {false, true}) {
-            QTest::addRow("switch %d", composed) << 4 << 1 << false << false << composed;
-            QTest::addRow("two of eight %d", composed) << 8 << 2 << false << false << composed;
-            QTest::addRow("two of eight, renormalised %d", composed) << 8 << 2 << true << false << composed;
-            QTest::addRow("three of five, gated %d", composed) << 5 << 3 << true << true << composed;
+        QTest::addColumn<OpsForm>("form");
+        for (const auto& [name, form] : ops_forms) {
+            QTest::addRow("switch, %s", name) << 4 << 1 << false << false << form;
+            QTest::addRow("two of eight, %s", name) << 8 << 2 << false << false << form;
+            QTest::addRow("two of eight, renormalised, %s", name) << 8 << 2 << true << false << form;
+            QTest::addRow("three of five, gated, %s", name) << 5 << 3 << true << true << form;
         }
     }
     void a_block_and_its_gradients_equal_every_expert_on_every_token() {
@@ -98,16 +96,16 @@ class TestTokenRouting : public QObject {
         QFETCH(int, top_k);
         QFETCH(bool, renormalise);
         QFETCH(bool, gated);
-        QFETCH(bool, composed);
-        force_composed_ops(composed);
-        const FeedForwardForm form{gated ? Activation::silu : Activation::gelu, gated};
+        QFETCH(OpsForm, form);
+        const InForm in_form(form);
+        const FeedForwardForm mlp{gated ? Activation::silu : Activation::gelu, gated};
         TokenRouting routing = some_routing(experts, top_k, renormalise, gated, !gated);
         const TokenRouting reference = in_double(routing);
         for (at::Tensor& leaf : leaves(routing)) leaf.requires_grad_();
         const at::Tensor x = at::randn({57, 24}).requires_grad_(), x64 = x.detach().to(at::kDouble).requires_grad_(), weight = at::randn({57, 24});
-        const at::Tensor y = routed_feed_forward(x, routing, form, 0, nullptr);
+        const at::Tensor y = routed_feed_forward(x, routing, mlp, 0, nullptr);
         (y * weight).sum().backward();
-        const at::Tensor y64 = dense_reference(x64, reference, form);
+        const at::Tensor y64 = dense_reference(x64, reference, mlp);
         (y64 * weight.to(at::kDouble)).sum().backward();
         QVERIFY2(relative_difference(y, y64) < 1e-5, std::to_string(relative_difference(y, y64)).c_str());
         QVERIFY(relative_difference(x.grad(), x64.grad()) < 1e-4);
@@ -118,7 +116,13 @@ class TestTokenRouting : public QObject {
         }
     }
 
+    void a_capacity_drops_the_last_assignments_and_says_how_many_data() {
+        QTest::addColumn<OpsForm>("form");
+        for (const auto& [name, form] : ops_forms) QTest::newRow(name) << form;
+    }
     void a_capacity_drops_the_last_assignments_and_says_how_many() {
+        QFETCH(OpsForm, form);
+        const InForm in_form(form);
         TokenRouting routing = some_routing(4, 1, false, false, false);
         routing.capacity = 1;
         const at::Tensor x = at::randn({40, 24});
@@ -128,8 +132,8 @@ class TestTokenRouting : public QObject {
         double beyond = 0;
         for (int e = 0; e < 4; ++e) beyond += std::max(0.0, load[e] - 10);
         QVERIFY(beyond > 0);
-        QCOMPARE(static_cast<double>(output.dropped), beyond);
-        QCOMPARE((y.abs().sum(1) == 0).sum().item<std::int64_t>(), output.dropped);
+        QCOMPARE(output.dropped.item<double>(), beyond);
+        QCOMPARE((y.abs().sum(1) == 0).sum().item<double>(), output.dropped.item<double>());
     }
 
     void upcycled_with_renormalised_weights_it_starts_as_the_dense_model_data() {

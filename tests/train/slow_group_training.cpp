@@ -6,6 +6,7 @@
 #include "support/ranks.h"
 #include "support/tensors.h"
 #include "train/rendezvous.h"
+#include "train/token_objective.h"
 #include "train/trainer.h"
 
 using namespace faceter;
@@ -47,7 +48,8 @@ struct Method {
 const std::vector<Method> methods = {{"IC", "instruction", {{"method", "instruction"}}},
                                      {"MoTE", "mote", {{"method", "mote"}, {"placement", "every"}}},
                                      {"TLR", "token_routed_moe", {{"method", "token_routed_moe"}, {"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}, {"z_loss", 0.01}}},
-                                     {"gate", "dense", {{"method", "dense"}}}};
+                                     {"gate", "dense", {{"method", "dense"}}},
+                                     {"MLM", "dense", {{"method", "dense"}}}};
 
 struct Combination {
     const char* name;
@@ -64,7 +66,7 @@ struct Bench {
     std::unique_ptr<EmbeddingModel> model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
     std::unique_ptr<PairBatcher> batcher;
     std::unique_ptr<Curriculum> curriculum;
-    InfoNce objective{{}};
+    std::unique_ptr<Objective> objective = std::make_unique<InfoNce>(InfoNceSettings{});
     std::unique_ptr<Trainer> trainer;
 
     Bench(const Method& method, const TrainingSettings& settings, ProcessGroup& group) {
@@ -79,13 +81,18 @@ struct Bench {
         }
         model->encoders.front() = model->encoders.front()->clone(at::kDouble);
         model->encoders.front()->require_grad(true);
+        if (method.name == std::string("MLM")) {
+            auto tokens = std::make_unique<MaskedLanguage>(Json{{"rate", 0.3}, {"texts", "both"}});
+            tokens->attach(*model, 4, cache.path() / "none");
+            objective = std::move(tokens);
+        }
         batcher = std::make_unique<PairBatcher>(*model, std::vector<const TrainingSet*>{&sets[0], &sets[1]}, cache.path(), 1);
         CurriculumContext context;
         context.tasks = model->tasks;
         context.sets = {&sets[0], &sets[1]};
         context.batch_size = settings.batch_size;
         curriculum = make_task_aware_curriculum(context);
-        trainer = std::make_unique<Trainer>(*model, stage, 0, *batcher, *curriculum, objective, settings, EarlyStopping{}, group);
+        trainer = std::make_unique<Trainer>(*model, stage, 0, *batcher, *curriculum, *objective, settings, EarlyStopping{}, group);
     }
 };
 
@@ -182,7 +189,9 @@ class AsRank : public QObject {
         const CheckpointStore store(folder / "checkpoints", 2);
         if (!wanted.at("resume").get<bool>()) {
             TrainerEvents events;
-            events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) { store.save(state, bench.model->named_tensors(), optimizer); };
+            events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+                store.save(state, bench.model->named_tensors(), optimizer, bench.trainer->optimizer().is_sharded() ? &group : nullptr);
+            };
             events.should_stop = [&] { return group.rank() == 1 && bench.trainer->step() == 5; };   // one rank's wish stops all of them
             QVERIFY(bench.trainer->run(events) == TrainOutcome::stopped);
             QCOMPARE(bench.trainer->step(), std::int64_t{5});

@@ -106,7 +106,7 @@ class TestInfonce : public QObject {
         batch.documents = at::randn({3, 8}, at::kDouble);
         batch.documents[2] = batch.documents[0];
         batch.document_texts = {7, 8, 7};
-        QCOMPARE(InfoNce({})(batch).parts.at("masked_negatives"), 2.0);
+        QCOMPARE(InfoNce({})(batch).parts.at("masked_negatives").item<double>(), 2.0);
         InfoNceSettings none;
         none.mask = InfoNceSettings::Mask::none;
         QVERIFY(InfoNce(none)(batch).loss.item<double>() > InfoNce({})(batch).loss.item<double>());

@@ -123,10 +123,10 @@ class TestMaskedLanguage : public QObject {
         QVERIFY(!at::equal(ids(batch_of({a, b}, 5), 1, 4), both));
         QVERIFY(!at::equal(ids(batch_of({a, b}, 5), 2, 3), both));
     }
-    void a_batch_that_the_draws_spare_has_one_guess_and_one_of_special_tokens_none() {
+    void a_batch_that_the_draws_spare_has_no_guess_and_neither_has_one_of_special_tokens() {
         MaskingSettings never;
         never.rate = 0;
-        QCOMPARE(mask_tokens(batch_of({{2, 10, 11, 3}}), some_vocabulary(), never, 1, 0).rows.numel(), std::int64_t{1});
+        QCOMPARE(mask_tokens(batch_of({{2, 10, 11, 3}}), some_vocabulary(), never, 1, 0).rows.numel(), std::int64_t{0});
         QCOMPARE(mask_tokens(batch_of({{2, 3}}), some_vocabulary(), {}, 1, 0).rows.numel(), std::int64_t{0});
     }
     void shares_beyond_one_are_refused() {

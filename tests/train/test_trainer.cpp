@@ -2,6 +2,7 @@
 
 #include "common/file.h"
 #include "model/matrix.h"
+#include "support/ops_forms.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/trainer.h"
@@ -134,6 +135,45 @@ class TestTrainer : public QObject {
             const StepReport plain = a.trainer->train_step(), chunked = b.trainer->train_step();
             QVERIFY(std::abs(plain.loss - chunked.loss) < 1e-5 * plain.loss);
             QVERIFY(std::abs(plain.grad_norm - chunked.grad_norm) < 1e-4 * plain.grad_norm);
+        }
+    }
+
+    void the_form_of_accelerators_takes_the_steps_of_the_kernels_and_in_half_precision_nearly() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.dropout = 0;
+        Bench reference(settings);
+        const InForm in_form(OpsForm::device);
+        Bench device(settings);
+        settings.gradient_cache_chunk = 5;
+        Bench cached(settings);
+        settings.bf16 = true;
+        Bench half(settings);
+        for (int i = 0; i < 8; ++i) {
+            force_ops({});
+            const StepReport wanted = reference.trainer->train_step();
+            force_ops(OpsForm::device);
+            const auto off = [&](Bench& bench) { return std::abs(bench.trainer->train_step().loss / wanted.loss - 1); };
+            QVERIFY(off(device) < 1e-4);
+            QVERIFY(off(cached) < 1e-4);
+            QVERIFY(off(half) < 5e-2);
+        }
+        for (const NamedTensor& t : half.model->named_tensors()) QCOMPARE(t.tensor.scalar_type(), at::kFloat);
+    }
+
+    void the_form_of_accelerators_drops_the_same_elements_when_a_pass_is_taken_again() {
+        NEED_SHARED();
+        const InForm in_form(OpsForm::device);
+        TrainingSettings settings = small();
+        settings.dropout = 0.2;
+        settings.gradient_cache_chunk = 5;   // two passes of each chunk
+        Bench one(settings), other(settings);
+        for (int i = 0; i < 4; ++i) {
+            const StepReport a = one.trainer->train_step();
+            at::rand({3});   // what else was drawn meanwhile does not matter
+            const StepReport b = other.trainer->train_step();
+            QCOMPARE(a.loss, b.loss);
+            QCOMPARE(a.grad_norm, b.grad_norm);
         }
     }
 

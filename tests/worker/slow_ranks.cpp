@@ -7,6 +7,7 @@
 #include "checkpoint/weights.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/json.h"
 #include "common/random.h"
 #include "run/catalogue.h"
 #include "run/experiment.h"
@@ -28,7 +29,7 @@ class SlowRanks : public QObject {
                                  "    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
                                  "variants:\n  MoTE: {method: mote}\n"
                                  "training: {batch_size: 9, steps: " + std::to_string(steps) + ", learning_rate: 1.0e-3, checkpoint_every_steps: 3" + training + "}\n"
-                                 "evaluation: {baseline: false, datasets: []}\n";
+                                 "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
         const Experiment experiment = Experiment::parse(text, project_.path() / "ranks.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         return RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
     }
@@ -77,11 +78,17 @@ class SlowRanks : public QObject {
         for (int i = 0; i < 120; ++i)
             out << "{\"query\": \"question number " << i << " about " << i * 7 % 13 << "\", \"document\": \"an answer to " << i << " that speaks of " << i * 7 % 13
                 << " and more\"}\n";
+        make_directories(project_.path() / "sts");
+        std::ofstream(project_.path() / "sts/dataset.json") << R"({"name": "similar", "task": "sts"})";
+        std::ofstream scored(project_.path() / "sts/test.jsonl");
+        for (int i = 0; i < 60; ++i)   // more texts than rank 0 would embed alone
+            scored << "{\"sentence1\": \"a cat number " << i << "\", \"sentence2\": \"the cat " << i * i % 47 << "\", \"score\": " << i * 7 % 5 << "}\n";
     }
 
-    void two_processes_leave_the_model_of_one() {
+    void two_processes_leave_the_model_and_the_scores_of_one() {
         NEED_SHARED();
-        const RunDirectory alone = make_run(), together = make_run(", sharding: zero2");
+        const std::string scored = ", evaluate_every_steps: 10";
+        const RunDirectory alone = make_run(scored), together = make_run(scored + ", sharding: zero2, activation_checkpointing: true");
         const WorkerExit one = finish(alone, 1), two = finish(together, 2);
         QVERIFY2(one.code == 0, one.message.c_str());
         QVERIFY2(two.code == 0, two.message.c_str());
@@ -94,6 +101,15 @@ class SlowRanks : public QObject {
         }
         qInfo("relative difference of the weights %.2g", std::sqrt(squares / norm));
         QVERIFY2(std::sqrt(squares / norm) < 1e-4, std::to_string(std::sqrt(squares / norm)).c_str());
+        const auto scores = [](const RunDirectory& run) {
+            std::vector<double> all{read_json(run.results() / "similar.json").at("score").get<double>()};
+            for (const JournalEvent& event : read_journal(run.attempt_journal(1, 0)).events)
+                if (event.type == "evaluation") all.push_back(event.fields.at("scores").at("similar").get<double>());
+            return all;
+        };
+        const auto scores_of_one = scores(alone), scores_of_two = scores(together);
+        QCOMPARE(scores_of_two.size(), std::size_t{4});   // at steps 10, 20 and 30, and of the final model
+        for (std::size_t i = 0; i < scores_of_one.size(); ++i) QVERIFY(std::abs(scores_of_one[i] - scores_of_two[i]) < 0.2);
         const JournalContent second = read_journal(together.attempt_journal(1, 1));
         QVERIFY(second.problem.empty());
         QCOMPARE(second.events.back().type, std::string("finished"));

@@ -10,6 +10,7 @@
 #include "common/strings.h"
 #include "eval/tasks.h"
 #include "machine.h"
+#include "model/accelerator.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "plugin/stage_plan.h"
@@ -153,6 +154,7 @@ Json estimate(const Json& params, SessionData& data, Request& request) {
     probe.model = open_start_model(settings);
     const auto variant = variant_of(settings);
     variant->prepare(*probe.model);
+    probe.model->move_to(choose_device(json_or<std::string>(settings, "device", "auto", "settings")));
     std::int64_t total = 0;
     for (const auto& encoder : probe.model->encoders) total += encoder->total_parameters();
     const bool trains = json_at<std::string>(settings.at("variant"), "method", "variant") != "start";

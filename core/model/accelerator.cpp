@@ -1,0 +1,58 @@
+#include "model/accelerator.h"
+
+#include <ATen/Context.h>
+#include <ATen/DeviceAccelerator.h>
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// libtorch's CUDA half lies beside its CPU half, which this process has open.
+fs::path torch_cuda_file() {
+    Dl_info torch{};
+    if (::dladdr(reinterpret_cast<const void*>(&at::globalContext), &torch) == 0 || !torch.dli_fname) return {};
+    return fs::absolute(torch.dli_fname).parent_path() / "libtorch_cuda.so";
+}
+
+/// Opens what CUDA needs, once; what is missing otherwise, and what to do.
+const std::optional<std::string>& why_no_cuda() {
+    static const auto problem = []() -> std::optional<std::string> {
+        if (!::dlopen("libcuda.so.1", RTLD_LAZY)) return "there is no NVIDIA driver here (libcuda.so.1)";
+        const fs::path file = torch_cuda_file();
+        if (!fs::exists(file)) return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
+        if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return file.string() + " cannot be loaded: " + ::dlerror();   // operators register as it opens
+        if (at::accelerator::deviceCount() < 1) return "the NVIDIA driver shows no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
+        return std::nullopt;
+    }();
+    return problem;
+}
+
+}  // namespace
+
+c10::Device choose_device(const std::string& wanted, int local_rank, int local_size) {
+    if (wanted == "cpu") return c10::Device(c10::kCPU);
+    if (const auto& problem = why_no_cuda()) {
+        if (wanted == "auto") return c10::Device(c10::kCPU);
+        throw settings_error("device: cuda is asked for, but {}", *problem);
+    }
+    const int count = at::accelerator::deviceCount();
+    if (local_size > count && count > 1) throw settings_error("{} processes on this machine share {} GPUs; start one a GPU (--devices {})", local_size, count, count);
+    const auto index = static_cast<c10::DeviceIndex>(local_rank % count);   // a launcher may show every process its own GPU only
+    at::accelerator::setDeviceIndex(index);
+    return {c10::kCUDA, index};
+}
+
+DeviceMemory device_memory(const c10::Device& device) {
+    if (!device.is_cuda()) return {};
+    const auto& bytes = at::accelerator::getDeviceStats(device.index()).allocated_bytes[0];
+    return {static_cast<std::uint64_t>(bytes.current), static_cast<std::uint64_t>(bytes.peak)};
+}
+
+}  // namespace faceter

@@ -1,0 +1,93 @@
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/routed.h"
+
+namespace faceter {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+/// Assignments (token * k + choice) sorted by expert, all on the device.
+struct DeviceDispatch {
+    at::Tensor order, place;   ///< int64 [N]: the assignment of each sorted row, and the sorted row of each assignment
+    at::Tensor experts;        ///< int64 [N]: of the sorted rows
+    at::Tensor ends;           ///< int32 [E]: behind the last row of each expert
+    at::Tensor load;           ///< float64 [E]
+    at::Tensor kept;           ///< bool [N], by assignment; undefined: all
+};
+
+DeviceDispatch dispatch_on_device(const at::Tensor& chosen, const TokenRouting& routing) {
+    const at::Tensor flat = chosen.flatten();
+    const std::int64_t assignments = flat.numel();
+    DeviceDispatch d;
+    std::tie(d.experts, d.order) = flat.sort(/*stable=*/true, 0, false);
+    const at::Tensor rows = at::arange(assignments, flat.options());
+    d.place = at::empty_like(d.order).scatter_(0, d.order, rows);
+    d.load = at::zeros({routing.num_experts}, flat.options().dtype(at::kDouble)).scatter_add_(0, flat, at::ones({assignments}, flat.options().dtype(at::kDouble)));
+    const at::Tensor ends = d.load.cumsum(0);
+    d.ends = ends.to(at::kInt);
+    if (routing.capacity > 0) {
+        const double limit = std::max(1.0, std::ceil(routing.capacity * static_cast<double>(assignments) / static_cast<double>(routing.num_experts)));
+        const at::Tensor first = (ends - d.load).to(at::kLong).index_select(0, d.experts);
+        d.kept = (rows - first < limit).index_select(0, d.place);
+    }
+    return d;
+}
+
+/// Rows in another order, each of x [T, D] `times` times: y[i] = x[from[i] / times]. `back` is from's inverse, so that backward gathers as well: additions
+/// that are scattered over threads would give other bits every time.
+struct GatherRows : Function<GatherRows> {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& from, const at::Tensor& back, std::int64_t times) {
+        context->save_for_backward({back});
+        context->saved_data["times"] = times;
+        return x.index_select(0, times == 1 ? from : from.div(times, "floor"));
+    }
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const std::int64_t times = context->saved_data["times"].toInt(), width = gradients[0].size(1);
+        const at::Tensor rows = gradients[0].index_select(0, context->get_saved_variables()[0]);
+        return {times == 1 ? rows : rows.view({-1, times, width}).sum(1), {}, {}, {}};
+    }
+};
+
+/// Rows that begin every 16 bytes are what the grouped product takes; float64 it does not.
+bool grouped_product_serves(const at::Tensor& rows, const at::Tensor& weights) {
+    const auto whole = [](const at::Tensor& t, std::int64_t count) { return count * t.element_size() % 16 == 0; };
+    return rows.scalar_type() != at::kDouble && whole(rows, rows.size(1)) && whole(weights, weights.size(1));
+}
+
+/// rows [N, K], sorted by expert; weights [E, M, K] -> rows of expert e times weights[e]^T: [N, M].
+at::Tensor grouped_product(const at::Tensor& rows, const at::Tensor& weights, const at::Tensor& ends) {
+    if (grouped_product_serves(rows, weights)) return at::_grouped_mm(rows, weights.transpose(1, 2), ends);
+    const at::Tensor on_host = ends.cpu();
+    std::vector<at::Tensor> parts;
+    for (std::int64_t e = 0, begin = 0; e < weights.size(0); ++e) {
+        const std::int64_t end = on_host.data_ptr<std::int32_t>()[e];
+        parts.push_back(at::linear(rows.narrow(0, begin, end - begin), weights.select(0, e)));
+        begin = end;
+    }
+    return at::cat(parts);
+}
+
+}  // namespace
+
+Routed through_experts_on_device(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing, const FeedForwardForm& form) {
+    const DeviceDispatch d = dispatch_on_device(experts, routing);
+    const std::int64_t count = routing.num_experts, k = routing.top_k, width = x.size(1);
+    at::Tensor u = grouped_product(GatherRows::apply(x, d.order, d.place, k), routing.up.view({count, -1, width}), d.ends);                 // [N, U]
+    // A product with one-hot rows: its backward is one as well, where a gather of few rows would add up in whatever order.
+    if (routing.up_bias.defined()) u = u + (d.experts.unsqueeze(1) == at::arange(count, d.experts.options())).to(u.scalar_type()).matmul(routing.up_bias.view({count, -1}));
+    const at::Tensor g = activate(u, form);                                                                                              // [N, I]
+    const at::Tensor outputs = grouped_product(g, routing.down.view({count, width, -1}), d.ends);                                        // [N, D]
+    const at::Tensor share = d.kept.defined() ? weight * d.kept.view_as(weight).to(weight.scalar_type()) : weight;                       // [T, k]
+    const at::Tensor y = (GatherRows::apply(outputs, d.place, d.order, 1).view({-1, k, width}) * share.unsqueeze(-1)).sum(1);
+    const at::Tensor dropped = d.kept.defined() ? d.kept.bitwise_not().sum().to(at::kDouble) : at::zeros({}, d.load.options());
+    return {y, d.load, dropped};
+}
+
+}  // namespace faceter

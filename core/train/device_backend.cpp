@@ -1,0 +1,34 @@
+#include "train/device_backend.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+/// Beside the library that this function is in.
+std::filesystem::path module_file() {
+    Dl_info here{};
+    if (::dladdr(reinterpret_cast<const void*>(&open_nccl), &here) == 0 || !here.dli_fname) return {};
+    return std::filesystem::absolute(here.dli_fname).parent_path() / "faceter/nccl.so";
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, std::chrono::milliseconds limit) {
+    static const auto open = [] {
+        const auto file = module_file();
+        if (!std::filesystem::exists(file)) throw settings_error("{} is missing, which joins several GPUs; run packaging/setup.sh --cuda and build again", file.string());
+        void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!module) throw settings_error("{} cannot be loaded: {}", file.string(), ::dlerror());
+        return reinterpret_cast<decltype(&faceter_open_nccl)>(::dlsym(module, "faceter_open_nccl"));
+    }();
+    c10::intrusive_ptr<c10d::Backend> opened;
+    open(store, rank, size, limit, opened);
+    return opened;
+}
+
+}  // namespace faceter

@@ -1,0 +1,200 @@
+#include <ATen/ExpandUtils.h>
+#include <dlfcn.h>
+#include <torch/library.h>
+
+#include "common/error.h"
+#include "model/accelerator.h"
+#include "model/device.h"
+#include "model/embedding_model.h"
+#include "support/backbones.h"
+#include "support/ops_forms.h"
+#include "support/tensors.h"
+#include "support/test.h"
+#include "train/objective.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// The encoder of a family; `kind`: "dense", "mixture" (two task experts in every other block) or "routed" (four experts by token there).
+std::unique_ptr<Encoder> some_encoder(const std::string& family, const std::string& kind) {
+    auto encoder = std::make_unique<Encoder>(small_config(family), std::vector<DenseModule>{}, at::kFloat);
+    fill(*encoder);
+    for (std::size_t i = 1; i < encoder->blocks().size(); i += 2) {
+        Block& block = encoder->blocks()[i];
+        if (kind == "mixture") block.experts.push_back(block.experts.front().clone());
+        if (kind != "routed") continue;
+        TokenRouting routing;
+        routing.num_experts = 4;
+        routing.top_k = 2;
+        routing.router = at::randn({4, 24});
+        Encoder::route_tokens(block, std::move(routing));
+    }
+    encoder->require_grad(true);
+    return encoder;
+}
+
+/// Loss of two queries against two documents, as a step has it.
+at::Tensor loss_of(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) {
+    const at::Tensor rows = pool(encoder.forward(batch, context), batch.layout, Pooling::mean, {}).to(at::kFloat);
+    PairEmbeddings pairs;
+    pairs.queries = rows.narrow(0, 0, 2);
+    pairs.documents = rows.narrow(0, 2, 2);
+    pairs.document_texts = {1, 2};
+    return InfoNce({})(pairs).loss;
+}
+
+double cosine(const at::Tensor& a, const at::Tensor& b) {
+    return at::cosine_similarity(a.flatten().to(at::kDouble), b.flatten().to(at::kDouble), 0).item<double>();
+}
+
+void every_kind() {
+    QTest::addColumn<QString>("family");
+    QTest::addColumn<QString>("kind");
+    for (const char* family : backbone_families)
+        for (const char* kind : {"dense", "mixture", "routed"}) QTest::addRow("%s, %s", family, kind) << family << kind;
+}
+
+// Shapes of the operations that PyTorch knows for the meta device in Python only.
+
+at::Tensor select_rows(const at::Tensor& x, std::int64_t dim, const at::Tensor& index) {
+    auto shape = x.sizes().vec();
+    shape[static_cast<std::size_t>(dim)] = index.numel();
+    return at::empty(shape, x.options());
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm(const at::Tensor& x, c10::SymIntArrayRef, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, double) {
+    const at::Tensor moment = at::empty({x.size(0), 1}, x.options());
+    return {at::empty_like(x), moment, moment};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& dy, const at::Tensor& x, c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&,
+                                                                   const std::optional<at::Tensor>& gamma, const std::optional<at::Tensor>& beta, std::array<bool, 3>) {
+    const auto made = [](const std::optional<at::Tensor>& t) { return t && t->defined() ? at::empty_like(*t) : at::Tensor(); };
+    return {at::empty_like(x), made(gamma), made(beta)};
+}
+
+at::Tensor segments(const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, const std::optional<at::Tensor>& offsets, std::int64_t,
+                    bool, const std::optional<at::Scalar>&) {
+    return at::empty({offsets->numel() - 1, x.size(1)}, x.options());
+}
+
+at::Tensor segments_backward(const at::Tensor&, const at::Tensor&, const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, std::int64_t,
+                             const std::optional<at::Scalar>&) {
+    return at::empty_like(x);
+}
+
+at::Tensor safe_softmax(const at::Tensor& x, std::int64_t, std::optional<at::ScalarType>) { return at::empty_like(x); }
+
+at::Tensor& absolute(const at::Tensor& x, at::Tensor& out) { return const_cast<at::Tensor&>(out.resize_(x.sizes())); }
+
+at::Tensor where(const at::Tensor& condition, const at::Tensor& a, const at::Tensor& b) {
+    return at::empty(at::infer_size(at::infer_size(condition.sizes(), a.sizes()), b.sizes()), (a.dim() > 0 ? a : b).options());
+}
+
+at::Tensor table_backward(const at::Tensor& dy, const at::Tensor&, c10::SymInt rows, c10::SymInt, bool) {
+    return at::empty({rows.expect_int(), dy.size(-1)}, dy.options());
+}
+
+at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const std::optional<at::Tensor>& ends, const std::optional<at::Tensor>&, std::optional<at::ScalarType>) {
+    return b.dim() == 3 ? at::empty({a.size(0), b.size(2)}, a.options()) : at::empty({ends->size(0), a.size(0), b.size(1)}, a.options());
+}
+
+at::Tensor relu(const at::Tensor& x) { return at::empty_like(x); }
+
+TORCH_LIBRARY_IMPL(aten, Meta, library) {
+    library.impl("relu", relu);
+    library.impl("_grouped_mm", grouped_product);
+    library.impl("embedding_dense_backward", table_backward);
+    library.impl("where.self", where);
+    library.impl("abs.out", absolute);
+    library.impl("_safe_softmax", safe_softmax);
+    library.impl("index_select", select_rows);
+    library.impl("native_layer_norm", layer_norm);
+    library.impl("native_layer_norm_backward", layer_norm_backward);
+    library.impl("segment_reduce", segments);
+    library.impl("_segment_reduce_backward", segments_backward);
+}
+
+}  // namespace
+
+class TestDevice : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void gradients_through_half_precision_reach_the_full_weights_data() { every_kind(); }
+    void gradients_through_half_precision_reach_the_full_weights() {
+        QFETCH(QString, family);
+        QFETCH(QString, kind);
+        const InForm in_form(OpsForm::device);
+        const auto encoder = some_encoder(family.toStdString(), kind.toStdString());
+        const PackedBatch batch = some_batch({0, 0, 0, 0});
+        loss_of(*encoder, batch, {}).backward();
+        std::vector<at::Tensor> exact;
+        for (const Parameter& p : encoder->parameters()) {
+            exact.push_back(p.tensor.grad());
+            p.tensor.mutable_grad() = at::Tensor();
+        }
+        const auto lowered = encoder->lowered(at::kBFloat16);
+        loss_of(*lowered, batch, {}).backward();
+        const auto parameters = encoder->parameters();
+        double worst = 1;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const at::Tensor& gradient = parameters[i].tensor.grad();
+            QCOMPARE(gradient.defined(), exact[i].defined());   // an expert that nobody went through has none
+            if (!gradient.defined()) continue;
+            QCOMPARE(gradient.scalar_type(), at::kFloat);
+            if (exact[i].abs().max().item<double>() > 1e-3) worst = std::min(worst, cosine(gradient, exact[i]));
+        }
+        QVERIFY2(worst > (kind == "routed" ? 0.9 : 0.98), std::to_string(worst).c_str());   // a token between two experts may go the other way
+    }
+
+    void dropout_depends_on_seed_step_and_batch_alone() {
+        const InForm in_form(OpsForm::device);
+        const auto encoder = some_encoder("bert", "dense");
+        const at::NoGradGuard no_grad;
+        const auto pass = [&](std::uint64_t seed, std::int64_t step, std::uint64_t first_key) {
+            at::rand({5});   // whatever was drawn before
+            return encoder->forward(some_batch({0, 0}, first_key), {true, seed, step, 0.3, 0.3});
+        };
+        const at::Tensor once = pass(1, 2, 3);
+        QVERIFY(at::equal(once, pass(1, 2, 3)));
+        QVERIFY(!at::equal(once, pass(2, 2, 3)) && !at::equal(once, pass(1, 3, 3)) && !at::equal(once, pass(1, 2, 4)));
+    }
+
+    /// Tensors of the meta device have shapes and no values: whatever reads one back, or mixes host and device, throws. So this is what a GPU's step is made of.
+    void a_pass_in_training_reads_nothing_back_data() { every_kind(); }
+    void a_pass_in_training_reads_nothing_back() {
+        QFETCH(QString, family);
+        QFETCH(QString, kind);
+        const auto encoder = some_encoder(family.toStdString(), kind.toStdString());
+        encoder->move_to(c10::kMeta);
+        RoutingTrace trace;
+        const ForwardContext context{true, 1, 2, 0.1, 0.1, &trace};
+        const auto lowered = encoder->lowered(at::kBFloat16);
+        for (const Encoder* one : std::initializer_list<const Encoder*>{encoder.get(), lowered.get()}) {
+            const at::Tensor loss = loss_of(*one, some_batch({0, 0, 0, 0}), context);
+            QVERIFY(loss.is_meta());
+            loss.backward();
+        }
+        for (const RouterOutput& router : trace) QVERIFY(router.load.is_meta() && router.entropy_sum().is_meta());
+        for (const Parameter& p : encoder->parameters())
+            if (p.expert <= 0) QVERIFY2(p.tensor.grad().defined() && p.tensor.grad().is_meta(), p.name.c_str());
+    }
+
+    void scalars_of_the_host_and_absent_ones_are_read_in_order() {
+        const auto values = read_scalars({at::scalar_tensor(2.5), at::Tensor(), at::scalar_tensor(7, at::kLong)});
+        QCOMPARE(values, (std::vector<double>{2.5, 0, 7}));
+    }
+
+    void without_a_driver_auto_is_the_processor_and_cuda_says_what_is_missing() {
+        if (::dlopen("libcuda.so.1", RTLD_LAZY)) QSKIP("this machine has NVIDIA's driver");
+        QVERIFY(choose_device("auto").is_cpu());
+        QVERIFY(choose_device("cpu", 1, 2).is_cpu());
+        EXPECT_ERROR(choose_device("cuda"), std::string("NVIDIA driver"));
+        QCOMPARE(device_memory(c10::kCPU).most, std::uint64_t{0});
+    }
+};
+
+FACETER_TEST(TestDevice)
+#include "test_device.moc"
