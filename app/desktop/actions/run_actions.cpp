@@ -1,6 +1,7 @@
 #include "actions/run_actions.h"
 
 #include "common/error.h"
+#include "run/elsewhere.h"
 #include "run/state.h"
 #include "run/supervisor.h"
 #include "workspace/workspace.h"
@@ -16,6 +17,24 @@ std::vector<RunDirectory> open(const Project& project, const QStringList& runs) 
 
 void append(const std::filesystem::path& folder, const QStringList& runs, const Json& event) {
     for (const RunDirectory& run : open(Project(folder, false), runs)) run.append_user_event(event);
+}
+
+/// A supervisor of their own, on this machine.
+void start(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) { start_supervisor(Queue::create(project, runs, place.jobs, place.devices)); }
+
+std::vector<RunDirectory> launchHere(const Project& project, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
+    experiment.check_files();
+    worker_program();
+    std::vector<RunDirectory> runs;
+    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    start(project, runs, place);
+    return runs;
+}
+
+QStringList idsOf(const std::vector<RunDirectory>& runs) {
+    QStringList ids;
+    for (const RunDirectory& run : runs) ids << qs(run.info().id);
+    return ids;
 }
 
 QString countOf(const QStringList& runs) { return runs.size() == 1 ? runs.first() : QStringLiteral("%1 runs").arg(runs.size()); }
@@ -40,36 +59,39 @@ void RunActions::work(const QString& done, Work body, std::function<void()> then
         .onFailed([this](const std::exception& error) { m_workspace.complain(QString::fromUtf8(error.what())); });
 }
 
-void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, int jobs) {
-    work(QStringLiteral("%1: %2 runs started").arg(qs(experiment->name())).arg(experiment->runs().size()),
-         [experiment, smoke, jobs](const std::filesystem::path& folder) {
-             experiment->check_files();
-             worker_program();
-             const Project project(folder, true);
-             std::vector<RunDirectory> runs;
-             for (const ResolvedRun& run : experiment->runs()) runs.push_back(RunDirectory::create(folder, *experiment, run, smoke));
-             start_supervisor(Queue::create(project, runs, jobs));
-             QStringList ids;
-             for (const RunDirectory& run : runs) ids << qs(run.info().id);
-             return ids;
-         });
+void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
+    const QString what = place.profile.isEmpty() ? tr("%1: %2 runs started") : tr("%1: %2 runs submitted");
+    work(what.arg(qs(experiment->name())).arg(experiment->runs().size()), [experiment, smoke, place](const std::filesystem::path& folder) {
+        const Project project(folder, true);
+        if (place.profile.isEmpty()) return idsOf(launchHere(project, *experiment, smoke, place));
+        return idsOf(submit_experiment(project, read_profile(place.profile.toStdString()), *experiment, {{}, {}, smoke}));
+    });
 }
 
 void RunActions::stop(const QStringList& runs) {
-    work(QStringLiteral("%1 will stop with a checkpoint").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+    work(tr("%1 will stop with a checkpoint").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
         for (const RunDirectory& run : open(Project(folder, false), runs))
-            if (!is_over(read_state(run).phase)) run.request("stop");
+            if (!is_over(read_state(run).phase)) stop_run(run);
         return QStringList();
     });
 }
 
+/// Each goes on where it was started last.
 void RunActions::resume(const QStringList& runs) {
-    work(QStringLiteral("%1 resumed").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
+    const auto body = [runs](const std::filesystem::path& folder) {
         const Project project(folder, false);
-        const std::vector<RunDirectory> opened = open(project, runs);
-        prepare_resume(opened);
-        start_supervisor(Queue::create(project, opened, 1));
+        for (const auto& [profile, group] : destinations_of(open(project, runs), "")) {
+            if (profile.empty()) {
+                prepare_resume(group);
+                start(project, group);
+            } else {
+                resume_through(project, read_profile(profile), group);
+            }
+        }
         return QStringList();
+    };
+    work(tr("%1 resumed").arg(countOf(runs)), body, [this, runs] {
+        if (ProjectSession* open = m_workspace.session()) open->follow(runs);
     });
 }
 
@@ -77,10 +99,9 @@ void RunActions::rerun(const QStringList& runs) {
     work(QStringLiteral("%1 started anew").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
         const Project project(folder, false);
         std::vector<RunDirectory> made;
-        QStringList ids;
-        for (const RunDirectory& run : open(project, runs)) ids << qs(made.emplace_back(RunDirectory::create_like(folder, run)).info().id);
-        start_supervisor(Queue::create(project, made, 1));
-        return ids;
+        for (const RunDirectory& run : open(project, runs)) made.push_back(RunDirectory::create_like(folder, run));
+        start(project, made);
+        return idsOf(made);
     });
 }
 

@@ -9,15 +9,22 @@ namespace faceter::desktop {
 
 class Workspace;
 
-/// What a user does to runs. Everything works on the run directories beside the interface's thread; the outcome comes as a sentence
+/// Where runs are started.
+struct LaunchPlace {
+    QString profile;   ///< of the user's configuration; empty: this machine
+    int jobs = 1;      ///< runs at once, on this machine
+    int devices = 1;   ///< processes of a run, on this machine
+};
+
+/// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread; the outcome comes as a sentence
 /// (Workspace::said) or a complaint, and the runs' rows follow when the ingest thread has looked.
 class RunActions : public QObject {
     Q_OBJECT
   public:
     explicit RunActions(Workspace& workspace);
 
-    /// Makes the runs of an experiment in the project and starts a supervisor of their own for them; `launched` tells their ids.
-    void launch(std::shared_ptr<const Experiment> experiment, bool smoke, int jobs);
+    /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells their ids.
+    void launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place);
     void stop(const QStringList& runs);
     void resume(const QStringList& runs);
     void rerun(const QStringList& runs);

@@ -2,12 +2,13 @@
 
 #include <QFileSystemWatcher>
 
+#include "project/cluster_thread.h"
 #include "project/ingest_thread.h"
 
 namespace faceter::desktop {
 
 ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* parent)
-    : QObject(parent), m_folder(absolute_path(folder)), m_runs(std::make_shared<RunsSnapshot>()), m_ingest(std::make_unique<IngestThread>(m_folder)) {
+    : QObject(parent), m_folder(absolute_path(folder)), m_runs(std::make_shared<RunsSnapshot>()), m_ingest(std::make_unique<IngestThread>(m_folder)), m_cluster(std::make_unique<ClusterThread>(m_folder)) {
     m_pool.setMaxThreadCount(1);
     m_pool.setExpiryTimeout(-1);
     connect(m_ingest.get(), &IngestThread::snapshot, this, &ProjectSession::take);
@@ -19,10 +20,13 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     auto* watcher = new QFileSystemWatcher(this);
     watcher->addPath(QString::fromStdString((m_folder / "runs").string()));
     connect(watcher, &QFileSystemWatcher::directoryChanged, this, &ProjectSession::refresh);
+    connect(m_cluster.get(), &ClusterThread::warned, this, &ProjectSession::warned);
     m_ingest->start(QThread::LowPriority);
+    m_cluster->start(QThread::LowPriority);
 }
 
 ProjectSession::~ProjectSession() {
+    m_cluster.reset();
     m_ingest.reset();
     m_pool.clear();
     m_pool.waitForDone();
@@ -39,7 +43,12 @@ void ProjectSession::take(RunsSnapshotPtr runs) {
     Q_EMIT runsChanged();
 }
 
-void ProjectSession::refresh() { m_ingest->wake(); }
+void ProjectSession::refresh() {
+    m_ingest->wake();
+    m_cluster->wake();
+}
+
+void ProjectSession::follow(const QStringList& runs) { m_cluster->follow(runs); }
 
 void ProjectSession::rebuild() {
     // The store thread lets go of the file first: a damaged one is replaced.

@@ -86,7 +86,7 @@ class SlowDesktopKilled : public QObject {
         window.openPath(QString::fromStdString(project.string()));
         if (qgetenv(child_variable) == "launch") {
             const auto experiment = std::make_shared<const Experiment>(Experiment::load(project / "killed.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"})));
-            workspace.actions().launch(experiment, false, 3);
+            workspace.actions().launch(experiment, false, {{}, 3, 1});
         }
         QTimer pages;
         int shown = 0;

@@ -100,7 +100,7 @@ void ComposePage::write(const QString& file, const std::function<void()>& then) 
 void ComposePage::launch() {
     const auto experiment = m_document.report().experiment;
     if (!experiment || !m_document.isChecked()) return;
-    if (workspace().session()) return workspace().actions().launch(experiment, m_document.smoke(), m_launch->jobs());
+    if (workspace().session()) return workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
     auto* dialog = new ProjectDialog(QString::fromStdString(safe_file_name(experiment->name())), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog, experiment] { launchInto(dialog->folder(), experiment); });
@@ -116,7 +116,7 @@ void ComposePage::launchInto(const QString& folder, const std::shared_ptr<const 
         .then(this, [this, folder, experiment](bool) {
             rememberProject(folder);
             workspace().openProject(folder.toStdString());
-            workspace().actions().launch(experiment, m_document.smoke(), m_launch->jobs());
+            workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
         })
         .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }

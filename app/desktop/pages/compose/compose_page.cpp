@@ -87,6 +87,7 @@ void ComposePage::shown() {
     m_launch->setProject(session ? QDir(folder).dirName() : QString());
     if (session) m_document.setBaseFolder(session->folder());
     m_disk->look();
+    m_launch->lookForProfiles();
 }
 
 QWidget* ComposePage::buildHeader() {
@@ -199,6 +200,7 @@ QJsonObject ComposePage::state() const {
                       {QStringLiteral("open"), QJsonArray::fromStringList(m_form->openGroups())},
                       {QStringLiteral("centre"), QString::fromLatin1(m_centre->saveState().toBase64())},
                       {QStringLiteral("vertical"), QString::fromLatin1(m_vertical->saveState().toBase64())}};
+    if (const QString profile = m_launch->place().profile; !profile.isEmpty()) state[QStringLiteral("profile")] = profile;
     if (!m_document.text().isModified()) return state;
     state[QStringLiteral("draft")] = m_document.plainText();
     state[QStringLiteral("based_on")] = m_disk->known();
@@ -212,6 +214,7 @@ void ComposePage::restore(const QJsonObject& state) {
     QStringList open;
     for (const QJsonValue& name : state[QStringLiteral("open")].toArray()) open << name.toString();
     if (!open.isEmpty()) m_form->setOpenGroups(open);
+    m_launch->setProfile(state[QStringLiteral("profile")].toString());
     const QString file = state[QStringLiteral("file")].toString();
     if (state.contains(QStringLiteral("draft"))) {
         m_document.reset(state[QStringLiteral("draft")].toString(), file, true);

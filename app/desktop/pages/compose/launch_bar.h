@@ -1,36 +1,49 @@
 #pragma once
 #include <QWidget>
 
+#include "actions/run_actions.h"
 #include "pages/compose/experiment_document.h"
+#include "run/profile.h"
 
 class QCheckBox;
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QSpinBox;
 
 namespace faceter::desktop {
 
-/// What will be started, and the button that starts it.
+/// What will be started and where (here, or through a profile of the user's configuration), and the button that starts it.
 class LaunchBar : public QWidget {
     Q_OBJECT
   public:
     explicit LaunchBar(ExperimentDocument& document, QWidget* parent = nullptr);
-    int jobs() const;
+    LaunchPlace place() const;
+    /// A profile that is not there (any more) leaves this machine chosen.
+    void setProfile(const QString& profile);
     void setProject(const QString& folder);
+    /// Reads the profiles anew, in the background: they are files that their owner edits elsewhere.
+    void lookForProfiles();
 
   Q_SIGNALS:
     void launchAsked();
     void problemsAsked();
 
   private:
+    QWidget* buildWhere();
+    void takeProfiles(const std::vector<ProfileSummary>& profiles);
+    void showPlace();
     void refresh();
 
     ExperimentDocument& m_document;
     QLabel* m_summary;
     QCheckBox* m_smoke;
+    QComboBox* m_where;
     QSpinBox* m_jobs;
+    QSpinBox* m_devices;
     QPushButton* m_launch;
     QString m_project;
+    QString m_wanted;   ///< profile that is to be chosen when it is found
 };
 
 }  // namespace faceter::desktop

@@ -1,0 +1,166 @@
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QStandardItemModel>
+
+#include "actions/run_actions.h"
+#include "desktop/compose/fake_worker.h"
+#include "pages/compose/compose_page.h"
+#include "run/launch.h"
+#include "run/profile.h"
+#include "support/fake_programs.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 30000;
+
+const char* const written = R"(name: mine
+model: minilm
+tasks:
+  retrieval:
+    train:
+      - {source: debian, view: synopsis_description}
+variants:
+  EM: {method: dense}
+evaluation: {baseline: false}
+)";
+
+/// The page in a project of its own, with an experiment of one run.
+struct Fixture {
+    Workspace workspace;
+    ComposePage page{workspace};
+    QStringList complaints;
+    QSignalSpy launched{&workspace.actions(), &RunActions::launched};
+
+    explicit Fixture(const fs::path& project) {
+        Project(project, true);
+        QObject::connect(&workspace, &Workspace::complained, &page, [this](const QString& text) { complaints << text; });
+        workspace.openProject(project);
+        page.resize(1000, 700);
+        page.show();
+        page.document().reset(QString::fromUtf8(written), {});
+        static_cast<void>(QTest::qWaitFor([&] { return page.isReady() && where()->count() > 1; }, patience_ms));
+    }
+    QComboBox* where() { return page.findChild<QComboBox*>(QStringLiteral("launchWhere")); }
+    QWidget* find(const char* name) { return page.findChild<QWidget*>(QLatin1String(name)); }
+    QString summary() { return page.findChild<ElidedLabel*>(QStringLiteral("launchSummary"))->fullText(); }
+    void choose(const char* profile) {
+        where()->setFocus();
+        QTest::keyClicks(where(), QString::fromLatin1(profile));   // as a person does: its first letters
+    }
+    void launch() { QTest::mouseClick(find("launch"), Qt::LeftButton); }
+    RunState state() { return workspace.runs()->runs.empty() ? RunState() : workspace.runs()->runs.front().state; }
+};
+
+}  // namespace
+
+/// Where Compose starts runs: here, or through the user's profiles.
+class TestLaunchBar : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    int projects_ = 0;
+
+    fs::path project() { return folder_.path() / ("project" + std::to_string(++projects_)); }
+    static void profile(const char* name, const std::string& text) {
+        make_directories(profile_folder());
+        write_file_atomic(profile_folder() / (std::string(name) + ".yaml"), text);
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        Manifest manifest;
+        manifest.id = "demo";
+        manifest.version = "1";
+        manifest.variants = {{"dense", "A plain encoder.", {"dense", "", {}}}};
+        make_directories(folder_.path() / "plugins");
+        QCOMPARE(write_manifest(manifest, folder_.path() / "plugins/demo.json"), 0);
+        qputenv("FACETER_PLUGIN_DIR", (folder_.path() / "plugins").c_str());
+        qputenv("FACETER_WORKER", write_fake_worker(folder_.path()).c_str());
+        qputenv("XDG_CONFIG_HOME", (folder_.path() / "config").c_str());
+        profile("broken", "kind: slurm\npartion: x\n");
+        profile("gpu", "kind: slurm\npartition: a100\ndescription: four hours on one card\n");
+        profile("other", "kind: ssh\nhost: box\nfolder: " + (folder_.path() / "there").string() + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\n");
+    }
+    void init() { QSettings().clear(); }
+
+    void this_machine_and_every_profile_are_offered() {
+        Fixture f(project());
+        QCOMPARE(f.where()->count(), 4);
+        QCOMPARE(f.where()->currentText(), QStringLiteral("on this machine"));
+        QVERIFY(f.find("jobs")->isVisible() && f.find("devices")->isVisible());
+        QCOMPARE(f.where()->itemText(1), QStringLiteral("broken · cannot be used"));
+        QVERIFY(!qobject_cast<QStandardItemModel*>(f.where()->model())->item(1)->isEnabled());
+        QVERIFY(f.where()->itemData(1, Qt::ToolTipRole).toString().contains(QStringLiteral("partion")));
+        f.choose("g");
+        QCOMPARE(f.where()->currentText(), QStringLiteral("gpu · partition a100"));
+        QVERIFY(!f.find("jobs")->isVisible() && !f.find("devices")->isVisible());   // the profile says it
+        QVERIFY2(f.summary().contains(QStringLiteral("through gpu")), qPrintable(f.summary()));
+        if (const QString folder = qEnvironmentVariable("FACETER_PICTURES"); !folder.isEmpty()) f.page.grab().save(folder + QStringLiteral("/launch.png"));
+        const QJsonObject state = f.page.state();
+        Fixture again(project());
+        again.page.restore(state);
+        QTRY_COMPARE(again.where()->currentText(), QStringLiteral("gpu · partition a100"));
+        fs::rename(profile_folder() / "gpu.yaml", folder_.path() / "gpu.yaml");
+        again.page.shown();
+        QTRY_COMPARE(again.where()->count(), 3);
+        QCOMPARE(again.where()->currentText(), QStringLiteral("on this machine"));
+        fs::rename(folder_.path() / "gpu.yaml", profile_folder() / "gpu.yaml");
+    }
+    void a_run_is_submitted_and_what_slurm_says_is_seen_without_asking() {
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo 12");
+        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        programs.answers("scancel", "echo \"$@\" >'" + (folder_.path() / "cancelled").string() + "'");
+        Fixture f(project());
+        f.choose("g");
+        f.launch();
+        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))), patience_ms);
+        QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
+        const QString id = f.launched.first().first().toStringList().first();
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::queued && f.state().cause.find("12_0: Priority") != std::string::npos, patience_ms);
+        const RunDirectory run(f.workspace.session()->folder() / "runs" / id.toStdString());
+        QVERIFY(read_file(read_launch(run)->folder / "job.sh").find("#SBATCH --partition=a100\n") != std::string::npos);
+        programs.answers("squeue", "echo '12_0|RUNNING|None|n7'");
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::running, patience_ms);
+        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::queued, patience_ms);
+        f.workspace.actions().stop({id});
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(folder_.path() / "cancelled"), patience_ms);
+        QCOMPARE(read_file(folder_.path() / "cancelled"), std::string("12_0\n"));
+    }
+    void a_refusal_is_said_and_leaves_no_run() {
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo 'sbatch: error: invalid partition specified: a100' >&2; exit 1");
+        Fixture f(project());
+        f.choose("g");
+        f.launch();
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 1, patience_ms);
+        QVERIFY2(f.complaints.first().contains(QStringLiteral("invalid partition specified: a100")), qPrintable(f.complaints.first()));
+        QVERIFY(Project(f.workspace.session()->folder(), false).run_ids().empty());
+    }
+    void a_run_on_another_machine_is_mirrored_until_it_is_over() {
+        const FakePrograms programs;
+        programs.answers("ssh", "exec sh -s");   // the other machine is this one
+        Fixture f(project());
+        f.choose("o");
+        QCOMPARE(f.where()->currentText(), QStringLiteral("other · box"));
+        f.launch();
+        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))), patience_ms);
+        QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
+        // The worker there does nothing and ends.
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::failed, patience_ms);
+        QVERIFY2(f.state().cause.find("without saying that it was done") != std::string::npos, f.state().cause.c_str());
+    }
+};
+
+FACETER_TEST(TestLaunchBar)
+#include "test_launch_bar.moc"
