@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "model/device.h"
 
 namespace faceter {
 namespace {
@@ -109,9 +110,36 @@ void GroupAdamW::arrived(std::size_t parameter) {
     while (sending_.sent < sending_.order.size() && sending_.missing[sending_.order[sending_.sent]] == 0) send_next();
 }
 
+void GroupAdamW::only_rows(const at::Tensor& table, std::vector<std::int64_t> rows) {
+    if (group_.size() == 1 || sharding_ != Sharding::none) return;
+    table_ = table;
+    table_rows_ = to_device(at::tensor(rows, at::kLong), table.device());
+}
+
+bool GroupAdamW::by_rows(std::size_t bucket) const {
+    return table_.defined() && buckets_[bucket].members.size() == 1 && parameters_[buckets_[bucket].members.front().parameter].tensor.is_same(table_);
+}
+
+/// The rows of this rank's gradient, whose place is kept for their sums.
+at::Tensor GroupAdamW::packed_rows(const Bucket& bucket) {
+    const std::size_t parameter = bucket.members.front().parameter;
+    at::Tensor& gradient = parameters_[parameter].tensor.mutable_grad();
+    sending_.gradients[parameter] = gradient.defined();
+    sending_.tables.back() = gradient.defined() ? gradient : at::zeros_like(parameters_[parameter].tensor).requires_grad_(false);
+    gradient = at::Tensor();
+    return sending_.tables.back().index_select(0, table_rows_);
+}
+
+void GroupAdamW::take_rows(std::size_t bucket, const at::Tensor& table, const at::Tensor& sums, const std::vector<char>& anywhere) {
+    const std::size_t parameter = buckets_[bucket].members.front().parameter;
+    if (anywhere[parameter]) parameters_[parameter].tensor.mutable_grad() = at::Tensor(table).index_copy_(0, table_rows_, sums);
+}
+
 void GroupAdamW::send_next() {
     const at::NoGradGuard no_grad;
-    const at::Tensor packed = packed_gradients(buckets_[sending_.order[sending_.sent++]]);
+    const std::size_t bucket = sending_.order[sending_.sent++];
+    sending_.tables.emplace_back();
+    const at::Tensor packed = by_rows(bucket) ? packed_rows(buckets_[bucket]) : packed_gradients(buckets_[bucket]);
     sending_.sums.push_back(sharding_ == Sharding::none ? group_.start_all_reduce_sum(packed) : group_.start_reduce_scatter_sum(packed));
 }
 
@@ -165,8 +193,12 @@ at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const st
     const Sending sent = std::exchange(sending_, {});
     for (std::size_t i = 0; i < sent.order.size(); ++i) {
         const at::Tensor sums = sent.sums[i]->wait();
-        sharding_ == Sharding::none ? take_all(sent.order[i], sums, anywhere) : take_own(sent.order[i], sums, anywhere);
+        if (sent.tables[i].defined())
+            take_rows(sent.order[i], sent.tables[i], sums, anywhere);
+        else
+            sharding_ == Sharding::none ? take_all(sent.order[i], sums, anywhere) : take_own(sent.order[i], sums, anywhere);
     }
+    table_ = table_rows_ = at::Tensor();
     if (sharding_ == Sharding::none) return adamw_.step(learning_rate, max_grad_norm, experts);
     const at::Tensor norm = adamw_.step(learning_rate, max_grad_norm, experts, [&](const at::Tensor& own) {
         at::Tensor squares = own.to(at::kDouble).square().reshape({1});

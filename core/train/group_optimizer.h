@@ -32,6 +32,9 @@ class GroupAdamW {
     GroupAdamW(const GroupAdamW&) = delete;
     GroupAdamW& operator=(const GroupAdamW&) = delete;
 
+    /// For the step to come: only these rows of `table` [V, D] have gradients on any rank (the tokens of the global batch; ascending), so only they travel. The same
+    /// on every rank. Sharded optimisers, and tables that share a bucket, send whole ones.
+    void only_rows(const at::Tensor& table, std::vector<std::int64_t> rows);
     /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time. Not needed for the result.
     void send_while_backward(const std::set<int>& experts);
     /// Sums the gradients over the ranks, then one step as AdamW::step. `experts` are those of the global batch plan: the same on every rank. A rank
@@ -59,6 +62,7 @@ class GroupAdamW {
         std::size_t sent = 0;                              ///< of `order`
         std::vector<std::size_t> missing;                  ///< of each bucket: gradients that backward has not come to
         std::vector<std::unique_ptr<PendingSum>> sums;     ///< in that order
+        std::vector<at::Tensor> tables;                    ///< in that order: this rank's gradient of a table of which rows were sent
         std::vector<float> gradients;                      ///< 0 or 1 of each parameter: whether this rank had one when its bucket was sent
     };
     struct Arrival;
@@ -69,6 +73,9 @@ class GroupAdamW {
     void send_next();
     std::vector<char> gradients_anywhere() const;
     at::Tensor packed_gradients(const Bucket& bucket);
+    bool by_rows(std::size_t bucket) const;
+    at::Tensor packed_rows(const Bucket& bucket);
+    void take_rows(std::size_t bucket, const at::Tensor& table, const at::Tensor& sums, const std::vector<char>& anywhere);
     void take_all(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere);
     void take_own(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere);
     void share_new_values(std::size_t bucket);
@@ -80,6 +87,7 @@ class GroupAdamW {
     std::vector<Bucket> buckets_;
     std::vector<std::size_t> bucket_of_;   ///< of each parameter
     Sending sending_;
+    at::Tensor table_, table_rows_;        ///< of only_rows(); undefined: none
     std::vector<Piece> pieces_;   ///< zero2
     AdamW adamw_;                 ///< of all parameters, or of the pieces
 };

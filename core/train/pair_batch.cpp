@@ -163,11 +163,14 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
     return batch;
 }
 
-PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides) const {
+PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::set<std::int64_t>* token_ids) const {
     PairBatch batch;
     batch.num_pairs = static_cast<std::int64_t>(items.size());
     batch.pairs.temperature = temperature;
-    for (const SequenceInput& sequence : collect(items, sides, batch)) batch.experts.insert(sequence.expert);
+    for (const SequenceInput& sequence : collect(items, sides, batch)) {
+        batch.experts.insert(sequence.expert);
+        if (token_ids) token_ids->insert(sequence.ids, sequence.ids + sequence.length);
+    }
     return batch;
 }
 

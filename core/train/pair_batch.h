@@ -52,7 +52,8 @@ class PairBatcher {
     PairBatch build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
     PairBatch build(std::span<const ExampleReference> items, double temperature) const { return build(items, temperature, {}); }
     /// The same without tokens and rows: what every rank needs to know of the pairs that others embed.
-    PairBatch outline(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
+    /// With `token_ids` the ids of all its texts are added to them.
+    PairBatch outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::set<std::int64_t>* token_ids = nullptr) const;
     /// Embeds the documents and negatives of these tasks (none: of all) once, by expert 0 of their encoder, for stages whose document side does not change. What was embedded
     /// before is kept.
     void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks) const;

@@ -109,6 +109,7 @@ class Trainer {
     struct StepSums {
         LossSums whole, share;          ///< of the whole batch on every rank; of this rank's share of it
         std::set<int> experts;          ///< of the whole batch
+        std::set<std::int64_t> token_ids;   ///< of the whole batch, with several ranks
         std::int64_t tokens = 0, pairs = 0;
         int busy_ranks = 0;             ///< the first so many have embedded anything
     };

@@ -42,7 +42,7 @@ class AsMember : public QObject {
         const std::string job = qgetenv("FACETER_TEST_JOB").toStdString();
         if (job.empty()) QSKIP("started by the tests of test_process_group");
         const auto group = join_gloo_group(Rendezvous::from_environment(), {30, job == "hangs" ? 4.0 : 30.0, 30});
-        job == "collects" ? collects(*group) : leaves(*group, job);
+        job == "collects" ? collects(*group) : job == "sends rows" ? sends_rows(*group) : leaves(*group, job);
     }
 
   private:
@@ -62,6 +62,26 @@ class AsMember : public QObject {
         QVERIFY(at::equal(group.all_gather_parts(at::full({2}, rank, at::kLong)), at::arange(2 * size, at::kLong).div(2, "floor")));
         QCOMPARE(text_of_root(group, rank == 0 ? "stage-000" : "something else"), std::string("stage-000"));
         group.barrier();
+    }
+
+    /// A table that fills a bucket alone: once its rows travel that have gradients, once all of them.
+    static void sends_rows(ProcessGroup& group) {
+        const auto steps = [&](bool rows_only) {
+            const at::Tensor table = at::ones({2'100'000, 4}).requires_grad_(), bias = at::ones({6}).requires_grad_();
+            GroupAdamW optimizer({{"table", table}, {"bias", bias, false}}, {}, group, Sharding::none);
+            for (int i = 0; i < 2; ++i) {
+                if (rows_only) optimizer.only_rows(table, {5, 6, 7, 2'000'000});
+                if (i == 1) optimizer.send_while_backward({});
+                const at::Tensor own = at::tensor({std::int64_t{5} + group.rank(), std::int64_t{2'000'000}}, at::kLong);
+                if (group.rank() < 2) ((table.index_select(0, own) * (1 + group.rank())).pow(2).sum() + bias.sum()).backward();   // the last rank has nothing to do
+                optimizer.step(0.1, 1, {});
+                optimizer.zero_grad();
+            }
+            return std::pair(table.detach(), bias.detach());
+        };
+        const auto all = steps(false), rows = steps(true);
+        QVERIFY(at::equal(all.first, rows.first) && at::equal(all.second, rows.second));
+        QVERIFY(all.first[5][0].item<float>() < all.first[7][0].item<float>() && all.first[2'000'000][0].item<float>() < all.first[7][0].item<float>());
     }
 
     /// The last rank goes in the way that the job says; the others name it.
@@ -155,6 +175,12 @@ class TestProcessGroup : public QObject {
 
     void three_processes_gather_and_add_up() {
         Ranks ranks(3, "as_member", {{"FACETER_TEST_JOB", "collects"}});
+        const std::string problem = ranks.problem();
+        QVERIFY2(problem.empty(), problem.c_str());
+    }
+
+    void rows_that_have_gradients_give_the_steps_of_whole_tables() {
+        Ranks ranks(3, "as_member", {{"FACETER_TEST_JOB", "sends rows"}});
         const std::string problem = ranks.problem();
         QVERIFY2(problem.empty(), problem.c_str());
     }
