@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/library_file.h"
 
 namespace faceter {
 namespace {
@@ -14,11 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Beside the library that this function is in: LIB/faceter/parquet.so.
-fs::path module_file() {
-    Dl_info here{};
-    if (::dladdr(reinterpret_cast<const void*>(&reads_parquet), &here) == 0 || !here.dli_fname) return {};
-    return fs::absolute(here.dli_fname).parent_path() / "faceter/parquet.so";
-}
+fs::path module_file() { return beside_library_of(reinterpret_cast<const void*>(&reads_parquet), "faceter/parquet.so"); }
 
 OpenParquet module_function() {
     static const auto function = []() -> OpenParquet {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "common/error.h"
+#include "common/library_file.h"
 
 namespace faceter {
 namespace {
@@ -15,11 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// libtorch's CUDA half lies beside its CPU half, which this process has open.
-fs::path torch_cuda_file() {
-    Dl_info torch{};
-    if (::dladdr(reinterpret_cast<const void*>(&at::globalContext), &torch) == 0 || !torch.dli_fname) return {};
-    return fs::absolute(torch.dli_fname).parent_path() / "libtorch_cuda.so";
-}
+fs::path torch_cuda_file() { return beside_library_of(reinterpret_cast<const void*>(&at::globalContext), "libtorch_cuda.so"); }
 
 /// Opens what CUDA needs, once; what is missing otherwise, and what to do.
 const std::optional<std::string>& why_no_cuda() {

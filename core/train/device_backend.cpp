@@ -5,16 +5,13 @@
 #include <filesystem>
 
 #include "common/error.h"
+#include "common/library_file.h"
 
 namespace faceter {
 namespace {
 
 /// Beside the library that this function is in.
-std::filesystem::path module_file() {
-    Dl_info here{};
-    if (::dladdr(reinterpret_cast<const void*>(&open_nccl), &here) == 0 || !here.dli_fname) return {};
-    return std::filesystem::absolute(here.dli_fname).parent_path() / "faceter/nccl.so";
-}
+std::filesystem::path module_file() { return beside_library_of(reinterpret_cast<const void*>(&open_nccl), "faceter/nccl.so"); }
 
 }  // namespace
 
