@@ -150,8 +150,7 @@ int attend(const ClusterOptions& options) {
 
 void add_profile_commands(Cli& cli) {
     auto options = std::make_shared<ClusterOptions>();
-    CLI::App* profile = cli.app.add_subcommand("profile", "Ways to start runs elsewhere: list, check, template")->group("Commands");
-    profile->require_subcommand(1);
+    CLI::App* profile = add_command_group(cli, "profile", "Ways to start runs elsewhere: list, check, template");
     CLI::App* list = add_command(cli, *profile, "list", "List the profiles of your configuration", "  faceter profile list", [options] { return list_profiles(*options); });
     CLI::App* check = add_command(cli, *profile, "check", "Check a profile and print it with every default filled in", "  faceter profile check gpu",
                                   [options] { return check_profile(*options); });

@@ -18,6 +18,8 @@ struct Cli {
     std::vector<std::string> plugin_folders;   ///< --plugin-dir
 };
 
+/// A command that is followed by one of its own: `faceter stats welch`.
+CLI::App* add_command_group(Cli& cli, const std::string& name, const std::string& summary);
 /// A subcommand with an example under its help. `run` is called after parsing; its result is the exit code.
 CLI::App* add_command(Cli& cli, CLI::App& parent, const std::string& name, const std::string& summary, const std::string& example,
                       std::function<int()> run);

@@ -105,8 +105,7 @@ void add_options(Cli& cli, CLI::App& command, DataOptions& options) {
 
 void add_data_commands(Cli& cli) {
     auto options = std::make_shared<DataOptions>();
-    CLI::App* data = cli.app.add_subcommand("data", "Look at the data of an experiment")->group("Commands");
-    data->require_subcommand(1);
+    CLI::App* data = add_command_group(cli, "data", "Look at the data of an experiment");
     add_options(cli,
                 *add_command(cli, *data, "overlap", "Count texts that stand in both training and test data", "  faceter data overlap experiments/quickstart.yaml",
                              [&cli, options] { return overlap(cli, *options); }),

@@ -33,8 +33,7 @@ int import_mteb(const ImportOptions& options) {
 
 void add_import_commands(Cli& cli) {
     auto options = std::make_shared<ImportOptions>();
-    CLI::App* group = cli.app.add_subcommand("import", "Take results from elsewhere into a project, as read-only runs")->group("Commands");
-    group->require_subcommand(1);
+    CLI::App* group = add_command_group(cli, "import", "Take results from elsewhere into a project, as read-only runs");
     CLI::App* mteb = add_command(cli, *group, "mteb", "Result files of the mteb package: a run for each model",
                                  "  faceter import mteb results/ --project p && faceter compare --project p", [options] { return import_mteb(*options); });
     mteb->add_option("DIR", options->folder, "folder with <model>/<revision>/<task>.json, or one model's")->required()->type_name("DIR");

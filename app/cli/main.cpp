@@ -112,6 +112,13 @@ int parse_and_run(int argc, char** argv) {
 
 }  // namespace
 
+CLI::App* add_command_group(Cli& cli, const std::string& name, const std::string& summary) {
+    CLI::App* group = cli.app.add_subcommand(name, summary)->group("Commands");
+    group->require_subcommand(1);
+    group->footer(fmt::format("\nExamples and options of each: faceter {} COMMAND --help", name));
+    return group;
+}
+
 CLI::App* add_command(Cli& cli, CLI::App& parent, const std::string& name, const std::string& summary, const std::string& example,
                       std::function<int()> run) {
     CLI::App* command = parent.add_subcommand(name, summary)->group("Commands");

@@ -76,8 +76,7 @@ void add_samples(CLI::App& command, StatsOptions& options) {
 
 void add_stats_commands(Cli& cli) {
     auto options = std::make_shared<StatsOptions>();
-    CLI::App* stats = cli.app.add_subcommand("stats", "Tests on files of numbers")->group("Commands");
-    stats->require_subcommand(1);
+    CLI::App* stats = add_command_group(cli, "stats", "Tests on files of numbers");
     add_samples(*add_command(cli, *stats, "welch", "Welch's unequal-variances t-test", "  faceter stats welch --a mote.txt --b ic.txt --alternative less --json",
                              [options] { return welch_command(*options); }),
                 *options);

@@ -103,7 +103,9 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
     if (block.routing) {
         RouterOutput output;
         output.block = index;
-        const std::uint64_t noise = context.training && block.routing->jitter > 0 ? hash64("router jitter", context.seed ^ (static_cast<std::uint64_t>(context.step) << 16) ^ index) | 1 : 0;
+        at::Tensor noise;
+        if (context.training && block.routing->jitter > 0)
+            noise = router_noise(x, *batch.layout, block.routing->jitter, hash64("router jitter", context.seed ^ (static_cast<std::uint64_t>(context.step) << 16) ^ index));
         const at::Tensor y = routed_feed_forward(x, *block.routing, form, noise, context.routing ? &output : nullptr);
         if (context.routing) context.routing->push_back(std::move(output));
         return y;

@@ -74,8 +74,12 @@ at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>&
 /// The activation alone, composed of ATen operations: [T, U] -> [T, I].
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form);
 
-/// A token-routed feed-forward on packed tokens [T, D]: dispatch by sorting, one segment-GEMM. `noise_seed` is what jitter draws from (0: none).
-at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, std::uint64_t noise_seed, RouterOutput* output);
+/// What a router's input is multiplied by in training, uniform in [1 - jitter, 1 + jitter] (Switch Transformer, 2.2): like x [T, D], the same for a sequence whatever
+/// batch it is in. An accelerator draws from its own generator.
+at::Tensor router_noise(const at::Tensor& x, const PackedLayout& layout, double jitter, std::uint64_t seed);
+
+/// A token-routed feed-forward on packed tokens [T, D]: dispatch by sorting, one segment-GEMM. `noise`: router_noise(), or undefined.
+at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, const at::Tensor& noise, RouterOutput* output);
 
 /// x with elements dropped, rows keyed by their sequence.
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "common/hash.h"
 #include "model/matrix.h"
 #include "model/ops_common.h"
 #include "model/routed.h"
@@ -155,13 +156,6 @@ struct CombineRows : Function<CombineRows> {
     }
 };
 
-at::Tensor jittered(const at::Tensor& x, double jitter, std::uint64_t seed) {
-    if (jitter <= 0 || seed == 0) return x;
-    if (ops_form(x) == OpsForm::device) return x * at::empty_like(x, at::TensorOptions(at::kFloat)).uniform_(1 - jitter, 1 + jitter).to(x.scalar_type());
-    const at::Tensor noise = at::rand(x.sizes(), at::detail::createCPUGenerator(seed), at::TensorOptions(at::kFloat));
-    return x * (noise * (2 * jitter) + (1 - jitter)).to(x.options());
-}
-
 Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing, const FeedForwardForm& form) {
     const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
     const at::Tensor rows = SortRows::apply(x, dispatch);
@@ -170,6 +164,16 @@ Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at:
 }
 
 }  // namespace
+
+at::Tensor router_noise(const at::Tensor& x, const PackedLayout& layout, double jitter, std::uint64_t seed) {
+    const at::Tensor noise = at::empty(x.sizes(), at::TensorOptions(at::kFloat).device(x.device()));
+    if (ops_form(x) == OpsForm::device) return noise.uniform_(1 - jitter, 1 + jitter).to(x.scalar_type());
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        const std::uint64_t own = hash64("sequence", seed ^ layout.keys()[static_cast<std::size_t>(s)]);
+        noise.narrow(0, layout.offsets()[static_cast<std::size_t>(s)], layout.length(s)).uniform_(1 - jitter, 1 + jitter, at::detail::createCPUGenerator(own));
+    }
+    return noise.to(x.scalar_type());
+}
 
 at::Tensor RouterOutput::entropy_sum() const {
     const at::Tensor p = probabilities.detach();
@@ -184,10 +188,10 @@ void RoutingTotals::add(const RoutingTrace& trace) {
     if (!trace.empty()) tokens += trace.front().probabilities.size(0);
 }
 
-at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, std::uint64_t noise_seed, RouterOutput* output) {
+at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, const at::Tensor& noise, RouterOutput* output) {
     // The router stays in float32 where the rest does not: a softmax over experts in half precision routes other tokens (Switch Transformer, 2.4).
     const auto exact = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    const at::Tensor logits = at::linear(jittered(x, routing.jitter, noise_seed).to(exact), routing.router.to(exact));  // [T, E]
+    const at::Tensor logits = at::linear((noise.defined() ? x * noise : x).to(exact), routing.router.to(exact));  // [T, E]
     const at::Tensor probabilities = logits.softmax(-1);
     const auto [best, experts] = probabilities.topk(routing.top_k, -1);
     const at::Tensor weight = (routing.renormalise ? best / best.sum(-1, true) : best).to(x.scalar_type());  // [T, k]

@@ -78,13 +78,15 @@ class Supervisor {
 
     void finish(const RunProcesses& job) {
         const WorkerExit exit = job.exit();
+        int code = exit.code;
         attempt_quietly([&] {
             const RunDirectory run(job.run());
             const std::vector<int> attempts = run.attempts();
             write_worker_exit(run, attempts.empty() ? job.attempt() : std::max(job.attempt(), attempts.back()), exit);
+            if (read_state(run).phase == RunPhase::done) code = 0;   // its record is whole: what happened behind that changes nothing
             Store(run.project()).ingest(run);
         });
-        record_done(job.run(), exit.code);
+        record_done(job.run(), code);
     }
 
     void record_done(const fs::path& run, int code) {

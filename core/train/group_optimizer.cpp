@@ -15,7 +15,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::int64_t bucket_values = std::int64_t{8} << 20;   ///< 32 MiB in float32
+constexpr std::int64_t bucket_values = std::int64_t{2} << 20;   ///< 8 MiB in float32: the last one, which nothing hides, is small
 
 at::Tensor flat(const at::Tensor& values) { return values.detach().view(-1); }
 
@@ -110,15 +110,21 @@ void GroupAdamW::arrived(std::size_t parameter) {
     while (sending_.sent < sending_.order.size() && sending_.missing[sending_.order[sending_.sent]] == 0) send_next();
 }
 
-void GroupAdamW::only_rows(const at::Tensor& table, std::vector<std::int64_t> rows) {
-    if (group_.size() == 1 || sharding_ != Sharding::none) return;
+bool GroupAdamW::is_alone_in(const Bucket& bucket, const at::Tensor& table) const {
+    return bucket.members.size() == 1 && parameters_[bucket.members.front().parameter].tensor.is_same(table);
+}
+
+bool GroupAdamW::sends_rows_of(const at::Tensor& table) const {
+    return sharding_ == Sharding::none && std::any_of(buckets_.begin(), buckets_.end(), [&](const Bucket& b) { return is_alone_in(b, table); });
+}
+
+void GroupAdamW::only_rows(const at::Tensor& table, const std::vector<std::int64_t>& rows) {
+    if (!sends_rows_of(table)) return;
     table_ = table;
     table_rows_ = to_device(at::tensor(rows, at::kLong), table.device());
 }
 
-bool GroupAdamW::by_rows(std::size_t bucket) const {
-    return table_.defined() && buckets_[bucket].members.size() == 1 && parameters_[buckets_[bucket].members.front().parameter].tensor.is_same(table_);
-}
+bool GroupAdamW::by_rows(std::size_t bucket) const { return table_.defined() && is_alone_in(buckets_[bucket], table_); }
 
 /// The rows of this rank's gradient, whose place is kept for their sums.
 at::Tensor GroupAdamW::packed_rows(const Bucket& bucket) {
@@ -152,14 +158,17 @@ std::vector<char> GroupAdamW::gradients_anywhere() const {
 
 /// This rank's gradients end to end, zero where it has none. They are let go.
 at::Tensor GroupAdamW::packed_gradients(const Bucket& bucket) {
-    const at::Tensor packed = at::zeros({bucket.numel}, parameters_[bucket.members.front().parameter].tensor.options().requires_grad(false));
+    const at::Tensor packed = at::empty({bucket.numel}, parameters_[bucket.members.front().parameter].tensor.options().requires_grad(false));
+    std::int64_t end = 0;
     for (const Bucket::Member& member : bucket.members) {
         at::Tensor& gradient = parameters_[member.parameter].tensor.mutable_grad();
-        if (!gradient.defined()) continue;
-        packed.narrow(0, member.offset, member.numel).copy_(gradient.reshape(-1));
-        sending_.gradients[member.parameter] = 1;
+        at::Tensor place = packed.narrow(0, member.offset, member.numel);
+        gradient.defined() ? place.copy_(gradient.reshape(-1)) : place.zero_();
+        sending_.gradients[member.parameter] = gradient.defined();
         gradient = at::Tensor();
+        end = member.offset + member.numel;
     }
+    packed.narrow(0, end, bucket.numel - end).zero_();
     return packed;
 }
 

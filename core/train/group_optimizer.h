@@ -32,9 +32,11 @@ class GroupAdamW {
     GroupAdamW(const GroupAdamW&) = delete;
     GroupAdamW& operator=(const GroupAdamW&) = delete;
 
-    /// For the step to come: only these rows of `table` [V, D] have gradients on any rank (the tokens of the global batch; ascending), so only they travel. The same
-    /// on every rank. Sharded optimisers, and tables that share a bucket, send whole ones.
-    void only_rows(const at::Tensor& table, std::vector<std::int64_t> rows);
+    /// Whether only_rows() of this parameter spares anything: not alone, nor where it is not trained, shares a bucket, or the optimiser is sharded.
+    bool sends_rows_of(const at::Tensor& table) const;
+    /// For the step to come: only these rows of `table` [V, D] have gradients on any rank (the tokens of the global batch; ascending), so only they
+    /// travel. The same on every rank.
+    void only_rows(const at::Tensor& table, const std::vector<std::int64_t>& rows);
     /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time. Not needed for the result.
     void send_while_backward(const std::set<int>& experts);
     /// Sums the gradients over the ranks, then one step as AdamW::step. `experts` are those of the global batch plan: the same on every rank. A rank
@@ -73,6 +75,7 @@ class GroupAdamW {
     void send_next();
     std::vector<char> gradients_anywhere() const;
     at::Tensor packed_gradients(const Bucket& bucket);
+    bool is_alone_in(const Bucket& bucket, const at::Tensor& table) const;
     bool by_rows(std::size_t bucket) const;
     at::Tensor packed_rows(const Bucket& bucket);
     void take_rows(std::size_t bucket, const at::Tensor& table, const at::Tensor& sums, const std::vector<char>& anywhere);

@@ -62,33 +62,39 @@ SequenceInput PairBatcher::input(const Side& side, const std::optional<int>& exp
     return {ids.data(), static_cast<std::int64_t>(ids.size()), key, expert.value_or(side.route.expert), side.skip};
 }
 
-/// Longest first, in batches of some thousand tokens, without gradients: [texts, D].
-at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts) {
+/// Longest first, in batches of some thousand tokens, without gradients: [texts, D]. The ranks take turns in that order, so that all have as much to do.
+at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts, ProcessGroup& group) {
     constexpr std::int64_t tokens_per_batch = 4096;
     const at::NoGradGuard no_grad;
     std::vector<std::size_t> order(texts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return (*side.tokens)[texts[a]].size() > (*side.tokens)[texts[b]].size(); });
-    const at::Tensor rows = at::empty({static_cast<std::int64_t>(texts.size()), model.dim()}, model.encoders.front()->dtype() == at::kDouble ? at::kDouble : at::kFloat);
-    for (std::size_t start = 0; start < order.size();) {
+    std::vector<std::int64_t> places;   // of the rows of all ranks, in rank order
+    std::vector<std::uint32_t> own;
+    for (int rank = 0; rank < group.size(); ++rank)
+        for (auto i = static_cast<std::size_t>(rank); i < order.size(); i += static_cast<std::size_t>(group.size())) {
+            places.push_back(static_cast<std::int64_t>(order[i]));
+            if (rank == group.rank()) own.push_back(texts[order[i]]);
+        }
+    const at::ScalarType kept = model.encoders.front()->dtype() == at::kDouble ? at::kDouble : at::kFloat;
+    std::vector<at::Tensor> parts{at::empty({0, model.dim()}, kept)};
+    for (std::size_t start = 0; start < own.size();) {
         std::vector<SequenceInput> inputs;
-        std::vector<std::int64_t> places;
-        for (std::int64_t tokens = 0; start < order.size(); ++start) {
-            inputs.push_back(input(side, 0, texts[order[start]], 0));
+        for (std::int64_t tokens = 0; start < own.size(); ++start) {
+            inputs.push_back(input(side, 0, own[start], 0));
             tokens += inputs.back().length;
             if (inputs.size() > 1 && tokens > tokens_per_batch) {
                 inputs.pop_back();
                 break;
             }
-            places.push_back(static_cast<std::int64_t>(order[start]));
         }
-        const at::Tensor part = model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {});
-        rows.index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), part.to(at::kCPU, rows.scalar_type()));
+        parts.push_back(model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {}).to(at::kCPU, kept));
     }
-    return rows;
+    const at::Tensor gathered = group.all_gather_rows(at::cat(parts));
+    return at::empty_like(gathered).index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), gathered);
 }
 
-void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks) const {
+void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks, ProcessGroup& group) const {
     for (const Set& set : sets_) {
         if ((!tasks.empty() && !tasks.contains(set.data->task)) || set.frozen.defined()) continue;
         if (set.negative.route.instruction != set.document.route.instruction)
@@ -104,7 +110,7 @@ void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<s
             add(example.positive);
             for (std::uint32_t n = 0; n < example.num_negatives; ++n) add(set.data->negatives[example.first_negative + n]);
         }
-        set.frozen = embed_rows(model, set.document, documents);
+        set.frozen = embed_rows(model, set.document, documents, group);
     }
 }
 
@@ -163,15 +169,36 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
     return batch;
 }
 
-PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::set<std::int64_t>* token_ids) const {
+PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::span<char> used_tokens) const {
     PairBatch batch;
     batch.num_pairs = static_cast<std::int64_t>(items.size());
     batch.pairs.temperature = temperature;
     for (const SequenceInput& sequence : collect(items, sides, batch)) {
         batch.experts.insert(sequence.expert);
-        if (token_ids) token_ids->insert(sequence.ids, sequence.ids + sequence.length);
+        if (!used_tokens.empty())
+            for (std::int64_t t = 0; t < sequence.length; ++t) used_tokens[static_cast<std::size_t>(sequence.ids[t])] = 1;
     }
     return batch;
+}
+
+std::vector<double> PairBatcher::work_of(std::span<const ExampleReference> items, const Sides& sides, std::int64_t hidden_dim) const {
+    std::vector<double> work;
+    for (const ExampleReference& item : items) {
+        const Set& set = sets_[item.set];
+        const Example& example = set.data->examples[item.example];
+        double sum = 0;
+        const auto add = [&](const Side& side, std::uint32_t text) {
+            const auto length = static_cast<double>((*side.tokens)[text].size());
+            sum += length * (1 + length / static_cast<double>(6 * hidden_dim));
+        };
+        add(set.query, example.anchor);
+        if (!sides.documents_frozen) {
+            add(set.document, example.positive);
+            for (std::uint32_t n = 0; n < example.num_negatives; ++n) add(set.negative, set.data->negatives[example.first_negative + n]);
+        }
+        work.push_back(sum);
+    }
+    return work;
 }
 
 }  // namespace faceter

@@ -13,6 +13,7 @@
 #include "text/token_cache.h"
 #include "train/curriculum.h"
 #include "train/objective.h"
+#include "train/process_group.h"
 
 namespace faceter {
 
@@ -52,11 +53,14 @@ class PairBatcher {
     PairBatch build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
     PairBatch build(std::span<const ExampleReference> items, double temperature) const { return build(items, temperature, {}); }
     /// The same without tokens and rows: what every rank needs to know of the pairs that others embed.
-    /// With `token_ids` the ids of all its texts are added to them.
-    PairBatch outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::set<std::int64_t>* token_ids = nullptr) const;
-    /// Embeds the documents and negatives of these tasks (none: of all) once, by expert 0 of their encoder, for stages whose document side does not change. What was embedded
-    /// before is kept.
-    void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks) const;
+    /// `used_tokens`, one a vocabulary entry or none, are set to 1 where a text has that token.
+    PairBatch outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::span<char> used_tokens = {}) const;
+    /// What an encoder multiplies for each pair, in tokens: those of long texts count more (a block's matrices take 24 hidden^2 operations a token, its
+    /// attention 4 hidden for each token that it looks at).
+    std::vector<double> work_of(std::span<const ExampleReference> items, const Sides& sides, std::int64_t hidden_dim) const;
+    /// Embeds the documents and negatives of these tasks (none: of all) once, by expert 0 of their encoder, for stages whose document side does not
+    /// change: each rank its part, for all. What was embedded before is kept.
+    void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks, ProcessGroup& group) const;
 
   private:
     struct Side {
@@ -72,7 +76,7 @@ class PairBatcher {
         mutable std::vector<std::int64_t> frozen_row;     ///< of each text; -1: no document
     };
     static SequenceInput input(const Side& side, const std::optional<int>& expert, std::uint32_t text, std::uint64_t key);
-    static at::Tensor embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts);
+    static at::Tensor embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts, ProcessGroup& group);
     std::vector<SequenceInput> collect(std::span<const ExampleReference> items, const Sides& sides, PairBatch& batch) const;
     static void pack(const std::vector<SequenceInput>& all, PairBatch& batch);
     std::vector<Set> sets_;

@@ -9,6 +9,8 @@
 #include "common/error.h"
 #include "model/device.h"
 #include "model/matrix.h"
+#include "model/mlm_head.h"
+#include "train/balance.h"
 #include "train/token_objective.h"
 
 namespace faceter {
@@ -74,10 +76,12 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     if (adapter_ >= 0) {
         sides_ = {adapter_ + 1, stage.adapt_documents ? adapter_ + 1 : 0, !stage.adapt_documents};
         encoder_.require_grad(false);
-        if (sides_.documents_frozen) batcher_.freeze_documents(model_, {stage.tasks.begin(), stage.tasks.end()});
+        if (sides_.documents_frozen) batcher_.freeze_documents(model_, {stage.tasks.begin(), stage.tasks.end()}, group_);
     }
     for (const Parameter& p : trained(encoder_)) p.tensor.requires_grad_(true);
     optimizer_ = std::make_unique<GroupAdamW>(trained(encoder_), settings_.adamw, group_, settings_.sharding);
+    const at::Tensor words = word_embeddings(encoder_);
+    if (!on_tokens(objective_) && optimizer_->sends_rows_of(words)) word_table_ = words;
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
     const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;   // its last step may be a short one: no example is left out
     const std::int64_t whole_epochs = planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
@@ -110,6 +114,12 @@ std::vector<NamedTensor> Trainer::optimizer_state() const {
         for (const Parameter& p : tokens->parameters()) state.push_back({"objective." + p.name, p.tensor.detach()});
     for (std::size_t i = 0; i < best_.size(); ++i) state.push_back({"best." + optimizer_->parameters()[i].name, best_[i]});
     return state;
+}
+
+BatchPlan Trainer::next_plan() {
+    BatchPlan plan = curriculum_.next();
+    if (group_.size() > 1) balance_shares(plan, batcher_.work_of(plan.items, sides_, encoder_.config().hidden_dim), group_.size());
+    return plan;
 }
 
 PairBatch Trainer::build(std::span<const ExampleReference> items, double temperature) const { return batcher_.build(items, temperature, sides_); }
@@ -175,13 +185,17 @@ void Trainer::token_gradients(const TokenObjective& tokens, const BatchPlan& pla
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     const Share share = share_of(pairs, group_.rank(), group_.size());
     sums.busy_ranks = std::max(sums.busy_ranks, static_cast<int>(std::min<std::int64_t>(group_.size(), pairs)));
-    const std::set<int> experts = batcher_.outline(plan.items, plan.temperature, sides_).experts;
-    sums.experts.insert(experts.begin(), experts.end());
+    if (group_.size() > 1) {
+        const std::set<int> experts = batcher_.outline(plan.items, plan.temperature, sides_).experts;
+        sums.experts.insert(experts.begin(), experts.end());
+    }
     RoutingTrace trace;
     RoutingTotals totals;
     LossResult result;
     if (share.size() > 0) {
-        const PackedBatch texts = tokens.texts_of(build({plan.items.data() + share.begin, static_cast<std::size_t>(share.size())}, plan.temperature));
+        const PairBatch batch = build({plan.items.data() + share.begin, static_cast<std::size_t>(share.size())}, plan.temperature);
+        sums.experts.insert(batch.experts.begin(), batch.experts.end());
+        const PackedBatch texts = tokens.texts_of(batch);
         sums.tokens += texts.layout->num_tokens();
         result = tokens.loss(in_precision(), texts, training_pass(encoder_.config(), settings_, step_, routing_loss_ ? &trace : nullptr));
         totals.add(trace);
@@ -204,12 +218,13 @@ void Trainer::token_gradients(const TokenObjective& tokens, const BatchPlan& pla
 StepReport Trainer::train_step() {
     const auto start = std::chrono::steady_clock::now();
     StepSums sums;
+    if (word_table_.defined()) sums.used_tokens.assign(static_cast<std::size_t>(word_table_.size(0)), 0);
     std::string task;
     double temperature = 0;
     const Bf16Products products(settings_.bf16);
     if (settings_.bf16 && ops_form(encoder_.parameters().front().tensor) == OpsForm::device) lowered_ = encoder_.lowered(at::kBFloat16);
     for (std::int64_t i = 0; i < settings_.accumulate; ++i) {
-        const BatchPlan plan = curriculum_.next();
+        const BatchPlan plan = next_plan();
         task = plan.task;
         temperature = plan.temperature;
         accumulate_gradients(plan, i + 1 == settings_.accumulate, sums);

@@ -109,7 +109,7 @@ class Trainer {
     struct StepSums {
         LossSums whole, share;          ///< of the whole batch on every rank; of this rank's share of it
         std::set<int> experts;          ///< of the whole batch
-        std::set<std::int64_t> token_ids;   ///< of the whole batch, with several ranks
+        std::vector<char> used_tokens;   ///< of each vocabulary entry: whether the whole batch has it; empty where nobody asks
         std::int64_t tokens = 0, pairs = 0;
         int busy_ranks = 0;             ///< the first so many have embedded anything
     };
@@ -143,6 +143,7 @@ class Trainer {
     void keep_best();
     void take_best();
     PairBatch build(std::span<const ExampleReference> items, double temperature) const;
+    BatchPlan next_plan();
     CheckpointState state() const;
     void save(const TrainerEvents& events) const;
     Verdict agree(const TrainerEvents& events);
@@ -162,6 +163,7 @@ class Trainer {
     EarlyStopping early_;
     ProcessGroup& group_;
     std::unique_ptr<GroupAdamW> optimizer_;
+    at::Tensor word_table_;          ///< where only those of its rows travel that a step touches
     std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
     double best_score_ = -1e300;
     std::int64_t evaluations_without_gain_ = 0;

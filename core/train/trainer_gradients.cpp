@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/mlm_head.h"
 #include "train/trainer.h"
 
 namespace faceter {
@@ -46,11 +45,16 @@ struct GatheredRows {
 void Trainer::cached_gradients(const BatchPlan& plan, bool last, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     const Share share = share_of(pairs, group_.rank(), group_.size());
-    const PairBatch outline = batcher_.outline(plan.items, plan.temperature, sides_, group_.size() > 1 ? &sums.token_ids : nullptr);
+    const PairBatch outline = batcher_.outline(plan.items, plan.temperature, sides_, sums.used_tokens);
     sums.experts.insert(outline.experts.begin(), outline.experts.end());
     sums.busy_ranks = std::max(sums.busy_ranks, static_cast<int>(std::min<std::int64_t>(group_.size(), pairs)));
     RoutingTotals totals;
-    if (last && group_.size() > 1) optimizer_->only_rows(word_embeddings(encoder_), {sums.token_ids.begin(), sums.token_ids.end()});
+    if (last && word_table_.defined()) {
+        std::vector<std::int64_t> rows;
+        for (std::size_t id = 0; id < sums.used_tokens.size(); ++id)
+            if (sums.used_tokens[id]) rows.push_back(static_cast<std::int64_t>(id));
+        optimizer_->only_rows(word_table_, rows);
+    }
     std::vector<EmbeddedPart> parts = embed_share(plan, share, totals);
     for (const EmbeddedPart& part : parts) sums.tokens += part.batch.tokens.layout->num_tokens();
     PairEmbeddings whole = outline.pairs;

@@ -27,7 +27,7 @@ Manifest plugin_manifest() {
               choice("balance_layers", {"mean", "sum", "joined"}, "mean", "The loss of several blocks: their mean, their sum, or one loss over their tokens joined (contrastors)."),
               real("z_loss", 0, "Weight of the router z-loss, the mean of squared log-sum-exp of the logits.").at_least(0).from("ST-MoE, section 3.3: 0.001"),
               real("jitter", 0, "In training the router sees its input times uniform noise in 1 - jitter to 1 + jitter.").at_least(0).at_most(0.5).from("Switch Transformer, section 2.2: 0.01"),
-              real("capacity", 0, "An expert takes at most capacity * tokens * top_k / experts assignments of a batch, later ones are dropped; 0: no limit.").at_least(0),
+              real("capacity", 0, "An expert takes at most capacity * tokens * top_k / experts assignments of a batch (with several processes: of each one's share), later ones are dropped; 0: no limit.").at_least(0),
               real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0),
           }}},
     };

@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
             for (const FeedForwardWeights& w : dense) (feed_forward(x, all, {w}, {}) * weight).sum().backward();
         });
         forget();
-        const double by_token = milliseconds([&] { (routed_feed_forward(x, routing, {}, 0, nullptr) * weight).sum().backward(); });
+        const double by_token = milliseconds([&] { (routed_feed_forward(x, routing, {}, {}, nullptr) * weight).sum().backward(); });
         if (round < 0) continue;
         two.push_back(plain), routed.push_back(by_token), ratios.push_back(by_token / plain);
     }

@@ -23,10 +23,12 @@ run="$2"
 . "$here/mode"
 mkdir -p "$run/journal/$FACETER_ATTEMPT"
 begin() { if [ "${RANK:-0}" = 0 ]; then cp "$here/$1" "$run/journal/$FACETER_ATTEMPT/rank-0.jsonl"; fi; }
-if [ "$MODE" = done ]; then
+if [ "$MODE" = done ] || [ "$MODE" = late ]; then
   cp "$here"/results/*.json "$run/results/"
   begin finished.jsonl
   echo "all is well"
+  [ "$MODE" = late ] && kill -9 $$
+  exit 0
 elif [ "$MODE" = fail ]; then
   echo "corpus.jsonl:7: torn line"
   exit 4
@@ -142,6 +144,12 @@ class TestRuns : public QObject {
         HAS(outcome.err, "killed by signal 9");
         const Json list = json_of(call({"list", "--json", "--state", "dead"}));
         QCOMPARE(list["runs"].size(), std::size_t{2});
+    }
+    void a_worker_that_is_killed_behind_the_last_line_of_its_record_has_done_its_run() {
+        mode("late");
+        const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QVERIFY2(outcome.err.find("killed") == std::string::npos, outcome.err.c_str());
     }
     void a_run_of_several_processes_names_the_rank_that_went_first() {
         mode("ranks");

@@ -103,7 +103,7 @@ class TestTokenRouting : public QObject {
         const TokenRouting reference = in_double(routing);
         for (at::Tensor& leaf : leaves(routing)) leaf.requires_grad_();
         const at::Tensor x = at::randn({57, 24}).requires_grad_(), x64 = x.detach().to(at::kDouble).requires_grad_(), weight = at::randn({57, 24});
-        const at::Tensor y = routed_feed_forward(x, routing, mlp, 0, nullptr);
+        const at::Tensor y = routed_feed_forward(x, routing, mlp, {}, nullptr);
         (y * weight).sum().backward();
         const at::Tensor y64 = dense_reference(x64, reference, mlp);
         (y64 * weight.to(at::kDouble)).sum().backward();
@@ -114,6 +114,14 @@ class TestTokenRouting : public QObject {
             const double difference = relative_difference(got[i].grad(), expected[i].grad());
             QVERIFY2(difference < 1e-4, (std::to_string(i) + ": " + std::to_string(difference)).c_str());
         }
+    }
+
+    void router_noise_of_a_sequence_is_the_same_in_every_batch_and_within_its_bounds() {
+        const PackedLayout both({7, 5}, {11, 22}, {0, 0}), alone({5}, {22}, {0});
+        const at::Tensor noise = router_noise(at::empty({12, 24}), both, 0.1, 9);
+        QVERIFY(at::equal(noise.narrow(0, 7, 5), router_noise(at::empty({5, 24}), alone, 0.1, 9)));
+        QVERIFY(!at::equal(noise.narrow(0, 7, 5), router_noise(at::empty({5, 24}), alone, 0.1, 10)));
+        QVERIFY(noise.min().item<double>() >= 0.9 && noise.max().item<double>() <= 1.1 && noise.std().item<double>() > 0.04);
     }
 
     void a_capacity_drops_the_last_assignments_and_says_how_many_data() {
@@ -127,7 +135,7 @@ class TestTokenRouting : public QObject {
         routing.capacity = 1;
         const at::Tensor x = at::randn({40, 24});
         RouterOutput output;
-        const at::Tensor y = routed_feed_forward(x, routing, {}, 0, &output);
+        const at::Tensor y = routed_feed_forward(x, routing, {}, {}, &output);
         const auto* load = output.load.data_ptr<double>();
         double beyond = 0;
         for (int e = 0; e < 4; ++e) beyond += std::max(0.0, load[e] - 10);

@@ -47,7 +47,7 @@ struct Method {
 };
 const std::vector<Method> methods = {{"IC", "instruction", {{"method", "instruction"}}},
                                      {"MoTE", "mote", {{"method", "mote"}, {"placement", "every"}}},
-                                     {"TLR", "token_routed_moe", {{"method", "token_routed_moe"}, {"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}, {"z_loss", 0.01}}},
+                                     {"TLR", "token_routed_moe", {{"method", "token_routed_moe"}, {"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}, {"z_loss", 0.01}, {"jitter", 0.05}}},
                                      {"gate", "dense", {{"method", "dense"}}},
                                      {"MLM", "dense", {{"method", "dense"}}}};
 

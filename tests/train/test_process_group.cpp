@@ -5,8 +5,10 @@
 #include <csignal>
 
 #include "common/error.h"
+#include "common/random.h"
 #include "support/ranks.h"
 #include "support/tensors.h"
+#include "train/balance.h"
 #include "train/group_optimizer.h"
 #include "train/rendezvous.h"
 
@@ -150,6 +152,38 @@ class TestProcessGroup : public QObject {
                     next = share.end;
                 }
                 QCOMPARE(next, count);
+            }
+    }
+
+    void shares_of_uneven_pairs_are_about_the_same_work_and_lose_none() {
+        RandomStream random(3, "shares");
+        for (const int ranks : {2, 3, 4, 7})
+            for (const std::size_t count : {0u, 1u, 5u, 64u, 257u}) {
+                BatchPlan plan;
+                std::map<std::uint32_t, double> work_of;   // of each example; some are ten times others
+                std::vector<double> work;
+                for (std::uint32_t i = 0; i < count; ++i) {
+                    plan.items.push_back({0, i});
+                    plan.keep.push_back(i % 3 == 0);
+                    work.push_back(work_of[i] = 10 + static_cast<double>(random.below(90)));
+                }
+                balance_shares(plan, work, ranks);
+                std::set<std::uint32_t> seen;
+                double least = 1e300, most = 0;
+                for (int r = 0; r < ranks; ++r) {
+                    const Share share = share_of(static_cast<std::int64_t>(count), r, ranks);
+                    double sum = 0;
+                    for (std::int64_t i = share.begin; i < share.end; ++i) {
+                        const std::uint32_t example = plan.items[static_cast<std::size_t>(i)].example;
+                        QVERIFY(seen.insert(example).second);
+                        QCOMPARE(plan.keep[static_cast<std::size_t>(i)], std::int64_t{example % 3 == 0});
+                        sum += work_of[example];
+                    }
+                    least = std::min(least, sum);
+                    most = std::max(most, sum);
+                }
+                QCOMPARE(seen.size(), count);
+                if (count >= 64) QVERIFY2(most < 1.06 * least, qPrintable(QString("%1 ranks, %2 pairs: %3 and %4").arg(ranks).arg(count).arg(least).arg(most)));
             }
     }
 

@@ -19,39 +19,12 @@ std::string machineOf(const RunDirectory& run) {
 
 }  // namespace
 
-ClusterThread::ClusterThread(std::filesystem::path folder) : m_folder(std::move(folder)) {}
-
-ClusterThread::~ClusterThread() {
+void ClusterThread::follow(const QStringList& runs) {
     {
         const QMutexLocker lock(&m_mutex);
-        m_ending = true;
-        m_wake.wakeAll();
+        m_asked += runs;
     }
-    wait();
-}
-
-void ClusterThread::wake() {
-    const QMutexLocker lock(&m_mutex);
-    m_woken = true;
-    m_wake.wakeAll();
-}
-
-void ClusterThread::follow(const QStringList& runs) {
-    const QMutexLocker lock(&m_mutex);
-    m_asked += runs;
-    m_woken = true;
-    m_wake.wakeAll();
-}
-
-bool ClusterThread::sleepUntilWoken(int ms) {
-    const QMutexLocker lock(&m_mutex);
-    if (!m_woken && !m_ending) m_wake.wait(&m_mutex, static_cast<unsigned long>(ms));
-    return !m_ending;
-}
-
-bool ClusterThread::takeWoken() {
-    const QMutexLocker lock(&m_mutex);
-    return std::exchange(m_woken, false);
+    wake();
 }
 
 void ClusterThread::run() {
@@ -111,15 +84,6 @@ void ClusterThread::pump() {
         if (!follower->given_up().empty()) tell({follower->given_up()});
         return !follower->given_up().empty() || follower->mirror().all_ended();
     });
-}
-
-void ClusterThread::tell(const std::vector<std::string>& warnings) {
-    QStringList fresh;
-    for (const std::string& warning : warnings)
-        if (const QString text = qs(warning); !m_told.contains(text)) fresh << text;
-    if (fresh.isEmpty()) return;
-    m_told += QSet<QString>(fresh.begin(), fresh.end());
-    Q_EMIT warned(fresh);
 }
 
 }  // namespace faceter::desktop

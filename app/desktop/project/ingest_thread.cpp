@@ -7,40 +7,21 @@ constexpr int poll_interval_ms = 1000;
 
 }  // namespace
 
-IngestThread::IngestThread(std::filesystem::path folder) : m_folder(std::move(folder)) { qRegisterMetaType<RunsSnapshotPtr>(); }
-
-IngestThread::~IngestThread() {
-    {
-        const QMutexLocker lock(&m_mutex);
-        m_ending = true;
-        m_wake.wakeAll();
-    }
-    wait();
-}
-
-void IngestThread::wake() {
-    const QMutexLocker lock(&m_mutex);
-    m_woken = true;
-    m_wake.wakeAll();
-}
+IngestThread::IngestThread(std::filesystem::path folder) : WakingThread(std::move(folder)) { qRegisterMetaType<RunsSnapshotPtr>(); }
 
 void IngestThread::rebuild() {
-    const QMutexLocker lock(&m_mutex);
-    m_woken = m_rebuild = true;
-    m_wake.wakeAll();
-}
-
-bool IngestThread::sleepUntilWoken() {
-    const QMutexLocker lock(&m_mutex);
-    if (!m_woken && !m_ending) m_wake.wait(&m_mutex, poll_interval_ms);
-    m_thorough = std::exchange(m_woken, false);
-    return !m_ending;
+    {
+        const QMutexLocker lock(&m_mutex);
+        m_rebuild = true;
+    }
+    wake();
 }
 
 void IngestThread::run() {
     std::unique_ptr<Store> store;
     do {
         QString message;
+        m_thorough = takeWoken();
         try {
             lookOnce(store);
         } catch (const std::exception& error) {
@@ -49,7 +30,7 @@ void IngestThread::run() {
         }
         if (message != m_lastProblem) Q_EMIT problem(message);
         m_lastProblem = message;
-    } while (sleepUntilWoken());
+    } while (sleepUntilWoken(poll_interval_ms));
 }
 
 void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
@@ -60,7 +41,7 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
     }
     if (rebuild) {
         store.reset();
-        m_told.clear();
+        forgetTold();
         tell(Store::rebuild(m_folder));
     }
     if (!store) {
@@ -71,16 +52,6 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
     }
     tell(m_thorough ? store->ingest_all() : store->ingest_changed());
     publish(*store);
-}
-
-/// A folder that stays as it is is warned of whenever its turn comes, and told once.
-void IngestThread::tell(const std::vector<std::string>& warnings) {
-    QStringList fresh;
-    for (const std::string& warning : warnings)
-        if (const QString text = qs(warning); !m_told.contains(text)) fresh << text;
-    if (fresh.isEmpty()) return;
-    m_told += QSet<QString>(fresh.begin(), fresh.end());
-    Q_EMIT warned(fresh);
 }
 
 void IngestThread::publish(Store& store) {

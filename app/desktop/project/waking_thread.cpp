@@ -1,0 +1,42 @@
+#include "project/waking_thread.h"
+
+#include "project/runs_snapshot.h"
+
+namespace faceter::desktop {
+
+void WakingThread::wake() {
+    const QMutexLocker lock(&m_mutex);
+    m_woken = true;
+    m_wake.wakeAll();
+}
+
+void WakingThread::end() {
+    {
+        const QMutexLocker lock(&m_mutex);
+        m_ending = true;
+        m_wake.wakeAll();
+    }
+    wait();
+}
+
+bool WakingThread::sleepUntilWoken(int ms) {
+    const QMutexLocker lock(&m_mutex);
+    if (!m_woken && !m_ending) m_wake.wait(&m_mutex, static_cast<unsigned long>(ms));
+    return !m_ending;
+}
+
+bool WakingThread::takeWoken() {
+    const QMutexLocker lock(&m_mutex);
+    return std::exchange(m_woken, false);
+}
+
+void WakingThread::tell(const std::vector<std::string>& warnings) {
+    QStringList fresh;
+    for (const std::string& warning : warnings)
+        if (const QString text = qs(warning); !m_told.contains(text)) fresh << text;
+    if (fresh.isEmpty()) return;
+    m_told += QSet<QString>(fresh.begin(), fresh.end());
+    Q_EMIT warned(fresh);
+}
+
+}  // namespace faceter::desktop
