@@ -2,8 +2,10 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "common/error.h"
 
@@ -29,13 +31,22 @@ Database::Database(const fs::path& file) : file_(file) {
     }
     sqlite3_busy_timeout(handle_, busy_timeout_ms);
     try {
-        execute("PRAGMA journal_mode = WAL");
+        turn_to_wal();
         execute("PRAGMA synchronous = NORMAL");
         execute("PRAGMA foreign_keys = ON");
         execute("PRAGMA cache_size = -32768");   // KiB; the 2 MiB of default hold a tenth of what a list of 10,000 runs reads
     } catch (...) {
         sqlite3_close(handle_);
         throw;
+    }
+}
+
+/// Of processes that make a new file at the same time SQLite turns all but one away at once: each holds what another needs, so it does not wait.
+void Database::turn_to_wal() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms);
+    while (sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) != SQLITE_OK) {
+        if (sqlite3_errcode(handle_) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) fail("use the store");
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }
 

@@ -81,6 +81,7 @@ class Database {
     void snapshot(const std::function<void()>& body);
 
   private:
+    void turn_to_wal();
     void enclose(const char* begin, const std::function<void()>& body);
     fs::path file_;
     sqlite3* handle_ = nullptr;

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <csignal>
 #include <thread>
 
@@ -67,6 +69,25 @@ void remove_store(const fs::path& project) {
 class TestStore : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void those_who_make_a_store_at_the_same_time_wait_for_one_another() {
+        for (int round = 0; round < 60; ++round) {
+            const TemporaryDirectory project;
+            std::barrier start(4);
+            std::atomic<int> refused = 0;
+            std::vector<std::jthread> threads;
+            for (int i = 0; i < 4; ++i)
+                threads.emplace_back([&] {
+                    start.arrive_and_wait();
+                    try {
+                        Store store(project.path());
+                    } catch (const std::exception&) {
+                        ++refused;
+                    }
+                });
+            threads.clear();
+            QCOMPARE(refused.load(), 0);
+        }
+    }
     void what_each_rank_takes_of_its_machine_is_a_curve_of_its_own() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());
