@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "run/profile.h"
+#include "launch/profile.h"
 
 namespace faceter::cli {
 

@@ -7,11 +7,11 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "run/follow.h"
-#include "run/launch.h"
-#include "run/remote.h"
-#include "run/slurm.h"
-#include "run/store.h"
+#include "launch/follow.h"
+#include "record/launch.h"
+#include "launch/remote.h"
+#include "launch/slurm.h"
+#include "store/store.h"
 #include "settings/yaml.h"
 
 namespace faceter::cli {

@@ -6,8 +6,8 @@
 
 #include "common/json.h"
 #include "figure/table.h"
-#include "run/catalogue.h"
-#include "run/run_directory.h"
+#include "experiment/catalogue.h"
+#include "record/run_directory.h"
 
 namespace faceter::cli {
 
@@ -37,7 +37,7 @@ enum class WideTable { blocks, turn };
 void print_table(const Table& table, const std::string& format, WideTable wide = WideTable::blocks);
 /// --format text|csv|tsv|md|latex|json, and --json for the last.
 void add_format_option(CLI::App& command, std::string& format);
-/// --where EXPR (core/run/filter.h).
+/// --where EXPR (core/store/filter.h).
 void add_where_option(CLI::App& command, std::string& where);
 
 void add_run_commands(Cli& cli);      // run check resume rerun stop supervise

@@ -1,5 +1,5 @@
 #include "cli/comparison.h"
-#include "run/compare_view_table.h"
+#include "compare/compare_view_table.h"
 
 namespace faceter::cli {
 namespace {

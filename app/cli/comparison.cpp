@@ -1,7 +1,7 @@
 #include "cli/comparison.h"
 
 #include "common/error.h"
-#include "run/filter.h"
+#include "store/filter.h"
 
 namespace faceter::cli {
 namespace {

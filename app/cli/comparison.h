@@ -1,8 +1,8 @@
 #pragma once
 #include "cli/commands.h"
-#include "run/compare_view.h"
-#include "run/similarity.h"
-#include "run/store.h"
+#include "compare/compare_view.h"
+#include "compare/similarity.h"
+#include "store/store.h"
 
 namespace faceter::cli {
 

@@ -4,7 +4,7 @@
 #include "data/leaves.h"
 #include "data/overlap.h"
 #include "data/sources.h"
-#include "run/experiment.h"
+#include "experiment/experiment.h"
 
 namespace faceter::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include "cli/commands.h"
 #include "common/error.h"
-#include "run/mteb_results.h"
-#include "run/store.h"
+#include "compare/mteb_results.h"
+#include "store/store.h"
 
 namespace faceter::cli {
 namespace {

@@ -4,9 +4,9 @@
 #include "cli/cluster.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "run/filter.h"
-#include "run/launch.h"
-#include "run/store.h"
+#include "store/filter.h"
+#include "record/launch.h"
+#include "store/store.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
 

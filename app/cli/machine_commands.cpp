@@ -5,8 +5,8 @@
 #include "common/progress.h"
 #include "common/strings.h"
 #include "figure/text_width.h"
-#include "run/experiment_schema.h"
-#include "run/machine.h"
+#include "experiment/experiment_schema.h"
+#include "experiment/machine.h"
 
 namespace faceter::cli {
 namespace {

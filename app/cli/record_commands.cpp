@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "run/store.h"
+#include "store/store.h"
 
 namespace faceter::cli {
 namespace {

@@ -1,8 +1,8 @@
 #include "cli/comparison.h"
 #include "common/error.h"
 #include "data/child_process.h"
-#include "run/manifest.h"
-#include "run/report.h"
+#include "experiment/manifest.h"
+#include "compare/report.h"
 
 namespace faceter::cli {
 namespace {

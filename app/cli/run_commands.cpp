@@ -5,14 +5,15 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "run/elsewhere.h"
-#include "run/experiment.h"
-#include "run/follow.h"
-#include "run/launch.h"
-#include "run/remote.h"
-#include "run/slurm.h"
-#include "run/store.h"
-#include "run/suite.h"
+#include "experiment/machine.h"
+#include "launch/elsewhere.h"
+#include "experiment/experiment.h"
+#include "launch/follow.h"
+#include "record/launch.h"
+#include "launch/remote.h"
+#include "launch/slurm.h"
+#include "store/store.h"
+#include "experiment/suite.h"
 
 namespace faceter::cli {
 namespace {

@@ -6,7 +6,8 @@
 
 #include "cli/commands.h"
 #include "common/error.h"
-#include "run/supervisor.h"
+#include "experiment/machine.h"
+#include "launch/supervisor.h"
 
 namespace faceter::cli {
 

@@ -10,4 +10,4 @@
 #include <vector>
 
 #include "figure/table.h"
-#include "run/store.h"
+#include "store/store.h"

@@ -14,8 +14,8 @@
 #include "eval/tasks.h"
 #include "figure/table_export.h"
 #include "named_model.h"
-#include "run/mteb_results.h"
-#include "run/suite.h"
+#include "compare/mteb_results.h"
+#include "experiment/suite.h"
 #include "stats/descriptive.h"
 
 namespace faceter::worker {

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "common/strings.h"
-#include "run/process_stat.h"
+#include "record/process_stat.h"
 
 namespace faceter::worker {
 namespace {

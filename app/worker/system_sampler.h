@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "gpu_monitor.h"
-#include "run/journal.h"
+#include "record/journal.h"
 
 namespace faceter::worker {
 

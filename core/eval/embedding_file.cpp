@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "run/sqlite.h"
-#include "run/store.h"
+#include "store/sqlite.h"
+#include "store/store.h"
 
 namespace faceter {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "plugin/registry.h"
-#include "run/manifest.h"
+#include "experiment/manifest.h"
 
 namespace faceter {
 

@@ -5,7 +5,7 @@
 
 #include "model/embedding_model.h"
 #include "plugin/registry.h"
-#include "run/run_directory.h"
+#include "record/run_directory.h"
 
 namespace faceter {
 

@@ -4,12 +4,12 @@
 namespace faceter {
 
 /// The sections of the experiment file that belong to the core, without what core/data and plugins declare
-/// (core/run/experiment_schema.h puts the whole together).
+/// (core/experiment/experiment_schema.h puts the whole together).
 Schema training_schema();
-/// One of `stages`; core/run fills in what it takes over from the experiment.
+/// One of `stages`; core/experiment fills in what it takes over from the experiment.
 Schema stage_schema();
 Schema instructions_schema();
-/// One task of the task tree, without its data (`train` is added by core/run).
+/// One task of the task tree, without its data (`train` is added by core/experiment).
 Schema task_schema();
 /// evaluation, without its data sets.
 Schema evaluation_schema();

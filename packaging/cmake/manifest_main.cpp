@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "plugin/abi.h"
-#include "run/manifest.h"
+#include "experiment/manifest.h"
 
 namespace faceter {
 /// Defined by the plugin's settings.cpp.

@@ -13,7 +13,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "data/sources.h"
-#include "run/run_directory.h"
+#include "record/run_directory.h"
 
 namespace faceter {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/manifest.h"
+#include "experiment/manifest.h"
 
 namespace faceter {
 

@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "run/filter.h"
-#include "run/journal.h"
+#include "store/filter.h"
+#include "record/journal.h"
 #include "store_project.h"
 
 using namespace faceter;

@@ -5,8 +5,8 @@
 
 #include "common/hash.h"
 #include "common/strings.h"
-#include "run/store.h"
-#include "run/store_series.h"
+#include "store/store.h"
+#include "store/store_series.h"
 
 namespace faceter::bench {
 

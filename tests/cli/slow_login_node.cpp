@@ -2,7 +2,7 @@
 #include "cli/slurm_cluster.h"
 #include "cli/ssh_server.h"
 #include "cli/tiny_experiment.h"
-#include "run/launch.h"
+#include "record/launch.h"
 
 using namespace faceter;
 using namespace faceter::testing;

@@ -1,7 +1,7 @@
 #include "cli/program.h"
 #include "cli/slurm_cluster.h"
 #include "cli/tiny_experiment.h"
-#include "run/launch.h"
+#include "record/launch.h"
 
 using namespace faceter;
 using namespace faceter::testing;

@@ -4,7 +4,7 @@
 #include "cli/ssh_server.h"
 #include "cli/tiny_experiment.h"
 #include "common/strings.h"
-#include "run/launch.h"
+#include "record/launch.h"
 
 using namespace faceter;
 using namespace faceter::testing;

@@ -5,7 +5,7 @@
 
 #include "cli/daemons.h"
 #include "common/random.h"
-#include "run/command.h"
+#include "launch/command.h"
 
 namespace faceter::testing {
 

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "cli/daemons.h"
-#include "run/command.h"
+#include "launch/command.h"
 
 namespace faceter::testing {
 

@@ -2,8 +2,8 @@
 
 #include "cli/program.h"
 #include "common/file.h"
-#include "run/manifest.h"
-#include "run/sample_runs.h"
+#include "experiment/manifest.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;

@@ -4,10 +4,10 @@
 
 #include "cli/program.h"
 #include "common/file.h"
-#include "run/manifest.h"
-#include "run/sample_runs.h"
-#include "run/state.h"
-#include "run/store.h"
+#include "experiment/manifest.h"
+#include "support/sample_runs.h"
+#include "record/state.h"
+#include "store/store.h"
 #include "support/test.h"
 
 using namespace faceter;

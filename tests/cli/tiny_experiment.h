@@ -2,8 +2,8 @@
 #include <fstream>
 #include <string>
 
-#include "run/run_directory.h"
-#include "run/state.h"
+#include "record/run_directory.h"
+#include "record/state.h"
 #include "support/test.h"
 
 namespace faceter::testing {

@@ -1,6 +1,6 @@
 #include "fuzz.h"
-#include "run/filter.h"
-#include "run/filter_tokens.h"
+#include "store/filter.h"
+#include "store/filter_tokens.h"
 
 using namespace faceter;
 

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "packaging/command.h"
-#include "run/sample_runs.h"
+#include "support/sample_runs.h"
 
 using namespace faceter;
 using namespace faceter::packaging;

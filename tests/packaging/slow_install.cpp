@@ -1,5 +1,5 @@
 #include "packaging/command.h"
-#include "run/manifest.h"
+#include "experiment/manifest.h"
 
 using namespace faceter;
 using namespace faceter::packaging;

@@ -7,10 +7,10 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/random.h"
-#include "run/catalogue.h"
-#include "run/experiment.h"
-#include "run/journal.h"
-#include "run/run_directory.h"
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+#include "record/journal.h"
+#include "record/run_directory.h"
 #include "support/test.h"
 
 using namespace faceter;

@@ -9,9 +9,9 @@
 #include "common/hash.h"
 #include "common/json.h"
 #include "common/random.h"
-#include "run/catalogue.h"
-#include "run/experiment.h"
-#include "run/run_processes.h"
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+#include "launch/run_processes.h"
 #include "support/test.h"
 
 using namespace faceter;

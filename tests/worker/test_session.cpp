@@ -2,8 +2,8 @@
 #include <fstream>
 
 #include "common/file.h"
-#include "run/catalogue.h"
-#include "run/experiment.h"
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
 #include "support/test.h"
 
 using namespace faceter;

@@ -4,10 +4,10 @@
 #include "common/file.h"
 #include "data/child_process.h"
 #include "data/sources.h"
-#include "run/catalogue.h"
-#include "run/experiment.h"
-#include "run/journal.h"
-#include "run/run_directory.h"
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+#include "record/journal.h"
+#include "record/run_directory.h"
 #include "support/test.h"
 
 using namespace faceter;

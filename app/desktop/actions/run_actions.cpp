@@ -1,9 +1,10 @@
 #include "actions/run_actions.h"
 
 #include "common/error.h"
-#include "run/elsewhere.h"
-#include "run/state.h"
-#include "run/supervisor.h"
+#include "experiment/machine.h"
+#include "launch/elsewhere.h"
+#include "record/state.h"
+#include "launch/supervisor.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {

@@ -3,7 +3,7 @@
 #include <QStringList>
 #include <functional>
 
-#include "run/experiment.h"
+#include "experiment/experiment.h"
 
 namespace faceter::desktop {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "figure/figure.h"
-#include "run/store.h"
+#include "store/store.h"
 
 namespace faceter::desktop {
 

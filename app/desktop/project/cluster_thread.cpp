@@ -3,8 +3,8 @@
 #include <QElapsedTimer>
 
 #include "project/runs_snapshot.h"
-#include "run/launch.h"
-#include "run/slurm.h"
+#include "record/launch.h"
+#include "launch/slurm.h"
 
 namespace faceter::desktop {
 namespace {

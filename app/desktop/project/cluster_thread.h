@@ -4,7 +4,7 @@
 #include <set>
 
 #include "project/waking_thread.h"
-#include "run/remote.h"
+#include "launch/remote.h"
 
 namespace faceter::desktop {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "run/store.h"
+#include "store/store.h"
 
 namespace faceter::desktop {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <QString>
 
-#include "run/state.h"
+#include "record/state.h"
 
 namespace faceter::desktop {
 

@@ -25,7 +25,7 @@
 
 #include "actions/run_actions.h"
 #include "pages/page.h"
-#include "run/machine.h"
+#include "experiment/machine.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "window/activity.h"

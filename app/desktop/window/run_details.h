@@ -1,5 +1,5 @@
 #pragma once
-#include "run/store.h"
+#include "store/store.h"
 
 namespace faceter::desktop {
 

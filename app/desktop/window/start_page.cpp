@@ -8,7 +8,7 @@
 #include <QVBoxLayout>
 
 #include "project/project_session.h"
-#include "run/machine.h"
+#include "experiment/machine.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"

@@ -6,8 +6,9 @@
 #include <QProcess>
 
 #include "common/error.h"
+#include "experiment/machine.h"
 #include "project/runs_snapshot.h"
-#include "run/supervisor.h"
+#include "launch/supervisor.h"
 
 namespace faceter::desktop {
 namespace {

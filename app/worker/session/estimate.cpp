@@ -14,7 +14,7 @@
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "plugin/stage_plan.h"
-#include "run/machine.h"
+#include "experiment/machine.h"
 #include "session/session_data.h"
 
 namespace faceter::worker {

@@ -1,7 +1,7 @@
 #include "pages/compose/check_report.h"
 #include "pages/compose/completion.h"
 #include "pages/compose/yaml_context.h"
-#include "run/sample_runs.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;

@@ -2,7 +2,7 @@
 #include <QApplication>
 #include <QTest>
 
-#include "run/sample_runs.h"
+#include "support/sample_runs.h"
 #include "workspace/workspace.h"
 
 namespace faceter::testing {

@@ -10,8 +10,8 @@
 #include "actions/run_actions.h"
 #include "common/random.h"
 #include "desktop/support/sample_project.h"
-#include "run/catalogue.h"
-#include "run/supervisor.h"
+#include "experiment/catalogue.h"
+#include "launch/supervisor.h"
 #include "support/test.h"
 #include "window/main_window.h"
 

@@ -15,7 +15,7 @@
 #include "actions/run_actions.h"
 #include "desktop/support/sample_project.h"
 #include "pages/page.h"
-#include "run/state.h"
+#include "record/state.h"
 #include "support/test.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "run/journal.h"
+#include "record/journal.h"
 
 namespace faceter::desktop {
 namespace {

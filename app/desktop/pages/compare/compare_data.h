@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "figure/figure.h"
-#include "run/compare_view_table.h"
-#include "run/settings_difference.h"
+#include "compare/compare_view_table.h"
+#include "compare/settings_difference.h"
 
 namespace faceter::desktop {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "run/experiment.h"
+#include "experiment/experiment.h"
 #include "settings/yaml_edit.h"
 
 namespace faceter::desktop {

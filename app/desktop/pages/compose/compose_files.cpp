@@ -9,7 +9,7 @@
 #include "pages/compose/launch_bar.h"
 #include "pages/compose/project_dialog.h"
 #include "pages/compose/template_text.h"
-#include "run/run_directory.h"
+#include "record/run_directory.h"
 #include "settings/yaml.h"
 #include "widgets/labels.h"
 #include "window/navigator.h"

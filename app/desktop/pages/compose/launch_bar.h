@@ -3,7 +3,7 @@
 
 #include "actions/run_actions.h"
 #include "pages/compose/experiment_document.h"
-#include "run/profile.h"
+#include "launch/profile.h"
 
 class QCheckBox;
 class QComboBox;

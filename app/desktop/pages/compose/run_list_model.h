@@ -2,7 +2,7 @@
 #include <QAbstractTableModel>
 #include <memory>
 
-#include "run/experiment.h"
+#include "experiment/experiment.h"
 
 namespace faceter::desktop {
 

@@ -5,7 +5,7 @@ namespace {
 
 constexpr const char* sweep_key = "sweep";
 
-/// Sections that the schema leaves open because a method decides what is in them (core/run/experiment_schema.h).
+/// Sections that the schema leaves open because a method decides what is in them (core/experiment/experiment_schema.h).
 std::optional<ExtensionKind> kindOf(const std::string& key) {
     if (key == "variants") return ExtensionKind::variant;
     if (key == "curriculum") return ExtensionKind::curriculum;

@@ -2,7 +2,7 @@
 #include <functional>
 #include <optional>
 
-#include "run/experiment_schema.h"
+#include "experiment/experiment_schema.h"
 #include "settings/yaml_edit.h"
 
 namespace faceter::desktop {

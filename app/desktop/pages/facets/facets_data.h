@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "run/similarity_figures.h"
-#include "run/store.h"
+#include "compare/similarity_figures.h"
+#include "store/store.h"
 
 namespace faceter::desktop {
 

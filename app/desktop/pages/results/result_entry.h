@@ -5,8 +5,8 @@
 
 #include "figure/figure.h"
 #include "figure/table.h"
-#include "run/catalogue.h"
-#include "run/store.h"
+#include "experiment/catalogue.h"
+#include "store/store.h"
 
 namespace faceter::desktop {
 

@@ -12,7 +12,7 @@
 #include <QVBoxLayout>
 
 #include "pages/results/result_view.h"
-#include "run/manifest.h"
+#include "experiment/manifest.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {

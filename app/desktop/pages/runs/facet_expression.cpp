@@ -4,7 +4,7 @@
 #include <span>
 
 #include "common/strings.h"
-#include "run/filter_tokens.h"
+#include "store/filter_tokens.h"
 
 namespace faceter::desktop {
 namespace {

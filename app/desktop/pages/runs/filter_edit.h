@@ -3,7 +3,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "run/filter.h"
+#include "store/filter.h"
 
 class QCompleter;
 class QLabel;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "pages/runs/runs_data.h"
-#include "run/filter.h"
+#include "store/filter.h"
 
 namespace faceter::desktop {
 

@@ -4,7 +4,7 @@
 #include <QStringList>
 #include <functional>
 
-#include "run/store.h"
+#include "store/store.h"
 
 class QMenu;
 class QWidget;

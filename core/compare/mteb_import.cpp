@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <map>
+
+#include "common/error.h"
+#include "record/journal.h"
+#include "compare/mteb_results.h"
+#include "record/state.h"
+
+namespace faceter {
+namespace {
+
+/// The run that holds the very same results; nothing where there is none.
+std::optional<std::string> run_with(const Project& project, const std::string& fingerprint) {
+    for (const std::string& id : project.run_ids()) {
+        std::error_code ignored;
+        if (!fs::exists(project.runs_folder() / id / "run.json", ignored)) continue;
+        const RunDirectory run(project.runs_folder() / id);
+        if (!run.info().is_imported()) continue;
+        const Json& settings = run.settings();
+        const Json found = settings.value("imported", Json::object());
+        if (found.is_object() && found.value("fingerprint", Json()) == fingerprint && read_state(run).phase == RunPhase::done) return id;
+    }
+    return std::nullopt;
+}
+
+RunInfo info_of(const ImportedModel& model, const fs::path& folder, bool several_revisions) {
+    RunInfo info;
+    info.experiment = "mteb";
+    info.variant = model.model;
+    info.method = "imported";
+    info.plugin = "core";
+    info.point = several_revisions ? "revision=" + model.revision.substr(0, 12) : "";
+    info.settings = {{"name", "mteb"},
+                     {"description", "Results that somebody else computed with MTEB"},
+                     {"model", model.model},
+                     {"seed", 1},
+                     {"tasks", Json::object()},
+                     {"variant", {{"name", model.model}, {"method", "imported"}}},
+                     {"imported", {{"format", "mteb"}, {"folder", absolute_path(folder).string()}, {"revision", model.revision}, {"files", model.num_files},
+                                   {"fingerprint", model.fingerprint}}}};
+    return info;
+}
+
+}  // namespace
+
+std::vector<ImportedRun> import_models(const Project& project, const fs::path& folder, const std::vector<ImportedModel>& models) {
+    std::map<std::string, int> revisions;
+    for (const ImportedModel& model : models) ++revisions[model.model];
+    std::vector<ImportedRun> imported;
+    for (const ImportedModel& model : models) {
+        if (const auto known = run_with(project, model.fingerprint)) {
+            imported.push_back({*known, model.model, model.results.size(), false});
+            continue;
+        }
+        const RunDirectory run = RunDirectory::create_imported(project.folder(), info_of(model, folder, revisions[model.model] > 1),
+                                                               "# Not an experiment: results of MTEB that 'faceter import mteb' took over.\n");
+        for (const Json& result : model.results) run.write_result(result.at("name").get<std::string>(), result);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        for (const std::string& note : model.notes) journal.event("warning", {{"message", note}});
+        journal.event("finished");
+        imported.push_back({run.info().id, model.model, model.results.size(), true});
+    }
+    return imported;
+}
+
+}  // namespace faceter

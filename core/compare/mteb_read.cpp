@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/strings.h"
+#include "compare/mteb_results.h"
+#include "experiment/suite.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::uint64_t max_file_bytes = 16 << 20;
+constexpr std::size_t max_files = 20'000, max_name = 200, max_subsets = 2000;
+constexpr int max_depth = 8;
+
+/// Python writes NaN and Infinity, which JSON does not have: they become null where they stand outside of texts.
+std::string strict_json(std::string_view text) {
+    std::string strict;
+    strict.reserve(text.size());
+    bool in_text = false;
+    for (std::size_t i = 0; i < text.size();) {
+        if (in_text && text[i] == '\\' && i + 1 < text.size()) {
+            strict.append(text.substr(i, 2));
+            i += 2;
+            continue;
+        }
+        if (text[i] == '"') in_text = !in_text;
+        bool replaced = false;
+        for (const std::string_view word : {std::string_view("NaN"), std::string_view("-Infinity"), std::string_view("Infinity")})
+            if (!in_text && !replaced && text.substr(i).starts_with(word)) {
+                strict += "null";
+                i += word.size();
+                replaced = true;
+            }
+        if (!replaced) strict += text[i++];
+    }
+    return strict;
+}
+
+std::string checked_name(const Json& value, const char* what, const std::string& file) {
+    if (!value.is_string() || value.get_ref<const std::string&>().empty() || value.get_ref<const std::string&>().size() > max_name)
+        throw data_error("{}: {} must be a text of 1 to {} bytes", file, what, max_name);
+    const std::string name = value;
+    if (!is_valid_utf8(name) || std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+        throw data_error("{}: {} holds a control character or is not valid UTF-8", file, what);
+    return name;
+}
+
+/// Numbers of one subset's scores, under our names, as fractions; what is no score (thresholds, lists, times) is left out.
+std::map<std::string, double> measures_of(const Json& scores) {
+    static const std::map<std::string, std::string> groups{{"cos_sim", "cosine"}, {"dot", "dot"},       {"euclidean", "euclidean"},
+                                                           {"manhattan", "manhattan"}, {"max", "max"}, {"similarity", "similarity"}};
+    std::map<std::string, double> measures;
+    const auto take = [&](const std::string& name, const Json& value) {
+        if (value.is_number() && std::abs(value.get<double>()) <= 1.0 + 1e-6 && name.size() <= max_name) measures[name] = value.get<double>();
+    };
+    for (const auto& [name, value] : scores.items()) {
+        if (name == "evaluation_time" || name.find("threshold") != std::string::npos) continue;
+        const auto group = groups.find(name);
+        if (group != groups.end() && value.is_object()) {
+            for (const auto& [inner, number] : value.items())   // before 1.11: {"cos_sim": {"spearman": ...}}
+                if (inner.find("threshold") == std::string::npos) take(group->second + "_" + inner, number);
+        } else {
+            take(name, value);
+        }
+    }
+    return measures;
+}
+
+std::string guess_type(const std::map<std::string, double>& measures) {
+    const auto has = [&](const char* name) { return measures.contains(name); };
+    if (has("ndcg_at_10")) return "retrieval";
+    if (has("v_measure")) return "clustering";
+    if (has("map") && has("mrr")) return "reranking";
+    if (has("cosine_ap") || has("max_ap")) return "pair_classification";
+    if (has("cosine_spearman")) return has("dot_spearman") ? "summarisation" : "sts";
+    if (has("lrap")) return "multilabel_classification";
+    if (has("accuracy") && has("f1")) return has("precision") && has("recall") ? "bitext_mining" : "classification";
+    return "other";
+}
+
+std::string main_measure(const std::string& type) {
+    static const std::map<std::string, std::string> names{
+        {"retrieval", "ndcg_at_10"}, {"reranking", "map"},         {"classification", "accuracy"},        {"multilabel_classification", "accuracy"},
+        {"clustering", "v_measure"}, {"sts", "cosine_spearman"}, {"pair_classification", "cosine_ap"}, {"summarisation", "cosine_spearman"},
+        {"bitext_mining", "f1"}};
+    const auto found = names.find(type);
+    return found == names.end() ? "main_score" : found->second;
+}
+
+struct SubsetScores {
+    std::string name;
+    std::map<std::string, double> measures;
+};
+
+bool is_scores(const Json& object) {
+    for (const auto& [name, value] : object.items())
+        if (value.is_number() && name != "evaluation_time") return true;
+    return object.contains("cos_sim");
+}
+
+/// {"test": [{hf_subset, main_score, ...}]}; before 1.11 {"test": {...}} or {"test": {"en": {...}}}.
+std::vector<SubsetScores> read_split(const Json& split, const std::string& file) {
+    std::vector<SubsetScores> subsets;
+    if (split.is_array()) {
+        if (split.size() > max_subsets) throw data_error("{}: more than {} subsets", file, max_subsets);
+        for (const Json& one : split) {
+            if (!one.is_object() || !one.contains("hf_subset")) throw data_error("{}: an entry of 'scores' is no object with 'hf_subset'", file);
+            subsets.push_back({checked_name(one["hf_subset"], "hf_subset", file), measures_of(one)});
+        }
+    } else if (split.is_object() && is_scores(split)) {
+        subsets.push_back({"default", measures_of(split)});
+    } else if (split.is_object()) {
+        if (split.size() > max_subsets) throw data_error("{}: more than {} subsets", file, max_subsets);
+        for (const auto& [name, one] : split.items())
+            if (one.is_object()) subsets.push_back({checked_name(name, "a subset", file), measures_of(one)});
+    }
+    if (subsets.empty()) throw data_error("{}: a split of 'scores' has no scores", file);
+    return subsets;
+}
+
+struct TaskFile {
+    std::string task, version, revision;
+    std::map<std::string, Json> splits;
+};
+
+TaskFile open_task(const Json& json, const std::string& file) {
+    if (!json.is_object()) throw data_error("{}: not a JSON object; a result file of MTEB is expected", file);
+    TaskFile task;
+    const auto text = [&](const char* key) { return json.contains(key) && json[key].is_string() ? json[key].get<std::string>().substr(0, max_name) : std::string(); };
+    task.version = text("mteb_version");
+    task.revision = text("dataset_revision");
+    if (json.contains("task_name")) {
+        task.task = checked_name(json["task_name"], "task_name", file);
+        if (!json.contains("scores") || !json["scores"].is_object()) throw data_error("{}: 'scores' is missing or no object", file);
+        for (const auto& [split, scores] : json["scores"].items()) task.splits[split] = scores;
+    } else if (json.contains("mteb_dataset_name")) {
+        task.task = checked_name(json["mteb_dataset_name"], "mteb_dataset_name", file);
+        for (const auto& [split, scores] : json.items())
+            if (scores.is_object()) task.splits[split] = scores;
+    } else {
+        throw data_error("{}: neither 'task_name' nor 'mteb_dataset_name'; a result file of MTEB is expected", file);
+    }
+    if (task.splits.empty()) throw data_error("{}: no split has scores", file);
+    return task;
+}
+
+std::string chosen_split(const TaskFile& task, const SuiteSet* set) {
+    const std::string wanted = set ? set->entry.value("split", std::string("test")) : "test";
+    if (task.splits.contains(wanted)) return wanted;
+    return task.splits.contains("test") ? "test" : task.splits.begin()->first;
+}
+
+/// The suite's subsets where the file has them, else all.
+void choose(std::vector<SubsetScores>& subsets, const SuiteSet* set) {
+    const Json wanted = set ? set->entry.value("subsets", Json::array()) : Json::array();
+    std::vector<SubsetScores> kept;
+    for (const SubsetScores& one : subsets)
+        if (std::find(wanted.begin(), wanted.end(), Json(one.name)) != wanted.end()) kept.push_back(one);
+    if (!kept.empty()) subsets = std::move(kept);
+}
+
+double main_score(const SubsetScores& subset, const std::string& metric, const std::string& file) {
+    for (const std::string& name : {metric, std::string("main_score")})
+        if (const auto found = subset.measures.find(name); found != subset.measures.end()) return found->second;
+    throw data_error("{}: subset {} has neither {} nor main_score as a fraction between -1 and 1", file, faceter::quoted(subset.name), metric);
+}
+
+Json percent_of(const std::map<std::string, double>& measures, const std::string& type) {
+    Json metrics = Json::object();
+    for (const auto& [name, value] : measures) {
+        if (name == "main_score") continue;
+        const bool is_label_measure = type == "classification" || type == "multilabel_classification";
+        metrics[is_label_measure && name == "f1" ? "macro_f1" : is_label_measure && name == "f1_weighted" ? "weighted_f1" : name] = 100 * value;
+    }
+    return metrics;
+}
+
+/// In our form (EvaluationResult::to_json).
+Json result_from(const TaskFile& task, const std::string& file) {
+    const SuiteSet* set = set_by_mteb_name(task.task);
+    const std::string split = chosen_split(task, set);
+    std::vector<SubsetScores> subsets = read_split(task.splits.at(split), file);
+    choose(subsets, set);
+    const std::string type = set ? set->task_type : guess_type(subsets.front().measures);
+    const std::string metric = main_measure(type);
+    double sum = 0;
+    Json parts = Json::array();
+    for (const SubsetScores& one : subsets) {
+        const double score = main_score(one, metric, file);
+        sum += score;
+        parts.push_back({{"name", one.name}, {"score", 100 * score}, {"n", 0}, {"metrics", percent_of(one.measures, type)}});
+    }
+    Json result = {{"name", set ? set->name : task.task}, {"task_type", type}, {"task", ""}, {"metric", metric},
+                   {"score", 100 * sum / static_cast<double>(subsets.size())}, {"n", 0},
+                   {"metrics", subsets.size() == 1 ? parts[0]["metrics"] : Json::object()}, {"draws", Json::array()}, {"per_example", Json::array()},
+                   {"settings", {{"imported_from", "MTEB"}, {"mteb_task", task.task}, {"split", split}, {"mteb_version", task.version}, {"dataset_revision", task.revision}}}};
+    if (subsets.size() > 1) result["subsets"] = parts;
+    return result;
+}
+
+std::vector<fs::path> json_files(const fs::path& folder) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) throw data_error("{}: no such folder; a folder with result files of MTEB is expected", folder.string());
+    std::vector<fs::path> files;
+    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+    for (; !error && it != end; it.increment(error)) {
+        std::error_code ignored;
+        if (it.depth() >= max_depth || it->path().filename().string().starts_with('.')) it.disable_recursion_pending();
+        if (it->path().extension() != ".json" || !it->is_regular_file(ignored) || it->path().filename() == "model_meta.json") continue;
+        if (files.size() == max_files) throw data_error("{}: more than {} result files; import the models' folders one by one", folder.string(), max_files);
+        files.push_back(it->path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// results/<model>/<revision>/<task>.json with model_meta.json; older ones have no revision.
+std::pair<std::string, std::string> model_of(const fs::path& root, const fs::path& folder) {
+    const fs::path meta = folder / "model_meta.json";
+    std::error_code ignored;
+    if (fs::is_regular_file(meta, ignored)) {
+        const Json json = Json::parse(strict_json(read_file(meta, max_file_bytes)), nullptr, false);
+        if (!json.is_object() || !json.contains("name")) throw data_error("{}: no JSON object with 'name'", meta.string());
+        if (!json["name"].is_null()) {
+            const std::string revision = json.contains("revision") && json["revision"].is_string() ? json["revision"].get<std::string>() : "";
+            return {checked_name(json["name"], "name", meta.string()), revision.empty() ? "" : checked_name(revision, "revision", meta.string())};
+        }
+    }
+    const auto readable = [&](const fs::path& path) {
+        std::string name = path.filename().string();
+        if (const auto at = name.find("__"); at != std::string::npos) name.replace(at, 2, "/");
+        return checked_name(name, "the folder's name", path.string());
+    };
+    if (folder == root || folder.parent_path() == root) return {readable(folder), ""};
+    return {readable(folder.parent_path()), checked_name(folder.filename().string(), "the folder's name", folder.string())};
+}
+
+}  // namespace
+
+std::vector<ImportedModel> read_mteb_results(const fs::path& given) {
+    fs::path root = absolute_path(given);
+    if (root.filename().empty()) root = root.parent_path();
+    std::map<std::pair<std::string, std::string>, ImportedModel> models;
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> names;
+    for (const fs::path& file : json_files(root)) {
+        const std::string text = read_file(file, max_file_bytes);
+        const Json json = Json::parse(strict_json(text), nullptr, false);
+        if (json.is_discarded()) throw data_error("{}: not valid JSON; a result file of MTEB is expected", file.string());
+        const auto key = model_of(root, file.parent_path());
+        ImportedModel& model = models[key];
+        model.model = key.first;
+        model.revision = key.second;
+        model.fingerprint = hash128(model.fingerprint + hash128(text).hex()).hex();
+        ++model.num_files;
+        Json result = result_from(open_task(json, file.string()), file.string());
+        if (!names[key].insert(result["name"].get<std::string>()).second)
+            model.notes.push_back(fmt::format("{}: {} has another result of {}; this one is left out", file.string(), key.first, result["name"].get<std::string>()));
+        else
+            model.results.push_back(std::move(result));
+    }
+    if (models.empty()) throw data_error("{}: holds no .json file; a folder with result files of MTEB is expected", root.string());
+    std::vector<ImportedModel> all;
+    for (auto& [key, model] : models) all.push_back(std::move(model));
+    return all;
+}
+
+}  // namespace faceter

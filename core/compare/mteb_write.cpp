@@ -1,0 +1,102 @@
+#include <cmath>
+#include <map>
+
+#include "common/strings.h"
+#include "compare/mteb_results.h"
+#include "experiment/suite.h"
+
+namespace faceter {
+namespace {
+
+/// Our names of measures where MTEB has others.
+const std::map<std::string, std::string>& mteb_measures() {
+    static const std::map<std::string, std::string> names{{"macro_f1", "f1"}, {"weighted_f1", "f1_weighted"}};
+    return names;
+}
+
+Json fraction(double percent) { return std::isfinite(percent) ? Json(std::round(percent * 1e4) / 1e6) : Json(); }
+
+/// What MTEB calls the main score of a task type.
+std::string main_measure(const std::string& task_type, const std::string& ours) { return task_type == "pair_classification" ? "max_ap" : ours; }
+
+Json score_object(const Json& metrics, const std::string& task_type, const std::string& metric, double score, const std::string& subset, const Json& languages) {
+    Json object = Json::object();
+    for (const auto& [name, value] : metrics.items()) {
+        const auto renamed = mteb_measures().find(name);
+        object[renamed == mteb_measures().end() ? name : renamed->second] = value.is_number() ? fraction(value.get<double>()) : Json();
+    }
+    object[metric] = fraction(score);
+    // The model's own similarity is the cosine here.
+    if (task_type == "sts" || task_type == "summarisation")
+        for (const char* name : {"spearman", "pearson"}) object[name] = object.value(std::string("cosine_") + name, Json());
+    const std::string main = main_measure(task_type, metric);
+    object["main_score"] = object.contains(main) ? object[main] : object[metric];
+    object["hf_subset"] = subset;
+    object["languages"] = languages;
+    return object;
+}
+
+/// Languages as MTEB writes them, where a subset's name says which; English for the sets of the English suites.
+Json languages_of(const std::string& subset, bool known) {
+    static const std::map<std::string, std::string> codes{{"en", "eng-Latn"}, {"de", "deu-Latn"}, {"fr", "fra-Latn"}, {"es", "spa-Latn"}, {"it", "ita-Latn"},
+                                                          {"nl", "nld-Latn"}, {"pt", "por-Latn"}, {"ru", "rus-Cyrl"}, {"zh", "cmn-Hans"}, {"ar", "ara-Arab"},
+                                                          {"hi", "hin-Deva"}, {"sw", "swh-Latn"}, {"ja", "jpn-Jpan"}, {"ko", "kor-Hang"}, {"th", "tha-Thai"}};
+    Json languages = Json::array();
+    if (subset == "default") {
+        if (known) languages.push_back("eng-Latn");
+        return languages;
+    }
+    for (const std::string_view part : split(subset, '-'))
+        if (const auto code = codes.find(std::string(part)); code != codes.end()) languages.push_back(code->second);
+    return languages;
+}
+
+std::string task_name_of(const Json& result) {
+    const SuiteSet* set = set_by_name(result.at("name").get<std::string>());
+    return set && !set->mteb.empty() ? set->mteb : result.at("name").get<std::string>();
+}
+
+std::string split_of(const SuiteSet* set, const Json& settings) {
+    if (settings.contains("split") && settings["split"].is_string()) return settings["split"];
+    return set ? set->entry.value("split", std::string("test")) : "test";
+}
+
+}  // namespace
+
+Json mteb_result(const Json& result, double seconds) {
+    const SuiteSet* set = set_by_name(result.at("name").get<std::string>());
+    const std::string type = result.at("task_type"), metric = result.at("metric");
+    Json scores = Json::array();
+    if (result.contains("subsets")) {
+        for (const Json& subset : result["subsets"]) {
+            const std::string name = subset.at("name");
+            scores.push_back(score_object(subset.at("metrics"), type, metric, subset.at("score").get<double>(), name, languages_of(name, set)));
+        }
+    } else {
+        const Json only = set ? set->entry.value("subsets", Json::array()) : Json::array();
+        const std::string name = only.size() == 1 ? only[0].get<std::string>() : "default";
+        scores.push_back(score_object(result.at("metrics"), type, metric, result.at("score").is_number() ? result["score"].get<double>() : std::nan(""), name,
+                                      languages_of(name, set)));
+    }
+    const Json settings = result.value("settings", Json::object());
+    return {{"dataset_revision", "faceter:" + settings.value("data_fingerprint", std::string("unknown"))},
+            {"task_name", task_name_of(result)},
+            {"mteb_version", nullptr},
+            {"scores", {{split_of(set, settings), scores}}},
+            {"evaluation_time", seconds},
+            {"kg_co2_emissions", nullptr}};
+}
+
+std::string mteb_file_name(const Json& result) { return safe_file_name(task_name_of(result)) + ".json"; }
+
+Json mteb_model_meta(const std::string& model, const std::string& revision) {
+    return {{"name", model}, {"revision", revision}, {"framework", Json::array({"Faceter " FACETER_VERSION})}, {"release_date", nullptr}, {"languages", nullptr}};
+}
+
+std::string mteb_model_folder(const std::string& model) {
+    std::string folder;
+    for (const char c : model) folder += c == '/' ? std::string("__") : std::string(1, c);
+    return safe_file_name(folder);
+}
+
+}  // namespace faceter

@@ -1,0 +1,182 @@
+#include "experiment/experiment.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/strings.h"
+#include "experiment/experiment_schema.h"
+#include "experiment/resolve.h"
+#include "experiment/sweep.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t max_runs = 10'000;
+
+/// What --smoke makes of a recipe: every stage and every data set, but few steps and few examples of each.
+struct Smoke {
+    static constexpr std::int64_t steps = 4, batch_size = 16, sample_limit = 50, every = 2, examples_per_label = 1;
+};
+
+void make_smoke_recipe(Json& training) {
+    const std::int64_t steps = training["steps"].is_null() ? Smoke::steps : std::min(training["steps"].get<std::int64_t>(), Smoke::steps);
+    training["steps"] = steps;
+    training["batch_size"] = std::min(training["batch_size"].get<std::int64_t>(), Smoke::batch_size);
+    training["checkpoint_every_steps"] = Smoke::every;
+    if (training["evaluate_every_steps"].get<std::int64_t>() > 0) training["evaluate_every_steps"] = Smoke::every;
+}
+
+void make_smoke(Json& settings) {
+    make_smoke_recipe(settings["training"]);
+    for (Json& stage : settings["stages"]) make_smoke_recipe(stage["training"]);
+    settings["sample_limit"] = Smoke::sample_limit;
+    // Ten draws of MTEB's eight examples a label would embed thousands of texts, however few are tested.
+    for (Json& dataset : settings["evaluation"]["datasets"])
+        if (dataset.contains("examples_per_label")) dataset["examples_per_label"] = Smoke::examples_per_label;
+}
+
+/// The settings of one run: the resolved file with one variant and seed, and without what makes several runs.
+Json run_settings(const Json& resolved, const std::string& variant, std::uint64_t seed, bool smoke) {
+    Json settings = Json::object();
+    for (const auto& [key, value] : resolved.items()) {
+        if (key == "variants" || key == "sweep") continue;
+        if (key == "seeds")
+            settings["seed"] = seed;
+        else
+            settings[key] = value;
+        if (key == "tasks") settings["variant"] = nullptr;   // keeps its place in the order of the file
+    }
+    Json own = {{"name", variant}};
+    own.update(variant == start_variant ? Json{{"method", start_variant}} : resolved["variants"][variant]);
+    settings["variant"] = own;
+    settings["sample_limit"] = 0;
+    if (smoke) make_smoke(settings);
+    return settings;
+}
+
+/// What the scores of the untrained model depend on; points that differ in other things share one start run.
+std::string baseline_key(const Json& settings) {
+    Json key = {settings["model"], settings["max_length"], settings["precision"], settings["evaluation"], settings["analyses"]};
+    for (const auto& [name, task] : settings["tasks"].items()) key.push_back({name, task["type"], task["instructions"]});
+    return key.dump();
+}
+
+class Expander {
+  public:
+    Expander(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options)
+        : root_(root), file_(file), catalogue_(catalogue), options_(options) {}
+
+    std::vector<ResolvedRun> expand() {
+        Problems problems;
+        axes_ = read_sweep(root_.find("sweep"), problems);
+        base_ = resolve_experiment(root_, file_, catalogue_, problems);
+        problems.throw_if_any();
+        if (base_["evaluation"]["baseline"].get<bool>()) add_baselines();
+        for (const auto& [variant, own] : base_["variants"].items()) add_variant(variant);
+        if (runs_.empty()) throw settings_error("{}: nothing to run: there are no variants and evaluation.baseline is false", file_.string());
+        return std::move(runs_);
+    }
+
+  private:
+    Json at_point(const SweepPoint& point) const {
+        if (point.values.empty()) return base_;
+        YamlNode root = root_;
+        for (const auto& [key, value] : point.values) set_override(root, key, value);
+        Problems problems;
+        Json resolved = resolve_experiment(root, file_, catalogue_, problems);
+        problems.throw_if_any();
+        return resolved;
+    }
+
+    std::vector<std::uint64_t> seeds() const {
+        std::vector<std::uint64_t> seeds = options_.seeds.empty() ? base_["seeds"].get<std::vector<std::uint64_t>>() : options_.seeds;
+        if (options_.smoke) seeds.resize(1);
+        return seeds;
+    }
+
+    std::vector<SweepPoint> points(const std::string& variant) const {
+        std::vector<SweepPoint> points = sweep_points(axes_, variant);
+        if (options_.smoke) points.resize(1);
+        return points;
+    }
+
+    void add_baselines() {
+        std::set<std::string> seen;
+        for (const SweepPoint& point : points(start_variant)) {
+            const Json settings = run_settings(at_point(point), start_variant, seeds().front(), options_.smoke);
+            if (seen.insert(baseline_key(settings)).second) add(start_variant, point, seeds().front(), settings);
+        }
+        if (runs_.size() == 1) runs_.front().point.clear();
+    }
+
+    void add_variant(const std::string& variant) {
+        for (const SweepPoint& point : points(variant)) {
+            const Json resolved = at_point(point);
+            for (const std::uint64_t seed : seeds()) add(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke));
+        }
+    }
+
+    void add(const std::string& variant, const SweepPoint& point, std::uint64_t seed, const Json& settings) {
+        if (runs_.size() >= max_runs) throw settings_error("{}: makes more than {} runs", file_.string(), max_runs);
+        ResolvedRun run;
+        run.variant = variant;
+        run.method = settings["variant"]["method"];
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, run.method);
+        run.plugin = entry ? entry->plugin : "core";
+        run.point = point.label();
+        run.seed = seed;
+        run.settings = settings;
+        runs_.push_back(std::move(run));
+    }
+
+    const YamlNode& root_;
+    const fs::path& file_;
+    const Catalogue& catalogue_;
+    const ExperimentOptions& options_;
+    std::vector<SweepAxis> axes_;
+    Json base_;
+    std::vector<ResolvedRun> runs_;
+};
+
+void require_exists(const Json& entry, const std::string& where) {
+    if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string() || entry["path"].get<std::string>().empty()) return;
+    const fs::path path = entry["path"].get<std::string>();
+    if (!fs::exists(path)) throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
+}
+
+}  // namespace
+
+Experiment Experiment::load(const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options) {
+    try {
+        return parse(read_file(file, YamlLimits{}.bytes), file, catalogue, options);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data) throw;
+        throw Error(ExitCode::settings, error.what());   // an experiment file that is not there is a wrong experiment, not wrong data
+    }
+}
+
+Experiment Experiment::parse(std::string_view text, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options) {
+    Experiment experiment;
+    experiment.file_ = file;
+    experiment.text_ = text;
+    YamlNode root = parse_yaml(text, file.string());
+    for (const std::string& assignment : options.overrides) apply_override(root, assignment);
+    experiment.runs_ = Expander(root, file, catalogue, options).expand();
+    experiment.name_ = experiment.runs_.front().settings["name"];
+    return experiment;
+}
+
+void Experiment::check_files() const {
+    for (const ResolvedRun& run : runs_) {
+        for (const auto& [task, settings] : run.settings["tasks"].items())
+            for (const char* part : {"train", "validation"})
+                for (std::size_t i = 0; i < settings[part].size(); ++i) require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
+        const Json& datasets = run.settings["evaluation"]["datasets"];
+        for (std::size_t i = 0; i < datasets.size(); ++i) require_exists(datasets[i], fmt::format("evaluation.datasets[{}]", i));
+        const Json& analyses = run.settings["analyses"];
+        for (std::size_t i = 0; i < analyses.size(); ++i)
+            if (analyses[i].contains("texts")) require_exists(analyses[i]["texts"], fmt::format("analyses[{}].texts", i));
+    }
+}
+
+}  // namespace faceter

@@ -1,0 +1,134 @@
+#include "experiment/machine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <functional>
+
+#include "checkpoint/model_folder.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+std::string small_file(const fs::path& path) {
+    try {
+        return read_file(path, 1 << 22);
+    } catch (const std::exception&) {
+        return "";
+    }
+}
+
+/// The value of the first "key : value" line.
+std::string value_of(const std::string& text, std::string_view key) {
+    for (const std::string_view line : split(text, '\n')) {
+        const std::size_t colon = line.find(':');
+        if (colon != std::string_view::npos && trim(line.substr(0, colon)) == key) return std::string(trim(line.substr(colon + 1)));
+    }
+    return "";
+}
+
+std::uint64_t kibibytes(const std::string& text, std::string_view key) {
+    const std::string value = value_of(text, key);
+    return static_cast<std::uint64_t>(parse_int(value.substr(0, value.find(' '))).value_or(0)) * 1024;
+}
+
+std::vector<std::string> vector_instructions(const std::string& cpuinfo) {
+    const std::string flags = " " + value_of(cpuinfo, "flags") + " ";
+    std::vector<std::string> found;
+    for (const char* name : {"avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16"})
+        if (flags.find(" " + std::string(name) + " ") != std::string::npos) found.emplace_back(name);
+    return found;
+}
+
+std::vector<std::string> nvidia_gpus() {
+    std::vector<std::string> models;
+    std::error_code error;
+    for (fs::directory_iterator it("/proc/driver/nvidia/gpus", error), end; !error && it != end; it.increment(error))
+        if (const std::string model = value_of(small_file(it->path() / "information"), "Model"); !model.empty()) models.push_back(model);
+    std::sort(models.begin(), models.end());
+    return models;
+}
+
+std::string find_torch() {
+    const char* named = std::getenv("FACETER_TORCH_ROOT");
+    const fs::path root = named && *named ? fs::path(named) : cache_directory() / "torch-2.11.0";
+    const fs::path library = root / "torch" / "lib" / "libtorch_cpu.so";
+    return fs::exists(library) ? library.string() : "";
+}
+
+std::string reason_of(const std::function<void()>& body) {
+    try {
+        body();
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+Machine this_machine() {
+    const std::string cpuinfo = small_file("/proc/cpuinfo"), meminfo = small_file("/proc/meminfo");
+    Machine machine;
+    machine.processor = value_of(cpuinfo, "model name");
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) machine.cores = CPU_COUNT(&set);
+    machine.vector_instructions = vector_instructions(cpuinfo);
+    machine.memory_bytes = kibibytes(meminfo, "MemTotal");
+    machine.memory_available_bytes = kibibytes(meminfo, "MemAvailable");
+    machine.gpus = nvidia_gpus();
+    machine.torch = find_torch();
+    return machine;
+}
+
+Json examine_installation(const Catalogue& catalogue) {
+    Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
+    for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
+    for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
+    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
+    if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) problems.push_back(reason);
+    if (const std::string reason = reason_of([] { resolve_model("minilm"); }); !reason.empty()) problems.push_back(reason);
+    const Machine machine = this_machine();
+    if (machine.torch.empty()) problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
+    return {{"version", FACETER_VERSION},
+            {"processor", machine.processor},
+            {"cores", machine.cores},
+            {"vector_instructions", machine.vector_instructions},
+            {"memory_bytes", machine.memory_bytes},
+            {"memory_available_bytes", machine.memory_available_bytes},
+            {"gpus", machine.gpus},
+            {"libtorch", machine.torch},
+            {"cache", cache_directory().string()},
+            {"plugin_folders", folders},
+            {"plugins", plugins},
+            {"problems", problems}};
+}
+
+fs::path shared_resource(std::string_view relative) {
+    std::vector<fs::path> places;
+    if (const char* named = std::getenv("FACETER_DATA_DIR"); named && *named) places.emplace_back(named);
+    places.push_back(program_folder() / ".." / "share" / "faceter");
+    places.push_back(program_folder() / ".." / ".." / "..");
+    std::string tried;
+    for (const fs::path& place : places) {
+        const fs::path file = (place / relative).lexically_normal();
+        if (fs::exists(file)) return file;
+        tried += (tried.empty() ? "" : ", ") + file.string();
+    }
+    throw failure("{} is missing from this installation (looked for {}; FACETER_DATA_DIR names another place)", relative, tried);
+}
+
+fs::path worker_program() {
+    if (const char* named = std::getenv("FACETER_WORKER"); named && *named) return named;
+    const fs::path beside = program_folder() / "faceter-worker";
+    if (!fs::exists(beside)) throw failure("{}: no such program; it does the training and must lie beside faceter (or set FACETER_WORKER)", beside.string());
+    return beside;
+}
+
+}  // namespace faceter

@@ -1,0 +1,274 @@
+#include "experiment/resolve.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+
+#include "common/strings.h"
+#include "data/settings.h"
+#include "experiment/experiment_schema.h"
+#include "experiment/suite.h"
+#include "settings/core_settings.h"
+
+namespace faceter {
+namespace {
+
+/// Cores that this process may use (taskset, containers and batch systems give fewer than the machine has).
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+/// The entries of `over` in place of those of `base`; either may be null.
+YamlNode overlaid(const YamlNode* base, const YamlNode* over) {
+    YamlNode all;
+    if (base) all = *base;
+    all.kind = YamlNode::Kind::map;
+    if (!over) return all;
+    all.source = over->source, all.line = over->line, all.column = over->column;
+    for (const auto& entry : over->entries) {
+        std::erase_if(all.entries, [&](const auto& other) { return other.key == entry.key; });
+        all.entries.push_back(entry);
+    }
+    return all;
+}
+
+class Resolver {
+  public:
+    Resolver(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems)
+        : root_(root), file_(file), catalogue_(catalogue), problems_(problems), context_{absolute_path(file).parent_path(), &problems} {}
+
+    Json resolve() {
+        settings_ = check_section(experiment_schema(), root_, "", context_);
+        if (settings_.contains("tasks") && settings_["tasks"].is_object()) tasks();
+        variants();
+        settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
+        settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
+        stages();
+        analyses();
+        evaluation();
+        suite();
+        head();
+        return std::move(settings_);
+    }
+
+  private:
+    const YamlNode& at(const YamlNode* node) const { return node ? *node : root_; }
+    void problem(const YamlNode* node, std::string_view message) { problems_.add(at(node).position(), message); }
+
+    void head() {
+        if (settings_["name"].is_null() || settings_["name"] == "") settings_["name"] = file_.stem().string();
+        if (settings_["threads"] == 0) settings_["threads"] = usable_cores();
+        if (settings_["seeds"].empty()) problem(root_.find("seeds"), "seeds is an empty list; expected at least one seed");
+        const std::string model = settings_["model"];
+        std::error_code ignored;
+        const fs::path folder = (context_.base_folder / model).lexically_normal();
+        if (model.find('/') != std::string::npos && fs::is_directory(folder, ignored)) settings_["model"] = folder.string();
+    }
+
+    void tasks() {
+        const YamlNode* tasks = root_.find("tasks");
+        double weights = 0;
+        for (const auto& [name, task] : settings_["tasks"].items()) {
+            const YamlNode* node = tasks ? tasks->find(name) : nullptr;
+            settle_task(name, task, node);
+            weights += task["weight"].get<double>();
+        }
+        if (settings_["tasks"].empty()) problem(tasks, "tasks is empty; expected at least one task");
+        else if (weights == 0) problem(tasks, "all tasks have weight 0, so no batch could be drawn");
+    }
+
+    void settle_task(const std::string& name, Json& task, const YamlNode* node) {
+        const Schema schema = task_schema();
+        const std::vector<std::string>& types = schema.find("type")->choices;
+        if (task["type"].is_null()) {
+            if (std::find(types.begin(), types.end(), name) == types.end())
+                problem(node, fmt::format("tasks.{} has no type, and its name is none; expected type: one of {}", name, join(types, ", ")));
+            else
+                task["type"] = name;
+        }
+        const bool clustering = task["type"] == "clustering", retrieval = task["type"] == "retrieval";
+        if (task["temperature"].is_null()) task["temperature"] = clustering ? 0.06 : 0.03;
+        if (task["batching"].is_null()) task["batching"] = retrieval ? "homogeneous" : "heterogeneous";
+        settle_instructions(name, task["instructions"], node ? node->find("instructions") : nullptr);
+    }
+
+    /// `text` stands for both roles; what remains is query and document.
+    void settle_instructions(const std::string& name, Json& instructions, const YamlNode* node) {
+        const Json both = instructions["text"];
+        if (!both.is_null() && (!instructions["query"].is_null() || !instructions["document"].is_null()))
+            problem(node, fmt::format("tasks.{}.instructions has 'text' and also 'query' or 'document'; expected either", name));
+        Json settled = Json::object();
+        for (const char* role : {"query", "document"}) settled[role] = !both.is_null() ? both : instructions[role].is_null() ? Json("") : instructions[role];
+        instructions = settled;
+    }
+
+    void variants() {
+        const YamlNode* variants = root_.find("variants");
+        settings_["variants"] = Json::object();
+        if (!variants || variants->kind == YamlNode::Kind::null) return;
+        if (variants->kind != YamlNode::Kind::map) return problem(variants, fmt::format("variants is {}; expected a map such as {{IC: {{method: instruction}}}}", variants->kind_name()));
+        for (const auto& entry : variants->entries) {
+            if (entry.key == start_variant || entry.key.empty() || entry.key.size() > 100 || entry.key.find_first_of("./") != std::string::npos)
+                problems_.add({file_.string(), entry.line, entry.column},
+                              fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)", faceter::quoted(entry.key)));
+            settings_["variants"][entry.key] = method(ExtensionKind::variant, &entry.value, "variants." + entry.key, "");
+        }
+    }
+
+    std::string known_methods(ExtensionKind kind) const {
+        const std::vector<std::string> names = catalogue_.names(kind);
+        const char* doctor = catalogue_.plugins().rejected.empty() ? "" : "; some plugins were rejected, see faceter doctor";
+        if (names.empty()) return fmt::format("; no plugin that offers one was found{}", *doctor ? doctor : ", see faceter doctor");
+        return fmt::format(" (known: {}){}", join(names, ", "), doctor);
+    }
+
+    Json method(ExtensionKind kind, const YamlNode* node, const std::string& where, const std::string& fallback) {
+        if (node && node->kind != YamlNode::Kind::map && node->kind != YamlNode::Kind::null) {
+            problem(node, fmt::format("{} is {}; expected a map with 'method'", where, node->kind_name()));
+            return {{"method", fallback}};
+        }
+        const YamlNode* named = node ? node->find("method") : nullptr;
+        if (!named && fallback.empty()) {
+            problem(node, fmt::format("{}.method is missing{}", where, known_methods(kind)));
+            return {{"method", ""}};
+        }
+        const std::string name = named ? named->text : fallback;
+        const Catalogue::Entry* entry = catalogue_.find(kind, name);
+        if (!entry) {
+            const auto near = nearest(name, catalogue_.names(kind));
+            problem(named, fmt::format("unknown {} method {} in {}{}{}", extension_kind_name(kind), faceter::quoted(name), where,
+                                       near ? fmt::format("; did you mean '{}'?", *near) : "", known_methods(kind)));
+            return {{"method", name}};
+        }
+        YamlNode empty;
+        empty.kind = YamlNode::Kind::map;
+        if (!node || node->kind == YamlNode::Kind::null || !named) {
+            empty.entries.push_back({"method", 0, 0, yaml_from_json(name, file_.string())});
+            if (node)
+                for (const auto& other : node->entries) empty.entries.push_back(other);
+            node = &empty;
+        }
+        return check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+    }
+
+    /// Each with its whole recipe: what a stage does not say is the experiment's.
+    void stages() {
+        const YamlNode* stages = root_.find("stages");
+        settings_["stages"] = Json::array();
+        if (!stages || stages->kind == YamlNode::Kind::null) return;
+        if (stages->kind != YamlNode::Kind::sequence) return problem(stages, fmt::format("stages is {}; expected a list such as [{{name: first, tasks: [a]}}]", stages->kind_name()));
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < stages->items.size(); ++i) {
+            const Json settled = stage(stages->items[i], fmt::format("stages[{}]", i));
+            const auto name = json_or<std::string>(settled, "name", "", "stages");
+            if (!name.empty() && std::find(names.begin(), names.end(), name) != names.end())
+                problem(&stages->items[i], fmt::format("two stages are called {}; checkpoints and curves tell them apart by name", faceter::quoted(name)));
+            names.push_back(name);
+            settings_["stages"].push_back(settled);
+        }
+    }
+
+    Json stage(const YamlNode& node, const std::string& where) {
+        Json settled = check_section(stage_schema(), node, where, context_);
+        const YamlNode* training = node.find("training");
+        if (training && training->kind != YamlNode::Kind::map && training->kind != YamlNode::Kind::null)
+            problem(training, fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
+        const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
+        settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
+        for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"), std::tuple("objective", ExtensionKind::objective, "infonce")})
+            settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
+        stage_tasks(settled, node);
+        return settled;
+    }
+
+    void stage_tasks(const Json& stage, const YamlNode& node) {
+        if (!settings_.contains("tasks") || !settings_["tasks"].is_object() || !stage.contains("tasks")) return;
+        std::vector<std::string> known;
+        for (const auto& [name, task] : settings_["tasks"].items()) known.push_back(name);
+        for (const auto& name : stage["tasks"].get<std::vector<std::string>>())
+            if (std::find(known.begin(), known.end(), name) == known.end()) problem(node.find("tasks"), fmt::format("unknown task {}{}", faceter::quoted(name), suggestion(name, known)));
+    }
+
+    void analyses() {
+        const YamlNode* analyses = root_.find("analyses");
+        settings_["analyses"] = Json::array();
+        if (!analyses || analyses->kind == YamlNode::Kind::null) return;
+        if (analyses->kind != YamlNode::Kind::sequence) return problem(analyses, fmt::format("analyses is {}; expected a list", analyses->kind_name()));
+        for (std::size_t i = 0; i < analyses->items.size(); ++i)
+            settings_["analyses"].push_back(method(ExtensionKind::analysis, &analyses->items[i], fmt::format("analyses[{}]", i), ""));
+    }
+
+    /// By name or type.
+    bool has_task(const std::string& wanted) const {
+        for (const auto& [name, task] : settings_["tasks"].items())
+            if (name == wanted || task["type"] == wanted) return true;
+        return false;
+    }
+
+    /// The suite's data sets become entries of datasets. Instructions stay those of the tasks: a variant without any must not get the suite's.
+    void suite() {
+        Json& evaluation = settings_["evaluation"];
+        if (!evaluation.is_object() || evaluation["suite"].is_null() || evaluation["suite"] == "") return;
+        const YamlNode* section = root_.find("evaluation");
+        const YamlNode* named = section ? section->find("suite") : nullptr;
+        if (evaluation["data_root"].is_null())
+            return problem(named, "evaluation.suite needs evaluation.data_root, the folder whose sub-folders are its data sets");
+        try {
+            const std::string name = evaluation["suite"];
+            const bool is_file = name.ends_with(".yaml");
+            const Suite suite = is_file ? read_suite(context_.base_folder / name) : find_suite(name);
+            const fs::path root = evaluation["data_root"].get<std::string>();
+            const SuitePlan plan = plan_suite(suite, root, false);
+            const std::string missing = describe_missing(suite, plan, root);
+            if (plan.entries.empty() || (evaluation["missing"] == "fail" && !missing.empty()))
+                return problem(named, missing + (plan.entries.empty() ? "" : "\n  (evaluation.missing: skip goes on without them)"));
+            for (Json entry : plan.entries) add_suite_entry(std::move(entry));
+        } catch (const Error& error) {
+            problem(named, error.what());
+        }
+    }
+
+    void add_suite_entry(Json entry) {
+        if (entry.contains("as") && !has_task(entry["as"])) entry.erase("as");
+        Json whole = defaults_of(data_entry_schema());
+        whole.update(entry);
+        settings_["evaluation"]["datasets"].push_back(std::move(whole));
+    }
+
+    /// An evaluation set's task must be one of the tree's: it says which instruction and expert its texts get.
+    void evaluation() {
+        const YamlNode* section = root_.find("evaluation");
+        const YamlNode* datasets = section ? section->find("datasets") : nullptr;
+        if (!datasets || !settings_.contains("tasks") || !settings_["tasks"].is_object()) return;
+        std::vector<std::string> names;
+        for (const auto& [name, task] : settings_["tasks"].items()) names.push_back(name);
+        for (const YamlNode& item : datasets->items) {
+            if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
+                problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
+            const YamlNode* task = item.find("task");
+            if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
+            if (const Schema known = task_schema(); std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text)) continue;
+            problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, names)));
+        }
+    }
+
+    const YamlNode& root_;
+    const fs::path& file_;
+    const Catalogue& catalogue_;
+    Problems& problems_;
+    CheckContext context_;
+    Json settings_;
+};
+
+}  // namespace
+
+Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems) {
+    return Resolver(root, file, catalogue, problems).resolve();
+}
+
+}  // namespace faceter

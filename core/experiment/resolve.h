@@ -1,0 +1,14 @@
+#pragma once
+#include "experiment/catalogue.h"
+#include "settings/check.h"
+
+namespace faceter {
+
+/// Name of the untrained start model's run, as variant and as method.
+inline constexpr const char* start_variant = "start";
+
+/// The whole experiment file (but its sweep) with every default filled in: sections by experiment_schema, methods by the catalogue, tasks'
+/// types, temperatures, batching and instructions settled, threads a number, paths absolute. What is wrong goes to `problems`.
+Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems);
+
+}  // namespace faceter

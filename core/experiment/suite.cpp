@@ -1,0 +1,209 @@
+#include "experiment/suite.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "data/evaluation_set.h"
+#include "data/settings.h"
+#include "experiment/machine.h"
+#include "settings/check.h"
+
+namespace faceter {
+namespace {
+
+constexpr int deepest_extension = 8;
+
+/// Settings of a data entry that a suite may give; the others say where data lie, which is not its business.
+constexpr std::array<std::string_view, 12> entry_keys{"split", "max_examples", "max_documents", "max_queries", "on_error", "exclude_same_id", "examples_per_label",
+                                                      "subsets", "as", "role", "query_instruction", "document_instruction"};
+constexpr std::array<std::string_view, 4> routing_keys{"as", "role", "query_instruction", "document_instruction"};
+
+template <typename Keys>
+std::vector<Field> entry_fields(const Keys& keys) {
+    std::vector<Field> fields;
+    const Schema all = data_entry_schema();
+    for (const std::string_view key : keys) fields.push_back(*all.find(key));
+    return fields;
+}
+
+std::vector<std::string> task_types() { return {evaluation_task_types.begin(), evaluation_task_types.end()}; }
+
+Schema set_schema() {
+    Schema schema{"data set", "A data set of the suite.",
+                  {
+                      text("name", "", "Our name, as tables show it.").must(),
+                      text("mteb", "", "Its name in MTEB's results."),
+                      choice("type", task_types(), "", "How it is scored.").must(),
+                      list("folders", text("", "", "A name."), "Other names that its folder may have."),
+                      text("get", "", "Which data set to get."),
+                  }};
+    for (Field& field : entry_fields(entry_keys)) schema.fields.push_back(std::move(field));
+    return schema;
+}
+
+Schema suite_schema() {
+    const Schema routing{"task type", "What the texts of a task type get, unless a data set says otherwise.", entry_fields(routing_keys)};
+    return {"suite", "A suite of evaluation data sets.",
+            {
+                text("name", "", "Identifier.").must(),
+                text("title", "", "For headings; default: the name."),
+                text("description", "", "One line."),
+                text("get", "", "Where its data come from in general."),
+                text("extends", "", "Another suite whose data sets are taken over."),
+                list("types", choice("", task_types(), "", "A task type."), "Of these, only data sets of these task types; empty: all."),
+                list("leave_out", text("", "", "A name."), "Of these, all but the data sets of these names."),
+                map("tasks", section("", routing, "A task type."), "Task type -> task, role and instructions of its data sets."),
+                list("datasets", section("", set_schema(), "A data set."), "The suite's own data sets."),
+            }};
+}
+
+bool contains(const Json& list, const std::string& name) { return std::find(list.begin(), list.end(), Json(name)) != list.end(); }
+
+/// What the file says of a data set, without defaults.
+SuiteSet set_from(const Json& checked, const YamlNode& node) {
+    SuiteSet set{checked["name"], checked["mteb"], checked["type"], checked["folders"].get<std::vector<std::string>>(), checked["get"]};
+    for (const std::string_view key : entry_keys)
+        if (node.find(key)) set.entry[std::string(key)] = checked[std::string(key)];
+    return set;
+}
+
+void apply_task_defaults(Suite& suite, const Json& tasks, const YamlNode* node, const fs::path& file) {
+    for (const auto& [type, routing] : tasks.items()) {
+        const auto known = task_types();
+        if (std::find(known.begin(), known.end(), type) == known.end())
+            throw settings_error("{}: unknown task type {}{}", node ? node->entry(type)->value.position().text() : file.string(), faceter::quoted(type),
+                                 suggestion(type, known));
+        for (SuiteSet& set : suite.sets)
+            for (const std::string_view key : routing_keys)
+                if (set.task_type == type && node->find(type)->find(key) && !set.entry.contains(key)) set.entry[std::string(key)] = routing[std::string(key)];
+    }
+}
+
+Suite read(const fs::path& file, int depth);
+
+fs::path suite_file(const std::string& name_or_file, const fs::path& beside) {
+    if (name_or_file.ends_with(".yaml") || name_or_file.find('/') != std::string::npos) return beside / name_or_file;
+    if (const fs::path own = beside / (name_or_file + ".yaml"); !beside.empty() && fs::is_regular_file(own)) return own;
+    const std::vector<std::string> names = suite_names();
+    if (std::find(names.begin(), names.end(), name_or_file) == names.end())
+        throw settings_error("unknown suite {}{}; give one of these, or a file that ends in .yaml", faceter::quoted(name_or_file), suggestion(name_or_file, names));
+    return shared_resource("resources/suites") / (name_or_file + ".yaml");
+}
+
+void take_over(Suite& suite, const Json& checked, const fs::path& file, int depth) {
+    if (checked["extends"].get<std::string>().empty()) return;
+    if (depth >= deepest_extension) throw settings_error("{}: suites extend each other more than {} deep", file.string(), deepest_extension);
+    for (SuiteSet& set : read(suite_file(checked["extends"], file.parent_path()), depth + 1).sets)
+        if ((checked["types"].empty() || contains(checked["types"], set.task_type)) && !contains(checked["leave_out"], set.name)) suite.sets.push_back(std::move(set));
+}
+
+Suite read(const fs::path& file, int depth) {
+    const YamlNode node = read_yaml(file.string());
+    const Json checked = resolve(suite_schema(), node);
+    Suite suite{checked["name"], checked["title"], checked["description"], checked["get"], {}};
+    if (suite.title.empty()) suite.title = suite.name;
+    take_over(suite, checked, file, depth);
+    for (std::size_t i = 0; i < checked["datasets"].size(); ++i) suite.sets.push_back(set_from(checked["datasets"][i], node.find("datasets")->items[i]));
+    apply_task_defaults(suite, checked["tasks"], node.find("tasks"), file);
+    if (suite.sets.empty()) throw settings_error("{}: the suite has no data set", file.string());
+    std::set<std::string> names;
+    for (const SuiteSet& set : suite.sets)
+        if (!names.insert(set.name).second) throw settings_error("{}: two data sets are called {}", file.string(), faceter::quoted(set.name));
+    return suite;
+}
+
+const std::vector<SuiteSet>& installed_sets() {
+    static const std::vector<SuiteSet> all = [] {
+        std::vector<SuiteSet> sets;
+        for (const std::string& name : suite_names())
+            for (SuiteSet& set : find_suite(name).sets) sets.push_back(std::move(set));
+        return sets;
+    }();
+    return all;
+}
+
+/// Names of the folders under the root, by what is plain of them.
+std::map<std::string, fs::path> folders_under(const fs::path& root) {
+    std::error_code error;
+    if (!fs::is_directory(root, error)) throw data_error("{}: no such folder; give the folder whose sub-folders are the data sets", root.string());
+    std::vector<fs::path> folders;
+    for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+        std::error_code ignored;
+        if (it->is_directory(ignored)) folders.push_back(it->path());
+    }
+    std::sort(folders.begin(), folders.end());
+    std::map<std::string, fs::path> by_name;
+    for (const fs::path& folder : folders) by_name.emplace(plain_name(folder.filename().string()), folder);
+    return by_name;
+}
+
+}  // namespace
+
+std::string plain_name(std::string_view name) {
+    std::string plain;
+    for (const char c : lowercase_ascii(name))
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
+    return plain;
+}
+
+Suite read_suite(const fs::path& file) { return read(file, 0); }
+
+Suite find_suite(const std::string& name_or_file) { return read_suite(suite_file(name_or_file, {})); }
+
+std::vector<std::string> suite_names() {
+    std::vector<std::string> names;
+    for (const fs::directory_entry& entry : fs::directory_iterator(shared_resource("resources/suites")))
+        if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+const SuiteSet* set_by_mteb_name(std::string_view mteb) {
+    for (const SuiteSet& set : installed_sets())
+        if (!mteb.empty() && set.mteb == mteb) return &set;
+    return nullptr;
+}
+
+const SuiteSet* set_by_name(std::string_view name) {
+    for (const SuiteSet& set : installed_sets()) {
+        if (plain_name(set.name) == plain_name(name)) return &set;
+        for (const std::string& folder : set.folders)
+            if (plain_name(folder) == plain_name(name)) return &set;
+    }
+    return nullptr;
+}
+
+SuitePlan plan_suite(const Suite& suite, const fs::path& data_root, bool instructions) {
+    const auto folders = folders_under(data_root);
+    SuitePlan plan;
+    for (const SuiteSet& set : suite.sets) {
+        std::vector<std::string> names{set.name, set.mteb};
+        names.insert(names.end(), set.folders.begin(), set.folders.end());
+        const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) { return !name.empty() && folders.contains(plain_name(name)); });
+        if (found == names.end()) {
+            plan.missing.push_back(set);
+            continue;
+        }
+        Json entry = {{"name", set.name}, {"source", "folder"}, {"path", absolute_path(folders.at(plain_name(*found))).string()}, {"task", set.task_type}};
+        entry.update(set.entry);
+        if (!instructions)
+            for (const char* key : {"query_instruction", "document_instruction"}) entry.erase(key);
+        plan.entries.push_back(std::move(entry));
+    }
+    return plan;
+}
+
+std::string describe_missing(const Suite& suite, const SuitePlan& plan, const fs::path& data_root) {
+    if (plan.missing.empty()) return {};
+    std::string lines = fmt::format("suite {}: {} of {} data sets are not under {}", suite.name, plan.missing.size(), suite.sets.size(), data_root.string());
+    for (const SuiteSet& set : plan.missing)
+        lines += fmt::format("\n  {:<30} {:<24} {}", set.name, set.task_type, set.get.empty() ? "" : "get " + set.get);
+    if (!suite.get.empty()) lines += "\n  " + suite.get;
+    return lines;
+}
+
+}  // namespace faceter

@@ -1,0 +1,152 @@
+#include "launch/command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "common/error.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr off_t complaint_bytes = 4096;
+
+/// A file without a name: the input of a program can be as long as it likes without either side waiting for the other.
+int memory_file(std::string_view content) {
+    const int file = ::memfd_create("faceter", MFD_CLOEXEC);
+    if (file < 0) throw failure("cannot make a file in memory: {}", errno_text(errno));
+    for (std::size_t done = 0; done < content.size();) {
+        const ssize_t wrote = ::write(file, content.data() + done, content.size() - done);
+        if (wrote < 0 && errno != EINTR) {
+            const int error = errno;
+            ::close(file);
+            throw failure("cannot write a file in memory: {}", errno_text(error));
+        }
+        done += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
+    }
+    ::lseek(file, 0, SEEK_SET);
+    return file;
+}
+
+[[noreturn]] void exec(const std::vector<char*>& arguments, int input, int output, int errors, int report) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::setpgid(0, 0);   // Ctrl-C is ours to answer
+    ::dup2(input, STDIN_FILENO);
+    ::dup2(output, STDOUT_FILENO);
+    ::dup2(errors, STDERR_FILENO);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+    ::execvp(arguments.front(), arguments.data());
+    const int error = errno;
+    [[maybe_unused]] const auto wrote = ::write(report, &error, sizeof error);
+    ::_exit(127);
+}
+
+}  // namespace
+
+Command::Command(const std::vector<std::string>& arguments, std::string_view input) {
+    std::vector<char*> pointers;
+    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+    pointers.push_back(nullptr);
+    const int in = memory_file(input);
+    errors_ = memory_file("");
+    int out[2], report[2];
+    if (::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
+    process_ = ::fork();
+    if (process_ == 0) exec(pointers, in, out[1], errors_, report[1]);
+    int error = process_ < 0 ? errno : 0;
+    for (const int descriptor : {in, out[1], report[1]}) ::close(descriptor);
+    output_ = out[0];
+    if (!error) [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
+    ::close(report[0]);
+    if (!error) return;
+    if (process_ > 0) ::waitpid(process_, nullptr, 0);
+    ::close(output_);
+    ::close(errors_);
+    throw failure("{}: cannot start: {}", arguments.front(), errno_text(error));
+}
+
+Command::~Command() {
+    if (process_ > 0) {
+        end();
+    } else {
+        ::close(output_);
+    }
+    ::close(errors_);
+}
+
+/// With all that it has started; one that does not listen is killed.
+void Command::end() {
+    ::kill(-process_, SIGTERM);
+    ::close(output_);
+    for (int i = 0; i < 100; ++i) {
+        if (::waitpid(process_, nullptr, WNOHANG) != 0) return;
+        ::usleep(20'000);
+    }
+    ::kill(-process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+}
+
+std::optional<std::string> Command::read(int wait_ms) {
+    pollfd waiting{output_, POLLIN, 0};
+    if (::poll(&waiting, 1, wait_ms) <= 0) return "";
+    std::string bytes(1 << 16, '\0');
+    const ssize_t got = ::read(output_, bytes.data(), bytes.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return "";
+    if (got <= 0) return std::nullopt;
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
+}
+
+int Command::finish() {
+    int status = 0;
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = -1;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::string Command::complaint() const {
+    struct stat info {};
+    const off_t size = ::fstat(errors_, &info) == 0 ? info.st_size : 0;
+    std::string text(static_cast<std::size_t>(std::min(size, complaint_bytes)), '\0');
+    const ssize_t got = ::pread(errors_, text.data(), text.size(), std::max<off_t>(0, size - complaint_bytes));
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return std::string(trim(text));
+}
+
+CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s, const std::atomic<bool>* abandon) {
+    using Clock = std::chrono::steady_clock;
+    Command command(arguments, input);
+    CommandResult result;
+    const auto end = Clock::now() + std::chrono::seconds(limit_s);
+    while (Clock::now() < end && !(abandon && *abandon)) {
+        const auto more = command.read(200);
+        if (!more) {
+            result.code = command.finish();
+            result.complaint = command.complaint();
+            return result;
+        }
+        result.output += *more;
+    }
+    result.code = 124;
+    result.complaint = fmt::format("no answer within {} s{}{}", limit_s, command.complaint().empty() ? "" : ": ", command.complaint());
+    return result;
+}
+
+std::string shell_word(std::string_view text) {
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+}
+
+}  // namespace faceter

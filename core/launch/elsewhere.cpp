@@ -1,0 +1,85 @@
+#include "launch/elsewhere.h"
+
+#include "common/error.h"
+#include "record/launch.h"
+#include "launch/remote.h"
+#include "launch/slurm.h"
+#include "launch/supervisor.h"
+
+namespace faceter {
+namespace {
+
+/// The profile behind which a run's checkpoints lie; empty: on this machine, or a file system that SLURM's nodes see.
+std::string place_of(const RunDirectory& run) {
+    const auto launch = read_launch(run);
+    return launch && launch->launcher == "ssh" ? launch->profile : "";
+}
+
+void check_destination(const Profile& profile, const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) {
+        const std::string at = place_of(run);
+        if (at != (profile.kind == "ssh" ? profile.name : ""))
+            throw usage_error("{}: its checkpoints are {}; it can only go on there", run.info().id, at.empty() ? "on this machine" : "where profile '" + at + "' leads");
+    }
+}
+
+std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke) {
+    experiment.check_files();
+    std::vector<RunDirectory> runs;
+    try {
+        for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+        submit_to_slurm(project, profile, runs);
+    } catch (const Error&) {   // nothing will ever start them
+        std::error_code ignored;
+        for (const RunDirectory& run : runs)
+            if (!read_launch(run)) fs::remove_all(run.folder(), ignored);
+        throw;
+    }
+    return runs;
+}
+
+}  // namespace
+
+std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment, const ExperimentOptions& options) {
+    if (profile.kind != "ssh") return submit_here(project, profile, experiment, options.smoke);
+    std::vector<RunDirectory> runs;
+    for (const std::string& id : submit_through_ssh(project, profile, experiment, options)) runs.push_back(project.find_run(id));
+    return runs;
+}
+
+Destinations destinations_of(const std::vector<RunDirectory>& runs, const std::string& wanted) {
+    Destinations destinations;
+    for (const RunDirectory& run : runs) {
+        const auto launch = read_launch(run);
+        const std::string name = wanted == "here" ? "" : !wanted.empty() ? wanted : launch ? launch->profile : "";
+        destinations[name].push_back(run);
+    }
+    for (const auto& [name, group] : destinations) check_destination(name.empty() ? Profile{} : read_profile(name), group);
+    return destinations;
+}
+
+std::string resume_through(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs) {
+    if (profile.kind != "ssh") {
+        prepare_resume(runs);
+        submit_to_slurm(project, profile, runs);
+        return "";
+    }
+    std::vector<std::string> arguments{"resume", "--detach", "--json", "--project", profile.settings["folder"].get<std::string>()};
+    for (const RunDirectory& run : runs) arguments.push_back(run.info().id);
+    return call_through_ssh(profile, arguments);
+}
+
+std::string stop_run(const RunDirectory& run) {
+    const std::string& id = run.info().id;
+    const auto launch = read_launch(run);
+    if (launch && launch->launcher == "slurm") return stop_slurm_run(run, *launch);
+    if (launch && launch->launcher == "ssh") {
+        const Profile profile = read_profile(launch->profile);
+        const std::string said = call_through_ssh(profile, {"stop", "--project", profile.settings["folder"].get<std::string>(), id});
+        return said.starts_with(id + " ") ? said.substr(id.size() + 1) : said;
+    }
+    run.request("stop");
+    return "will stop with a checkpoint; faceter resume " + id + " goes on";
+}
+
+}  // namespace faceter

@@ -1,0 +1,88 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <regex>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "record/launch.h"
+#include "launch/remote.h"
+
+namespace faceter {
+namespace {
+
+/// At the end of what is there, and nowhere else.
+void append_at(const fs::path& file, std::uint64_t offset, std::string_view bytes) {
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor < 0) throw failure("{}: cannot open for writing: {}", file.string(), errno_text(errno));
+    struct stat info {};
+    const bool fits = ::fstat(descriptor, &info) == 0 && static_cast<std::uint64_t>(info.st_size) == offset;
+    const bool written = fits && ::write(descriptor, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    const int error = errno;
+    ::close(descriptor);
+    if (!fits) throw data_error("{}: the other machine goes on at byte {}, but {} are here", file.string(), offset, info.st_size);
+    if (!written) throw failure("{}: cannot write: {}", file.string(), errno_text(error));
+}
+
+}  // namespace
+
+Mirror::Mirror(const Project& project, const Profile& profile, const std::vector<std::string>& ids)
+    : runs_folder_(project.runs_folder()), profile_(profile.name), remote_folder_(profile.settings["folder"].get<std::string>()) {
+    static const std::regex pattern("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
+    for (const std::string& id : ids) {
+        if (id.size() > 200 || !std::regex_match(id, pattern)) throw data_error("the other machine names a run {}", faceter::quoted(id));
+        std::error_code ignored;
+        folders_[id] = fs::exists(runs_folder_ / id / "run.json", ignored) ? runs_folder_ / id : runs_folder_ / (".new-" + id);
+    }
+}
+
+std::string Mirror::request(bool once) const { return feed_request(folders_, once).dump() + "\n"; }
+
+void Mirror::take(const FeedFrame& frame) {
+    if (!frame.head.contains("run")) return;   // a beat
+    const auto id = json_at<std::string>(frame.head, "run", "frame");
+    if (!folders_.contains(id)) throw data_error("the other machine sends run {}, which was not asked for", faceter::quoted(id));
+    if (frame.head.contains("file"))
+        take_file(id, frame);
+    else if (json_or(frame.head, "over", false, "frame"))
+        take_end(id, frame.head);
+}
+
+void Mirror::take_file(const std::string& id, const FeedFrame& frame) {
+    const auto path = json_at<std::string>(frame.head, "file", "frame");
+    const bool growing = frame.head.contains("offset");
+    if (!is_fed_file(path) || growing != is_growing_file(path)) throw data_error("the other machine sends {}, which is no file of a run's record", faceter::quoted(path));
+    const fs::path file = folders_.at(id) / path;
+    make_directories(file.parent_path());
+    if (growing)
+        append_at(file, json_at<std::uint64_t>(frame.head, "offset", "frame"), frame.bytes);
+    else
+        write_file_atomic(file, frame.bytes);
+    if (path == "run.json") finish_making(id);
+}
+
+/// From here on the run exists, whole as far as it goes.
+void Mirror::finish_making(const std::string& id) {
+    const fs::path folder = folders_.at(id);
+    const RunDirectory run(folder);
+    if (run.info().id != id) throw data_error("the other machine sends run {} under the name {}", faceter::quoted(run.info().id), id);
+    write_launch(run, {"ssh", profile_, "", remote_folder_});
+    if (folder.filename() == id) return;
+    for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(folder / part);
+    rename_synced(folder, runs_folder_ / id);
+    folders_[id] = runs_folder_ / id;
+}
+
+/// A process that died over there without a word cannot be looked for from here: what that machine saw stands in for it.
+void Mirror::take_end(const std::string& id, const Json& head) {
+    const End end{json_or(head, "exit_code", static_cast<int>(ExitCode::failed), "frame"), json_or<std::string>(head, "cause", "", "frame").substr(0, 2000)};
+    const RunDirectory run(folders_.at(id));
+    const std::vector<int> attempts = run.attempts();
+    if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back())) write_worker_exit(run, attempts.back(), {end.exit_code, 0, end.cause});
+    ended_[id] = end;
+}
+
+}  // namespace faceter

@@ -1,0 +1,120 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "experiment/machine.h"
+#include "record/launch.h"
+#include "record/state.h"
+#include "launch/supervisor.h"
+
+namespace faceter {
+namespace {
+
+fs::path done_file(const Queue& queue, const fs::path& run) { return queue.folder / "done" / run.filename(); }
+
+/// Reports the errno of a child that could not exec through a pipe that exec itself closes.
+void exec_supervisor(const std::string& program, const fs::path& folder, int log, int report) {
+    ::setsid();
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(log, STDOUT_FILENO);
+    ::dup2(log, STDERR_FILENO);
+    const std::string path = folder.string();
+    const char* const arguments[] = {"faceter", "supervise", path.c_str(), nullptr};
+    ::execv(program.c_str(), const_cast<char* const*>(arguments));
+    const int error = errno;
+    [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
+    ::_exit(127);
+}
+
+}  // namespace
+
+Queue Queue::create(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices) {
+    const fs::path root = project.folder() / "queue";
+    make_directories(root);
+    std::string name = (root / "q-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, errno_text(errno));
+    Queue queue;
+    queue.folder = name;
+    queue.jobs = jobs;
+    queue.devices = devices;
+    queue.worker = absolute_path(worker_program()).string();
+    make_directories(queue.folder / "done");
+    Json paths = Json::array();
+    for (const RunDirectory& run : runs) {
+        clear_launch(run);
+        queue.runs.push_back(run.folder());
+        paths.push_back(run.folder().string());
+    }
+    write_file_atomic(queue.folder / "queue.json", Json{{"runs", paths}, {"jobs", jobs}, {"devices", devices}, {"worker", queue.worker}}.dump(1) + "\n");
+    return queue;
+}
+
+Queue Queue::open(const fs::path& folder) {
+    const fs::path file = folder / "queue.json";
+    const Json json = read_json(file, 16 << 20);
+    Queue queue;
+    queue.folder = absolute_path(folder);
+    for (const std::string& run : json_at<std::vector<std::string>>(json, "runs", file.string())) queue.runs.emplace_back(run);
+    queue.jobs = std::max(1, json_or(json, "jobs", 1, file.string()));
+    queue.devices = std::max(1, json_or(json, "devices", 1, file.string()));
+    queue.worker = json_at<std::string>(json, "worker", file.string());
+    return queue;
+}
+
+std::optional<int> Queue::exit_code(const fs::path& run) const {
+    std::error_code ignored;
+    const fs::path file = done_file(*this, run);
+    if (!fs::exists(file, ignored)) return std::nullopt;
+    return static_cast<int>(parse_int(trim(read_file(file, 100))).value_or(static_cast<int>(ExitCode::failed)));
+}
+
+bool Queue::supervised() const {
+    const int descriptor = ::open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(descriptor);
+    return held;
+}
+
+void prepare_resume(const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) {
+        const RunState state = read_state(run);
+        const std::string& id = run.info().id;
+        if (state.phase == RunPhase::running) throw usage_error("{} is running; stop it first (faceter stop {})", id, id);
+        if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued) throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);
+        if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", id, state.cause);
+        if (state.phase == RunPhase::done) throw usage_error("{} is done; a rerun runs it anew (faceter rerun {})", id, id);
+    }
+    for (const RunDirectory& run : runs) run.clear_request("stop");
+}
+
+void start_supervisor(const Queue& queue) {
+    const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));
+    const std::string program = (program_folder() / "faceter").string();   // this program, or the command line beside the desktop
+    int report[2];
+    if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // A second fork: the supervisor is nobody's child here, so that it is never a zombie of a program that follows it.
+        if (::fork() == 0) exec_supervisor(program, queue.folder, log, report[1]);
+        ::_exit(0);
+    }
+    ::close(log);
+    ::close(report[1]);
+    int error = child < 0 ? errno : 0;
+    [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
+    ::close(report[0]);
+    if (error) throw failure("cannot start the supervisor: {}", errno_text(error));
+    for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+}  // namespace faceter

@@ -1,0 +1,186 @@
+#include "launch/run_processes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/error.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr auto straggler_grace = std::chrono::seconds(15);
+constexpr std::size_t log_tail_bytes = 8192;
+
+/// One worker a run: the lock is the worker's own for as long as it lives, even when the supervisor goes first.
+int lock_run(const RunDirectory& run) {
+    make_directories(run.control());
+    const int lock = ::open((run.control() / "lock").c_str(), O_RDWR | O_CREAT, 0666);
+    if (lock < 0) throw failure("{}: cannot create: {}", (run.control() / "lock").string(), errno_text(errno));
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return lock;   // a file system without locks has to do without
+    ::close(lock);
+    throw failure("{}: another worker is running it", run.info().id);
+}
+
+/// A folder that only this user can look into, for the file in which ranks meet: not in the run's own, which may lie where files cannot be locked.
+fs::path make_meeting_folder() {
+    std::string name = (fs::temp_directory_path() / "faceter-ranks-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, errno_text(errno));
+    return name;
+}
+
+struct RankOf {
+    int rank, size;
+    fs::path meeting;
+    /// A single process gets its variables, too: those of a cluster's job around us are not meant for it.
+    void set_environment(int attempt) const {
+        const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
+        set("FACETER_ATTEMPT", std::to_string(attempt));
+        set("RANK", std::to_string(rank));
+        set("LOCAL_RANK", std::to_string(rank));
+        set("WORLD_SIZE", std::to_string(size));
+        set("LOCAL_WORLD_SIZE", std::to_string(size));
+        set("FACETER_RENDEZVOUS", (meeting / "store").string());
+    }
+};
+
+[[noreturn]] void exec_worker(const std::string& worker, const fs::path& run, int log, int attempt, const RankOf& rank) {
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) ::signal(signal, SIG_DFL);
+    ::dup2(log, STDOUT_FILENO);
+    ::dup2(log, STDERR_FILENO);
+    rank.set_environment(attempt);
+    const std::string path = run.string();
+    const char* const arguments[] = {worker.c_str(), "run", path.c_str(), nullptr};
+    ::execv(worker.c_str(), const_cast<char* const*>(arguments));
+    fmt::print(stderr, "{}: cannot start: {}\n", worker, errno_text(errno));
+    std::fflush(stderr);
+    ::_exit(static_cast<int>(ExitCode::failed));
+}
+
+}  // namespace
+
+std::string last_log_line(const fs::path& log) {
+    try {
+        const std::string text = read_file(log, std::uint64_t(1) << 31);
+        const std::string_view tail = std::string_view(text).substr(text.size() > log_tail_bytes ? text.size() - log_tail_bytes : 0);
+        const auto lines = split(tail, '\n');
+        for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+            if (!trim(*line).empty()) return std::string(trim(*line)).substr(0, 500);
+    } catch (const std::exception&) {
+    }
+    return "";
+}
+
+int take_log_folder(const RunDirectory& run) {
+    const std::vector<int> before = run.attempts();
+    int attempt = before.empty() ? 1 : before.back() + 1;
+    make_directories(run.folder() / "logs");
+    std::error_code error;
+    while (!fs::create_directory(run.attempt_log(attempt).parent_path(), error)) {
+        if (error) throw failure("{}: cannot create folder: {}", run.attempt_log(attempt).parent_path().string(), error.message());
+        ++attempt;
+    }
+    return attempt;
+}
+
+RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks) : run_(run.folder()), size_(ranks) {
+    const int lock = lock_run(run);   // inherited by every rank
+    try {
+        attempt_ = take_log_folder(run);
+        if (size_ > 1) meeting_ = make_meeting_folder();
+        for (int rank = 0; rank < size_; ++rank) start(worker, run, rank);
+    } catch (...) {
+        ::close(lock);
+        for (const auto& [process, rank] : alive_) ::kill(process, SIGKILL);
+        throw;
+    }
+    ::close(lock);
+}
+
+RunProcesses::~RunProcesses() {
+    std::error_code ignored;
+    if (!meeting_.empty()) fs::remove_all(meeting_, ignored);
+}
+
+void RunProcesses::start(const std::string& worker, const RunDirectory& run, int rank) {
+    const fs::path log_path = run.attempt_log(attempt_, rank);
+    const int log = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log < 0) throw failure("{}: cannot create: {}", log_path.string(), errno_text(errno));
+    const pid_t child = ::fork();
+    if (child == 0) exec_worker(worker, run.folder(), log, attempt_, {rank, size_, meeting_});
+    ::close(log);
+    if (child < 0) throw failure("cannot start a process: {}", errno_text(errno));
+    alive_[child] = rank;
+}
+
+bool RunProcesses::ended(pid_t process, int status) {
+    const auto found = alive_.find(process);
+    if (found == alive_.end()) return false;
+    End end;
+    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end.code = end.signal ? static_cast<int>(ExitCode::failed) : WEXITSTATUS(status);
+    end.order = static_cast<int>(ends_.size());
+    end.by_us = killed_ && end.signal == SIGKILL;
+    if (end.code != 0 && end.code != static_cast<int>(ExitCode::stopped) && !first_failure_) first_failure_ = Clock::now();
+    ends_[found->second] = end;
+    alive_.erase(found);
+    return true;
+}
+
+pid_t RunProcesses::process(int wanted) const {
+    for (const auto& [process, rank] : alive_)
+        if (rank == wanted) return process;
+    return 0;
+}
+
+void RunProcesses::stop() {
+    if (told_to_stop_) return;
+    told_to_stop_ = true;
+    for (const auto& [process, rank] : alive_) ::kill(process, SIGTERM);
+}
+
+void RunProcesses::end_stragglers() {
+    if (killed_ || !first_failure_ || Clock::now() - *first_failure_ < straggler_grace) return;
+    killed_ = true;
+    for (const auto& [process, rank] : alive_) ::kill(process, SIGKILL);
+}
+
+/// The first that went for a reason of its own; those that lost a peer, and those that we ended, only where there is no such.
+int RunProcesses::to_blame() const {
+    const auto guilt = [](const End& end) {
+        if (end.code == 0) return 4;
+        if (end.code == static_cast<int>(ExitCode::stopped)) return 3;
+        if (end.by_us) return 2;
+        return end.code == static_cast<int>(ExitCode::peer_lost) ? 1 : 0;
+    };
+    int blamed = 0;
+    if (ends_.at(0).code == 0) return 0;   // the run is done: rank 0 has written all of it
+    for (const auto& [rank, end] : ends_) {
+        const End& worst = ends_.at(blamed);
+        if (guilt(end) < guilt(worst) || (guilt(end) == guilt(worst) && guilt(end) < 3 && end.order < worst.order)) blamed = rank;
+    }
+    return blamed;
+}
+
+WorkerExit RunProcesses::exit() const {
+    const int rank = to_blame();
+    const End& end = ends_.at(rank);
+    WorkerExit exit{end.code, end.signal, ""};
+    if (exit.code == 0) return exit;
+    exit.message = last_log_line(RunDirectory(run_).attempt_log(attempt_, rank));
+    if (size_ == 1) return exit;
+    exit.signal = 0;   // of a group, which is more than the one
+    const std::string how = end.signal ? fmt::format("was killed by signal {} ({})", end.signal, ::strsignal(end.signal)) : fmt::format("ended with exit code {}", end.code);
+    exit.message = fmt::format("rank {} of {} {}{}{}", rank, size_, how, exit.message.empty() ? "" : ": ", exit.message);
+    return exit;
+}
+
+}  // namespace faceter

@@ -1,0 +1,126 @@
+#include "launch/supervisor.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <thread>
+
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "launch/run_processes.h"
+#include "record/state.h"
+#include "store/store.h"
+
+namespace faceter {
+namespace {
+
+constexpr auto poll_interval = std::chrono::milliseconds(100);
+
+class Supervisor {
+  public:
+    explicit Supervisor(Queue queue) : queue_(std::move(queue)) {
+        for (const fs::path& run : queue_.runs) waiting_.push_back(run);
+    }
+
+    void work() {
+        for (const fs::path& folder : queue_.runs) attempt_quietly([&] { write_supervisor(RunDirectory(folder), ProcessIdentity::own()); });
+        while (!waiting_.empty() || !working_.empty()) {
+            if (stop_requested() != StopRequest::none) stop_all();
+            while (!waiting_.empty() && static_cast<int>(working_.size()) < queue_.jobs) start_next();
+            reap();
+            hand_on_stops();
+            if (!working_.empty()) std::this_thread::sleep_for(poll_interval);
+        }
+    }
+
+  private:
+    /// One run's trouble must not end the others.
+    template <typename Body>
+    bool attempt_quietly(Body body) {
+        try {
+            body();
+            return true;
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "{} {}\n", utc_now(), error.what());
+            std::fflush(stderr);
+            return false;
+        }
+    }
+
+    void start_next() {
+        const fs::path folder = waiting_.front();
+        waiting_.pop_front();
+        if (!attempt_quietly([&] { start(RunDirectory(folder)); })) record_done(folder, static_cast<int>(ExitCode::failed));
+    }
+
+    void start(const RunDirectory& run) {
+        if (run.requested("stop")) return record_done(run.folder(), static_cast<int>(ExitCode::stopped));
+        working_.push_back(std::make_unique<RunProcesses>(run, queue_.worker, queue_.devices));
+    }
+
+    void reap() {
+        int status = 0;
+        for (pid_t child; (child = ::waitpid(-1, &status, WNOHANG)) > 0;)
+            for (const auto& job : working_)
+                if (job->ended(child, status)) break;
+        for (const auto& job : working_) job->over() ? finish(*job) : job->end_stragglers();
+        std::erase_if(working_, [](const auto& job) { return job->over(); });
+    }
+
+    void finish(const RunProcesses& job) {
+        const WorkerExit exit = job.exit();
+        int code = exit.code;
+        attempt_quietly([&] {
+            const RunDirectory run(job.run());
+            const std::vector<int> attempts = run.attempts();
+            write_worker_exit(run, attempts.empty() ? job.attempt() : std::max(job.attempt(), attempts.back()), exit);
+            if (read_state(run).phase == RunPhase::done) code = 0;   // its record is whole: what happened behind that changes nothing
+            Store(run.project()).ingest(run);
+        });
+        record_done(job.run(), code);
+    }
+
+    void record_done(const fs::path& run, int code) {
+        attempt_quietly([&] { write_file_atomic(queue_.folder / "done" / run.filename(), std::to_string(code) + "\n"); });
+    }
+
+    void stop_all() {
+        clear_stop_request();
+        for (const fs::path& run : waiting_) attempt_quietly([&] { RunDirectory(run).request("stop"); });
+        for (const auto& job : working_) attempt_quietly([&] { RunDirectory(job->run()).request("stop"); });
+    }
+
+    void hand_on_stops() {
+        std::error_code ignored;
+        for (const auto& job : working_)
+            if (fs::exists(job->run() / "control" / "stop", ignored)) job->stop();
+    }
+
+    Queue queue_;
+    std::deque<fs::path> waiting_;
+    std::vector<std::unique_ptr<RunProcesses>> working_;
+};
+
+}  // namespace
+
+int supervise(const fs::path& queue_folder) {
+    Queue queue = Queue::open(queue_folder);
+    const int lock = ::open((queue.folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) throw failure("{}: another supervisor works on it", queue.folder.string());
+    ::signal(SIGHUP, SIG_IGN);
+    install_stop_handlers();
+    Supervisor(queue).work();
+    write_file_atomic(queue.folder / "ended", utc_now() + "\n");
+    return 0;
+}
+
+}  // namespace faceter

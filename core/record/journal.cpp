@@ -1,0 +1,224 @@
+#include "record/journal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/strings.h"
+#include "record/run_directory.h"
+
+namespace faceter {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto flush_interval = 1s, heartbeat_interval = 10s;
+constexpr std::size_t max_line_bytes = 4 << 20;
+constexpr std::string_view crc_key = ",\"crc\":\"";
+constexpr std::size_t crc_tail = crc_key.size() + 8 + 2;   // ,"crc":"01234567"}
+
+double now_seconds() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) / 1000;
+}
+
+fs::path journal_file(const RunDirectory& run, int attempt, int rank) {
+    const fs::path file = run.attempt_journal(attempt, rank);
+    make_directories(file.parent_path());
+    return file;
+}
+
+/// The checksum stands last, so that it covers every byte before it and no parsing is needed to verify it.
+std::string sealed_line(const Json& object) {
+    std::string line = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+    line.pop_back();
+    return line + fmt::format("{}{:08x}\"}}\n", crc_key, crc32c(line));
+}
+
+/// Why a line (without its line break) cannot be believed, or nothing.
+std::string_view check_seal(std::string_view line) {
+    if (line.size() < crc_tail + 1) return "a line is too short";
+    const std::string_view tail = line.substr(line.size() - crc_tail), body = line.substr(0, line.size() - crc_tail);
+    if (!tail.starts_with(crc_key) || !tail.ends_with("\"}")) return "a line has no checksum";
+    if (tail.substr(crc_key.size(), 8) != fmt::format("{:08x}", crc32c(body))) return "a line's checksum does not fit its bytes";
+    return {};
+}
+
+std::string_view take_line(std::string_view line, std::int64_t expected_seq, JournalContent& content) {
+    if (const std::string_view problem = check_seal(line); !problem.empty()) return problem;
+    JournalEvent event;
+    event.fields = Json::parse(line, nullptr, false);
+    if (!event.fields.is_object() || !event.fields.contains("seq") || !event.fields["seq"].is_number_integer() || !event.fields.contains("event") ||
+        !event.fields["event"].is_string() || !event.fields.contains("t") || !event.fields["t"].is_number())
+        return "a line is not an event";
+    event.seq = event.fields["seq"];
+    event.time = event.fields["t"];
+    event.type = event.fields["event"];
+    if (event.seq != expected_seq) return "a line is missing";
+    content.events.push_back(std::move(event));
+    return {};
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(const RunDirectory& run, int attempt, const Start& start)
+    : file_(journal_file(run, attempt, start.rank), OutputFile::Mode::exclusive), attempt_(attempt), step_(start.from_step),
+      last_write_(std::chrono::steady_clock::now()) {
+    const ProcessIdentity process = ProcessIdentity::own();
+    event("attempt_started", {{"attempt", attempt}, {"rank", start.rank}, {"from_checkpoint", start.from_checkpoint}, {"from_step", start.from_step},
+                              {"host", process.host}, {"pid", process.pid}, {"pid_start", process.start}, {"machine", start.machine}});
+    sync_directory(file_.path().parent_path());
+    heart_ = std::thread([this] { beat(); });
+}
+
+JournalWriter::~JournalWriter() {
+    {
+        const std::lock_guard lock(mutex_);
+        closing_ = true;
+    }
+    wake_.notify_all();
+    heart_.join();
+    try {
+        flush();
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "{}\n", error.what());   // a destructor cannot throw; the lines before it are on disk
+    }
+}
+
+void JournalWriter::append(std::string_view type, const Json& fields) {
+    Json line = {{"seq", ++seq_}, {"t", now_seconds()}, {"event", type}};
+    for (const auto& [key, value] : fields.items())
+        if (key != "seq" && key != "t" && key != "event" && key != "crc") line[key] = value;
+    if (line.contains("step") && line["step"].is_number_integer()) step_ = line["step"];
+    pending_ += sealed_line(line);
+}
+
+/// Called with the lock held.
+void JournalWriter::write_pending(bool sync) {
+    if (broken_) throw failure("{}: the journal could not be written before; free the disk and resume the run", file_.path().string());
+    if (!pending_.empty()) {
+        const std::string bytes = std::move(pending_);
+        pending_.clear();
+        broken_ = true;
+        file_.write(bytes);
+        broken_ = false;
+    }
+    if (sync) file_.sync();
+    last_write_ = std::chrono::steady_clock::now();
+}
+
+void JournalWriter::event(std::string_view type, Json fields) {
+    const std::lock_guard lock(mutex_);
+    append(type, fields);
+    write_pending(true);
+}
+
+void JournalWriter::step(const Json& fields) {
+    const std::lock_guard lock(mutex_);
+    append("step", fields);
+    if (std::chrono::steady_clock::now() - last_write_ >= flush_interval) write_pending(false);
+}
+
+void JournalWriter::sample(const Json& fields) {
+    const std::lock_guard lock(mutex_);
+    Json all = fields;
+    all["step"] = step_;
+    append("system", all);
+    if (std::chrono::steady_clock::now() - last_write_ >= flush_interval) write_pending(false);
+}
+
+void JournalWriter::phase(std::string_view name) {
+    {
+        const std::lock_guard lock(mutex_);
+        phase_ = name;
+    }
+    event("phase", {{"name", name}});
+}
+
+void JournalWriter::flush() {
+    const std::lock_guard lock(mutex_);
+    write_pending(true);
+}
+
+void JournalWriter::beat() {
+    std::unique_lock lock(mutex_);
+    while (!closing_) {
+        wake_.wait_for(lock, flush_interval);
+        if (closing_) return;
+        const auto quiet = std::chrono::steady_clock::now() - last_write_;
+        try {
+            if (quiet >= heartbeat_interval) {
+                append("heartbeat", {{"phase", phase_}, {"step", step_}});
+                write_pending(false);
+            } else if (!pending_.empty() && quiet >= flush_interval) {
+                write_pending(false);
+            }
+        } catch (const std::exception&) {
+            // The main thread meets the same error at its next event, where it can be reported.
+        }
+    }
+}
+
+std::pair<double, double> journal_span(const fs::path& file) {
+    constexpr std::uint64_t end_bytes = 1 << 16;
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(file, error);
+    const int descriptor = error ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return {0, 0};
+    const auto times = [&](std::uint64_t offset) {
+        std::string bytes(std::min<std::uint64_t>(end_bytes, size - offset), '\0');
+        const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+        std::vector<double> found;
+        for (const std::string_view line : split(bytes, '\n'))
+            if (check_seal(line).empty())
+                if (const Json event = Json::parse(line, nullptr, false); event.is_object() && event.contains("t") && event["t"].is_number())
+                    found.push_back(event["t"]);
+        return found;
+    };
+    const std::vector<double> head = times(0), tail = times(size > end_bytes ? size - end_bytes : 0);
+    ::close(descriptor);
+    if (head.empty()) return {0, 0};
+    return {head.front(), tail.empty() ? head.back() : tail.back()};
+}
+
+JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int64_t expected_seq) {
+    JournalContent content;
+    content.valid_bytes = offset;
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", file.string(), errno_text(errno));
+    std::string buffer;
+    std::uint64_t position = offset;
+    char chunk[1 << 16];
+    for (;;) {
+        const ssize_t got = ::pread(descriptor, chunk, sizeof chunk, static_cast<off_t>(position));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0 || !content.problem.empty()) break;
+        position += static_cast<std::uint64_t>(got);
+        buffer.append(chunk, static_cast<std::size_t>(got));
+        std::size_t begin = 0;
+        for (std::size_t end; content.problem.empty() && (end = buffer.find('\n', begin)) != std::string::npos; ) {
+            content.problem = take_line(std::string_view(buffer).substr(begin, end - begin), expected_seq, content);
+            if (!content.problem.empty()) break;
+            ++expected_seq;
+            begin = end + 1;
+        }
+        content.valid_bytes += begin;
+        buffer.erase(0, begin);
+        if (content.problem.empty() && buffer.size() > max_line_bytes) content.problem = "a line is too long";
+    }
+    struct stat info {};
+    if (::fstat(descriptor, &info) == 0 && static_cast<std::uint64_t>(info.st_size) > content.valid_bytes) {
+        content.torn_bytes = static_cast<std::uint64_t>(info.st_size) - content.valid_bytes;
+        if (content.problem.empty()) content.problem = "the last line is not complete";
+    }
+    ::close(descriptor);
+    return content;
+}
+
+}  // namespace faceter

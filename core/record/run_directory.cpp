@@ -1,0 +1,246 @@
+#include "record/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include <fmt/chrono.h>
+
+#include "common/error.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+constexpr int run_format = 1;
+constexpr std::uint64_t max_run_bytes = 16 << 20;
+constexpr int max_attempts = 100'000;
+
+std::string compact_time() {
+    return fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+std::string random_suffix() { return fmt::format("{:04x}", std::random_device{}() & 0xffff); }
+
+std::string name_part(const std::string& text, std::size_t longest) {
+    std::string part = lowercase_ascii(safe_file_name(text)).substr(0, longest);
+    while (!part.empty() && part.back() == '-') part.pop_back();
+    return part.empty() ? "x" : part;
+}
+
+Json info_to_json(const RunInfo& info) {
+    return {{"faceter_run", run_format}, {"id", info.id},           {"experiment", info.experiment}, {"variant", info.variant},
+            {"method", info.method},     {"plugin", info.plugin},   {"point", info.point},           {"seed", info.seed},
+            {"created", info.created},   {"parent", info.parent},   {"version", info.version},       {"smoke", info.smoke},
+            {"settings", info.settings}};
+}
+
+RunInfo info_from_json(const Json& json, const std::string& name) {
+    if (json_at<int>(json, "faceter_run", name) != run_format) throw data_error("{}: a run of another form of Faceter; {} is expected", name, run_format);
+    RunInfo info;
+    info.id = json_at<std::string>(json, "id", name);
+    info.experiment = json_or<std::string>(json, "experiment", "", name);
+    info.variant = json_at<std::string>(json, "variant", name);
+    info.method = json_at<std::string>(json, "method", name);
+    info.plugin = json_or<std::string>(json, "plugin", "", name);
+    info.point = json_or<std::string>(json, "point", "", name);
+    info.seed = json_at<std::uint64_t>(json, "seed", name);
+    info.created = json_or<std::string>(json, "created", "", name);
+    info.parent = json_or<std::string>(json, "parent", "", name);
+    info.version = json_or<std::string>(json, "version", "", name);
+    info.smoke = json_or(json, "smoke", false, name);
+    info.settings = json_at<Json>(json, "settings", name);
+    if (!info.settings.is_object()) throw data_error("{}: member 'settings' must be an object", name);
+    return info;
+}
+
+RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view experiment_text) {
+    const fs::path runs = project / "runs";
+    make_directories(runs);
+    const std::string stem = fmt::format("{}-{}-s{}-{}", name_part(info.experiment, 40), name_part(info.variant, 24), info.seed, compact_time());
+    info.created = utc_now();
+    info.version = FACETER_VERSION;
+    for (int trial = 0; trial < 100; ++trial) {
+        info.id = stem + "-" + random_suffix();
+        const fs::path folder = runs / info.id, temporary = runs / (".new-" + info.id);
+        std::error_code error;
+        if (fs::exists(folder) || !fs::create_directory(temporary, error)) {
+            if (error) throw failure("{}: cannot create folder: {}", temporary.string(), error.message());
+            continue;
+        }
+        for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(temporary / part);
+        write_file_atomic(temporary / "experiment.yaml", experiment_text);
+        write_file_atomic(temporary / "run.json", info_to_json(info).dump(1) + "\n");
+        rename_synced(temporary, folder);
+        return RunDirectory(folder);
+    }
+    throw failure("{}: cannot find a free name for a run", runs.string());
+}
+
+void write_json(const fs::path& folder, std::string_view name, const Json& json) {
+    make_directories(folder);
+    write_file_atomic(folder / (safe_file_name(name) + ".json"), json.dump() + "\n");
+}
+
+}  // namespace
+
+std::string safe_file_name(std::string_view name) {
+    std::string safe;
+    for (const char c : name.substr(0, 100)) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        safe += plain ? c : '-';
+    }
+    if (safe.empty() || safe.front() == '.') safe.insert(0, "x");
+    return safe;
+}
+
+std::string RunInfo::group() const {
+    const std::string base = experiment + "/" + variant;
+    return point.empty() ? base : base + "/" + point;
+}
+
+RunDirectory::RunDirectory(const fs::path& folder) : folder_(absolute_path(folder)) {
+    if (folder_.filename().empty()) folder_ = folder_.parent_path();
+    const fs::path file = folder_ / "run.json";
+    if (!fs::exists(file)) throw data_error("{}: not a run: it has no run.json", folder_.string());
+    info_ = info_from_json(read_json(file, max_run_bytes), file.string());
+}
+
+RunDirectory RunDirectory::create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke) {
+    RunInfo info;
+    info.experiment = experiment.name();
+    info.variant = run.variant;
+    info.method = run.method;
+    info.plugin = run.plugin;
+    info.point = run.point;
+    info.seed = run.seed;
+    info.smoke = smoke;
+    info.settings = run.settings;
+    return create_run(project, std::move(info), experiment.text());
+}
+
+RunDirectory RunDirectory::create_imported(const fs::path& project, RunInfo info, std::string_view text) {
+    return create_run(project, std::move(info), text);
+}
+
+RunDirectory RunDirectory::create_like(const fs::path& project, const RunDirectory& other) {
+    RunInfo info = other.info();
+    info.parent = info.id;
+    return create_run(project, std::move(info), read_file(other.folder() / "experiment.yaml", max_run_bytes));
+}
+
+fs::path RunDirectory::attempt_journal(int attempt, int rank) const {
+    return folder_ / "journal" / std::to_string(attempt) / fmt::format("rank-{}.jsonl", rank);
+}
+
+fs::path RunDirectory::attempt_log(int attempt, int rank) const {
+    return folder_ / "logs" / std::to_string(attempt) / fmt::format("rank-{}.log", rank);
+}
+
+std::vector<int> RunDirectory::attempts() const {
+    std::vector<int> numbers;
+    std::error_code error;
+    for (fs::directory_iterator it(folder_ / "journal", error), end; !error && it != end; it.increment(error))
+        if (const auto number = parse_int(it->path().filename().string()); number && *number > 0 && *number <= max_attempts)
+            numbers.push_back(static_cast<int>(*number));
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+}
+
+int RunDirectory::begin_attempt() const {
+    const std::vector<int> before = attempts();
+    int next = before.empty() ? 1 : before.back() + 1;
+    if (const char* handed = std::getenv("FACETER_ATTEMPT"))
+        if (const auto number = parse_int(handed); number && *number >= next && *number <= max_attempts) next = static_cast<int>(*number);
+    for (; next <= max_attempts; ++next) {
+        const fs::path folder = folder_ / "journal" / std::to_string(next);
+        make_directories(folder.parent_path());
+        std::error_code error;
+        if (fs::create_directory(folder, error)) {
+            sync_directory(folder.parent_path());
+            return next;
+        }
+        if (error) throw failure("{}: cannot create folder: {}", folder.string(), error.message());
+    }
+    throw failure("{}: more than {} attempts", folder_.string(), max_attempts);
+}
+
+void RunDirectory::request(std::string_view what) const {
+    make_directories(control());
+    write_file_atomic(control() / safe_file_name(what), utc_now() + "\n");
+}
+
+bool RunDirectory::requested(std::string_view what) const {
+    std::error_code ignored;
+    return fs::exists(control() / safe_file_name(what), ignored);
+}
+
+void RunDirectory::clear_request(std::string_view what) const {
+    std::error_code ignored;
+    fs::remove(control() / safe_file_name(what), ignored);
+}
+
+void RunDirectory::write_result(std::string_view name, const Json& result) const { write_json(results(), name, result); }
+void RunDirectory::write_figure(std::string_view name, const Json& figure) const { write_json(figures(), name, figure); }
+void RunDirectory::write_table(std::string_view name, const Json& table) const { write_json(tables(), name, table); }
+
+std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path& sub_folder, const Broken& broken) const {
+    std::vector<std::string> stems;
+    std::error_code error;
+    for (fs::directory_iterator it(sub_folder, error), end; !error && it != end; it.increment(error))
+        if (it->path().extension() == ".json") stems.push_back(it->path().stem().string());
+    std::sort(stems.begin(), stems.end());
+    std::vector<std::pair<std::string, Json>> all;
+    for (const std::string& stem : stems) {
+        try {
+            all.emplace_back(stem, read_json(sub_folder / (stem + ".json")));
+        } catch (const std::exception& problem) {
+            broken(stem, problem.what());
+        }
+    }
+    return all;
+}
+
+void RunDirectory::append_user_event(const Json& event) const {
+    const fs::path file = folder_ / "user.jsonl";
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0) throw failure("{}: cannot open for writing: {}", file.string(), errno_text(errno));
+    ::flock(descriptor, LOCK_EX);
+    char last = '\n';
+    const off_t size = ::lseek(descriptor, 0, SEEK_END);
+    if (size > 0 && ::pread(descriptor, &last, 1, size - 1) != 1) last = '\0';
+    const std::string line = (last == '\n' ? "" : "\n") + event.dump() + "\n";   // a line torn by a crash stays a line of its own
+    const bool written = ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor) == 0;
+    const int error = errno;
+    ::close(descriptor);
+    if (!written) throw failure("{}: cannot write: {}", file.string(), errno_text(error));
+}
+
+RunDirectory::UserState RunDirectory::user_state() const {
+    UserState state;
+    const fs::path file = folder_ / "user.jsonl";
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return state;
+    const std::string text = read_file(file, max_run_bytes);
+    for (const std::string_view line : split(text, '\n')) {
+        const Json event = Json::parse(line, nullptr, false);
+        if (!event.is_object()) continue;   // empty, or torn by a crash
+        const auto name = [&](const char* key) { return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string(); };
+        const std::string tag = name("tag"), untag = name("untag");
+        if (!tag.empty() && std::find(state.tags.begin(), state.tags.end(), tag) == state.tags.end()) state.tags.push_back(tag);
+        if (!untag.empty()) std::erase(state.tags, untag);
+        if (event.contains("note") && event["note"].is_string()) state.note = event["note"];
+        for (const auto& [key, flag] : {std::pair<const char*, bool*>{"archived", &state.archived}, {"pinned", &state.pinned}})
+            if (event.contains(key) && event[key].is_boolean()) *flag = event[key];
+        if (event.contains("trashed") && event["trashed"].is_number()) state.trashed = event["trashed"];
+    }
+    return state;
+}
+
+}  // namespace faceter

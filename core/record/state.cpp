@@ -1,0 +1,233 @@
+#include "record/state.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "record/launch.h"
+
+namespace faceter {
+namespace {
+
+constexpr double least_silence_s = 60, silence_factor = 5;
+
+template <typename T>
+T member(const Json& object, const char* key, T fallback) {
+    try {
+        return object.is_object() && object.contains(key) && !object[key].is_null() ? object[key].get<T>() : fallback;
+    } catch (const nlohmann::json::exception&) {
+        return fallback;   // a line with a good checksum and an odd member: from another version
+    }
+}
+
+fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_journal(attempt).parent_path() / "exit.json"; }
+
+/// Seconds since the journal was written to, by the clock of the file system that it lies on: a probe file beside it has "now" there, so
+/// that the clocks of two machines are never compared. Negative where the folder cannot be written.
+double silence_by_file_system(const fs::path& folder, const fs::path& journal) {
+    struct stat written {}, probe {};
+    if (::stat(journal.c_str(), &written) != 0) return -1;
+    std::string name = (folder / "control" / ".probe-XXXXXX").string();
+    const int descriptor = ::mkstemp(name.data());
+    if (descriptor < 0) return -1;
+    const bool known = ::write(descriptor, "x", 1) == 1 && ::fstat(descriptor, &probe) == 0;
+    ::close(descriptor);
+    ::unlink(name.c_str());
+    return known ? static_cast<double>(probe.st_mtime - written.st_mtime) : -1;
+}
+
+/// It was resumed, and its supervisor has not come to it yet: what the last attempt says is history.
+bool waits_again(const RunDirectory& run, int attempt) {
+    const fs::path supervisor_file = run.control() / "supervisor.json", journal = run.attempt_journal(attempt);
+    const auto supervisor = attempt != 0 && !run.requested("stop") ? read_supervisor(run) : std::nullopt;
+    if (!supervisor || !supervisor->on_this_machine() || !supervisor->alive()) return false;
+    return is_newer(supervisor_file, journal.parent_path()) && !is_newer(journal, supervisor_file) && !is_newer(exit_file(run, attempt), supervisor_file);
+}
+
+}  // namespace
+
+std::string_view run_phase_name(RunPhase phase) {
+    switch (phase) {
+        case RunPhase::queued: return "queued";
+        case RunPhase::running: return "running";
+        case RunPhase::silent: return "silent";
+        case RunPhase::stopped: return "stopped";
+        case RunPhase::failed: return "failed";
+        case RunPhase::dead: return "dead";
+        case RunPhase::done: return "done";
+    }
+    return "";
+}
+
+bool is_over(RunPhase phase) {
+    return phase == RunPhase::stopped || phase == RunPhase::failed || phase == RunPhase::dead || phase == RunPhase::done;
+}
+
+void write_worker_exit(const RunDirectory& run, int attempt, const WorkerExit& exit) {
+    const fs::path file = exit_file(run, attempt);
+    make_directories(file.parent_path());
+    write_file_atomic(file, Json{{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt) {
+    const fs::path file = exit_file(run, attempt);
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return std::nullopt;
+    const Json json = Json::parse(read_file(file, 1 << 20), nullptr, false);
+    return WorkerExit{member(json, "code", 5), member(json, "signal", 0), member(json, "message", std::string())};
+}
+
+void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
+    make_directories(run.control());
+    write_file_atomic(run.control() / "supervisor.json", Json{{"host", process.host}, {"pid", process.pid}, {"pid_start", process.start}}.dump() + "\n");
+}
+
+std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
+    const fs::path file = run.control() / "supervisor.json";
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return std::nullopt;
+    const Json json = Json::parse(read_file(file, 1 << 16), nullptr, false);
+    return ProcessIdentity{member(json, "host", std::string()), member(json, "pid", std::int64_t{0}), member(json, "pid_start", std::string())};
+}
+
+RunFollower::RunFollower(const RunDirectory& run) : run_(run) { state_.loss = std::numeric_limits<double>::quiet_NaN(); }
+
+void RunFollower::begin(int attempt) {
+    const std::vector<int> all = run_.attempts();
+    earlier_active_ = 0;
+    for (const int earlier : all) {
+        if (earlier >= attempt) break;
+        const auto [first, last] = journal_span(run_.attempt_journal(earlier));
+        earlier_active_ += last - first;
+    }
+    const RunState before = state_;
+    state_ = RunState{};
+    state_.loss = before.loss;
+    state_.started = before.started;
+    attempt_ = attempt;
+    offset_ = 0;
+    next_seq_ = 1;
+    process_ = {};
+    ended_ = false;
+    first_ = slowest_gap_ = rate_since_ = 0;
+}
+
+std::vector<JournalEvent> RunFollower::update() {
+    const std::vector<int> all = run_.attempts();
+    if (all.empty()) return {};
+    if (all.back() != attempt_) begin(all.back());
+    state_.attempts = static_cast<int>(all.size());
+    state_.attempt = attempt_;
+    const fs::path file = run_.attempt_journal(attempt_);
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return {};
+    JournalContent content = read_journal(file, offset_, next_seq_);
+    offset_ = content.valid_bytes;
+    for (const JournalEvent& event : content.events) take(event);
+    return std::move(content.events);
+}
+
+void RunFollower::take_step(const JournalEvent& event) {
+    state_.step = member(event.fields, "step", state_.step);
+    state_.total_steps = member(event.fields, "total_steps", state_.total_steps);
+    state_.loss = member(event.fields, "loss", state_.loss);
+    if (rate_since_ == 0) {
+        rate_since_ = event.time;
+        rate_from_ = state_.step;
+    } else if (event.time > rate_since_) {
+        state_.steps_per_s = static_cast<double>(state_.step - rate_from_) / (event.time - rate_since_);
+    }
+}
+
+void RunFollower::take(const JournalEvent& event) {
+    next_seq_ = event.seq + 1;
+    if (first_ == 0) first_ = event.time;
+    if (state_.started == 0) state_.started = event.time;
+    if (state_.last_sign > 0) slowest_gap_ = std::max(slowest_gap_, event.time - state_.last_sign);
+    state_.last_sign = event.time;
+    state_.active_s = earlier_active_ + event.time - first_;
+    if (event.type == "attempt_started") {
+        process_ = {member(event.fields, "host", std::string()), member(event.fields, "pid", std::int64_t{0}), member(event.fields, "pid_start", std::string())};
+        state_.step = member(event.fields, "from_step", std::int64_t{0});
+    } else if (event.type == "step") {
+        take_step(event);
+    } else if (event.type == "phase" || event.type == "stage_started") {
+        state_.doing = member(event.fields, event.type == "phase" ? "name" : "stage", state_.doing);
+        state_.total_steps = member(event.fields, "total_steps", state_.total_steps);
+        rate_since_ = 0;
+    } else if (event.type == "finished" || event.type == "stopped" || event.type == "failed") {
+        ended_ = true;
+        state_.phase = event.type == "finished" ? RunPhase::done : event.type == "stopped" ? RunPhase::stopped : RunPhase::failed;
+        state_.exit_code = event.type == "failed" ? member(event.fields, "code", 5) : event.type == "stopped" ? 6 : 0;
+        if (event.type == "failed") state_.cause = member(event.fields, "message", std::string("it did not say why"));
+        if (event.type == "stopped") state_.cause = fmt::format("stopped at step {}", member(event.fields, "step", state_.step));
+    }
+}
+
+/// The attempt's journal does not say how it ended.
+void RunFollower::judge_open_attempt(RunState& state) const {
+    if (const auto exit = read_worker_exit(run_, attempt_)) {
+        state.exit_code = exit->signal ? static_cast<int>(ExitCode::failed) : exit->code;
+        state.phase = exit->signal ? RunPhase::dead : exit->code == static_cast<int>(ExitCode::stopped) ? RunPhase::stopped : RunPhase::failed;
+        const std::string said = exit->message.empty() ? "" : ": " + exit->message;
+        if (exit->signal)
+            state.cause = fmt::format("killed by signal {} ({}){}", exit->signal, ::strsignal(exit->signal), exit->signal == 9 ? "; was memory short?" : "");
+        else
+            state.cause = exit->code == 0 ? "the worker ended without saying that it was done" + said : fmt::format("exit code {}{}", exit->code, said);
+        if (state.phase == RunPhase::failed && state.exit_code == 0) state.exit_code = static_cast<int>(ExitCode::failed);
+        return;
+    }
+    state.phase = RunPhase::running;
+    if (process_.host.empty()) return;   // between making the attempt's folder and its first line
+    if (process_.on_this_machine()) {
+        if (process_.alive()) return;
+        state.phase = RunPhase::dead;
+        state.exit_code = static_cast<int>(ExitCode::failed);
+        state.cause = fmt::format("its process ({}) is gone without a word; go on with: faceter resume {}", process_.pid, run_.info().id);
+        return;
+    }
+    const double quiet = silence_by_file_system(run_.folder(), run_.attempt_journal(attempt_));
+    if (quiet < std::max(least_silence_s, silence_factor * slowest_gap_)) return;
+    state.phase = RunPhase::silent;
+    state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", process_.host, format_duration(quiet), format_duration(slowest_gap_));
+    if (const auto launch = read_launch(run_); launch && launch->launcher == "ssh") state.cause += "; faceter follow asks for more";
+}
+
+/// There is no attempt yet.
+void RunFollower::judge_waiting(RunState& state) const {
+    const auto supervisor = read_supervisor(run_);
+    if (run_.requested("stop")) {
+        state.phase = RunPhase::stopped;
+        state.exit_code = static_cast<int>(ExitCode::stopped);
+        state.cause = "stopped before it began";
+    } else if (supervisor && supervisor->on_this_machine() && !supervisor->alive()) {
+        state.phase = RunPhase::dead;
+        state.exit_code = static_cast<int>(ExitCode::failed);
+        state.cause = "what should start it is gone; start it with: faceter resume " + run_.info().id;
+    }
+}
+
+RunState RunFollower::state() const {
+    RunState state = state_;
+    if (!ended_) attempt_ != 0 ? judge_open_attempt(state) : judge_waiting(state);
+    if (state.phase == RunPhase::done) return state;
+    if (is_over(state.phase) && waits_again(run_, attempt_)) {
+        state.phase = RunPhase::queued;
+        state.cause.clear();
+    }
+    if (const auto job = read_job(run_)) apply_job(*job, {ended_, run_.requested("stop"), journal_is_newer_than_job(run_, attempt_)}, state);
+    return state;
+}
+
+RunState read_state(const RunDirectory& run) {
+    RunFollower follower(run);
+    follower.update();
+    return follower.state();
+}
+
+}  // namespace faceter

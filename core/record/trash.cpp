@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "record/launch.h"
+#include "record/run_directory.h"
+#include "record/state.h"
+
+namespace faceter {
+namespace {
+
+constexpr const char* half_removed = ".removing-";
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+/// Refuses where something still writes the run, or will.
+void check_idle(const RunDirectory& run) {
+    const RunPhase phase = read_state(run).phase;
+    const auto supervisor = read_supervisor(run);
+    const auto job = read_job(run);
+    const bool waits = phase == RunPhase::queued && ((supervisor && supervisor->on_this_machine() && supervisor->alive()) || (job && !job->is_over()));
+    if (phase == RunPhase::running || phase == RunPhase::silent || waits)
+        throw usage_error("{} is {}; stop it first: faceter stop {}", run.info().id, waits ? "waiting in a queue" : run_phase_name(phase), run.info().id);
+}
+
+}  // namespace
+
+void Project::trash(const std::string& run) const {
+    const RunDirectory directory(runs_folder() / run);
+    check_idle(directory);
+    std::error_code ignored;
+    const fs::path place = trash_folder() / run;
+    if (fs::exists(place, ignored)) throw usage_error("{}: already there; restore or remove it first", place.string());
+    make_directories(trash_folder());
+    // Before the rename, so that what lies in the trash always says since when.
+    directory.append_user_event({{"trashed", now_seconds()}});
+    rename_synced(directory.folder(), place);
+    sync_directory(runs_folder());
+}
+
+std::string Project::restore(std::string_view name) const {
+    std::vector<std::string> found;
+    for (const TrashedRun& run : trashed()) {
+        if (run.info.id == name) found = {run.info.id};
+        if (run.info.id == name) break;
+        if (!name.empty() && run.info.id.starts_with(name)) found.push_back(run.info.id);
+    }
+    if (found.size() != 1)
+        throw usage_error("{}: {} run {}{}", trash_folder().string(), found.empty() ? "no" : "more than one", faceter::quoted(name),
+                          found.empty() ? "; faceter trash lists what is there" : ": " + join(found, ", "));
+    const fs::path place = runs_folder() / found.front();
+    std::error_code ignored;
+    if (fs::exists(place, ignored)) throw usage_error("{}: a run of this name is there; rename or delete it first", place.string());
+    rename_synced(trash_folder() / found.front(), place);
+    sync_directory(trash_folder());
+    return found.front();
+}
+
+std::vector<TrashedRun> Project::trashed() const {
+    std::vector<TrashedRun> runs;
+    std::error_code error;
+    for (fs::directory_iterator it(trash_folder(), error), end; !error && it != end; it.increment(error)) {
+        if (it->path().filename().string().starts_with('.')) continue;
+        try {
+            const RunDirectory run(it->path());
+            if (run.info().id == it->path().filename().string()) runs.push_back({run.info(), run.user_state().trashed});
+        } catch (const Error&) {
+            continue;   // no run, or one that cannot be read: left alone
+        }
+    }
+    std::sort(runs.begin(), runs.end(), [](const TrashedRun& a, const TrashedRun& b) { return a.when > b.when; });
+    return runs;
+}
+
+int Project::empty_trash(double older_than_s) const {
+    std::error_code error;
+    std::vector<fs::path> doomed;
+    for (fs::directory_iterator it(trash_folder(), error), end; !error && it != end; it.increment(error))
+        if (it->path().filename().string().starts_with(half_removed)) doomed.push_back(it->path());   // a removal that was cut short
+    int removed = 0;
+    for (const TrashedRun& run : trashed()) {
+        if (now_seconds() - run.when < older_than_s) continue;
+        const fs::path place = trash_folder() / (half_removed + run.info.id);
+        rename_synced(trash_folder() / run.info.id, place);   // whole or gone, never half a run that could be restored
+        doomed.push_back(place);
+        ++removed;
+    }
+    for (const fs::path& folder : doomed) {
+        fs::remove_all(folder, error);
+        if (error) throw failure("{}: cannot remove: {}", folder.string(), error.message());
+    }
+    return removed;
+}
+
+}  // namespace faceter

@@ -1,0 +1,155 @@
+#include "store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+constexpr int busy_timeout_ms = 20'000;
+
+std::function<void()>& statement_hook() {
+    static std::function<void()> hook;
+    return hook;
+}
+
+}  // namespace
+
+void set_statement_hook(std::function<void()> hook) { statement_hook() = std::move(hook); }
+
+Database::Database(const fs::path& file) : file_(file) {
+    if (sqlite3_open_v2(file.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+        const std::string why = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
+        sqlite3_close(handle_);
+        throw failure("{}: cannot open the store: {}", file.string(), why);
+    }
+    sqlite3_busy_timeout(handle_, busy_timeout_ms);
+    try {
+        turn_to_wal();
+        execute("PRAGMA synchronous = NORMAL");
+        execute("PRAGMA foreign_keys = ON");
+        execute("PRAGMA cache_size = -32768");   // KiB; the 2 MiB of default hold a tenth of what a list of 10,000 runs reads
+    } catch (...) {
+        sqlite3_close(handle_);
+        throw;
+    }
+}
+
+/// Of processes that make a new file at the same time SQLite turns all but one away at once: each holds what another needs, so it does not wait.
+void Database::turn_to_wal() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms);
+    while (sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) != SQLITE_OK) {
+        if (sqlite3_errcode(handle_) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) fail("use the store");
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+Database::~Database() { sqlite3_close(handle_); }
+
+bool Database::is_damaged() const {
+    const int code = sqlite3_errcode(handle_);
+    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+}
+
+void Database::fail(std::string_view doing) const {
+    const char* hint = is_damaged() ? "; it holds nothing that the run directories do not: faceter ingest --rebuild makes it new" : "";
+    throw Error(is_damaged() ? ExitCode::data : ExitCode::failed, fmt::format("{}: cannot {}: {}{}", file_.string(), doing, sqlite3_errmsg(handle_), hint));
+}
+
+void Database::execute(const std::string& sql) {
+    if (statement_hook()) statement_hook()();
+    if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail("use the store");
+}
+
+std::int64_t Database::scalar(const std::string& sql) {
+    Statement statement(*this, sql);
+    return statement.next() ? statement.integer(0) : 0;
+}
+
+std::int64_t Database::total_changes() const { return sqlite3_total_changes64(handle_); }
+int Database::changes() const { return sqlite3_changes(handle_); }
+
+void Database::enclose(const char* begin, const std::function<void()>& body) {
+    execute(begin);
+    try {
+        body();
+        execute("COMMIT");
+    } catch (...) {
+        if (sqlite3_get_autocommit(handle_) == 0) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+        throw;
+    }
+}
+
+void Database::transaction(const std::function<void()>& body) { enclose("BEGIN IMMEDIATE", body); }
+void Database::snapshot(const std::function<void()>& body) { enclose("BEGIN", body); }
+
+Statement::Statement(Database& database, std::string_view sql) : database_(database) {
+    if (sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr) != SQLITE_OK) database.fail("read the store");
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+void Statement::reset() {
+    sqlite3_reset(statement_);
+    bound_ = 0;
+}
+
+bool Statement::next() {
+    if (statement_hook()) statement_hook()();
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) database_.fail("use the store");
+    return false;
+}
+
+void Statement::run() {
+    while (next()) {
+    }
+    sqlite3_reset(statement_);
+}
+
+void Statement::bind_next(std::int64_t value) { sqlite3_bind_int64(statement_, ++bound_, value); }
+
+void Statement::bind_next(double value) {
+    if (std::isnan(value))
+        sqlite3_bind_null(statement_, ++bound_);
+    else
+        sqlite3_bind_double(statement_, ++bound_, value);
+}
+
+void Statement::bind_next(std::string_view value) {
+    sqlite3_bind_text64(statement_, ++bound_, value.data() ? value.data() : "", value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void Statement::bind_next(std::span<const std::byte> blob) {
+    static const char nothing = 0;
+    sqlite3_bind_blob64(statement_, ++bound_, blob.empty() ? static_cast<const void*>(&nothing) : blob.data(), blob.size(), SQLITE_TRANSIENT);
+}
+
+std::string Statement::text(int column) const {
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+double Statement::real(int column) const {
+    return is_null(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(statement_, column);
+}
+
+std::string_view Statement::blob(int column) const {
+    const void* bytes = sqlite3_column_blob(statement_, column);
+    return bytes ? std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : std::string_view();
+}
+
+int Statement::columns() const { return sqlite3_column_count(statement_); }
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+
+}  // namespace faceter

@@ -1,0 +1,311 @@
+#include <fcntl.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "store/store.h"
+#include "store/store_columns.h"
+#include "store/store_poll.h"
+#include "store/store_series.h"
+#include "store/store_stamps.h"
+
+namespace faceter {
+namespace {
+
+constexpr int max_ranks = 4096;
+
+double number_or_nan(const Json& json, const char* key) {
+    return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string text_or_empty(const Json& json, const char* key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+}
+
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::vector<double> numbers_of(const Json& list) {
+    std::vector<double> numbers;
+    if (!list.is_array()) return numbers;
+    for (const Json& item : list) numbers.push_back(item.is_number() ? item.get<double>() : std::numeric_limits<double>::quiet_NaN());
+    return numbers;
+}
+
+}  // namespace
+
+/// One run's way into the store, inside a transaction.
+class Ingest {
+  public:
+    Ingest(Store& store, const RunDirectory& run, RunState state)
+        : database_(*store.database_), run_(run), id_(run.info().id), state_(std::move(state)),
+          stamps_(stamps_of(AT_FDCWD, run.folder().string(), state_.attempt)) {}
+
+    std::vector<std::string> take() {
+        run_row();
+        user_state();
+        for (const int attempt : run_.attempts())
+            for (const int rank : ranks(attempt)) journal(attempt, rank);
+        if (is_new("results_stamp", stamps_.results)) results();
+        if (is_new("documents_stamp", stamps_.documents)) documents();
+        sign();
+        return std::move(warnings_);
+    }
+
+  private:
+    void run_row() {
+        const RunInfo& info = run_.info();
+        Statement insert(database_,
+                         "INSERT INTO runs (id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, "
+                         "attempt, attempts, doing, step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, signature) "
+                         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'',0,'') ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
+                         "cause=excluded.cause, exit_code=excluded.exit_code, attempt=excluded.attempt, attempts=excluded.attempts, doing=excluded.doing, "
+                         "step=excluded.step, total_steps=excluded.total_steps, loss=excluded.loss, started=excluded.started, last_sign=excluded.last_sign, "
+                         "steps_per_s=excluded.steps_per_s, active_s=excluded.active_s WHERE (phase, cause, exit_code, attempt, attempts, doing, step, "
+                         "total_steps, loss, started, last_sign, steps_per_s, active_s) IS NOT (excluded.phase, excluded.cause, excluded.exit_code, "
+                         "excluded.attempt, excluded.attempts, excluded.doing, excluded.step, excluded.total_steps, excluded.loss, excluded.started, "
+                         "excluded.last_sign, excluded.steps_per_s, excluded.active_s)");
+        insert.bind(id_, info.experiment, info.variant, info.method, info.plugin, info.point, info.seed, info.created, info.parent, info.version, info.smoke,
+                    static_cast<int>(state_.phase), state_.cause, state_.exit_code, state_.attempt, state_.attempts, state_.doing, state_.step,
+                    state_.total_steps, state_.loss, state_.started, state_.last_sign, state_.steps_per_s, state_.active_s);
+        insert.run();
+        changed_ = changed_ || database_.changes() > 0;
+        Statement known(database_, "SELECT 1 FROM settings WHERE run = ?");
+        if (known.bind(id_).next()) return;   // settings never change
+        Statement(database_, "INSERT INTO settings VALUES (?, ?)").bind(id_, dumped(info.settings)).run();
+        put_settings(database_, id_, info.settings);
+        Statement(database_, "DELETE FROM removed WHERE run = ?").bind(id_).run();
+        changed_ = true;
+    }
+
+    void user_state() {
+        const RunDirectory::UserState user = run_.user_state();
+        Statement(database_, "UPDATE runs SET note = ?1, archived = ?2, pinned = ?3 WHERE id = ?4 AND (note, archived, pinned) IS NOT (?1, ?2, ?3)")
+            .bind(user.note, user.archived, user.pinned, id_)
+            .run();
+        changed_ = changed_ || database_.changes() > 0;
+        std::vector<std::string> wanted = user.tags, stored;
+        std::sort(wanted.begin(), wanted.end());
+        Statement tags(database_, "SELECT tag FROM tags WHERE run = ? ORDER BY tag");
+        tags.bind(id_);
+        while (tags.next()) stored.push_back(tags.text(0));
+        if (stored == wanted) return;
+        Statement(database_, "DELETE FROM tags WHERE run = ?").bind(id_).run();
+        for (const std::string& tag : wanted) Statement(database_, "INSERT INTO tags VALUES (?, ?)").bind(id_, tag).run();
+        changed_ = true;
+    }
+
+    /// Whether a part is to be read again. A stamp that ends in '?' was taken right after a change: a further one could hide behind it.
+    bool is_new(const char* column, const std::string& stamp) {
+        Statement stored(database_, fmt::format("SELECT {} FROM runs WHERE id = ?", column));
+        const std::string before = stored.bind(id_).next() ? stored.text(0) : "";
+        if (before == stamp) return false;
+        Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamps_.settled ? stamp : stamp + "?", id_).run();
+        changed_ = changed_ || before != stamp + "?";
+        return true;
+    }
+
+    void sign() {
+        const std::string signature = is_over(state_.phase) && stamps_.settled ? stamps_.all : std::string();
+        Statement(database_, "UPDATE runs SET signature = ?1 WHERE id = ?2 AND signature IS NOT ?1").bind(signature, id_).run();
+        if (!changed_) return;
+        database_.execute("UPDATE revisions SET newest = newest + 1");
+        Statement(database_, "UPDATE runs SET revision = (SELECT newest FROM revisions) WHERE id = ?").bind(id_).run();
+    }
+
+    std::vector<int> ranks(int attempt) const {
+        std::vector<int> found;
+        std::error_code error;
+        for (fs::directory_iterator it(run_.attempt_journal(attempt).parent_path(), error), end; !error && it != end; it.increment(error)) {
+            const std::string name = it->path().filename().string();
+            if (!name.starts_with("rank-") || !name.ends_with(".jsonl")) continue;
+            const auto rank = parse_int(std::string_view(name).substr(5, name.size() - 11));
+            if (rank && *rank >= 0 && *rank < max_ranks) found.push_back(static_cast<int>(*rank));
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+    /// A live run's last line may be half there: its rest is on the way, and no loss.
+    bool is_being_written(int attempt, int rank) const {
+        if (attempt != state_.attempt || is_over(state_.phase)) return false;
+        std::ifstream file(run_.attempt_journal(attempt, rank), std::ios::binary);
+        return file.seekg(-1, std::ios::end) && file.get() != '\n';
+    }
+
+    void journal(int attempt, int rank) {
+        std::int64_t next_seq = 1, offset = 0;
+        Statement known(database_, "SELECT next_seq, offset FROM journals WHERE run = ? AND attempt = ? AND rank = ?");
+        known.bind(id_, attempt, rank);
+        if (known.next()) next_seq = known.integer(0), offset = known.integer(1);
+        const JournalContent content = read_journal(run_.attempt_journal(attempt, rank), static_cast<std::uint64_t>(offset), next_seq);
+        if (content.torn_bytes > 0 && !is_being_written(attempt, rank))
+            warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}", run_.attempt_journal(attempt, rank).string(),
+                                            content.torn_bytes, content.problem));
+        if (content.events.empty()) return;
+        std::map<std::string, std::vector<SeriesPoint>> points, system;
+        Statement insert(database_, "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
+        for (const JournalEvent& event : content.events) {
+            if (event.type == "evaluation") take_scores(event, points);
+            if (event.type == "step")
+                take_step(event, points, "", "");
+            else if (event.type == "system")
+                take_step(event, system, "system/", rank > 0 ? fmt::format(" (rank {})", rank) : "");
+            else if (event.type != "heartbeat")
+                insert.bind(id_, attempt, rank, event.seq, event.time, event.type, dumped(event.fields)).run();
+        }
+        changed_ = true;
+        if (!(points.empty() && system.empty()) && !series_) series_.emplace(database_);
+        for (const auto& [name, added] : points) series_->append(id_, attempt, rank, name, added);
+        for (const auto& [name, added] : system) series_->append(id_, attempt, 0, name, added);   // curves of their own, beside those of rank 0
+        Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
+            .bind(id_, attempt, rank, content.events.back().seq + 1, content.valid_bytes)
+            .run();
+    }
+
+    /// The curves of a later stage have names of their own: its steps start at 1 again.
+    static std::string stage_suffix(const JournalEvent& event) {
+        const double stage = number_or_nan(event.fields, "stage");
+        return stage > 0 && stage < 1e6 ? fmt::format("@{}", static_cast<int>(stage)) : "";
+    }
+
+    /// Scores during training (evaluate_every_steps) as curves: "score/<data set>".
+    static void take_scores(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
+        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer() || !event.fields.contains("scores") || !event.fields["scores"].is_object()) return;
+        const std::string suffix = stage_suffix(event);
+        for (const auto& [name, score] : event.fields["scores"].items())
+            if (score.is_number()) points["score/" + name + suffix].push_back({event.fields["step"], event.time, score.get<double>()});
+    }
+
+    static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points, const std::string& before, const std::string& after) {
+        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer()) return;
+        const std::int64_t step = event.fields["step"];
+        const std::string suffix = stage_suffix(event);
+        for (const auto& [key, value] : event.fields.items())
+            if (value.is_number() && key != "seq" && key != "t" && key != "step" && key != "total_steps" && key != "stage")
+                points[before + key + suffix + after].push_back({step, event.time, value.get<double>()});
+    }
+
+    /// A file that cannot be read costs itself only; of a `kind` (figure, table) its error is kept in its place.
+    std::vector<std::pair<std::string, Json>> all_of(const fs::path& folder, const char* kind = nullptr) {
+        return run_.read_all(folder, [&](const std::string& stem, const std::string& message) {
+            warnings_.push_back(fmt::format("{}: {}", id_, message));
+            if (kind) document(kind, stem, {{"error", message}});
+        });
+    }
+
+    void results() {
+        for (const char* table : {"results", "costs"}) Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
+        Statement(database_, "DELETE FROM documents WHERE run = ? AND kind = 'analysis'").bind(id_).run();
+        for (const auto& [name, json] : all_of(run_.results())) {
+            if (!json.is_object()) continue;
+            if (name == "_model")
+                cost(json);
+            else if (json.contains("score"))
+                result(name, json);
+            else
+                document("analysis", name, json);
+        }
+        changed_ = put_scores(database_, id_) || changed_;
+    }
+
+    void result(const std::string& stem, const Json& json) {
+        const std::string name = text_or_empty(json, "name");
+        const std::vector<double> examples = json.contains("per_example") ? numbers_of(json["per_example"]) : std::vector<double>();
+        const double n = number_or_nan(json, "n");
+        Statement(database_, "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            .bind(id_, name.empty() ? stem : name, text_or_empty(json, "task"), text_or_empty(json, "task_type"), text_or_empty(json, "metric"),
+                  number_or_nan(json, "score"), n >= 0 && n < 1e15 ? static_cast<std::int64_t>(n) : std::int64_t{0}, dumped(json.value("metrics", Json::object())),
+                  dumped(json.value("settings", Json::object())), std::as_bytes(std::span<const double>(examples)))
+            .run();
+    }
+
+    void cost(const Json& json) {
+        Statement(database_, "INSERT OR REPLACE INTO costs VALUES (?, ?, ?, ?, ?, ?)")
+            .bind(id_, number_or_nan(json, "total_parameters"), number_or_nan(json, "active_parameters"), number_or_nan(json, "multiply_adds_per_token"),
+                  number_or_nan(json, "encode_latency_ms"), number_or_nan(json, "peak_memory_bytes"))
+            .run();
+    }
+
+    void documents() {
+        Statement(database_, "DELETE FROM documents WHERE run = ? AND kind IN ('figure', 'table')").bind(id_).run();
+        for (const auto& [name, json] : all_of(run_.figures(), "figure")) document("figure", name, json);
+        for (const auto& [name, json] : all_of(run_.tables(), "table")) document("table", name, json);
+    }
+
+    void document(const char* kind, const std::string& name, const Json& json) {
+        Statement(database_, "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)").bind(id_, kind, name, dumped(json)).run();
+    }
+
+    Database& database_;
+    const RunDirectory& run_;
+    std::string id_;
+    RunState state_;
+    RunStamps stamps_;   ///< made before anything was read
+    std::optional<SeriesWriter> series_;
+    std::vector<std::string> warnings_;
+    bool changed_ = false;
+};
+
+RunState Store::take(RunFollower& follower, std::vector<std::string>& warnings) {
+    follower.update();
+    const RunState state = follower.state();
+    database_->transaction([&] {
+        for (std::string& warning : Ingest(*this, follower.run(), state).take()) warnings.push_back(std::move(warning));
+    });
+    return state;
+}
+
+void Store::ingest(const RunDirectory& run) {
+    RunFollower follower(run);
+    std::vector<std::string> warnings;
+    take(follower, warnings);
+}
+
+void Store::remove(const std::string& run) {
+    database_->transaction([&] {
+        Statement(*database_, "DELETE FROM runs WHERE id = ?").bind(run).run();
+        if (database_->changes() == 0) return;
+        database_->execute("UPDATE revisions SET newest = newest + 1");
+        Statement(*database_, "INSERT OR REPLACE INTO removed SELECT ?, newest FROM revisions").bind(run).run();
+    });
+}
+
+std::vector<std::string> Store::ingest_all() {
+    if (!poll_) poll_ = std::make_unique<Poll>(*this);
+    return poll_->look(true);
+}
+
+std::vector<std::string> Store::ingest_changed() {
+    if (!poll_) {
+        poll_ = std::make_unique<Poll>(*this);
+        return poll_->look(true);
+    }
+    return poll_->look(false);
+}
+
+std::vector<std::string> Store::rebuild(const fs::path& project) {
+    const fs::path file = location(project);
+    try {
+        Store store(project);
+        if (store.integrity() == "ok") {
+            store.database_->transaction([&] {
+                store.database_->execute("UPDATE revisions SET newest = newest + 1");
+                store.database_->execute("INSERT OR REPLACE INTO removed SELECT id, newest FROM runs, revisions");
+                store.database_->execute("DELETE FROM runs");
+                store.database_->execute("DELETE FROM setting_texts");
+            });
+            return store.ingest_all();
+        }
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data) throw;
+    }
+    std::error_code ignored;
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(file.string() + ending, ignored);
+    return Store(project).ingest_all();
+}
+
+}  // namespace faceter

@@ -1,0 +1,126 @@
+#include "store/store_poll.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+#include "store/store.h"
+#include "store/store_stamps.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t turns = 8;
+
+bool is_live(RunPhase phase) { return phase == RunPhase::running || phase == RunPhase::silent; }
+
+class OpenFolder {
+  public:
+    explicit OpenFolder(const fs::path& folder) : descriptor_(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+    ~OpenFolder() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    OpenFolder(const OpenFolder&) = delete;
+    OpenFolder& operator=(const OpenFolder&) = delete;
+    int descriptor() const { return descriptor_; }
+
+  private:
+    int descriptor_;
+};
+
+}  // namespace
+
+/// Another program (or another call) may have taken runs in since the last look.
+void Poll::load_known() {
+    if (counter_ != 0 && counter_ == store_.change_counter()) return;
+    std::unordered_map<std::string, Known> rows;
+    Statement stored(*store_.database_, "SELECT id, signature, attempt, phase FROM runs");
+    while (stored.next()) {
+        Known& known = rows[stored.text(0)];
+        if (const auto before = known_.find(stored.text(0)); before != known_.end()) known = std::move(before->second);
+        known.signature = stored.text(1);
+        known.attempt = static_cast<int>(stored.integer(2));
+        known.phase = static_cast<RunPhase>(stored.integer(3));
+        known.unusable = false;
+    }
+    for (auto& [id, known] : known_)
+        if (known.unusable && !rows.contains(id)) rows.emplace(id, std::move(known));
+    known_ = std::move(rows);
+}
+
+void Poll::list_runs(bool thorough) {
+    bool settled = true;
+    const Project project(store_.project_, false);
+    const std::string stamp = folder_stamp(project.runs_folder().string(), settled);
+    if (thorough || !settled || stamp != listed_) {
+        ids_ = project.run_ids();
+        listed_ = settled ? stamp : "";
+    }
+    if (known_.size() == ids_.size() && std::all_of(ids_.begin(), ids_.end(), [&](const std::string& id) { return known_.contains(id); })) return;
+    std::vector<std::string> gone;
+    for (const auto& [id, known] : known_)
+        if (!std::binary_search(ids_.begin(), ids_.end(), id)) gone.push_back(id);
+    for (const std::string& id : gone) {
+        if (!known_[id].unusable) store_.remove(id);
+        known_.erase(id);
+    }
+}
+
+/// A live run is looked at whenever its files changed, and in its turn (has its process died?); one that waits or is over when its folders changed.
+bool Poll::is_unchanged(Known& known, const std::string& id, bool in_turn) const {
+    if (known.unusable || known.phase == RunPhase::queued) return !in_turn;
+    if (is_live(known.phase)) {
+        if (in_turn || !known.follower) return false;
+        const RunStamps stamps = stamps_of(runs_folder_, id, known.attempt);
+        return stamps.settled && stamps.all == known.seen;
+    }
+    if (known.signature.empty()) return false;
+    return !in_turn || known.signature == stamps_of(runs_folder_, id, known.attempt).all;
+}
+
+void Poll::take(Known& known, const std::string& id, std::vector<std::string>& warnings) {
+    const fs::path folder = store_.project_ / "runs" / id;
+    try {
+        if (!known.follower) {
+            RunDirectory run(folder);
+            if (run.info().id != id) throw data_error("{}: its run.json says that it is run {}; rename the folder to that", folder.string(), run.info().id);
+            known.follower = std::make_unique<RunFollower>(std::move(run));
+        }
+        const RunStamps before = stamps_of(runs_folder_, id, known.attempt);
+        const RunState state = store_.take(*known.follower, warnings);
+        known.seen = before.all;
+        known.phase = state.phase;
+        known.attempt = state.attempt;
+        known.unusable = false;
+        known.signature.clear();
+        if (is_over(state.phase)) {
+            const RunStamps after = stamps_of(runs_folder_, id, state.attempt);
+            if (after.settled) known.signature = after.all;
+        }
+        if (!is_live(state.phase)) known.follower.reset();
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data || store_.database_->is_damaged()) throw;
+        known.follower.reset();
+        known.unusable = true;
+        warnings.emplace_back(error.what());
+    }
+}
+
+std::vector<std::string> Poll::look(bool thorough) {
+    std::vector<std::string> warnings;
+    load_known();
+    list_runs(thorough);
+    const OpenFolder folder(store_.project_ / "runs");
+    runs_folder_ = folder.descriptor();
+    turn_ = (turn_ + 1) % turns;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+        const auto [entry, fresh] = known_.try_emplace(ids_[i]);
+        if (fresh || !is_unchanged(entry->second, ids_[i], thorough || i % turns == turn_)) take(entry->second, ids_[i], warnings);
+    }
+    counter_ = store_.change_counter();
+    return warnings;
+}
+
+}  // namespace faceter

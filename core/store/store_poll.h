@@ -1,0 +1,44 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "record/state.h"
+
+namespace faceter {
+
+class Store;
+
+/// Looks for what is new in a project's runs and takes it in. It remembers between looks what is in the store and how far the journals of live runs
+/// were read.
+class Poll {
+  public:
+    explicit Poll(Store& store) : store_(store) {}
+    /// `thorough`: every run; else live ones and an eighth of the others.
+    std::vector<std::string> look(bool thorough);
+
+  private:
+    struct Known {
+        std::string signature;   ///< empty: to be looked at
+        int attempt = 0;
+        RunPhase phase = RunPhase::queued;
+        std::string seen;        ///< stamps at the last look of a live run
+        std::unique_ptr<RunFollower> follower;   ///< of a live run
+        bool unusable = false;   ///< no run; not tried again at every look
+    };
+    void load_known();
+    void list_runs(bool thorough);
+    bool is_unchanged(Known& known, const std::string& id, bool in_turn) const;
+    void take(Known& known, const std::string& id, std::vector<std::string>& warnings);
+
+    Store& store_;
+    std::unordered_map<std::string, Known> known_;
+    std::vector<std::string> ids_;
+    std::string listed_;         ///< stamp of runs/ when ids_ was made; empty: list again
+    std::uint64_t counter_ = 0;
+    std::size_t turn_ = 0;
+    int runs_folder_ = -1;       ///< open during a look
+};
+
+}  // namespace faceter

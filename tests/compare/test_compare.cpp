@@ -1,0 +1,117 @@
+#include "compare/compare.h"
+
+#include "common/error.h"
+#include "figure/table_export.h"
+#include "compare/compare_tests.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+void add_run(const fs::path& project, std::size_t index, double shift, int num_sets = 3) {
+    const RunDirectory run = sample_run(project, index);
+    write_attempt(run, 1, 3, "finished");
+    write_results(run, shift, num_sets);
+}
+
+Comparison compare_all(const fs::path& project, const std::string& baseline = "") {
+    Store store(project);
+    store.ingest_all();
+    return compare_runs(store, store.runs(), baseline);
+}
+
+}  // namespace
+
+class TestCompare : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void seeds_of_a_variant_are_one_row_with_their_spread() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 1, 2);
+        add_run(project.path(), 2, 4);
+        add_run(project.path(), 0, 0);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.groups.size(), std::size_t{2});
+        QCOMPARE(comparison.groups[0].name, std::string("start"));
+        QCOMPARE(comparison.groups[1].name, std::string("EM"));
+        QCOMPARE(comparison.groups[1].runs.size(), std::size_t{2});
+        const Table table = comparison_table(comparison);
+        table.validate();
+        QCOMPARE(table.rows.size(), std::size_t{2});
+        QCOMPARE(table.rows[1].cells[1].value, 43.0);
+        QCOMPARE(table.rows[1].cells[1].n, std::int64_t{2});
+    }
+    void means_are_over_data_sets_and_over_task_types() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0, 4);
+        const RunDirectory more = sample_run(project.path(), 1);
+        write_attempt(more, 1, 1, "finished");
+        write_results(more, 0, 4);
+        for (const fs::directory_entry& run : fs::directory_iterator(project.path() / "runs"))
+            RunDirectory(run.path()).write_result("extra", {{"name", "extra"}, {"task_type", "retrieval"}, {"metric", "m"}, {"score", 100}, {"n", 1}});
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(means_over_sets(comparison, comparison.groups[0]).at(0), (40.0 + 45 + 50 + 55 + 100) / 5);
+        QCOMPARE(means_over_types(comparison, comparison.groups[0]).at(0), ((40.0 + 100) / 2 + 45 + 50 + 55) / 4);
+    }
+    void the_start_model_is_the_baseline_unless_another_is_named() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0);
+        add_run(project.path(), 1, 3);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.baseline.value(), std::size_t{0});
+        const auto tests = tests_against_baseline(comparison);
+        QCOMPARE(tests.size(), std::size_t{1});
+        QCOMPARE(tests[0].result.n, std::size_t{3});
+        QVERIFY(tests[0].result.mean_difference > 3);
+        const std::string other = comparison.groups[1].runs[0].info.id;
+        QCOMPARE(compare_all(project.path(), other).baseline.value(), std::size_t{1});
+        EXPECT_ERROR(compare_all(project.path(), "nothing"), "baseline nothing");
+    }
+    void data_sets_that_some_rows_lack_leave_the_means() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0, 2);
+        add_run(project.path(), 1, 3, 3);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(common_sets(comparison).size(), std::size_t{2});
+        const std::string text = export_table(comparison_table(comparison), TableFormat::text);
+        QVERIFY(text.find("2 of 3 data sets") != std::string::npos);
+    }
+    void runs_without_results_and_repeated_seeds_are_notes() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 1, 1);
+        add_run(project.path(), 1, 1);
+        sample_run(project.path(), 3);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.groups.size(), std::size_t{1});
+        QCOMPARE(comparison.notes.size(), std::size_t{2});
+    }
+    void other_settings_under_the_same_name_are_another_row() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 1, 1);
+        const Experiment changed = parse_sample(sample_experiment(), {{"training.batch_size=64"}, {}, false});
+        const RunDirectory run = RunDirectory::create(project.path(), changed, changed.runs()[1], false);
+        write_attempt(run, 1, 1, "finished");
+        write_results(run, 2);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.groups.size(), std::size_t{2});
+        QVERIFY(comparison.groups[0].name != comparison.groups[1].name);
+    }
+    void every_format_takes_the_table() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0);
+        add_run(project.path(), 1, 3);
+        const Comparison comparison = compare_all(project.path());
+        for (const std::string_view name : table_format_names())
+            QVERIFY(export_table(comparison_table(comparison), parse_table_format(name)).find("EM") != std::string::npos);
+        const Json json = comparison_json(comparison);
+        QCOMPARE(json["runs"].size(), std::size_t{2});
+        QCOMPARE(json["tests"][0]["run"].get<std::string>(), std::string("EM"));
+        QCOMPARE(json["runs"][1]["costs"]["total_parameters"].get<double>(), 22713216.0);
+    }
+};
+
+FACETER_TEST(TestCompare)
+#include "test_compare.moc"

@@ -1,0 +1,175 @@
+#include "compare/mteb_results.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "data/child_process.h"
+#include "compare/compare.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+void put(const fs::path& file, std::string_view content) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << content;
+}
+
+/// A file of mteb 1.38 as it stands in its results, cut to a few measures; Python's NaN and all.
+constexpr const char* sts_file = R"({"dataset_revision": "b0f", "task_name": "STSBenchmark", "mteb_version": "1.38.0", "evaluation_time": 1.5, "kg_co2_emissions": null,
+ "scores": {"test": [{"pearson": 0.81, "spearman": 0.82, "cosine_pearson": 0.81, "cosine_spearman": 0.8203, "manhattan_spearman": NaN, "main_score": 0.8203,
+ "hf_subset": "default", "languages": ["eng-Latn"]}]}})";
+/// Before 1.11.
+constexpr const char* old_file = R"({"mteb_dataset_name": "TwitterSemEval2015", "mteb_version": "1.0.2", "dataset_revision": "x", "test": {"evaluation_time": 31.2,
+ "cos_sim": {"ap": 0.64, "f1": 0.6, "accuracy_threshold": 0.7}, "max": {"ap": 0.65}}})";
+constexpr const char* multilingual_file = R"({"task_name": "STS22", "mteb_version": "1.20", "dataset_revision": "y", "evaluation_time": 1, "scores": {"test": [
+ {"cosine_spearman": 0.5, "main_score": 0.5, "hf_subset": "de", "languages": ["deu-Latn"]}, {"cosine_spearman": 0.7, "main_score": 0.7, "hf_subset": "en", "languages": ["eng-Latn"]}]}})";
+
+bool near(double a, double b) { return std::abs(a - b) < 1e-9; }
+
+}  // namespace
+
+class TestMtebResults : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    fs::path two_models() {
+        const fs::path root = folder_.path() / "results";
+        put(root / "org__one/abc/STSBenchmark.json", sts_file);
+        put(root / "org__one/abc/STS22.json", multilingual_file);
+        put(root / "org__one/abc/model_meta.json", R"({"name": "org/one", "revision": "abc", "release_date": null})");
+        put(root / "old-model/TwitterSemEval2015.json", old_file);
+        return root;
+    }
+    std::vector<ImportedModel> read_one(std::string_view content) {
+        const fs::path root = folder_.path() / "single";
+        fs::remove_all(root);
+        put(root / "m/Task.json", content);
+        return read_mteb_results(root);
+    }
+
+  private Q_SLOTS:
+    void models_are_told_apart_and_named_by_their_folders_or_cards() {
+        const auto models = read_mteb_results(two_models());
+        QCOMPARE(models.size(), std::size_t{2});
+        QCOMPARE(models[0].model, std::string("old-model"));
+        QCOMPARE(models[1].model, std::string("org/one"));
+        QCOMPARE(models[1].revision, std::string("abc"));
+        QCOMPARE(models[1].results.size(), std::size_t{2});
+    }
+    void scores_come_in_as_percent_under_our_names() {
+        const auto models = read_mteb_results(two_models());
+        const Json& sts22 = models[1].results[0];
+        QCOMPARE(sts22.at("name").get<std::string>(), std::string("sts22"));
+        QVERIFY(near(sts22.at("score"), 70));   // the suite's subset, not the mean over all
+        const Json& sts = models[1].results[1];
+        QCOMPARE(sts.at("name").get<std::string>(), std::string("stsbenchmark"));
+        QCOMPARE(sts.at("metric").get<std::string>(), std::string("cosine_spearman"));
+        QVERIFY(near(sts.at("score"), 82.03));
+        QVERIFY(!sts.at("metrics").contains("manhattan_spearman"));
+        const Json& old = models[0].results[0];
+        QCOMPARE(old.at("task_type").get<std::string>(), std::string("pair_classification"));
+        QVERIFY(near(old.at("score"), 64) && near(old.at("metrics").at("max_ap"), 65));
+        QVERIFY(!old.at("metrics").contains("cosine_accuracy_threshold"));
+    }
+    void old_files_with_subsets_are_read_too() {
+        const auto models = read_one(R"({"mteb_dataset_name": "STS17", "test": {"en-en": {"cos_sim": {"spearman": 0.9}}, "ar-ar": {"cos_sim": {"spearman": 0.1}}, "evaluation_time": 9}})");
+        QVERIFY(near(models[0].results[0].at("score"), 90));
+    }
+    void imported_models_stand_in_lists_and_comparisons() {
+        const fs::path path = folder_.path() / "project";
+        const Project project(path, true);
+        const auto models = read_mteb_results(two_models());
+        const auto runs = import_models(project, two_models(), models);
+        QCOMPARE(runs.size(), std::size_t{2});
+        QVERIFY(runs[0].is_new && runs[1].is_new);
+        Store store(path);
+        QVERIFY(store.ingest_all().empty());
+        for (const RunRow& row : store.runs()) {
+            QCOMPARE(row.state.phase, RunPhase::done);
+            QVERIFY(row.info.is_imported());
+        }
+        const Comparison comparison = compare_runs(store, store.runs(), "");
+        QCOMPARE(comparison.groups.size(), std::size_t{2});
+        QVERIFY(comparison.notes.empty());
+        const auto& group = comparison.groups[0].name == "org/one" ? comparison.groups[0] : comparison.groups[1];
+        QVERIFY(near(group.scores.at("stsbenchmark").at(0), 82.03));
+    }
+    void the_same_results_are_not_imported_twice() {
+        const Project project(folder_.path() / "twice", true);
+        const auto models = read_mteb_results(two_models());
+        const auto first = import_models(project, two_models(), models), second = import_models(project, two_models(), models);
+        QVERIFY(!second[0].is_new && !second[1].is_new);
+        QCOMPARE(second[0].id, first[0].id);
+        QCOMPARE(project.run_ids().size(), std::size_t{2});
+    }
+    void what_we_write_reads_back_as_it_was() {
+        const Json result = {{"name", "banking77"}, {"task_type", "classification"}, {"task", ""}, {"metric", "accuracy"}, {"score", 79.6558}, {"n", 3080},
+                             {"metrics", {{"accuracy", 79.6558}, {"macro_f1", 78.5}}}, {"draws", Json::array()}, {"settings", {{"data_fingerprint", "f"}}}};
+        const Json file = mteb_result(result, 12.5);
+        QCOMPARE(file.at("task_name").get<std::string>(), std::string("Banking77Classification"));
+        const Json& scores = file.at("scores").at("test")[0];
+        QVERIFY(near(scores.at("main_score"), 0.796558) && near(scores.at("f1"), 0.785));
+        QCOMPARE(scores.at("hf_subset").get<std::string>(), std::string("default"));
+        QCOMPARE(scores.at("languages"), Json({"eng-Latn"}));
+        QCOMPARE(mteb_file_name(result), std::string("Banking77Classification.json"));
+        QCOMPARE(mteb_model_folder("org/model"), std::string("org__model"));
+        const auto models = read_one(file.dump());
+        QCOMPARE(models[0].results[0].at("name").get<std::string>(), std::string("banking77"));
+        QVERIFY(near(models[0].results[0].at("score"), 79.6558));
+        QVERIFY(near(models[0].results[0].at("metrics").at("macro_f1"), 78.5));
+    }
+    void the_mteb_package_reads_what_is_written() {
+        const char* python = std::getenv("FACETER_PEERS");
+        if (!python) QSKIP("no Python with mteb (FACETER_PEERS)");
+        const TemporaryDirectory cache;   // laid out as mteb's own
+        const fs::path folder = cache.path() / "results" / mteb_model_folder("org/model") / "abc";
+        fs::create_directories(folder);
+        put(folder / "model_meta.json", mteb_model_meta("org/model", "abc").dump());
+        const auto result = [](const char* name, const char* type, const char* metric, double score) {
+            return Json{{"name", name}, {"task_type", type}, {"metric", metric}, {"score", score}, {"n", 10}, {"metrics", {{metric, score}}}, {"settings", Json::object()}};
+        };
+        for (const Json& one : {result("stsbenchmark", "sts", "cosine_spearman", 82.25), result("scifact", "retrieval", "ndcg_at_10", 64.5), result("banking77", "classification", "accuracy", 80)})
+            put(folder / mteb_file_name(one), mteb_result(one, 1).dump());
+        const fs::path out = cache.path() / "read.json";
+        const ChildResult peer = run_child({python, FACETER_SOURCE_DIR "/tests/compare/mteb_reads.py", cache.path().string(), out.string()}, std::chrono::seconds(200), 1 << 20);
+        if (peer.exit_code == 3) QSKIP("the peers' Python has no mteb");
+        QVERIFY2(peer.exit_code == 0, peer.last_lines.c_str());
+        const Json read = read_json(out);
+        QCOMPARE(read.at("models"), Json({"org/model abc"}));
+        QVERIFY(near(read.at("scores").at("STSBenchmark"), 0.8225) && near(read.at("scores").at("SciFact"), 0.645) && near(read.at("scores").at("Banking77Classification"), 0.8));
+    }
+    void subsets_are_written_one_by_one() {
+        const Json part = {{"name", "de"}, {"score", 50}, {"n", 2}, {"metrics", {{"f1", 50}}}};
+        const Json file = mteb_result({{"name", "my bitext"}, {"task_type", "bitext_mining"}, {"metric", "f1"}, {"score", 50}, {"n", 2}, {"metrics", Json::object()},
+                                       {"subsets", Json::array({part})}, {"settings", Json::object()}}, 1);
+        QCOMPARE(file.at("task_name").get<std::string>(), std::string("my bitext"));
+        QCOMPARE(file.at("scores").at("test")[0].at("languages"), Json({"deu-Latn"}));
+        QCOMPARE(mteb_file_name({{"name", "../evil"}}), std::string("x..-evil.json"));
+    }
+    void files_that_are_no_results_are_refused_by_name() {
+        EXPECT_ERROR(read_one("{\"task_name\": \"A\", \"scores\""), "Task.json", "not valid JSON");
+        EXPECT_ERROR(read_one("[1]"), "Task.json", "not a JSON object");
+        EXPECT_ERROR(read_one("{}"), "Task.json", "neither 'task_name' nor");
+        EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {}})"), "Task.json", "no split");
+        EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": []}})"), "Task.json", "no scores");
+        EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": [{"main_score": 0.5}]}})"), "Task.json", "hf_subset");
+        EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": [{"main_score": 71.3, "hf_subset": "default"}]}})"), "Task.json", "as a fraction between -1 and 1");
+        EXPECT_ERROR(read_one(R"({"task_name": "A\u0007", "scores": {"test": [{"main_score": 0.1, "hf_subset": "x"}]}})"), "Task.json", "control character");
+        EXPECT_ERROR(read_one(fmt::format(R"({{"task_name": "{}", "scores": {{}}}})", std::string(5000, 'a'))), "Task.json", "1 to 200 bytes");
+        EXPECT_ERROR(read_one(std::string(100000, '[')), "Task.json", "not valid JSON");
+        EXPECT_ERROR(read_mteb_results(folder_.path() / "nowhere"), "nowhere", "no such folder");
+        fs::create_directories(folder_.path() / "empty");
+        EXPECT_ERROR(read_mteb_results(folder_.path() / "empty"), "holds no .json file");
+    }
+    void a_text_that_says_nan_stays_a_text() {
+        const auto models = read_one("{\"task_name\": \"NaN \\\"Infinity\\\" task\", \"scores\": {\"test\": [{\"main_score\": 0.5, \"other\": -Infinity, \"hf_subset\": \"NaN\"}]}}");
+        QCOMPARE(models[0].results[0].at("name").get<std::string>(), std::string("NaN \"Infinity\" task"));
+    }
+};
+
+FACETER_TEST(TestMtebResults)
+#include "test_mteb_results.moc"

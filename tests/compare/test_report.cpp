@@ -1,0 +1,109 @@
+#include "compare/report.h"
+
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr const char* hostile = "<script>alert('x')</script> & \"q\"";
+
+/// How often a piece stands in a text.
+std::size_t count(const std::string& text, const std::string& piece) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(piece); at != std::string::npos; at = text.find(piece, at + piece.size())) ++found;
+    return found;
+}
+
+}  // namespace
+
+class TestReport : public QObject {
+    Q_OBJECT
+    TemporaryDirectory project_;
+    Report report_;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        for (const std::size_t index : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}}) {
+            const RunDirectory run = sample_run(project_.path(), index);
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, {{"host", "node7"}, {"processor", hostile}, {"threads", 2}, {"memory_bytes", 8589934592ull}}, 0});
+            journal.event("data", {{"use", "evaluation"}, {"task", "retrieval"},
+                                   {"card", {{"source", "folder"}, {"path", "/data/scifact"}, {"counts", {{"documents", 5183}}}, {"warnings", {"3 queries are empty"}}}}});
+            for (int step = 1; step <= 5; ++step) journal.step({{"step", step}, {"total_steps", 5}, {"loss", 2.0 / step}});
+            journal.event("warning", {{"message", std::string("careful ") + hostile}});
+            journal.event("finished");
+            write_results(run, static_cast<double>(index), 3);
+            Figure figure;
+            figure.name = "densities";
+            figure.title = hostile;
+            figure.series.push_back({.name = hostile, .x = {0, 1}, .y = {1, 2}});
+            run.write_figure("densities", figure.to_json());
+            run.append_user_event({{"note", hostile}});
+        }
+        sample_run(project_.path(), 1).write_figure("broken", {{"kind", "nonsense"}});
+        Store store(project_.path());
+        store.ingest_all();
+        std::vector<RunRow> rows = store.runs();
+        std::erase_if(rows, [](const RunRow& row) { return row.num_scores == 0; });
+        Comparison comparison = compare_runs(store, rows, "");
+        ComparisonView view = view_comparison(comparison, {});
+        const Project project(project_.path(), false);
+        report_ = gather_report(project, store, rows, std::move(comparison), std::move(view), hostile);
+    }
+    void a_report_holds_scores_tests_figures_settings_machine_data_and_warnings() {
+        const std::string html = report_to_html(report_);
+        for (const char* heading : {"Scores", "Tests", "Figures", "Analyses", "Runs", "Settings", "Machines", "Data", "All settings", "Warnings"})
+            QVERIFY2(html.find(fmt::format("<h2>{}</h2>", heading)) != std::string::npos, heading);
+        for (const char* piece : {"set1", "node7", "8.00 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
+            QVERIFY2(html.find(piece) != std::string::npos, piece);
+        QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{2 + 4});   // scores, loss, one stored by each run
+        QCOMPARE(report_.data.size(), std::size_t{1});   // the same card of four runs
+    }
+    void texts_from_outside_are_never_markup() {
+        const std::string html = report_to_html(report_);
+        QCOMPARE(count(html, "<script"), std::size_t{0});
+        QVERIFY(html.find("&lt;script&gt;") != std::string::npos);
+        QVERIFY(html.find("default-src 'none'") != std::string::npos);
+        for (const char* outside : {"http://", "https://", "javascript:", "@import", "url("}) QCOMPARE(count(html, outside), std::size_t{0});
+    }
+    void figures_in_the_page_are_whole_svg_documents() {
+        const std::string html = report_to_html(report_);
+        const std::string prefix = "src=\"data:image/svg+xml;base64,";
+        const auto at = html.find(prefix) + prefix.size();
+        const QByteArray svg = QByteArray::fromBase64(QByteArray::fromStdString(html.substr(at, html.find('"', at) - at)));
+        QVERIFY(svg.contains("<svg") && svg.trimmed().endsWith("</svg>") && svg.contains("Scores by data set"));
+    }
+    void every_tag_that_opens_is_closed() {
+        const std::string html = report_to_html(report_);
+        for (const char* tag : {"table", "tr", "td", "th", "h2", "p", "ul", "li", "pre", "details", "div", "thead", "tbody", "style"})
+            QCOMPARE(count(html, fmt::format("<{}>", tag)) + count(html, fmt::format("<{} ", tag)), count(html, fmt::format("</{}>", tag)));
+    }
+    void tables_of_a_report_go_to_other_formats() {
+        const auto tables = report_tables(report_);
+        QVERIFY(tables.size() >= 5);
+        const std::string latex = latex_document(tables);
+        QVERIFY(latex.find("\\toprule") != std::string::npos);
+        for (const Table& table : tables) {
+            table.validate();
+            QVERIFY(!table_to_markdown(table).empty() && !table_to_csv(table).empty());
+        }
+    }
+    void a_table_in_html_marks_best_spread_and_stars() {
+        Table table;
+        table.name = "t";
+        table.add_column("run", ColumnKind::text);
+        table.add_column("score", ColumnKind::number, 1, Better::higher).group = "<g>";
+        table.add_row({Cell::of("a<b"), Cell::of(1.25, 0.5, 3).with_stars(2)});
+        table.add_row({Cell::of("c"), Cell()}).rule_above = true;
+        table.rows[0].cells[1].best = true;
+        table.footnotes.push_back("x < y");
+        const std::string html = table_to_html(table);
+        for (const char* piece : {"a&lt;b", "<b>1.2</b> <small>± 0.5</small>", "<sup>**</sup>", "<tr class=\"rule\">", "<th colspan=\"1\" align=\"center\">&lt;g&gt;</th>", "x &lt; y"})
+            QVERIFY2(html.find(piece) != std::string::npos, (std::string(piece) + " in " + html).c_str());
+    }
+};
+
+FACETER_TEST(TestReport)
+#include "test_report.moc"

@@ -1,0 +1,177 @@
+#include "experiment/experiment.h"
+
+#include <set>
+
+#include "common/error.h"
+#include "experiment/experiment_schema.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    return at == std::string::npos ? throw std::runtime_error("no " + from) : text.replace(at, from.size(), to);
+}
+
+const std::string sample = sample_experiment();
+
+}  // namespace
+
+class TestExperiment : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void one_run_for_each_variant_and_seed_and_the_start_model_first() {
+        const auto runs = parse_sample().runs();
+        QCOMPARE(runs.size(), std::size_t{5});
+        QCOMPARE(runs[0].variant, std::string("start"));
+        QCOMPARE(runs[0].method, std::string("start"));
+        QCOMPARE(runs[0].plugin, std::string("core"));
+        QCOMPARE(runs[1].variant, std::string("EM"));
+        QCOMPARE(runs[2].seed, std::uint64_t{2});
+        QCOMPARE(runs[3].settings["variant"].dump(), std::string(R"({"name":"Mix","method":"mixture","placement":"every_other"})"));
+    }
+    void every_default_is_filled_in() {
+        const Json settings = parse_sample().runs()[1].settings;
+        QCOMPARE(settings["training"]["learning_rate"].get<double>(), 2e-5);
+        QVERIFY(settings["threads"].get<int>() > 0);
+        QCOMPARE(settings["curriculum"]["method"].get<std::string>(), std::string("task_aware"));
+        QCOMPARE(settings["objective"]["mask_false_negatives"].get<std::string>(), std::string("same_text"));
+        QCOMPARE(settings["tasks"]["retrieval"]["temperature"].get<double>(), 0.03);
+        QCOMPARE(settings["tasks"]["clustering"]["temperature"].get<double>(), 0.06);
+        QCOMPARE(settings["tasks"]["retrieval"]["batching"].get<std::string>(), std::string("homogeneous"));
+        QCOMPARE(settings["tasks"]["clustering"]["batching"].get<std::string>(), std::string("heterogeneous"));
+        QCOMPARE(settings["tasks"]["retrieval"]["type"].get<std::string>(), std::string("retrieval"));
+        QCOMPARE(settings["tasks"]["retrieval"]["train"][0]["path"].get<std::string>(), std::string("/base/pairs.tsv"));
+        QCOMPARE(settings["sample_limit"].get<int>(), 0);
+        QVERIFY(!settings.contains("variants"));
+        QVERIFY(!settings.contains("seeds"));
+    }
+    void one_instruction_serves_both_roles() {
+        const Json settings = parse_sample().runs()[1].settings;
+        QCOMPARE(settings["tasks"]["clustering"]["instructions"].dump(), std::string(R"({"query":"clustering: ","document":"clustering: "})"));
+        EXPECT_ERROR(parse_sample(with(sample, "{text: \"clustering: \"}", "{text: a, query: b}")), "/base/quick.yaml:9:19", "'text'");
+    }
+    void the_name_is_the_files_where_none_is_given() { QCOMPARE(parse_sample(with(sample, "name: quick\n", "")).name(), std::string("quick")); }
+    void no_baseline_where_it_is_switched_off() {
+        QCOMPARE(parse_sample(with(sample, "evaluation:", "evaluation:\n  baseline: false")).runs().size(), std::size_t{4});
+    }
+    void a_sweep_makes_all_combinations_and_variants_keep_to_their_own_axes() {
+        const auto runs = parse_sample(sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5], variants.Mix.placement: [every, every_other]}\n").runs();
+        QCOMPARE(runs.size(), std::size_t{1 + 2 * 2 + 4 * 2});
+        QCOMPARE(runs[1].point, std::string("learning_rate=1.0e-5"));
+        QCOMPARE(runs[1].settings["training"]["learning_rate"].get<double>(), 1e-5);
+        std::set<std::string> mixture;
+        for (const ResolvedRun& run : runs)
+            if (run.variant == "Mix") mixture.insert(run.point + run.settings["variant"]["placement"].get<std::string>());
+        QCOMPARE(mixture.size(), std::size_t{4});
+    }
+    void a_sweep_over_the_model_makes_a_baseline_for_each() {
+        const auto runs = parse_sample(sample + "sweep: {model: [minilm, org/other]}\n").runs();
+        QCOMPARE(std::count_if(runs.begin(), runs.end(), [](const ResolvedRun& run) { return run.method == "start"; }), std::ptrdiff_t{2});
+    }
+    void a_wrong_sweep_value_is_reported_where_it_stands() {
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: [16, none]}\n"), "/base/quick.yaml:16:35", "training.batch_size is 'none'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.bach_size: [16]}\n"), "unknown setting 'bach_size' in training", "did you mean 'batch_size'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: 16}\n"), "expected a list of values");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: []}\n"), "an empty list");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {seeds: [1, 2]}\n"), "list the seeds under 'seeds'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: [1]\n"), "sweep is a list");
+    }
+    void a_sweep_without_end_is_refused() {
+        std::string axis = "[0";
+        for (int i = 1; i < 150; ++i) axis += fmt::format(", {}", i);
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.accumulate: " + axis + "], training.epochs: " + axis + "]}\n"), "more than 10000 points");
+    }
+    void unknown_methods_name_the_nearest() {
+        EXPECT_ERROR(parse_sample(with(sample, "method: dense", "method: dens")), "/base/quick.yaml:11:16", "unknown variant method 'dens' in variants.EM",
+                     "did you mean 'dense'?", "(known: dense, mixture)");
+        EXPECT_ERROR(parse_sample(with(sample, "{method: dense}", "{}")), "variants.EM.method is missing", "known: dense, mixture");
+        EXPECT_ERROR(parse_sample(with(sample, "{method: dense}", "dense")), "variants.EM is a single value");
+        EXPECT_ERROR(parse_sample(sample + "objective: {method: infonse}\n"), "did you mean 'infonce'?");
+        EXPECT_ERROR(parse_sample(sample + "curriculum: {method: task_aware, x: 1}\n"), "unknown setting 'x' in curriculum");
+    }
+    void a_methods_settings_are_checked() {
+        EXPECT_ERROR(parse_sample(with(sample, "every_other", "every_othr")), "/base/quick.yaml:12:37", "variants.Mix.placement", "did you mean 'every_other'?");
+        EXPECT_ERROR(parse_sample(with(sample, "placement:", "place:")), "unknown setting 'place' in variants.Mix");
+    }
+    void all_problems_of_a_file_come_at_once() {
+        EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"), "unknown setting 'batch'", "tasks.odd.weight",
+                     "tasks.odd has no type", "unknown variant method 'no'", "seeds is an empty list");
+    }
+    void reserved_and_odd_variant_names_are_refused() {
+        EXPECT_ERROR(parse_sample(with(sample, "EM:", "start:")), "'start' cannot be a variant's name");
+        EXPECT_ERROR(parse_sample(with(sample, "EM:", "a.b:")), "cannot be a variant's name");
+    }
+    void a_stage_takes_over_what_it_does_not_say() {
+        const std::string stages = "training: {batch_size: 16, learning_rate: 1.0e-4}\nstages:\n  - {name: weak, tasks: [retrieval]}\n  - {name: fine, training: {learning_rate: 2.0e-5}, objective: {method: infonce, symmetric: true}}\n";
+        const Json settings = parse_sample(sample + stages).runs()[1].settings;
+        QCOMPARE(settings["stages"].size(), std::size_t{2});
+        const Json &weak = settings["stages"][0], &fine = settings["stages"][1];
+        QCOMPARE(weak["training"], settings["training"]);
+        QCOMPARE(weak["curriculum"], settings["curriculum"]);
+        QCOMPARE(fine["training"]["learning_rate"].get<double>(), 2e-5);
+        QCOMPARE(fine["training"]["batch_size"].get<int>(), 16);
+        QVERIFY(fine["objective"]["symmetric"].get<bool>() && !weak["objective"]["symmetric"].get<bool>());
+        QCOMPARE(parse_sample(sample).runs()[1].settings["stages"], Json::array());
+    }
+    void what_is_wrong_with_a_stage_is_reported_where_it_stands() {
+        EXPECT_ERROR(parse_sample(sample + "stages: {name: a}\n"), "/base/quick.yaml:16:", "stages is a map; expected a list");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{tasks: [retrieval]}]\n"), "stages[0].name");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, tasks: [retreival]}]\n"), "unknown task 'retreival'", "did you mean 'retrieval'?");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a}, {name: a}]\n"), "two stages are called 'a'");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, training: {bach_size: 4}}]\n"), "/base/quick.yaml:16:", "unknown setting 'bach_size' in stages[0].training");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, curriculum: {method: statik}}]\n"), "did you mean 'static'?");
+    }
+    void a_trial_run_shortens_every_stage() {
+        ExperimentOptions options;
+        options.smoke = true;
+        const Json settings = parse_sample(sample + "stages: [{name: a, training: {batch_size: 512}}]\n", options).runs()[1].settings;
+        QCOMPARE(settings["stages"][0]["training"]["batch_size"].get<int>(), 16);
+        QCOMPARE(settings["stages"][0]["training"]["steps"].get<int>(), 4);
+    }
+    void a_task_that_no_batch_could_come_from_is_refused() {
+        EXPECT_ERROR(parse_sample("tasks: {}\n"), "tasks is empty");
+        EXPECT_ERROR(parse_sample("tasks: {sts: {weight: 0}}\n"), "all tasks have weight 0");
+        EXPECT_ERROR(parse_sample("name: x\n"), "tasks is missing");
+    }
+    void nothing_to_run_is_an_error() { EXPECT_ERROR(parse_sample("tasks: {sts: }\nevaluation: {baseline: false}\n"), "nothing to run"); }
+    void an_unknown_evaluation_task_is_named() {
+        EXPECT_ERROR(parse_sample(with(sample, "path: scifact", "path: scifact, task: retreival")), "unknown task 'retreival'", "did you mean 'retrieval'?");
+    }
+    void overrides_and_seeds_come_from_the_command_line() {
+        const auto runs = parse_sample(sample, {{"training.batch_size=8", "variants.Mix.placement=every"}, {7}, false}).runs();
+        QCOMPARE(runs.size(), std::size_t{3});
+        QCOMPARE(runs[1].seed, std::uint64_t{7});
+        QCOMPARE(runs[1].settings["training"]["batch_size"].get<int>(), 8);
+        EXPECT_ERROR(parse_sample(sample, {{"training.batch_size=x"}, {}, false}), "--set training.batch_size: training.batch_size is 'x'");
+    }
+    void a_smoke_run_is_small_and_keeps_every_variant() {
+        const auto runs = parse_sample(sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5]}\n", {{}, {}, true}).runs();
+        QCOMPARE(runs.size(), std::size_t{3});
+        for (const ResolvedRun& run : runs) {
+            QVERIFY(run.settings["training"]["steps"].get<int>() <= 4);
+            QVERIFY(run.settings["sample_limit"].get<int>() > 0);
+            QCOMPARE(run.settings["evaluation"]["datasets"][0]["examples_per_label"].get<int>(), 1);
+        }
+    }
+    void missing_files_are_named_with_their_setting() {
+        const Experiment experiment = parse_sample();
+        EXPECT_ERROR(experiment.check_files(), "/base/pairs.tsv", "tasks.retrieval.train[0]");
+        EXPECT_ERROR(Experiment::load("/nowhere/x.yaml", sample_catalogue()), "/nowhere/x.yaml", "No such file");
+    }
+    void the_same_file_resolves_to_the_same_settings() { QCOMPARE(parse_sample().runs()[2].settings.dump(), parse_sample().runs()[2].settings.dump()); }
+    void the_json_schema_offers_the_catalogues_methods() {
+        const Json schema = experiment_json_schema(sample_catalogue());
+        const Json& options = schema["properties"]["variants"]["additionalProperties"]["oneOf"];
+        QCOMPARE(options.size(), std::size_t{2});
+        QCOMPARE(options[1]["properties"]["method"]["const"].get<std::string>(), std::string("mixture"));
+        QVERIFY(schema["properties"]["tasks"]["additionalProperties"]["properties"].contains("train"));
+    }
+};
+
+FACETER_TEST(TestExperiment)
+#include "test_experiment.moc"

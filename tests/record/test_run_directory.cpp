@@ -1,0 +1,116 @@
+#include "record/run_directory.h"
+
+#include <set>
+#include <thread>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "support/sample_runs.h"
+#include "record/state.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+class TestRunDirectory : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_run_is_read_back_as_it_was_made() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        const RunDirectory made = RunDirectory::create(project.path(), experiment, experiment.runs()[3], true);
+        const RunDirectory read(made.folder());
+        QCOMPARE(read.info().id, made.folder().filename().string());
+        QVERIFY(read.info().id.starts_with("quick-mix-s1-"));
+        QCOMPARE(read.info().variant, std::string("Mix"));
+        QCOMPARE(read.settings(), experiment.runs()[3].settings);
+        QVERIFY(read.info().smoke);
+        QCOMPARE(read.info().group(), std::string("quick/Mix"));
+        QCOMPARE(read_file(made.folder() / "experiment.yaml"), std::string(sample_experiment()));
+        QCOMPARE(read.project(), project.path());
+    }
+    void ids_are_unique_and_safe() {
+        const TemporaryDirectory project;
+        std::set<std::string> ids;
+        for (int i = 0; i < 20; ++i) ids.insert(sample_run(project.path()).info().id);
+        QCOMPARE(ids.size(), std::size_t{20});
+        QCOMPARE(safe_file_name("../../etc/passwd"), std::string("x..-..-etc-passwd"));
+        QCOMPARE(safe_file_name(""), std::string("x"));
+        QVERIFY(safe_file_name(std::string(500, 'a')).size() <= 101);
+    }
+    void a_rerun_has_the_same_settings_and_names_its_parent() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const RunDirectory again = RunDirectory::create_like(project.path(), run);
+        QCOMPARE(again.settings(), run.settings());
+        QCOMPARE(again.info().parent, run.info().id);
+        QVERIFY(again.info().id != run.info().id);
+    }
+    void a_half_made_run_is_no_run() {
+        const TemporaryDirectory project;
+        set_file_fault_hook([](FileOperation operation, const fs::path& path) {
+            return operation == FileOperation::write && path.string().find("run.json") != std::string::npos ? ENOSPC : 0;
+        });
+        EXPECT_ERROR(sample_run(project.path()), "No space left");
+        set_file_fault_hook(nullptr);
+        QVERIFY(Project(project.path(), false).run_ids().empty());
+    }
+    void broken_run_files_are_named() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const std::string whole = read_file(run.folder() / "run.json");
+        for (std::size_t length = 0; length + 3 < whole.size(); length += 7) {
+            overwrite(run.folder() / "run.json", whole.substr(0, length));
+            EXPECT_ERROR(RunDirectory(run.folder()), "run.json");
+        }
+        fs::remove(run.folder() / "run.json");
+        EXPECT_ERROR(RunDirectory(run.folder()), "not a run");
+    }
+    void runs_are_found_by_name_prefix_or_variant() {
+        const TemporaryDirectory folder;
+        const Project project(folder.path() / "new", true);
+        const RunDirectory em = sample_run(project.folder(), 1), em2 = sample_run(project.folder(), 2), mix = sample_run(project.folder(), 3);
+        QCOMPARE(project.find_run(em.info().id).folder(), em.folder());
+        QCOMPARE(project.find_run("quick-mix").folder(), mix.folder());
+        QCOMPARE(project.find_run("mix").folder(), mix.folder());
+        QCOMPARE(project.find_run("EM-s2").folder(), em2.folder());
+        EXPECT_ERROR(project.find_run("quick-em"), "several runs", em.info().id.c_str());
+        EXPECT_ERROR(project.find_run("nothing"), "no run 'nothing'", mix.info().id.c_str());
+        EXPECT_ERROR(project.find_run("../runs"), "no run");
+        EXPECT_ERROR(project.find_run(""), "no run");
+        EXPECT_ERROR(Project(folder.path() / "other", false), "not a project");
+    }
+    void requests_are_made_and_cleared() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        QVERIFY(!run.requested("stop"));
+        run.request("stop");
+        QVERIFY(run.requested("stop"));
+        run.clear_request("stop");
+        QVERIFY(!run.requested("stop"));
+    }
+    void tags_and_notes_survive_a_torn_line_and_many_writers() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        run.append_user_event({{"tag", "paper"}});
+        run.append_user_event({{"note", "good"}});
+        {
+            OutputFile torn(run.folder() / "copy", OutputFile::Mode::truncate);
+            torn.write(read_file(run.folder() / "user.jsonl") + "{\"tag\": \"to");
+        }
+        fs::rename(run.folder() / "copy", run.folder() / "user.jsonl");
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) threads.emplace_back([&run, i] { run.append_user_event({{"tag", fmt::format("t{}", i)}}); });
+        for (std::thread& thread : threads) thread.join();
+        run.append_user_event({{"untag", "t0"}});
+        run.append_user_event({{"archived", true}});
+        const RunDirectory::UserState state = run.user_state();
+        QCOMPARE(state.tags.size(), std::size_t{4});
+        QCOMPARE(state.tags.front(), std::string("paper"));
+        QCOMPARE(state.note, std::string("good"));
+        QVERIFY(state.archived);
+    }
+};
+
+FACETER_TEST(TestRunDirectory)
+#include "test_run_directory.moc"

@@ -1,0 +1,163 @@
+#include "record/state.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "support/sample_runs.h"
+#include "launch/supervisor.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A journal of another machine: one attempt_started line with that host.
+void write_foreign_attempt(const RunDirectory& run) {
+    const fs::path file = run.attempt_journal(run.begin_attempt());
+    const std::string body = R"({"seq":1,"t":100.0,"event":"attempt_started","host":"elsewhere.invalid","pid":1,"pid_start":"x:1")";
+    write_file_atomic(file, body + fmt::format(",\"crc\":\"{:08x}\"}}\n", crc32c(body)));
+}
+
+/// The identity of a process that has ended.
+ProcessIdentity ended_process() {
+    ProcessIdentity identity = ProcessIdentity::own();
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    ::waitpid(child, nullptr, 0);
+    identity.pid = child;
+    return identity;
+}
+
+}  // namespace
+
+class TestState : public QObject {
+    Q_OBJECT
+
+    TemporaryDirectory folder_;
+    RunDirectory new_run() { return sample_run(folder_.path()); }
+
+  private Q_SLOTS:
+    void a_new_run_is_queued() { QCOMPARE(read_state(new_run()).phase, RunPhase::queued); }
+    void a_run_whose_process_lives_is_running() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 30, "");
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::running);
+        QCOMPARE(state.step, std::int64_t{30});
+        QCOMPARE(state.total_steps, std::int64_t{100});
+        QCOMPARE(state.doing, std::string("train"));
+        QVERIFY(std::abs(state.loss - 1.0 / 30) < 1e-12);
+    }
+    void how_it_ended_is_taken_from_its_last_word() {
+        const RunDirectory done = new_run(), stopped = new_run(), failed = new_run();
+        write_attempt(done, 1, 3, "finished");
+        write_attempt(stopped, 1, 3, "stopped");
+        write_attempt(failed, 1, 3, "failed");
+        QCOMPARE(read_state(done).phase, RunPhase::done);
+        QCOMPARE(read_state(stopped).phase, RunPhase::stopped);
+        QCOMPARE(read_state(failed).phase, RunPhase::failed);
+        QCOMPARE(read_state(failed).cause, std::string("the reason"));
+        QCOMPARE(read_state(failed).exit_code, 7);
+    }
+    void only_runs_that_stand_still_and_are_not_done_can_go_on() {
+        const RunDirectory running = new_run(), done = new_run(), stopped = new_run(), failed = new_run();
+        write_attempt(running, 1, 3, "");
+        write_attempt(done, 1, 3, "finished");
+        write_attempt(stopped, 1, 3, "stopped");
+        write_attempt(failed, 1, 3, "failed");
+        stopped.request("stop");
+        EXPECT_ERROR(prepare_resume({stopped, running}), "stop it first");
+        EXPECT_ERROR(prepare_resume({stopped, done}), "a rerun");
+        QVERIFY(stopped.requested("stop"));   // nothing was changed for a list that cannot go on whole
+        prepare_resume({stopped, failed});
+        QVERIFY(!stopped.requested("stop"));
+    }
+    void a_newer_attempt_replaces_an_older_one() {
+        const RunDirectory run = new_run();
+        RunFollower follower(run);
+        write_attempt(run, 1, 20, "stopped");
+        follower.update();
+        QCOMPARE(follower.state().phase, RunPhase::stopped);
+        write_attempt(run, 11, 40, "finished");
+        const auto events = follower.update();
+        QCOMPARE(events.front().type, std::string("attempt_started"));
+        const RunState state = follower.state();
+        QCOMPARE(state.phase, RunPhase::done);
+        QCOMPARE(state.attempts, 2);
+        QCOMPARE(state.step, std::int64_t{40});
+    }
+    void a_process_that_is_gone_without_a_word_is_dead() {
+        const RunDirectory run = new_run();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            JournalWriter* journal = new JournalWriter(run, run.begin_attempt(), {});
+            journal->event("phase", {{"name", "train"}});
+            ::_exit(0);
+        }
+        ::waitpid(child, nullptr, 0);
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::dead);
+        QVERIFY(state.cause.find("faceter resume") != std::string::npos);
+    }
+    void the_supervisors_word_tells_a_killed_worker_from_a_failed_one() {
+        const RunDirectory killed = new_run(), crashed = new_run(), mute = new_run();
+        for (const RunDirectory& run : {killed, crashed, mute}) write_attempt(run, 1, 3, "");
+        write_worker_exit(killed, 1, {5, 9, ""});
+        write_worker_exit(crashed, 1, {4, 0, "x.safetensors: broken"});
+        write_worker_exit(mute, 1, {0, 0, ""});
+        QCOMPARE(read_state(killed).phase, RunPhase::dead);
+        QVERIFY(read_state(killed).cause.find("signal 9") != std::string::npos);
+        QCOMPARE(read_state(crashed).phase, RunPhase::failed);
+        QCOMPARE(read_state(crashed).exit_code, 4);
+        QVERIFY(read_state(crashed).cause.find("x.safetensors: broken") != std::string::npos);
+        QCOMPARE(read_state(mute).phase, RunPhase::failed);
+    }
+    void a_worker_that_could_not_even_begin_has_failed() {
+        const RunDirectory run = new_run();
+        write_worker_exit(run, 1, {5, 0, "cannot start"});
+        QCOMPARE(read_state(run).phase, RunPhase::failed);
+        QVERIFY(read_state(run).cause.find("cannot start") != std::string::npos);
+    }
+    void a_quiet_run_elsewhere_is_silent_by_the_file_systems_clock() {
+        const RunDirectory run = new_run();
+        write_foreign_attempt(run);
+        QCOMPARE(read_state(run).phase, RunPhase::running);   // its lines say the year 1970, the file was written just now
+        const timespec old[2] = {{::time(nullptr) - 3600, 0}, {::time(nullptr) - 3600, 0}};
+        ::utimensat(AT_FDCWD, run.attempt_journal(1).c_str(), old, 0);
+        QCOMPARE(read_state(run).phase, RunPhase::silent);
+        QVERIFY(read_state(run).cause.find("elsewhere.invalid") != std::string::npos);
+    }
+    void a_run_stopped_before_it_began_is_stopped() {
+        const RunDirectory run = new_run();
+        run.request("stop");
+        QCOMPARE(read_state(run).phase, RunPhase::stopped);
+    }
+    void a_queued_run_whose_supervisor_is_gone_is_dead() {
+        const RunDirectory run = new_run();
+        write_supervisor(run, ProcessIdentity::own());
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        write_supervisor(run, ended_process());
+        QCOMPARE(read_state(run).phase, RunPhase::dead);
+    }
+    void odd_but_sealed_lines_do_no_harm() {
+        const RunDirectory run = new_run();
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            journal.event("step", {{"step", "many"}, {"loss", Json::array()}});
+            journal.event("failed", {{"code", "x"}, {"message", 3}});
+        }
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::failed);
+        QCOMPARE(state.exit_code, 5);
+    }
+};
+
+FACETER_TEST(TestState)
+#include "test_state.moc"

@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "support/sample_runs.h"
+#include "store/store.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+class TestTrash : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_run_goes_to_the_trash_and_comes_back_as_it_was() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        write_attempt(run, 1, 20, "finished");
+        write_results(run, 1);
+        run.append_user_event({{"tag", "paper"}});
+        const Project project(folder.path(), false);
+        Store store(folder.path());
+        store.ingest_all();
+        const std::string before = store.dump();
+        project.trash(run.info().id);
+        QVERIFY(!fs::exists(run.folder()));
+        store.ingest_all();
+        QVERIFY(store.runs().empty());
+        const std::vector<TrashedRun> trashed = project.trashed();
+        QCOMPARE(trashed.size(), std::size_t{1});
+        QCOMPARE(trashed[0].info.id, run.info().id);
+        QVERIFY(trashed[0].when > 1.7e9);
+        QCOMPARE(project.restore(run.info().id), run.info().id);
+        store.ingest_all();
+        QCOMPARE(store.dump(), before);
+        QVERIFY(project.trashed().empty());
+    }
+    void a_running_run_is_refused() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        JournalWriter journal(run, run.begin_attempt(), {});
+        EXPECT_ERROR(Project(folder.path(), false).trash(run.info().id), "is running", "faceter stop");
+        QVERIFY(fs::exists(run.folder() / "run.json"));
+    }
+    void a_run_that_waits_for_a_living_supervisor_is_refused() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        write_supervisor(run, ProcessIdentity::own());
+        EXPECT_ERROR(Project(folder.path(), false).trash(run.info().id), "waiting in a queue");
+    }
+    void a_store_that_was_not_told_finds_out_by_itself() {
+        const TemporaryDirectory folder;
+        const RunDirectory kept = sample_run(folder.path(), 0), run = sample_run(folder.path(), 1);
+        { Store(folder.path()).ingest_all(); }
+        const Project project(folder.path(), false);
+        project.trash(run.info().id);   // and here the program dies, before the store hears of it
+        Store store(folder.path());
+        QCOMPARE(store.runs().size(), std::size_t{2});
+        store.ingest_changed();
+        QCOMPARE(store.runs().size(), std::size_t{1});
+        QCOMPARE(store.runs()[0].info.id, kept.info().id);
+        project.restore(run.info().id);
+        store.ingest_changed();
+        QCOMPARE(store.runs().size(), std::size_t{2});
+    }
+    void a_crash_before_the_rename_leaves_the_run_where_it_is() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        const Project project(folder.path(), false);
+        set_file_fault_hook([](FileOperation operation, const fs::path&) { return operation == FileOperation::rename ? EIO : 0; });
+        EXPECT_ERROR(project.trash(run.info().id), "rename");
+        set_file_fault_hook(nullptr);
+        QVERIFY(project.trashed().empty());
+        Store store(folder.path());
+        QVERIFY(store.ingest_all().empty());
+        QCOMPARE(store.runs().size(), std::size_t{1});
+        project.trash(run.info().id);
+        QCOMPARE(project.trashed().size(), std::size_t{1});
+    }
+    void restoring_never_overwrites_and_says_what_it_looked_for() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        const Project project(folder.path(), false);
+        project.trash(run.info().id);
+        fs::copy(folder.path() / "trash" / run.info().id, run.folder(), fs::copy_options::recursive);
+        EXPECT_ERROR(project.restore(run.info().id), "a run of this name is there");
+        EXPECT_ERROR(project.trash(run.info().id), "already there");
+        EXPECT_ERROR(project.restore("nothing"), "no run 'nothing'", "faceter trash");
+        EXPECT_ERROR(project.restore(".."), "no run");
+    }
+    void emptying_removes_what_is_old_enough_and_finishes_what_was_cut_short() {
+        const TemporaryDirectory folder;
+        const RunDirectory a = sample_run(folder.path(), 0), b = sample_run(folder.path(), 1);
+        const Project project(folder.path(), false);
+        project.trash(a.info().id);
+        project.trash(b.info().id);
+        QCOMPARE(project.empty_trash(3600), 0);
+        RunDirectory(folder.path() / "trash" / a.info().id).append_user_event({{"trashed", 1e9}});
+        make_directories(folder.path() / "trash/.removing-old/results");
+        QCOMPARE(project.empty_trash(3600), 1);
+        QCOMPARE(project.trashed().size(), std::size_t{1});
+        QVERIFY(!fs::exists(folder.path() / "trash/.removing-old"));
+        QCOMPARE(project.empty_trash(0), 1);
+        QVERIFY(fs::is_empty(folder.path() / "trash"));
+    }
+    void pins_are_kept_with_the_run() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        QVERIFY(!run.user_state().pinned);
+        run.append_user_event({{"pinned", true}});
+        Store store(folder.path());
+        store.ingest_all();
+        QVERIFY(store.runs()[0].pinned);
+        run.append_user_event({{"pinned", false}});
+        store.ingest_all();
+        QVERIFY(!store.runs()[0].pinned);
+    }
+};
+
+FACETER_TEST(TestTrash)
+#include "test_trash.moc"

@@ -1,0 +1,318 @@
+#include "store/store.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <barrier>
+#include <csignal>
+#include <thread>
+
+#include "common/error.h"
+#include "common/random.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A project with runs of every kind.
+void fill(const fs::path& project) {
+    const RunDirectory start = sample_run(project, 0), em = sample_run(project, 1), mix = sample_run(project, 3);
+    write_attempt(start, 1, 1, "finished");
+    write_results(start, 0);
+    write_attempt(em, 1, 5000, "stopped");
+    write_attempt(em, 4001, 6000, "finished", 2.0);
+    write_results(em, 2);
+    em.write_figure("loss", {{"name", "loss"}});
+    em.write_table("scores", {{"name", "scores"}});
+    em.append_user_event({{"tag", "paper"}});
+    write_attempt(mix, 1, 10, "");
+    write_worker_exit(mix, 1, {5, 9, ""});
+    write_similarity(mix, 0.5);
+}
+
+/// Ingest in a child that is killed before its `kill_at`th statement. Returns false where it came to its end before.
+bool ingest_and_die(const fs::path& project, int kill_at) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        int statements = 0;
+        set_statement_hook([&] {
+            if (++statements == kill_at) ::kill(::getpid(), SIGKILL);
+        });
+        try {
+            Store(project).ingest_all();
+        } catch (...) {
+            ::_exit(3);
+        }
+        ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status);
+}
+
+std::string reference_dump(const fs::path& project) {
+    Store store(project);
+    store.ingest_all();
+    return store.dump();
+}
+
+void remove_store(const fs::path& project) {
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(Store::location(project).string() + ending);
+}
+
+}  // namespace
+
+class TestStore : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void those_who_make_a_store_at_the_same_time_wait_for_one_another() {
+        for (int round = 0; round < 60; ++round) {
+            const TemporaryDirectory project;
+            std::barrier start(4);
+            std::atomic<int> refused = 0;
+            std::vector<std::jthread> threads;
+            for (int i = 0; i < 4; ++i)
+                threads.emplace_back([&] {
+                    start.arrive_and_wait();
+                    try {
+                        Store store(project.path());
+                    } catch (const std::exception&) {
+                        ++refused;
+                    }
+                });
+            threads.clear();
+            QCOMPARE(refused.load(), 0);
+        }
+    }
+    void what_each_rank_takes_of_its_machine_is_a_curve_of_its_own() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const int attempt = run.begin_attempt();
+        for (const int rank : {0, 1}) {
+            JournalWriter journal(run, attempt, {"", 0, Json::object(), rank});
+            for (const int step : {3, 9}) {
+                if (rank == 0) journal.step({{"step", step}, {"loss", 0.5}});
+                if (rank == 1) journal.event("phase", {{"name", "train"}, {"step", step}});
+                journal.sample({{"cpu_percent", 100 * step + rank}, {"memory_gib", 1.5}});
+            }
+        }
+        Store store(project.path());
+        QVERIFY(store.ingest_all().empty());
+        const std::vector<std::string> expected{"loss", "system/cpu_percent", "system/cpu_percent (rank 1)", "system/memory_gib", "system/memory_gib (rank 1)"};
+        QCOMPARE(store.series_names(run.info().id), expected);
+        const std::vector<SeriesPoint> points = store.series(run.info().id, "system/cpu_percent (rank 1)");
+        QCOMPARE(points.size(), std::size_t(2));
+        QCOMPARE(points.back().value, 901.0);
+        QCOMPARE(store.series(run.info().id, "system/cpu_percent").front().step, std::int64_t(3));   // where the training was
+    }
+    void runs_results_and_costs_are_read_back() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        Store store(project.path());
+        QVERIFY(store.ingest_all().empty());
+        const std::vector<RunRow> runs = store.runs();
+        QCOMPARE(runs.size(), std::size_t{3});
+        const auto row = [&](const std::string& variant) {
+            return *std::find_if(runs.begin(), runs.end(), [&](const RunRow& one) { return one.info.variant == variant; });
+        };
+        QCOMPARE(row("EM").state.phase, RunPhase::done);
+        QCOMPARE(row("EM").state.attempts, 2);
+        QCOMPARE(row("EM").tags, std::vector<std::string>{"paper"});
+        QCOMPARE(row("EM").num_scores, 3);
+        QCOMPARE(row("Mix").state.phase, RunPhase::dead);
+        const std::string id = row("EM").info.id;
+        QCOMPARE(store.results(id, true).at(0).per_example.size(), std::size_t{20});
+        QCOMPARE(store.cost(id).total_parameters.value(), std::int64_t{22713216});
+        QCOMPARE(store.cost(id).encode_latency_ms.value(), 12.5);
+        QCOMPARE(store.settings(id), RunDirectory(project.path() / "runs" / id).settings());
+        QCOMPARE(store.documents(id, "figure").size(), std::size_t{1});
+        QCOMPARE(store.documents(row("Mix").info.id, "analysis").at(0).first, std::string("inter_task_similarity"));
+        QCOMPARE(store.integrity(), std::string("ok"));
+    }
+    void a_series_shows_the_last_attempts_value_of_a_step() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        Store store(project.path());
+        store.ingest_all();
+        std::string id;
+        for (const RunRow& row : store.runs())
+            if (row.info.variant == "EM") id = row.info.id;
+        const std::vector<SeriesPoint> loss = store.series(id, "loss");
+        QCOMPARE(loss.size(), std::size_t{6000});
+        QCOMPARE(loss[3999].value, 1.0 / 4000);
+        QCOMPARE(loss[4000].value, 2.0 / 4001);
+        QCOMPARE(loss[5999].step, std::int64_t{6000});
+        QCOMPARE(store.series_names(id), (std::vector<std::string>{"loss", "lr"}));
+    }
+    void ingesting_twice_gives_the_same_rows() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string once = reference_dump(project.path());
+        QCOMPARE(reference_dump(project.path()), once);
+        Store store(project.path());
+        for (const std::string& id : Project(project.path(), false).run_ids()) store.ingest(RunDirectory(project.path() / "runs" / id));
+        QCOMPARE(store.dump(), once);
+    }
+    void looking_often_while_a_run_writes_gives_the_same_rows_as_looking_once() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            Store store(project.path());
+            for (int step = 1; step <= 9000; ++step) {
+                journal.step({{"step", step}, {"loss", 1.0 / step}});
+                if (step % 700 == 0) {
+                    journal.flush();
+                    store.ingest(run);
+                }
+            }
+            journal.event("finished", {});
+        }
+        const std::string often = reference_dump(project.path());
+        remove_store(project.path());
+        QCOMPARE(reference_dump(project.path()), often);
+    }
+    /// FACETER_KILLS=200 makes it a campaign.
+    void killed_at_any_statement_it_ends_with_the_same_rows() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        std::uint64_t statements = 0;
+        set_statement_hook([&] { ++statements; });
+        { Store(project.path()).ingest_all(); }
+        set_statement_hook(nullptr);
+        const std::string expected = reference_dump(project.path());
+        remove_store(project.path());
+        RandomStream random(7, "kills");
+        const int trials = std::max(20, qEnvironmentVariableIntValue("FACETER_KILLS"));
+        int killed = 0;
+        for (int trial = 0; trial < trials; ++trial) {
+            killed += ingest_and_die(project.path(), 1 + static_cast<int>(random.below(statements)));
+            Store store(project.path());
+            QCOMPARE(store.integrity(), std::string("ok"));
+            if (trial % 4 == 3) {
+                store.ingest_all();
+                QCOMPARE(store.dump(), expected);
+                remove_store(project.path());
+            }
+        }
+        QVERIFY2(killed >= trials / 2, "too few trials were killed for the test to mean anything");
+        qInfo("%d of %d trials were killed, over %d statements", killed, trials, static_cast<int>(statements));
+    }
+    void two_programs_at_once_give_the_same_rows() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        remove_store(project.path());
+        std::vector<std::thread> programs;
+        for (int i = 0; i < 4; ++i) programs.emplace_back([&] { Store(project.path()).ingest_all(); });
+        for (std::thread& program : programs) program.join();
+        QCOMPARE(reference_dump(project.path()), expected);
+    }
+    void a_store_made_anew_equals_the_old_one() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+    }
+    void a_damaged_store_says_what_to_do_and_can_be_made_anew() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        remove_store(project.path());
+        write_file_atomic(Store::location(project.path()), std::string(8192, 'x'));
+        EXPECT_ERROR(Store(project.path()), "faceter.sqlite", "faceter ingest --rebuild");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+    }
+    void a_store_of_a_newer_faceter_is_left_alone() {
+        const TemporaryDirectory project;
+        Project(project.path(), true);
+        { Store store(project.path()); }
+        { Database(Store::location(project.path())).execute("PRAGMA user_version = 99"); }
+        EXPECT_ERROR(Store(project.path()), "newer Faceter");
+    }
+    void a_store_of_version_1_is_lifted_with_all_that_it_holds() {
+        const TemporaryDirectory project;
+        Project(project.path(), true);
+        Database(Store::location(project.path())).execute(read_file(fs::path(FACETER_SOURCE_DIR) / "tests/store/fixtures/store_version_1.sql"));
+        Store store(project.path());
+        const std::vector<RunRow> runs = store.runs();
+        QCOMPARE(runs.size(), std::size_t{2});
+        QCOMPARE(runs[0].info.id, std::string("old-em-s1"));
+        QCOMPARE(runs[0].mean_score, 66.5);
+        QCOMPARE(runs[0].num_scores, 2);
+        QCOMPARE(runs[0].tags, std::vector<std::string>{"paper"});
+        QCOMPARE(runs[0].note, std::string("kept"));
+        QVERIFY(!runs[0].pinned);
+        QCOMPARE(store.series("old-em-s1", "loss").size(), std::size_t{200});
+        QCOMPARE(store.series_range("old-em-s1", "loss", SeriesX::step).count, std::int64_t{200});
+        QCOMPARE(store.series_range("old-em-s1", "loss", SeriesX::tokens).to, 20'000.0);
+        QCOMPARE(store.series_sample("old-em-s1", "loss", SeriesX::step, 101, 110, 1).at(0).max, 2.0 / 101);   // the second attempt's
+        QCOMPARE(store.key_settings().values.at("old-em-s2").at("training.learning_rate"), std::string("1e-05"));
+        QCOMPARE(store.integrity(), std::string("ok"));
+        store.ingest_all();
+        QCOMPARE(store.changes_since(1).removed.size(), std::size_t{2});   // their folders are not here
+    }
+    void runs_whose_folders_are_gone_leave_the_store() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        Store store(project.path());
+        store.ingest_all();
+        fs::remove_all(project.path() / "runs" / store.runs().front().info.id);
+        store.ingest_all();
+        QCOMPARE(store.runs().size(), std::size_t{2});
+        QCOMPARE(store.integrity(), std::string("ok"));
+    }
+    void folders_that_are_no_runs_and_torn_journals_are_warnings() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        make_directories(project.path() / "runs" / "stray");
+        const RunDirectory torn = sample_run(project.path(), 4);
+        write_attempt(torn, 1, 5, "finished");
+        const std::string whole = read_file(torn.attempt_journal(1));
+        write_file_atomic(torn.attempt_journal(1), whole + whole.substr(0, 40));
+        write_file_atomic(torn.results() / "bad.json", "{\"score\": ");
+        Store store(project.path());
+        const std::vector<std::string> warnings = store.ingest_all();
+        QCOMPARE(warnings.size(), std::size_t{3});
+        QCOMPARE(store.runs().size(), std::size_t{4});
+    }
+    void the_last_line_of_a_live_run_is_on_its_way_and_no_warning() {
+        const TemporaryDirectory project;
+        const RunDirectory live = sample_run(project.path(), 1);
+        write_attempt(live, 1, 5, "");
+        const std::string whole = read_file(live.attempt_journal(1));
+        write_file_atomic(live.attempt_journal(1), whole + whole.substr(0, 40));
+        Store store(project.path());
+        QVERIFY(store.ingest_all().empty());
+        write_file_atomic(live.attempt_journal(1), whole + "not a line\n");   // whole, and wrong
+        QCOMPARE(store.ingest_all().size(), std::size_t{1});
+    }
+    void hostile_results_do_no_harm() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        run.write_result("a", {{"score", "high"}, {"n", -5}, {"metrics", 3}, {"per_example", {1, "x", nullptr}}, {"name", 7}});
+        run.write_result("b", Json::array());
+        run.write_result("_model", {{"total_parameters", "many"}});
+        Store store(project.path());
+        QVERIFY(store.ingest_all().empty());
+        const auto results = store.results(run.info().id, true);
+        QCOMPARE(results.size(), std::size_t{1});
+        QCOMPARE(results[0].name, std::string("a"));
+        QCOMPARE(results[0].per_example.size(), std::size_t{3});
+        QVERIFY(!store.cost(run.info().id).total_parameters);
+    }
+    void file_systems_of_several_machines_are_known() {
+        QVERIFY(is_shared_file_system(0x6969));
+        QVERIFY(is_shared_file_system(0x0BD00BD0));
+        QVERIFY(!is_shared_file_system(0xEF53));
+    }
+};
+
+FACETER_TEST(TestStore)
+#include "test_store.moc"

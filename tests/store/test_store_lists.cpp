@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cmath>
+
+#include "experiment/flat_settings.h"
+#include "support/sample_runs.h"
+#include "store/store.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A run whose settings and variant are chosen.
+RunDirectory run_with(const fs::path& project, const std::string& variant, std::uint64_t seed, double learning_rate) {
+    ResolvedRun run = parse_sample().runs().at(1);
+    run.variant = variant;
+    run.seed = seed;
+    run.settings["seed"] = seed;
+    run.settings["variant"]["name"] = variant;
+    run.settings["training"]["learning_rate"] = learning_rate;
+    return RunDirectory::create(project, parse_sample(), run, false);
+}
+
+std::vector<std::string> ids_of(const std::vector<RunRow>& rows) {
+    std::vector<std::string> ids;
+    for (const RunRow& row : rows) ids.push_back(row.info.id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+/// Makes everything in a run's folder look old enough to be believed.
+void settle(const RunDirectory& run) {
+    const auto past = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (const auto& entry : fs::recursive_directory_iterator(run.folder())) fs::last_write_time(entry.path(), past);
+}
+
+}  // namespace
+
+class TestStoreLists : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void the_scores_of_all_runs_come_at_once() {
+        const TemporaryDirectory project;
+        const RunDirectory a = sample_run(project.path(), 0), b = sample_run(project.path(), 1), c = sample_run(project.path(), 2);
+        write_results(a, 1, 4);
+        write_results(b, 5, 2);
+        Store store(project.path());
+        store.ingest_all();
+        const RunScores scores = store.run_scores();
+        QCOMPARE(scores.runs.size(), std::size_t{3});
+        QCOMPARE(scores.sets.size(), std::size_t{4});
+        QCOMPARE(scores.task_types, (std::vector<std::string>{"classification", "clustering", "retrieval", "sts"}));
+        for (std::size_t run = 0; run < scores.runs.size(); ++run) {
+            const std::vector<ResultRow> results = store.results(scores.runs[run]);
+            double found = 0;
+            for (std::size_t set = 0; set < scores.sets.size(); ++set) {
+                if (std::isnan(scores.at(run, set))) continue;
+                const auto result = std::find_if(results.begin(), results.end(), [&](const ResultRow& one) { return one.name == scores.sets[set].name; });
+                QVERIFY(result != results.end());
+                QCOMPARE(scores.at(run, set), result->score);
+                QCOMPARE(scores.type_mean(run, result->task_type), result->score);   // one set a type here
+                ++found;
+            }
+            QCOMPARE(found, static_cast<double>(results.size()));
+        }
+        QVERIFY(std::isnan(scores.type_mean(0, "reranking")));
+    }
+    void key_settings_are_those_that_differ_within_an_experiment() {
+        const TemporaryDirectory project;
+        const std::string low = run_with(project.path(), "EM", 1, 1e-5).info().id, high = run_with(project.path(), "EM", 2, 3e-5).info().id;
+        run_with(project.path(), "IC", 1, 1e-5);
+        Store store(project.path());
+        store.ingest_all();
+        const KeySettings settings = store.key_settings();
+        QCOMPARE(settings.keys, std::vector<std::string>{"training.learning_rate"});
+        QCOMPARE(settings.values.at(low).at("training.learning_rate"), std::string("1e-05"));
+        QCOMPARE(settings.values.at(high).at("training.learning_rate"), std::string("3e-05"));
+        QCOMPARE(store.setting("training.learning_rate").at(high), std::string("3e-05"));
+        QCOMPARE(store.setting("max_length").size() + store.setting("model").size() > 0, true);   // one that is the same everywhere
+        QVERIFY(store.setting("nothing").empty());
+        const std::vector<std::string> keys = store.setting_keys();
+        QVERIFY(std::find(keys.begin(), keys.end(), "training.learning_rate") != keys.end());
+    }
+    void settings_are_flattened_with_dots_numbers_and_limits() {
+        const auto flat = flat_settings({{"b", {{"x", 1e-5}, {"list", {1, 2}}}}, {"a", "text"}, {"c", {{{"n", true}}, nullptr}}, {"e", Json::object()}});
+        QCOMPARE(flat, (std::vector<std::pair<std::string, std::string>>{
+                           {"a", "text"}, {"b.list", "[1,2]"}, {"b.x", "1e-05"}, {"c.0.n", "true"}, {"c.1", "null"}, {"e", "{}"}}));
+        Json many = Json::object();
+        for (int i = 0; i < 5000; ++i) many["k" + std::to_string(i)] = std::string(1000, 'x');
+        QVERIFY(flat_settings(many).size() <= 2000);
+        QVERIFY(flat_settings(many).front().second.size() < 400);
+    }
+    void a_reader_asks_what_changed_since_a_revision() {
+        const TemporaryDirectory project;
+        const RunDirectory a = sample_run(project.path(), 0), b = sample_run(project.path(), 1);
+        Store writer(project.path()), reader(project.path());
+        writer.ingest_all();
+        RunChanges changes = reader.changes_since(0);
+        QCOMPARE(changes.changed.size(), std::size_t{2});
+        const std::uint64_t counter = reader.change_counter();
+        writer.ingest_all();
+        QVERIFY(reader.changes_since(changes.revision).changed.empty());
+        b.append_user_event({{"pinned", true}});
+        writer.ingest_all();
+        QVERIFY(reader.change_counter() != counter);
+        const RunChanges pinned = reader.changes_since(changes.revision);
+        QCOMPARE(ids_of(pinned.changed), std::vector<std::string>{b.info().id});
+        QVERIFY(pinned.changed[0].pinned);
+        fs::remove_all(a.folder());
+        writer.ingest_all();
+        const RunChanges removed = reader.changes_since(pinned.revision);
+        QCOMPARE(removed.removed, std::vector<std::string>{a.info().id});
+        QVERIFY(removed.changed.empty());
+        QCOMPARE(ids_of(reader.changes_since(removed.revision + 1000).changed), std::vector<std::string>{b.info().id});   // the number of another store
+    }
+    void a_run_that_comes_back_is_no_longer_called_removed() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        Store store(project.path());
+        store.ingest_all();
+        fs::rename(run.folder(), project.path() / "aside");
+        store.ingest_all();
+        QCOMPARE(store.changes_since(1).removed.size(), std::size_t{1});
+        fs::rename(project.path() / "aside", run.folder());
+        store.ingest_all();
+        QVERIFY(store.changes_since(1).removed.empty());
+        QCOMPARE(store.changes_since(1).changed.size(), std::size_t{1});
+    }
+    void polling_sees_new_growing_and_removed_runs_at_once() {
+        const TemporaryDirectory project;
+        const RunDirectory over = sample_run(project.path(), 0);
+        write_attempt(over, 1, 5, "finished");
+        settle(over);
+        Store store(project.path());
+        QVERIFY(store.ingest_changed().empty());
+        const RunDirectory live = sample_run(project.path(), 1);
+        JournalWriter journal(live, live.begin_attempt(), {});
+        for (int step = 1; step <= 3000; ++step) {
+            journal.step({{"step", step}, {"loss", 1.0 / step}});
+            if (step % 1000 != 0) continue;
+            journal.flush();
+            store.ingest_changed();
+            QCOMPARE(store.series(live.info().id, "loss").size(), static_cast<std::size_t>(step));
+            QCOMPARE(store.changes_since(0).changed.size(), std::size_t{2});
+        }
+        journal.event("finished", {});
+        store.ingest_changed();
+        for (const RunRow& row : store.runs()) QCOMPARE(row.state.phase, RunPhase::done);
+        fs::remove_all(live.folder());
+        store.ingest_changed();
+        QCOMPARE(ids_of(store.runs()), std::vector<std::string>{over.info().id});
+    }
+    void polling_sees_what_is_added_to_a_run_that_is_over_within_its_turn() {
+        const TemporaryDirectory project;
+        std::vector<RunDirectory> runs;
+        for (std::size_t i = 0; i < 5; ++i) {
+            runs.push_back(sample_run(project.path(), i));
+            write_attempt(runs.back(), 1, 5, "finished");
+            settle(runs.back());
+        }
+        Store store(project.path());
+        store.ingest_changed();
+        const std::int64_t revision = store.changes_since(0).revision;
+        runs[3].append_user_event({{"tag", "paper"}});
+        for (int look = 0; look < 8; ++look) store.ingest_changed();
+        QCOMPARE(ids_of(store.changes_since(revision).changed), std::vector<std::string>{runs[3].info().id});
+    }
+    void a_folder_that_is_no_run_is_named_once_by_a_poll() {
+        const TemporaryDirectory project;
+        make_directories(project.path() / "runs" / "stray");
+        Store store(project.path());
+        QCOMPARE(store.ingest_changed().size(), std::size_t{1});
+        std::size_t named = 0;
+        for (int look = 0; look < 8; ++look) named += store.ingest_changed().size();
+        QVERIFY(named <= 1);
+    }
+};
+
+FACETER_TEST(TestStoreLists)
+#include "test_store_lists.moc"
