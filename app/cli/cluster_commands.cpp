@@ -8,11 +8,11 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "launch/follow.h"
-#include "record/launch.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
-#include "store/store.h"
+#include "record/launch.h"
 #include "settings/yaml.h"
+#include "store/store.h"
 
 namespace faceter::cli {
 namespace {
@@ -41,7 +41,8 @@ int list_profiles(const ClusterOptions& options) {
         print_json({{"folder", profile_folder().string()}, {"profiles", rows}});
         return 0;
     }
-    if (profiles.empty()) fmt::print(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
+    if (profiles.empty())
+        fmt::print(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
     Table table;
     for (const char* name : {"profile", "kind", "where", "what for"}) table.add_column(name, ColumnKind::text);
     for (const ProfileSummary& profile : profiles) {
@@ -151,14 +152,16 @@ int attend(const ClusterOptions& options) {
 void add_profile_commands(Cli& cli) {
     auto options = std::make_shared<ClusterOptions>();
     CLI::App* profile = add_command_group(cli, "profile", "Ways to start runs elsewhere: list, check, template");
-    CLI::App* list = add_command(cli, *profile, "list", "List the profiles of your configuration", "  faceter profile list", [options] { return list_profiles(*options); });
-    CLI::App* check = add_command(cli, *profile, "check", "Check a profile and print it with every default filled in", "  faceter profile check gpu",
-                                  [options] { return check_profile(*options); });
+    CLI::App* list = add_command(cli, *profile, "list", "List the profiles of your configuration", "  faceter profile list",
+                                 [options] { return list_profiles(*options); });
+    CLI::App* check = add_command(cli, *profile, "check", "Check a profile and print it with every default filled in",
+                                  "  faceter profile check gpu", [options] { return check_profile(*options); });
     check->add_option("NAME", options->name, "name of a profile: its file without .yaml")->required();
-    CLI::App* print = add_command(cli, *profile, "template", "Print a profile to start from", "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml", [options] {
-        fmt::print("{}", profile_template(options->name));
-        return 0;
-    });
+    CLI::App* print = add_command(cli, *profile, "template", "Print a profile to start from",
+                                  "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml", [options] {
+                                      fmt::print("{}", profile_template(options->name));
+                                      return 0;
+                                  });
     print->add_option("KIND", options->name, "slurm or ssh")->required();
     for (CLI::App* command : {list, check}) command->add_flag("--json", options->json, "print as JSON");
 }

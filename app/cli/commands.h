@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/json.h"
-#include "figure/table.h"
 #include "experiment/catalogue.h"
+#include "figure/table.h"
 #include "record/run_directory.h"
 
 namespace faceter::cli {
@@ -15,7 +15,7 @@ namespace faceter::cli {
 struct Cli {
     CLI::App& app;
     std::function<int()> action;
-    std::vector<std::string> plugin_folders;   ///< --plugin-dir
+    std::vector<std::string> plugin_folders;  ///< --plugin-dir
 };
 
 /// A command that is followed by one of its own: `faceter stats welch`.
@@ -51,13 +51,14 @@ void add_import_commands(Cli& cli);   // import mteb
 void add_report_command(Cli& cli);    // report
 void add_machine_commands(Cli& cli);  // doctor plugins schema
 
-/// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it is one.
+/// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it
+/// is one.
 bool is_worker_command(int argc, char** argv);
 int run_worker_command(int argc, char** argv);
 const std::vector<std::pair<std::string, std::string>>& worker_commands();
 
 struct StartOptions {
-    int jobs = 1, devices = 1;   ///< runs at a time; processes of each
+    int jobs = 1, devices = 1;  ///< runs at a time; processes of each
     bool detach = false, json = false;
 };
 /// Follows the new runs, ingests, and prints their comparison (run, resume, rerun).

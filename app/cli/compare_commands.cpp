@@ -72,20 +72,24 @@ void print_comparison(const Project& project, const std::vector<std::string>& ru
 
 void add_compare_commands(Cli& cli) {
     auto options = std::make_shared<CompareOptions>();
-    CLI::App* command = add_command(cli, cli.app, "compare", "Compare runs: scores, means over seeds, tests, costs",
-                                    "  faceter compare --project ~/quickstart\n  faceter compare start IC MoTE --baseline IC --format latex > table.tex\n"
-                                    "  faceter compare --where 'seed <= 3 and training.learning_rate = 1e-5'",
-                                    [options] { return compare(*options); });
+    CLI::App* command =
+        add_command(cli, cli.app, "compare", "Compare runs: scores, means over seeds, tests, costs",
+                    "  faceter compare --project ~/quickstart\n  faceter compare start IC MoTE --baseline IC --format latex > table.tex\n"
+                    "  faceter compare --where 'seed <= 3 and training.learning_rate = 1e-5'",
+                    [options] { return compare(*options); });
     add_comparison_options(*command, *options, "compare");
     add_format_option(*command, options->format);
-    command->add_option("--layout", options->layout, "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline")
+    command
+        ->add_option("--layout", options->layout,
+                     "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline")
         ->check(CLI::IsMember({"groups", "datasets"}))
         ->type_name("NAME")
         ->capture_default_str();
 
     auto with = std::make_shared<SimilarityOptions>();
-    CLI::App* similar = add_command(cli, cli.app, "similarity", "Test whether a run's inter-task similarities are below another's",
-                                    "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [with] { return similarity(*with); });
+    CLI::App* similar =
+        add_command(cli, cli.app, "similarity", "Test whether a run's inter-task similarities are below another's",
+                    "  faceter similarity MoTE IC --project ~/quickstart --alternative less", [with] { return similarity(*with); });
     similar->add_option("RUN_A", with->run_a, "first run")->required();
     similar->add_option("RUN_B", with->run_b, "second run")->required();
     add_project_option(*similar, with->project);

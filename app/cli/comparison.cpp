@@ -13,14 +13,17 @@ constexpr std::size_t most_pairwise = 4;
 void add_comparison_options(CLI::App& command, ComparisonOptions& options, const std::string& what) {
     command.add_option("RUN", options.run_names, "runs to " + what + "; default: all of the project");
     add_project_option(command, options.project);
-    command.add_option("--baseline", options.baseline, "the run that the others are tested against; default: the untrained start model")->type_name("RUN");
+    command.add_option("--baseline", options.baseline, "the run that the others are tested against; default: the untrained start model")
+        ->type_name("RUN");
     std::vector<std::string> tests;
     for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
     command.add_option("--test", options.test, "what the stars rest on: over data sets, over seeds, or over single examples")
         ->check(CLI::IsMember(tests).description(""))
         ->type_name("NAME")
         ->capture_default_str();
-    command.add_option("--correction", options.correction, "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
+    command
+        .add_option("--correction", options.correction,
+                    "of p over many tests: holm (no false claim) or bh (Benjamini-Hochberg: few false ones among the claims)")
         ->check(CLI::IsMember({"holm", "bh"}))
         ->type_name("NAME")
         ->capture_default_str();

@@ -40,7 +40,8 @@ LoadedData load_data(const Cli& cli, const DataOptions& options) {
             load([&, type = entry["type"].get<std::string>()] {
                 for (TrainingSet& leaf : load_training_sets({set, base, seed, 0}, type)) data.training.push_back(std::move(leaf));
             });
-    for (const Json& set : settings["evaluation"]["datasets"]) load([&] { data.evaluation.push_back(load_evaluation_set({set, base, seed, 0})); });
+    for (const Json& set : settings["evaluation"]["datasets"])
+        load([&] { data.evaluation.push_back(load_evaluation_set({set, base, seed, 0})); });
     return data;
 }
 
@@ -50,13 +51,18 @@ int overlap(const Cli& cli, const DataOptions& options) {
     if (options.json) {
         Json list = Json::array();
         for (const Overlap& one : found)
-            list.push_back({{"training", one.training}, {"evaluation", one.evaluation}, {"shared_texts", one.shared_texts}, {"training_texts", one.training_texts},
-                            {"evaluation_texts", one.evaluation_texts}, {"example", one.example}});
+            list.push_back({{"training", one.training},
+                            {"evaluation", one.evaluation},
+                            {"shared_texts", one.shared_texts},
+                            {"training_texts", one.training_texts},
+                            {"evaluation_texts", one.evaluation_texts},
+                            {"example", one.example}});
         print_json({{"overlaps", list}});
         return 0;
     }
     for (const Overlap& one : found) fmt::print("{}\n", describe_overlap(one));
-    if (found.empty()) fmt::print("no text stands in both training and test data ({} and {} sets)\n", data.training.size(), data.evaluation.size());
+    if (found.empty())
+        fmt::print("no text stands in both training and test data ({} and {} sets)\n", data.training.size(), data.evaluation.size());
     return 0;
 }
 
@@ -64,23 +70,27 @@ Json training_json(const TrainingSet& set) {
     Json examples = Json::array();
     for (std::size_t i = 0; i < std::min<std::size_t>(3, set.examples.size()); ++i) {
         const Example& example = set.examples[i];
-        Json json = {{"anchor", set.texts[example.anchor]}, {"positive", set.texts[example.positive]}, {"negatives", example.num_negatives}};
+        Json json = {
+            {"anchor", set.texts[example.anchor]}, {"positive", set.texts[example.positive]}, {"negatives", example.num_negatives}};
         if (example.label >= 0) json["label"] = example.label;
         examples.push_back(std::move(json));
     }
-    return {{"name", set.name}, {"task", set.task}, {"examples", set.examples.size()}, {"texts", set.texts.size()}, {"card", set.card}, {"first", examples}};
+    return {{"name", set.name},          {"task", set.task}, {"examples", set.examples.size()},
+            {"texts", set.texts.size()}, {"card", set.card}, {"first", examples}};
 }
 
 void print_card(const std::string& name, const std::string& kind, const Json& card) {
     fmt::print("{} ({})\n", name, kind);
-    for (const auto& [key, value] : card.items()) fmt::print("  {:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    for (const auto& [key, value] : card.items())
+        fmt::print("  {:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 int show(const Cli& cli, const DataOptions& options) {
     const LoadedData data = load_data(cli, options);
     Json training = Json::array(), evaluation = Json::array();
     for (const TrainingSet& set : data.training) training.push_back(training_json(set));
-    for (const EvaluationSet& set : data.evaluation) evaluation.push_back({{"name", set.name}, {"task_type", set.task_type}, {"card", set.card}});
+    for (const EvaluationSet& set : data.evaluation)
+        evaluation.push_back({{"name", set.name}, {"task_type", set.task_type}, {"card", set.card}});
     if (options.json) {
         print_json({{"training", training}, {"evaluation", evaluation}});
         return 0;
@@ -88,7 +98,8 @@ int show(const Cli& cli, const DataOptions& options) {
     for (const Json& set : training) {
         print_card(set["name"], fmt::format("training, {} examples", set["examples"].get<std::size_t>()), set["card"]);
         for (const Json& example : set["first"])
-            fmt::print("    {}\n      -> {}\n", faceter::quoted(example["anchor"].get<std::string>(), 100), faceter::quoted(example["positive"].get<std::string>(), 100));
+            fmt::print("    {}\n      -> {}\n", faceter::quoted(example["anchor"].get<std::string>(), 100),
+                       faceter::quoted(example["positive"].get<std::string>(), 100));
     }
     for (const Json& set : evaluation) print_card(set["name"], "evaluation, " + set["task_type"].get<std::string>(), set["card"]);
     return 0;
@@ -107,12 +118,12 @@ void add_data_commands(Cli& cli) {
     auto options = std::make_shared<DataOptions>();
     CLI::App* data = add_command_group(cli, "data", "Look at the data of an experiment");
     add_options(cli,
-                *add_command(cli, *data, "overlap", "Count texts that stand in both training and test data", "  faceter data overlap experiments/quickstart.yaml",
-                             [&cli, options] { return overlap(cli, *options); }),
+                *add_command(cli, *data, "overlap", "Count texts that stand in both training and test data",
+                             "  faceter data overlap experiments/quickstart.yaml", [&cli, options] { return overlap(cli, *options); }),
                 *options);
     add_options(cli,
-                *add_command(cli, *data, "show", "Counts, sources and first examples of every data set", "  faceter data show experiments/quickstart.yaml",
-                             [&cli, options] { return show(cli, *options); }),
+                *add_command(cli, *data, "show", "Counts, sources and first examples of every data set",
+                             "  faceter data show experiments/quickstart.yaml", [&cli, options] { return show(cli, *options); }),
                 *options);
 }
 

@@ -12,7 +12,7 @@ struct ImportOptions {
 };
 
 int import_mteb(const ImportOptions& options) {
-    const std::vector<ImportedModel> models = read_mteb_results(options.folder);   // all is read and checked before anything is written
+    const std::vector<ImportedModel> models = read_mteb_results(options.folder);  // all is read and checked before anything is written
     const Project project(options.project, true);
     for (const ImportedModel& model : models)
         for (const std::string& note : model.notes) fmt::print(stderr, "warning: {}\n", note);
@@ -20,7 +20,8 @@ int import_mteb(const ImportOptions& options) {
     for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
     if (options.json) {
         Json list = Json::array();
-        for (const ImportedRun& run : runs) list.push_back({{"id", run.id}, {"model", run.model}, {"results", run.num_results}, {"new", run.is_new}});
+        for (const ImportedRun& run : runs)
+            list.push_back({{"id", run.id}, {"model", run.model}, {"results", run.num_results}, {"new", run.is_new}});
         print_json({{"runs", list}});
         return 0;
     }
@@ -35,7 +36,8 @@ void add_import_commands(Cli& cli) {
     auto options = std::make_shared<ImportOptions>();
     CLI::App* group = add_command_group(cli, "import", "Take results from elsewhere into a project, as read-only runs");
     CLI::App* mteb = add_command(cli, *group, "mteb", "Result files of the mteb package: a run for each model",
-                                 "  faceter import mteb results/ --project p && faceter compare --project p", [options] { return import_mteb(*options); });
+                                 "  faceter import mteb results/ --project p && faceter compare --project p",
+                                 [options] { return import_mteb(*options); });
     mteb->add_option("DIR", options->folder, "folder with <model>/<revision>/<task>.json, or one model's")->required()->type_name("DIR");
     mteb->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
     mteb->add_flag("--json", options->json, "print as JSON");

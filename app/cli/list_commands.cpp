@@ -4,11 +4,11 @@
 #include "cli/cluster.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "store/filter.h"
 #include "record/launch.h"
-#include "store/store.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
+#include "store/filter.h"
+#include "store/store.h"
 
 namespace faceter::cli {
 namespace {
@@ -32,8 +32,10 @@ Json state_json(const RunState& state) {
 }
 
 Json row_json(const RunRow& row) {
-    Json json = {{"id", row.info.id},         {"experiment", row.info.experiment}, {"variant", row.info.variant}, {"method", row.info.method},
-                 {"point", row.info.point},   {"seed", row.info.seed},             {"created", row.info.created}, {"smoke", row.info.smoke}};
+    Json json = {{"id", row.info.id},           {"experiment", row.info.experiment},
+                 {"variant", row.info.variant}, {"method", row.info.method},
+                 {"point", row.info.point},     {"seed", row.info.seed},
+                 {"created", row.info.created}, {"smoke", row.info.smoke}};
     json.update(state_json(row.state));
     json["mean_score"] = number_to_json(row.mean_score);
     json["datasets"] = row.num_scores;
@@ -61,11 +63,12 @@ Table list_table(const std::vector<RunRow>& rows) {
     table.add_column("mean score", ColumnKind::number, 2);
     table.add_column("time", ColumnKind::duration);
     const bool tagged = std::any_of(rows.begin(), rows.end(), [](const RunRow& row) { return !row.tags.empty(); });
-    if (tagged) table.add_column("tags", ColumnKind::text);   // an empty column is not worth a wider table
+    if (tagged) table.add_column("tags", ColumnKind::text);  // an empty column is not worth a wider table
     for (const RunRow& row : rows) {
         const std::string variant = row.info.point.empty() ? row.info.variant : row.info.variant + " " + row.info.point;
-        Row& line = table.add_row({Cell::of(row.info.id), Cell::of(variant), Cell::of(std::to_string(row.info.seed)), Cell::of(std::string(run_phase_name(row.state.phase))),
-                                   Cell::of(progress_of(row.state)), Cell::of(row.state.loss), Cell::of(row.mean_score), Cell::of(row.state.active_s)});
+        Row& line = table.add_row({Cell::of(row.info.id), Cell::of(variant), Cell::of(std::to_string(row.info.seed)),
+                                   Cell::of(std::string(run_phase_name(row.state.phase))), Cell::of(progress_of(row.state)),
+                                   Cell::of(row.state.loss), Cell::of(row.mean_score), Cell::of(row.state.active_s)});
         if (tagged) line.cells.push_back(Cell::of(join(row.tags, ", ")));
     }
     return table;
@@ -103,8 +106,13 @@ RunRow stored_row(Store& store, const std::string& id) {
 Json results_json(Store& store, const std::string& id) {
     Json list = Json::array();
     for (const ResultRow& result : store.results(id))
-        list.push_back({{"name", result.name}, {"task", result.task}, {"task_type", result.task_type}, {"metric", result.metric},
-                        {"score", number_to_json(result.score)}, {"n", result.n}, {"metrics", result.metrics}});
+        list.push_back({{"name", result.name},
+                        {"task", result.task},
+                        {"task_type", result.task_type},
+                        {"metric", result.metric},
+                        {"score", number_to_json(result.score)},
+                        {"n", result.n},
+                        {"metrics", result.metrics}});
     return list;
 }
 
@@ -117,11 +125,13 @@ Json names_json(const std::vector<std::pair<std::string, Json>>& documents) {
 void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
     const RunState& state = row.state;
     fmt::print("{}\n", run.info().id);
-    fmt::print("  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.folder().string(), run.info().variant, run.info().method,
-               run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
+    fmt::print("  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.folder().string(), run.info().variant,
+               run.info().method, run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
     if (!run.info().point.empty()) fmt::print("  point     {}\n", run.info().point);
-    fmt::print("  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase), state.cause.empty() ? "" : ": " + state.cause);
-    if (const auto launch = read_launch(run)) fmt::print("  started   through profile {}{}\n", launch->profile, launch->job.empty() ? "" : ", SLURM job " + launch->job);
+    fmt::print("  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase),
+               state.cause.empty() ? "" : ": " + state.cause);
+    if (const auto launch = read_launch(run))
+        fmt::print("  started   through profile {}{}\n", launch->profile, launch->job.empty() ? "" : ", SLURM job " + launch->job);
     if (state.total_steps > 0) fmt::print("  steps     {} of {}\n", state.step, state.total_steps);
     if (std::isfinite(state.loss)) fmt::print("  loss      {:.4f}\n", state.loss);
     fmt::print("  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
@@ -167,7 +177,9 @@ int show_run(const ListOptions& options) {
     }
     Json json = row_json(row);
     json["folder"] = run.folder().string();
-    if (const auto launch = read_launch(run)) json["launch"] = {{"launcher", launch->launcher}, {"profile", launch->profile}, {"job", launch->job}, {"folder", launch->folder.string()}};
+    if (const auto launch = read_launch(run))
+        json["launch"] = {
+            {"launcher", launch->launcher}, {"profile", launch->profile}, {"job", launch->job}, {"folder", launch->folder.string()}};
     json["results"] = results_json(store, run.info().id);
     json["figures"] = names_json(store.documents(run.info().id, "figure"));
     json["tables"] = names_json(store.documents(run.info().id, "table"));
@@ -181,7 +193,8 @@ int show_run(const ListOptions& options) {
 
 void add_list_commands(Cli& cli) {
     auto options = std::make_shared<ListOptions>();
-    CLI::App* list = add_command(cli, cli.app, "list", "List the runs of a project", "  faceter list --project ~/quickstart\n  faceter list --state failed --json\n"
+    CLI::App* list = add_command(cli, cli.app, "list", "List the runs of a project",
+                                 "  faceter list --project ~/quickstart\n  faceter list --state failed --json\n"
                                  "  faceter list --where 'variant in (mote, ic) and retrieval > 0.4'\n"
                                  "  faceter list --where 'training.learning_rate < 1e-4 and not tag = paper'",
                                  [options] { return list_runs(*options); });
@@ -195,7 +208,8 @@ void add_list_commands(Cli& cli) {
     add_where_option(*list, options->where);
 
     CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
-                                 "  faceter show MoTE --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings", [options] { return show_run(*options); });
+                                 "  faceter show MoTE --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings",
+                                 [options] { return show_run(*options); });
     show->add_option("RUN", options->run, "name of a run, the beginning of one, or a variant (its newest run)")->required();
     add_project_option(*show, options->project);
     show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");

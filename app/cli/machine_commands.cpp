@@ -4,9 +4,9 @@
 #include "common/error.h"
 #include "common/progress.h"
 #include "common/strings.h"
-#include "figure/text_width.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/machine.h"
+#include "figure/text_width.h"
 
 namespace faceter::cli {
 namespace {
@@ -62,7 +62,10 @@ void print_extension(std::string_view kind, const Extension& extension) {
     for (const char* name : {"setting", "default", "range", "what it is", "source"}) table.add_column(name, ColumnKind::text);
     for (const Field& field : extension.schema.fields) {
         const Json& value = field.default_value;
-        table.add_row({Cell::of(field.key), Cell::of(field.required ? "(required)" : value.is_string() ? value.get<std::string>() : value.dump()),
+        table.add_row({Cell::of(field.key),
+                       Cell::of(field.required      ? "(required)"
+                                : value.is_string() ? value.get<std::string>()
+                                                    : value.dump()),
                        Cell::of(range_of(field)), Cell::of(field.description), Cell::of(field.source)});
     }
     if (table.rows.empty())
@@ -85,8 +88,10 @@ int show_plugin(const Catalogue& catalogue, const MachineOptions& options) {
     print_wrapped(fmt::format("{} {}: {}", plugin->id, plugin->version, plugin->summary));
     if (!plugin->citation.empty()) print_wrapped(plugin->citation);
     fmt::print("{}\n", plugin->file.string());
-    const std::pair<const char*, const std::vector<Extension>*> offers[] = {
-        {"variant", &plugin->variants}, {"curriculum", &plugin->curricula}, {"objective", &plugin->objectives}, {"analysis", &plugin->analyses}};
+    const std::pair<const char*, const std::vector<Extension>*> offers[] = {{"variant", &plugin->variants},
+                                                                            {"curriculum", &plugin->curricula},
+                                                                            {"objective", &plugin->objectives},
+                                                                            {"analysis", &plugin->analyses}};
     for (const auto& [kind, extensions] : offers)
         for (const Extension& extension : *extensions) print_extension(kind, extension);
     return 0;
@@ -99,7 +104,8 @@ int plugins(const Cli& cli, const MachineOptions& options) {
     for (const ExtensionKind kind : {ExtensionKind::variant, ExtensionKind::curriculum, ExtensionKind::objective, ExtensionKind::analysis})
         for (const std::string& name : catalogue.names(kind)) {
             const Catalogue::Entry& entry = *catalogue.find(kind, name);
-            list.push_back({{"kind", extension_kind_name(kind)}, {"method", name}, {"plugin", entry.plugin}, {"summary", entry.extension.summary}});
+            list.push_back(
+                {{"kind", extension_kind_name(kind)}, {"method", name}, {"plugin", entry.plugin}, {"summary", entry.extension.summary}});
         }
     if (options.json) {
         print_json({{"methods", list}, {"rejected", rejected_json(catalogue.plugins())}});
@@ -108,10 +114,11 @@ int plugins(const Cli& cli, const MachineOptions& options) {
     Table table;
     for (const char* name : {"kind", "method", "plugin", "what it is"}) table.add_column(name, ColumnKind::text);
     for (const Json& row : list)
-        table.add_row({Cell::of(row["kind"].get<std::string>()), Cell::of(row["method"].get<std::string>()), Cell::of(row["plugin"].get<std::string>()),
-                       Cell::of(row["summary"].get<std::string>())});
+        table.add_row({Cell::of(row["kind"].get<std::string>()), Cell::of(row["method"].get<std::string>()),
+                       Cell::of(row["plugin"].get<std::string>()), Cell::of(row["summary"].get<std::string>())});
     print_table(table, "text");
-    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) fmt::print(stderr, "rejected: {}: {}\n", plugin.file.string(), plugin.reason);
+    for (const RejectedPlugin& plugin : catalogue.plugins().rejected)
+        fmt::print(stderr, "rejected: {}: {}\n", plugin.file.string(), plugin.reason);
     return 0;
 }
 
@@ -121,13 +128,14 @@ void add_machine_commands(Cli& cli) {
     auto options = std::make_shared<MachineOptions>();
     CLI::App* examined = add_command(cli, cli.app, "doctor", "What this machine can do, and what is missing", "  faceter doctor",
                                      [&cli, options] { return doctor(cli, *options); });
-    CLI::App* listed = add_command(cli, cli.app, "plugins", "Methods that experiments may name, or the settings of one plugin's", "  faceter plugins mote",
-                                   [&cli, options] { return plugins(cli, *options); });
+    CLI::App* listed = add_command(cli, cli.app, "plugins", "Methods that experiments may name, or the settings of one plugin's",
+                                   "  faceter plugins mote", [&cli, options] { return plugins(cli, *options); });
     listed->add_option("PLUGIN", options->name, "id of a plugin");
-    CLI::App* schema = add_command(cli, cli.app, "schema", "JSON Schema of experiment files, for editors", "  faceter schema > experiment.schema.json", [&cli] {
-        print_json(experiment_json_schema(load_catalogue(cli)));
-        return 0;
-    });
+    CLI::App* schema = add_command(cli, cli.app, "schema", "JSON Schema of experiment files, for editors",
+                                   "  faceter schema > experiment.schema.json", [&cli] {
+                                       print_json(experiment_json_schema(load_catalogue(cli)));
+                                       return 0;
+                                   });
     for (CLI::App* command : {examined, listed}) command->add_flag("--json", options->json, "print as JSON");
     for (CLI::App* command : {examined, listed, schema}) add_plugin_option(cli, *command);
 }

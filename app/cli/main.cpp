@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "figure/help_formatter.h"
 #include "cli/cluster.h"
 #include "common/error.h"
 #include "common/progress.h"
 #include "common/strings.h"
+#include "figure/help_formatter.h"
 #include "figure/table_export.h"
 
 namespace faceter::cli {
@@ -24,7 +24,8 @@ Help of a command: faceter COMMAND --help)";
 
 std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); }))
+    for (const CLI::App* command :
+         app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); }))
         names.push_back(command->get_name());
     std::sort(names.begin(), names.end());
     return names;
@@ -60,10 +61,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = chosen(app);
     for (const std::string& argument : command.remaining(true)) {
         const std::string flag = argument.substr(0, argument.find('='));
-        if (flag.starts_with("-")) return fmt::format("unknown flag '{}' of {}{}", flag, full_name(command), suggestion(flag, flag_names(command)));
-        if (command.get_subcommands({}).empty()) return fmt::format("unexpected argument {} of {}", faceter::quoted(argument), full_name(command));
+        if (flag.starts_with("-"))
+            return fmt::format("unknown flag '{}' of {}{}", flag, full_name(command), suggestion(flag, flag_names(command)));
+        if (command.get_subcommands({}).empty())
+            return fmt::format("unexpected argument {} of {}", faceter::quoted(argument), full_name(command));
         const bool top = &command == &app;
-        return fmt::format("unknown command {}{}", faceter::quoted(argument), suggestion(argument, top ? command_names(app) : subcommand_names(command)));
+        return fmt::format("unknown command {}{}", faceter::quoted(argument),
+                           suggestion(argument, top ? command_names(app) : subcommand_names(command)));
     }
     if (error.get_name() == "RequiredError" && !command.get_subcommands({}).empty() && command.get_subcommands().empty())
         return fmt::format("{} is followed by one of {}", full_name(command), join(subcommand_names(command), ", "));
@@ -92,8 +96,9 @@ int parse_and_run(int argc, char** argv) {
     add_machine_commands(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
-        const std::vector<std::string> hidden{"supervise", "attend", "feed"};   // what faceter itself calls
-        if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() && std::find(names.begin(), names.end(), argv[1]) == names.end())
+        const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
+        if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() &&
+            std::find(names.begin(), names.end(), argv[1]) == names.end())
             throw usage_error("unknown command {}{}", faceter::quoted(argv[1]), suggestion(argv[1], names));
     }
     try {
@@ -166,7 +171,8 @@ void add_format_option(CLI::App& command, std::string& format) {
     command.add_option("--format", format, "text, csv, tsv, md, latex or json")
         ->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
         ->type_name("NAME");
-    command.add_flag_callback("--json", [&format] { format = "json"; }, "the same as --format json");
+    command.add_flag_callback(
+        "--json", [&format] { format = "json"; }, "the same as --format json");
 }
 
 void add_where_option(CLI::App& command, std::string& where) {

@@ -104,24 +104,27 @@ void add_record_commands(Cli& cli) {
     ingested->add_flag("--rebuild", options->rebuild, "make the store anew; it holds nothing that the run directories do not");
     ingested->add_flag("--json", options->json, "print as JSON");
 
-    CLI::App* tagged = add_command(cli, cli.app, "tag", "Tag a run", "  faceter tag quickstart-mote-s1 paper --project ~/quickstart", [options] { return tag(*options); });
+    CLI::App* tagged = add_command(cli, cli.app, "tag", "Tag a run", "  faceter tag quickstart-mote-s1 paper --project ~/quickstart",
+                                   [options] { return tag(*options); });
     add_run(*tagged, *options);
     tagged->add_option("TAG", options->tags, "tags")->required();
     tagged->add_flag("--remove", options->remove, "take the tags away");
 
-    CLI::App* noted = add_command(cli, cli.app, "note", "Write a note to a run (replaces the one before)", "  faceter note quickstart-mote-s1 'best so far'",
-                                  [options] { return note(*options); });
+    CLI::App* noted = add_command(cli, cli.app, "note", "Write a note to a run (replaces the one before)",
+                                  "  faceter note quickstart-mote-s1 'best so far'", [options] { return note(*options); });
     add_run(*noted, *options);
     noted->add_option("TEXT", options->text, "the note")->required();
 
-    CLI::App* archived = add_command(cli, cli.app, "archive", "Leave runs out of lists and comparisons", "  faceter archive quickstart-mote-s1",
-                                     [options] { return archive(*options); });
-    CLI::App* pinned = add_command(cli, cli.app, "pin", "Pin runs: they stand first in the desktop's list", "  faceter pin quickstart-mote-s1",
-                                   [options] { return pin(*options); });
-    CLI::App* deleted = add_command(cli, cli.app, "delete", "Move runs to the project's trash", "  faceter delete quickstart-mote-s1 --project ~/quickstart",
-                                    [options] { return remove_runs(*options); });
-    CLI::App* restored = add_command(cli, cli.app, "restore", "Take runs back from the trash", "  faceter restore quickstart-mote-s1 --project ~/quickstart",
-                                     [options] { return restore(*options); });
+    CLI::App* archived = add_command(cli, cli.app, "archive", "Leave runs out of lists and comparisons",
+                                     "  faceter archive quickstart-mote-s1", [options] { return archive(*options); });
+    CLI::App* pinned = add_command(cli, cli.app, "pin", "Pin runs: they stand first in the desktop's list",
+                                   "  faceter pin quickstart-mote-s1", [options] { return pin(*options); });
+    CLI::App* deleted =
+        add_command(cli, cli.app, "delete", "Move runs to the project's trash",
+                    "  faceter delete quickstart-mote-s1 --project ~/quickstart", [options] { return remove_runs(*options); });
+    CLI::App* restored =
+        add_command(cli, cli.app, "restore", "Take runs back from the trash", "  faceter restore quickstart-mote-s1 --project ~/quickstart",
+                    [options] { return restore(*options); });
     for (CLI::App* command : {archived, pinned, deleted, restored}) {
         command->add_option("RUN", options->runs, "names of runs, or the beginnings of some")->required();
         add_project_option(*command, options->project);
@@ -131,10 +134,14 @@ void add_record_commands(Cli& cli) {
     deleted->add_flag("--now", options->yes, "remove them from the disk for good");
 
     CLI::App* trash = add_command(cli, cli.app, "trash", "List the project's trash, or empty it",
-                                  "  faceter trash --project ~/quickstart\n  faceter trash --empty --older-than 30", [options] { return show_trash(*options); });
+                                  "  faceter trash --project ~/quickstart\n  faceter trash --empty --older-than 30",
+                                  [options] { return show_trash(*options); });
     add_project_option(*trash, options->project);
     CLI::Option* empty = trash->add_flag("--empty", options->yes, "remove for good what is there");
-    trash->add_option("--older-than", options->days, "only what was deleted that many days ago")->check(CLI::NonNegativeNumber)->type_name("DAYS")->needs(empty);
+    trash->add_option("--older-than", options->days, "only what was deleted that many days ago")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("DAYS")
+        ->needs(empty);
     trash->add_flag("--json", options->json, "print as JSON");
 }
 

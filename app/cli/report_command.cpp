@@ -1,8 +1,8 @@
 #include "cli/comparison.h"
 #include "common/error.h"
+#include "compare/report.h"
 #include "data/child_process.h"
 #include "experiment/manifest.h"
-#include "compare/report.h"
 
 namespace faceter::cli {
 namespace {
@@ -16,19 +16,24 @@ fs::path pdf_program() {
     if (const char* named = std::getenv("FACETER_PDF"); named && *named) return named;
     const fs::path beside = program_folder() / "faceter-pdf";
     if (!fs::exists(beside))
-        throw failure("{}: no such program; it makes the PDF and comes with the workbench. Without it, print the HTML report from a browser", beside.string());
+        throw failure(
+            "{}: no such program; it makes the PDF and comes with the workbench. Without it, print the HTML report from a browser",
+            beside.string());
     return beside;
 }
 
 void write_pdf(const fs::path& html, const std::string& pdf, const std::string& title) {
-    const ChildResult result = run_child({pdf_program().string(), html.string(), absolute_path(pdf).string(), title}, std::chrono::seconds(300), 1 << 20);
-    if (result.exit_code != 0) throw failure("{}: no PDF was made: {}", pdf, result.last_lines.empty() ? "faceter-pdf did not say why" : result.last_lines);
+    const ChildResult result =
+        run_child({pdf_program().string(), html.string(), absolute_path(pdf).string(), title}, std::chrono::seconds(300), 1 << 20);
+    if (result.exit_code != 0)
+        throw failure("{}: no PDF was made: {}", pdf, result.last_lines.empty() ? "faceter-pdf did not say why" : result.last_lines);
     fmt::print("{}\n", pdf);
 }
 
 std::string joined_json(const std::vector<Table>& tables) {
     Json json = Json::object();
-    for (const Table& table : tables) json[json.contains(table.name) ? fmt::format("{}-{}", table.name, json.size()) : table.name] = table.to_json();
+    for (const Table& table : tables)
+        json[json.contains(table.name) ? fmt::format("{}-{}", table.name, json.size()) : table.name] = table.to_json();
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -48,7 +53,7 @@ std::string report_as(const Report& report, const fs::path& output) {
 
 int report(const ReportOptions& options) {
     const Project project = open_project(options.project);
-    if (!options.pdf.empty()) pdf_program();   // said before the work, not after
+    if (!options.pdf.empty()) pdf_program();  // said before the work, not after
     Store store(project.folder());
     MadeComparison compared = make_comparison(project, store, options, "report");
     auto tests = similarity_tests(project, compared.comparison);
@@ -71,13 +76,16 @@ int report(const ReportOptions& options) {
 void add_report_command(Cli& cli) {
     auto options = std::make_shared<ReportOptions>();
     CLI::App* command = add_command(cli, cli.app, "report", "Write a report on runs: tables, tests, figures, settings, data",
-                                    "  faceter report --project p --output report.html --pdf report.pdf\n  faceter report IC MoTE --baseline IC --output supplement.tex",
+                                    "  faceter report --project p --output report.html --pdf report.pdf\n  faceter report IC MoTE "
+                                    "--baseline IC --output supplement.tex",
                                     [options] {
-                                        if (options->output.empty() && options->pdf.empty()) throw usage_error("give --output FILE, or --pdf FILE, or both");
+                                        if (options->output.empty() && options->pdf.empty())
+                                            throw usage_error("give --output FILE, or --pdf FILE, or both");
                                         return report(*options);
                                     });
     add_comparison_options(*command, *options, "report on");
-    command->add_option("--output", options->output, "file to write; its ending says what: .html, .tex (booktabs), .md, .csv, .json")->type_name("FILE");
+    command->add_option("--output", options->output, "file to write; its ending says what: .html, .tex (booktabs), .md, .csv, .json")
+        ->type_name("FILE");
     command->add_option("--pdf", options->pdf, "the same as the HTML page, as a PDF")->type_name("FILE");
     command->add_option("--title", options->title, "heading")->type_name("TEXT");
 }

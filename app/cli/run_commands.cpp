@@ -5,22 +5,22 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "experiment/machine.h"
-#include "launch/elsewhere.h"
 #include "experiment/experiment.h"
+#include "experiment/machine.h"
+#include "experiment/suite.h"
+#include "launch/elsewhere.h"
 #include "launch/follow.h"
-#include "record/launch.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
+#include "record/launch.h"
 #include "store/store.h"
-#include "experiment/suite.h"
 
 namespace faceter::cli {
 namespace {
 
 struct RunOptions {
     std::string file, project;
-    std::string profile;   ///< where; empty: where they ran before; "here": this machine
+    std::string profile;  ///< where; empty: where they ran before; "here": this machine
     std::vector<std::string> overrides, run_names;
     std::vector<std::uint64_t> seeds;
     StartOptions start;
@@ -29,7 +29,9 @@ struct RunOptions {
 
 void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
     command.add_option("FILE", options.file, "experiment file")->required()->type_name("FILE.yaml");
-    command.add_option("--set", options.overrides, "override a setting, as in --set training.batch_size=16")->type_name("KEY=VALUE")->allow_extra_args(false);
+    command.add_option("--set", options.overrides, "override a setting, as in --set training.batch_size=16")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
     command.add_option("--seeds", options.seeds, "seeds instead of the file's, as in --seeds 1,2,3")->delimiter(',')->type_name("N");
     command.add_flag("--smoke", options.smoke, "every stage with a few steps on a sample of the data, in at most two minutes");
     command.add_flag("--json", options.start.json, "print as JSON");
@@ -79,7 +81,8 @@ int run_experiment(const Cli& cli, const RunOptions& options) {
     return start_runs(project, make_runs(project, experiment, options.smoke), options.start);
 }
 
-std::string describe_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& choices, const std::string& project) {
+std::string describe_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& choices,
+                                const std::string& project) {
     if (profile.kind != "ssh") return describe_slurm_job(project, profile, experiment.name(), experiment.runs().size());
     return fmt::format("{}\n# {}\n", remote_submission(profile, experiment, choices), join(ssh_command(profile), " "));
 }
@@ -87,7 +90,7 @@ std::string describe_submission(const Profile& profile, const Experiment& experi
 int submit(const Cli& cli, const RunOptions& options) {
     const Profile profile = read_profile(options.profile);
     const Experiment experiment = load_experiment(cli, options);
-    if (profile.kind != "ssh") {   // over there, its own faceter looks for data and models
+    if (profile.kind != "ssh") {  // over there, its own faceter looks for data and models
         check_everything(experiment);
         print_missing(experiment);
     }
@@ -107,7 +110,12 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
     if (options.start.json) {
         Json runs = Json::array();
         for (const ResolvedRun& run : experiment.runs())
-            runs.push_back({{"variant", run.variant}, {"method", run.method}, {"plugin", run.plugin}, {"point", run.point}, {"seed", run.seed}, {"settings", run.settings}});
+            runs.push_back({{"variant", run.variant},
+                            {"method", run.method},
+                            {"plugin", run.plugin},
+                            {"point", run.point},
+                            {"seed", run.seed},
+                            {"settings", run.settings}});
         print_json({{"name", experiment.name()}, {"runs", runs}});
         return 0;
     }
@@ -115,7 +123,8 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
     Table table;
     for (const char* name : {"variant", "method", "plugin", "seed", "point"}) table.add_column(name, ColumnKind::text);
     for (const ResolvedRun& run : experiment.runs())
-        table.add_row({Cell::of(run.variant), Cell::of(run.method), Cell::of(run.plugin), Cell::of(std::to_string(run.seed)), Cell::of(run.point)});
+        table.add_row(
+            {Cell::of(run.variant), Cell::of(run.method), Cell::of(run.plugin), Cell::of(std::to_string(run.seed)), Cell::of(run.point)});
     if (std::all_of(experiment.runs().begin(), experiment.runs().end(), [](const ResolvedRun& run) { return run.point.empty(); })) {
         table.columns.pop_back();
         for (Row& row : table.rows) row.cells.pop_back();
@@ -159,11 +168,14 @@ int resume(const RunOptions& options) {
 int rerun(const RunOptions& options) {
     const Project project = open_project(options.project);
     const std::string profile = options.profile == "here" ? "" : options.profile;
-    if (!profile.empty() && read_profile(profile).kind == "ssh") throw usage_error("a run of this machine is not carried to another; 'faceter submit FILE --profile {}' starts its experiment there", profile);
+    if (!profile.empty() && read_profile(profile).kind == "ssh")
+        throw usage_error("a run of this machine is not carried to another; 'faceter submit FILE --profile {}' starts its experiment there",
+                          profile);
     const std::vector<RunDirectory> named = named_runs(project, options);
     for (const RunDirectory& run : named)
         if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
-            throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew", run.info().id, launch->profile);
+            throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew",
+                              run.info().id, launch->profile);
     std::vector<RunDirectory> runs;
     for (const RunDirectory& run : named) runs.push_back(RunDirectory::create_like(project.folder(), run));
     if (profile.empty()) return start_runs(project, runs, options.start);
@@ -191,7 +203,9 @@ void add_names(CLI::App& command, RunOptions& options) {
 void add_start_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
     command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
-    command.add_option("--devices", options.start.devices, "processes of each run that train together, sharing its cores; the results are the same")
+    command
+        .add_option("--devices", options.start.devices,
+                    "processes of each run that train together, sharing its cores; the results are the same")
         ->type_name("N")
         ->check(CLI::Range(1, 1024).description(""));
 }
@@ -232,8 +246,9 @@ void add_run_commands(Cli& cli) {
     run->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
     add_start_options(*run, *options);
 
-    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
-                                  "  faceter check experiments/quickstart.yaml", [&cli, options] { return check_experiment(cli, *options); });
+    CLI::App* check =
+        add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
+                    "  faceter check experiments/quickstart.yaml", [&cli, options] { return check_experiment(cli, *options); });
     add_experiment_options(cli, *check, *options);
 
     CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",
@@ -253,8 +268,8 @@ void add_run_commands(Cli& cli) {
                                     "  faceter resume quickstart-mote-s1 --project ~/quickstart", [options] { return resume(*options); });
     CLI::App* again = add_command(cli, cli.app, "rerun", "A new run with the same resolved settings as an older one",
                                   "  faceter rerun MoTE --project ~/quickstart", [options] { return rerun(*options); });
-    CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint", "  faceter stop quickstart-mote-s1 --project ~/quickstart",
-                                    [options] { return stop(*options); });
+    CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint",
+                                    "  faceter stop quickstart-mote-s1 --project ~/quickstart", [options] { return stop(*options); });
     for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
     for (CLI::App* command : {resumed, again}) {
         add_start_options(*command, *options);

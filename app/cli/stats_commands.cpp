@@ -22,7 +22,8 @@ std::vector<double> read_numbers(const std::string& path) {
         const std::string_view text = trim(*line);
         if (text.empty()) continue;
         const auto number = parse_double(text);
-        if (!number) throw data_error("{}: {} is not a number; a number a line is expected", reader.position().text(), faceter::quoted(text));
+        if (!number)
+            throw data_error("{}: {} is not a number; a number a line is expected", reader.position().text(), faceter::quoted(text));
         numbers.push_back(*number);
     }
     if (numbers.empty()) throw data_error("{}: holds no numbers; a number a line is expected", path);
@@ -32,16 +33,22 @@ std::vector<double> read_numbers(const std::string& path) {
 int welch_command(const StatsOptions& options) {
     const WelchResult result = welch(read_numbers(options.a), read_numbers(options.b), parse_alternative(options.alternative));
     if (options.json) {
-        Json json = {{"t", number_to_json(result.t)},           {"df", number_to_json(result.df)},         {"p", number_to_json(result.p)},
-                     {"mean_a", number_to_json(result.mean_a)}, {"mean_b", number_to_json(result.mean_b)}, {"n_a", result.n_a},
+        Json json = {{"t", number_to_json(result.t)},
+                     {"df", number_to_json(result.df)},
+                     {"p", number_to_json(result.p)},
+                     {"mean_a", number_to_json(result.mean_a)},
+                     {"mean_b", number_to_json(result.mean_b)},
+                     {"n_a", result.n_a},
                      {"n_b", result.n_b}};
         if (!result.note.empty()) json["note"] = result.note;
         print_json(json);
         return 0;
     }
-    fmt::print("Welch's t-test, alternative: mean(a) {} mean(b)\n", options.alternative == "less" ? "<" : options.alternative == "greater" ? ">" : "is not");
-    fmt::print("t = {:.6g}, df = {:.6g}, p = {:.6g}\nmean(a) = {:.6g} (n = {}), mean(b) = {:.6g} (n = {})\n", result.t, result.df, result.p, result.mean_a,
-               result.n_a, result.mean_b, result.n_b);
+    fmt::print("Welch's t-test, alternative: mean(a) {} mean(b)\n", options.alternative == "less"      ? "<"
+                                                                    : options.alternative == "greater" ? ">"
+                                                                                                       : "is not");
+    fmt::print("t = {:.6g}, df = {:.6g}, p = {:.6g}\nmean(a) = {:.6g} (n = {}), mean(b) = {:.6g} (n = {})\n", result.t, result.df, result.p,
+               result.mean_a, result.n_a, result.mean_b, result.n_b);
     if (!result.note.empty()) fmt::print("{}\n", result.note);
     return 0;
 }
@@ -58,7 +65,8 @@ int paired_command(const StatsOptions& options) {
         return 0;
     }
     fmt::print("paired t:  t = {:.6g}, df = {:.6g}, p = {:.6g}, mean difference {:.6g} (n = {})\n", t.t, t.df, t.p, t.mean_difference, t.n);
-    fmt::print("Wilcoxon:  W = {:.6g}, p = {:.6g} ({})\n", signed_rank.statistic, signed_rank.p, signed_rank.exact ? "exact" : "normal approximation");
+    fmt::print("Wilcoxon:  W = {:.6g}, p = {:.6g} ({})\n", signed_rank.statistic, signed_rank.p,
+               signed_rank.exact ? "exact" : "normal approximation");
     return 0;
 }
 
@@ -77,11 +85,12 @@ void add_samples(CLI::App& command, StatsOptions& options) {
 void add_stats_commands(Cli& cli) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App* stats = add_command_group(cli, "stats", "Tests on files of numbers");
-    add_samples(*add_command(cli, *stats, "welch", "Welch's unequal-variances t-test", "  faceter stats welch --a mote.txt --b ic.txt --alternative less --json",
+    add_samples(*add_command(cli, *stats, "welch", "Welch's unequal-variances t-test",
+                             "  faceter stats welch --a mote.txt --b ic.txt --alternative less --json",
                              [options] { return welch_command(*options); }),
                 *options);
-    add_samples(*add_command(cli, *stats, "paired", "Paired t-test and Wilcoxon's signed-rank test", "  faceter stats paired --a mote.txt --b ic.txt",
-                             [options] { return paired_command(*options); }),
+    add_samples(*add_command(cli, *stats, "paired", "Paired t-test and Wilcoxon's signed-rank test",
+                             "  faceter stats paired --a mote.txt --b ic.txt", [options] { return paired_command(*options); }),
                 *options);
 }
 

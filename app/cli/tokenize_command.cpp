@@ -58,7 +58,8 @@ void add_tokenize_command(Cli& cli) {
                                     [options] { return tokenize(*options); });
     command->add_option("--model", options->model, "Hugging Face folder, 'minilm', or a run's folder")->required();
     command->add_option("INPUT", options->input, ".txt (a text a line), .jsonl (with \"text\"), also .gz and .zst, or '-'")->required();
-    command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: no limit)")->type_name("N");
+    command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: no limit)")
+        ->type_name("N");
     command->add_option("--instruction", options->instruction, "put in front of every text")->type_name("TEXT");
     command->add_option("--threads", options->threads, "0: all cores")->type_name("N");
     command->add_flag("--jsonl", options->jsonl, "the input is JSON lines, whatever its name");

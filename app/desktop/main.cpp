@@ -26,52 +26,64 @@ QSize sizeFrom(const QString& text) {
 }
 
 void describe(QCommandLineParser& parser) {
-    parser.setApplicationDescription(QStringLiteral("Faceter's workbench: compose, run and compare experiments with task-specialised text embeddings.\n\n"
-                                                    "Example:\n  faceter-desktop --project ~/quickstart\n"
-                                                    "  faceter-desktop --project ~/quickstart --screenshot compare compare.png --size 1280x800 --dark"));
+    parser.setApplicationDescription(
+        QStringLiteral("Faceter's workbench: compose, run and compare experiments with task-specialised text embeddings.\n\n"
+                       "Example:\n  faceter-desktop --project ~/quickstart\n"
+                       "  faceter-desktop --project ~/quickstart --screenshot compare compare.png --size 1280x800 --dark"));
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addOptions({{QStringLiteral("project"), QStringLiteral("Open this project folder."), QStringLiteral("DIR")},
-                       {QStringLiteral("screenshot"), QStringLiteral("Render PAGE (start, compose, runs, curves, compare, facets, results) into the PNG file given as "
-                                                                     "argument, off screen, and exit."), QStringLiteral("PAGE")},
+                       {QStringLiteral("screenshot"),
+                        QStringLiteral("Render PAGE (start, compose, runs, curves, compare, facets, results) into the PNG file given as "
+                                       "argument, off screen, and exit."),
+                        QStringLiteral("PAGE")},
                        {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
                        {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
                        {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
-    parser.addPositionalArgument(QStringLiteral("PATH"), QStringLiteral("A project, run folder or experiment file to open; with --screenshot the PNG file."), QStringLiteral("[PATH]"));
+    parser.addPositionalArgument(QStringLiteral("PATH"),
+                                 QStringLiteral("A project, run folder or experiment file to open; with --screenshot the PNG file."),
+                                 QStringLiteral("[PATH]"));
 }
 
 int shoot(MainWindow& window, const QCommandLineParser& parser) {
-    if (parser.positionalArguments().isEmpty()) return fail(ExitCode::usage, QStringLiteral("--screenshot PAGE FILE.png: the file is missing"));
+    if (parser.positionalArguments().isEmpty())
+        return fail(ExitCode::usage, QStringLiteral("--screenshot PAGE FILE.png: the file is missing"));
     QString error;
-    if (!takeScreenshot(window, parser.value(QStringLiteral("screenshot")), parser.positionalArguments().first(), error)) return fail(ExitCode::failed, error);
+    if (!takeScreenshot(window, parser.value(QStringLiteral("screenshot")), parser.positionalArguments().first(), error))
+        return fail(ExitCode::failed, error);
     return 0;
 }
 
 int start(QApplication& application) {
     QCommandLineParser parser;
     describe(parser);
-    if (!parser.parse(application.arguments())) return fail(ExitCode::usage, parser.errorText() + QStringLiteral("; --help lists the options"));
+    if (!parser.parse(application.arguments()))
+        return fail(ExitCode::usage, parser.errorText() + QStringLiteral("; --help lists the options"));
     if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
     if (parser.isSet(QStringLiteral("version"))) parser.showVersion();
     const bool screenshot = parser.isSet(QStringLiteral("screenshot"));
     Theme& theme = Theme::instance();
     const QSettings settings;
-    theme.setMode(parser.isSet(QStringLiteral("dark"))    ? Theme::Mode::dark
-                  : parser.isSet(QStringLiteral("light")) || screenshot ? Theme::Mode::light
-                                                          : static_cast<Theme::Mode>(settings.value(QStringLiteral("theme"), 0).toInt()));
+    theme.setMode(parser.isSet(QStringLiteral("dark")) ? Theme::Mode::dark
+                  : parser.isSet(QStringLiteral("light")) || screenshot
+                      ? Theme::Mode::light
+                      : static_cast<Theme::Mode>(settings.value(QStringLiteral("theme"), 0).toInt()));
     theme.apply();
 
     Workspace workspace;
     MainWindow window(workspace);
     if (parser.isSet(QStringLiteral("size"))) {
         const QSize size = sizeFrom(parser.value(QStringLiteral("size")));
-        if (!size.isValid()) return fail(ExitCode::usage, QStringLiteral("--size %1: expected WIDTHxHEIGHT, as in 1280x800").arg(parser.value(QStringLiteral("size"))));
+        if (!size.isValid())
+            return fail(ExitCode::usage,
+                        QStringLiteral("--size %1: expected WIDTHxHEIGHT, as in 1280x800").arg(parser.value(QStringLiteral("size"))));
         window.resize(size);
     }
     window.show();
     QString path = parser.value(QStringLiteral("project"));
     if (path.isEmpty() && !screenshot) path = parser.positionalArguments().value(0, settings.value(QStringLiteral("project")).toString());
-    if (!path.isEmpty() && !window.openPath(path) && screenshot) return fail(ExitCode::data, path + QStringLiteral(": not a project folder"));
+    if (!path.isEmpty() && !window.openPath(path) && screenshot)
+        return fail(ExitCode::data, path + QStringLiteral(": not a project folder"));
     return screenshot ? shoot(window, parser) : application.exec();
 }
 

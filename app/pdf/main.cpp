@@ -93,7 +93,8 @@ void draw_pages(QTextDocument& page, QPdfWriter& writer, const QSizeF& paper) {
         page.documentLayout()->draw(&painter, context);
         painter.restore();
         painter.setFont(QFont(page.defaultFont().family(), 7));
-        painter.drawText(QRectF(0, paper.height() - footer_px + 6, paper.width(), footer_px - 6), Qt::AlignCenter, QStringLiteral("%1 / %2").arg(i + 1).arg(count));
+        painter.drawText(QRectF(0, paper.height() - footer_px + 6, paper.width(), footer_px - 6), Qt::AlignCenter,
+                         QStringLiteral("%1 / %2").arg(i + 1).arg(count));
     }
 }
 
@@ -111,7 +112,8 @@ int write_pdf(const QString& in, const QString& out, const QString& title) {
     writer.setTitle(title);
     writer.setCreator(QStringLiteral("Faceter"));
     writer.setResolution(300);
-    writer.setPageLayout(QPageLayout(QPageSize(QPageSize::A4), QPageLayout::Landscape, QMarginsF(margin_mm, margin_mm, margin_mm, margin_mm), QPageLayout::Millimeter));
+    writer.setPageLayout(QPageLayout(QPageSize(QPageSize::A4), QPageLayout::Landscape,
+                                     QMarginsF(margin_mm, margin_mm, margin_mm, margin_mm), QPageLayout::Millimeter));
     const QSizeF paper = writer.pageLayout().paintRect(QPageLayout::Inch).size() * pixels_per_inch;
     Page page;
     FigureObject figures;

@@ -33,7 +33,8 @@ void convert_head(const EmbeddingModel& from, const Encoder& to, const fs::path&
 
 int convert(const ConvertCommand& options) {
     const fs::path out = options.folder;
-    if (fs::exists(out) && !fs::is_empty(out) && !options.force) throw usage_error("{}: is not empty; give another folder, or --force", out.string());
+    if (fs::exists(out) && !fs::is_empty(out) && !options.force)
+        throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     const auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(options.model)));
     const Encoder& encoder = *model->encoders.front();
     ModelFolder like = model->folder;
@@ -53,13 +54,21 @@ int convert(const ConvertCommand& options) {
 
 void add_convert(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<ConvertCommand>();
-    auto* command = app.add_subcommand("convert", "Write a model with rotary in place of absolute positions, to be pre-trained further (mNomic-BERT from XLM-R).");
+    auto* command = app.add_subcommand(
+        "convert", "Write a model with rotary in place of absolute positions, to be pre-trained further (mNomic-BERT from XLM-R).");
     command->footer("Example:\n  faceter convert FacebookAI/xlm-roberta-base mnomic-start --rotary-base 10000 --max-positions 2048");
-    command->add_option("MODEL", options->model, "Model folder, 'minilm', or org/name of the Hugging Face hub: BERT, RoBERTa, XLM-R, CamemBERT or DistilBERT")->required();
+    command
+        ->add_option("MODEL", options->model,
+                     "Model folder, 'minilm', or org/name of the Hugging Face hub: BERT, RoBERTa, XLM-R, CamemBERT or DistilBERT")
+        ->required();
     command->add_option("DIR", options->folder, "Folder to write")->required();
     command->add_option("--positions", options->positions, "The new positions")->check(CLI::IsMember({"rotary"}))->capture_default_str();
-    command->add_option("--rotary-base", options->rotary.base, "Base of the rotary angles")->check(CLI::Range(2.0, 1e9))->capture_default_str();
-    command->add_option("--max-positions", options->rotary.max_positions, "Longest text in tokens")->check(CLI::Range(std::int64_t{8}, std::int64_t{1} << 20))->capture_default_str();
+    command->add_option("--rotary-base", options->rotary.base, "Base of the rotary angles")
+        ->check(CLI::Range(2.0, 1e9))
+        ->capture_default_str();
+    command->add_option("--max-positions", options->rotary.max_positions, "Longest text in tokens")
+        ->check(CLI::Range(std::int64_t{8}, std::int64_t{1} << 20))
+        ->capture_default_str();
     command->add_flag("--force", options->force, "Write into a folder that is not empty");
     command->callback([=, &exit_code] { exit_code = convert(*options); });
 }

@@ -14,8 +14,8 @@
 #include "named_model.h"
 #include "stage_data.h"
 
-// faceter data mine, faceter data filter: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the output is whole:
-// embeddings by chunk and results by part, so that a stopped command goes on where it was.
+// faceter data mine, faceter data filter: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the
+// output is whole: embeddings by chunk and results by part, so that a stopped command goes on where it was.
 
 namespace faceter::worker {
 namespace {
@@ -46,7 +46,9 @@ class TeacherWork {
   public:
     TeacherWork(const TeacherOptions& options, const Json& settings)
         : options_(options), opened_(open_model(options.model, false)), work_(options.output + ".work") {
-        pairs_ = load_training_set({{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()}, "retrieval");
+        pairs_ = load_training_set(
+            {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
+            "retrieval");
         normalise_ = opened_.model->folder.similarity != Similarity::dot;
         routes_[0] = route(Role::query, options.query_instruction);
         routes_[1] = route(Role::document, options.document_instruction);
@@ -134,7 +136,9 @@ class TeacherWork {
         const fs::path plan = work_ / "plan.json";
         if (options_.restart) fs::remove_all(work_);
         if (fs::exists(plan) && read_json(plan) != settings)
-            throw usage_error("{}: holds the work of another input, teacher or settings; give --restart to throw it away, or another --output", work_.string());
+            throw usage_error(
+                "{}: holds the work of another input, teacher or settings; give --restart to throw it away, or another --output",
+                work_.string());
         make_directories(work_);
         write_file_atomic(plan, settings.dump(1));
     }
@@ -161,7 +165,8 @@ class MiningDocuments {
         views_ = own_.views(texts_);
         if (options.corpus.empty()) return;
         const std::unordered_set<std::string_view> seen(views_.begin(), views_.end());
-        for (const std::string& text : load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()}))
+        for (const std::string& text :
+             load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()}))
             if (!seen.contains(text)) corpus_.intern(text);
         for (std::uint32_t i = 0; i < corpus_.size(); ++i) ids_.push_back(texts_.size() + i);
         for (const std::string_view text : corpus_.views()) views_.push_back(text);
@@ -181,11 +186,18 @@ class MiningDocuments {
     std::vector<std::string_view> views_;
 };
 
-std::span<const Example> part_of(const TrainingSet& pairs, std::size_t begin, std::size_t end) { return {pairs.examples.data() + begin, end - begin}; }
+std::span<const Example> part_of(const TrainingSet& pairs, std::size_t begin, std::size_t end) {
+    return {pairs.examples.data() + begin, end - begin};
+}
 
 int mine(const MineOptions& options) {
     const MiningSettings& s = options.mining;
-    Json settings = {{"command", "mine"}, {"negatives", s.negatives}, {"depth", s.depth}, {"margin", s.margin}, {"absolute_margin", s.absolute_margin}, {"given", options.filter_given},
+    Json settings = {{"command", "mine"},
+                     {"negatives", s.negatives},
+                     {"depth", s.depth},
+                     {"margin", s.margin},
+                     {"absolute_margin", s.absolute_margin},
+                     {"given", options.filter_given},
                      {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
     TeacherWork work(options, settings);
     const TrainingSet& pairs = work.pairs();
@@ -214,8 +226,10 @@ int mine(const MineOptions& options) {
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
             const double positive = rows.score(example.anchor, example.positive);
-            const auto negatives = options.filter_given ? filter_given(given_negatives(pairs, example), example.anchor, rows, s.limit(positive), tally)
-                                                        : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], documents.ids()), example, positive, positives, s, tally);
+            const auto negatives = options.filter_given
+                                       ? filter_given(given_negatives(pairs, example), example.anchor, rows, s.limit(positive), tally)
+                                       : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], documents.ids()), example,
+                                                          positive, positives, s, tally);
             Json line = work.line(example);
             line["negatives"] = Json::array();
             for (const std::uint32_t id : negatives) line["negatives"].push_back(documents.text(id));
@@ -251,7 +265,8 @@ int filter(const FilterOptions& options) {
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
-            const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive, rows.score(example.anchor, example.positive), options.top_k);
+            const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive,
+                                            rows.score(example.anchor, example.positive), options.top_k);
             ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
             if (!kept) continue;
             Json line = work.line(example);
@@ -270,10 +285,13 @@ int filter(const FilterOptions& options) {
 void add_teacher_options(CLI::App& command, TeacherOptions& options) {
     add_model_options(command, options.model, false);
     command.add_option("--task", options.model.task, "Task of a run whose instructions and experts to use");
-    command.add_option("--query-instruction", options.query_instruction, "Instruction in front of queries; default: the model's prompt named query");
-    command.add_option("--document-instruction", options.document_instruction, "Instruction in front of documents; default: the model's prompt named document or passage");
+    command.add_option("--query-instruction", options.query_instruction,
+                       "Instruction in front of queries; default: the model's prompt named query");
+    command.add_option("--document-instruction", options.document_instruction,
+                       "Instruction in front of documents; default: the model's prompt named document or passage");
     command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives}")->required();
-    command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")->check(CLI::IsMember({"fail", "skip"}));
+    command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")
+        ->check(CLI::IsMember({"fail", "skip"}));
     command.add_flag("--restart", options.restart, "Throw away what a stopped command left");
     command.add_flag("--json", options.json, "Print the report as JSON");
     command.add_option("INPUT", options.input, "Pairs: JSON lines, .tsv or .csv, also .gz and .zst")->required()->check(CLI::ExistingFile);
@@ -285,16 +303,22 @@ void add_data(CLI::App& app, int& exit_code) {
     auto* data = app.add_subcommand("data", "Judge training pairs by a teacher.");
     data->require_subcommand(1);
     const auto mining = std::make_shared<MineOptions>();
-    auto* mine_command = data->add_subcommand("mine", "Find hard negatives: of the teacher's best documents, those below a margin of the positive's score.");
-    mine_command->footer("Example:\n  faceter data mine --model minilm --output mined.jsonl --negatives 7 --margin 0.95 pairs.jsonl\n"
-                         "  faceter data mine --model minilm --output kept.jsonl --filter-given triplets.jsonl");
+    auto* mine_command =
+        data->add_subcommand("mine", "Find hard negatives: of the teacher's best documents, those below a margin of the positive's score.");
+    mine_command->footer(
+        "Example:\n  faceter data mine --model minilm --output mined.jsonl --negatives 7 --margin 0.95 pairs.jsonl\n"
+        "  faceter data mine --model minilm --output kept.jsonl --filter-given triplets.jsonl");
     add_teacher_options(*mine_command, *mining);
     mine_command->add_option("--negatives", mining->mining.negatives, "Negatives of each pair, at most")->check(CLI::Range(1, 1000));
     mine_command->add_option("--depth", mining->mining.depth, "Best documents that are looked at")->check(CLI::Range(1, 10000));
-    mine_command->add_option("--margin", mining->mining.margin, "A negative's score stays below this share of the positive's")->check(CLI::Range(0.0, 1.0));
-    mine_command->add_option("--absolute-margin", mining->mining.absolute_margin, "And below the positive's by this")->check(CLI::Range(0.0, 2.0));
-    mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"")->check(CLI::ExistingFile);
-    mine_command->add_flag("--filter-given", mining->filter_given, "Mine nothing; drop the input's own negatives that lie above the margin");
+    mine_command->add_option("--margin", mining->mining.margin, "A negative's score stays below this share of the positive's")
+        ->check(CLI::Range(0.0, 1.0));
+    mine_command->add_option("--absolute-margin", mining->mining.absolute_margin, "And below the positive's by this")
+        ->check(CLI::Range(0.0, 2.0));
+    mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"")
+        ->check(CLI::ExistingFile);
+    mine_command->add_flag("--filter-given", mining->filter_given,
+                           "Mine nothing; drop the input's own negatives that lie above the margin");
     mine_command->callback([=, &exit_code] { exit_code = mine(*mining); });
 
     const auto filtering = std::make_shared<FilterOptions>();

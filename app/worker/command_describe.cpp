@@ -11,10 +11,15 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
     const EncoderConfig& config = model.encoders.front()->config();
     Json mixtures = Json::array();
     for (std::size_t i = 0; i < model.encoders.front()->blocks().size(); ++i)
-        if (const Block& block = model.encoders.front()->blocks()[i]; block.is_mixture()) mixtures.push_back({{"block", i}, {"experts", block.experts.size()}});
+        if (const Block& block = model.encoders.front()->blocks()[i]; block.is_mixture())
+            mixtures.push_back({{"block", i}, {"experts", block.experts.size()}});
     Json routes = Json::array();
     for (const auto& [key, route] : model.routes)
-        routes.push_back({{"task", key.first}, {"role", role_name(key.second)}, {"instruction", route.instruction}, {"encoder", route.encoder}, {"expert", route.expert}});
+        routes.push_back({{"task", key.first},
+                          {"role", role_name(key.second)},
+                          {"instruction", route.instruction},
+                          {"encoder", route.encoder},
+                          {"expert", route.expert}});
     Json described = {{"folder", model.folder.folder.string()},
                       {"type", model.folder.model_type},
                       {"layers", config.num_layers},
@@ -30,7 +35,8 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
     described.update(model_measurements(model));
     if (tensors) {
         described["tensors"] = Json::array();
-        for (const NamedTensor& t : model.named_tensors()) described["tensors"].push_back({{"name", t.name}, {"shape", t.tensor.sizes().vec()}});
+        for (const NamedTensor& t : model.named_tensors())
+            described["tensors"].push_back({{"name", t.name}, {"shape", t.tensor.sizes().vec()}});
     }
     return described;
 }

@@ -78,16 +78,24 @@ int embed(const EmbedCommand& options) {
 
 void add_embed(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<EmbedCommand>();
-    auto* command = app.add_subcommand("embed", "Embed texts into a NumPy file, float32 [N, D] unless --precision says otherwise, in input order.");
-    command->footer("Example:\n  faceter embed --model minilm --output vectors.npy texts.txt\n"
-                    "  faceter embed --model quickstart-mote --project my-project --task retrieval.document --output d.npy docs.jsonl");
+    auto* command =
+        app.add_subcommand("embed", "Embed texts into a NumPy file, float32 [N, D] unless --precision says otherwise, in input order.");
+    command->footer(
+        "Example:\n  faceter embed --model minilm --output vectors.npy texts.txt\n"
+        "  faceter embed --model quickstart-mote --project my-project --task retrieval.document --output d.npy docs.jsonl");
     add_model_options(*command, options->model, true);
     command->add_option("--output", options->output, "File to write, .npy")->required();
-    command->add_option("--precision", options->precision, "float32; int8: each vector scaled by its largest element; binary: signs, eight a byte (numpy.packbits)")
+    command
+        ->add_option("--precision", options->precision,
+                     "float32; int8: each vector scaled by its largest element; binary: signs, eight a byte (numpy.packbits)")
         ->check(CLI::IsMember({"float32", "int8", "binary"}));
-    command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")->check(CLI::PositiveNumber);
+    command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
+        ->check(CLI::PositiveNumber);
     command->add_flag("--jsonl", options->jsonl, "Read standard input as JSON lines with \"text\"");
-    command->add_option("INPUT", options->input, "A text a line (.txt), JSON lines with \"text\" (.jsonl), also .gz and .zst; - for standard input")->required();
+    command
+        ->add_option("INPUT", options->input,
+                     "A text a line (.txt), JSON lines with \"text\" (.jsonl), also .gz and .zst; - for standard input")
+        ->required();
     command->callback([=, &exit_code] { exit_code = embed(*options); });
 }
 

@@ -9,13 +9,13 @@
 #include "common/error.h"
 #include "common/progress.h"
 #include "common/strings.h"
+#include "compare/mteb_results.h"
 #include "data/sources.h"
 #include "eval/form_scores.h"
 #include "eval/tasks.h"
+#include "experiment/suite.h"
 #include "figure/table_export.h"
 #include "named_model.h"
-#include "compare/mteb_results.h"
-#include "experiment/suite.h"
 #include "stats/descriptive.h"
 
 namespace faceter::worker {
@@ -89,7 +89,9 @@ std::vector<Json> entries_of(const EvaluateCommand& options, bool has_tasks) {
         std::move(plan.entries.begin(), plan.entries.end(), std::back_inserter(entries));
     }
     for (Json& entry : entries)
-        for (const auto& [key, limit] : {std::pair<const char*, std::size_t>{"max_examples", options.max_examples}, {"max_documents", options.max_documents}, {"max_queries", options.max_queries}})
+        for (const auto& [key, limit] : {std::pair<const char*, std::size_t>{"max_examples", options.max_examples},
+                                         {"max_documents", options.max_documents},
+                                         {"max_queries", options.max_queries}})
             if (limit > 0) entry[key] = limit;
     return entries;
 }
@@ -98,12 +100,13 @@ EvaluationSet read_set(const Json& entry) {
     DataRequest request;
     request.settings = entry;
     EvaluationSet set = load_evaluation_set(request);
-    for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
+    for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card"))
+        fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
     return set;
 }
 
-/// What is to be scored. Folders named one by one are all read before anything is computed: a broken one is found now, not after an hour. A suite may be larger
-/// than memory, so its data sets are read one after another.
+/// What is to be scored. Folders named one by one are all read before anything is computed: a broken one is found now, not after an hour. A
+/// suite may be larger than memory, so its data sets are read one after another.
 class SetsToScore {
   public:
     SetsToScore(std::vector<Json> entries, bool all_at_once) : entries_(std::move(entries)) {
@@ -117,11 +120,14 @@ class SetsToScore {
     std::vector<EvaluationSet> read_;
 };
 
-/// A model without tasks, or one whose task or instruction the command line gives, has one route for all texts; a suite's instruction stands before it.
+/// A model without tasks, or one whose task or instruction the command line gives, has one route for all texts; a suite's instruction
+/// stands before it.
 EvaluationRoutes chosen_routes(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationSet& set) {
     EvaluationRoutes routes = routes_for(*opened.model, set, "");
     if (options.model.task.empty() && options.model.instruction.empty() && (!routes.task.empty() || opened.model->router)) return routes;
-    if (options.model.task.empty() && options.model.instruction.empty() && (set.routing.query_instruction || set.routing.document_instruction)) return routes;
+    if (options.model.task.empty() && options.model.instruction.empty() &&
+        (set.routing.query_instruction || set.routing.document_instruction))
+        return routes;
     return {options.model.task, opened.route, opened.route};
 }
 
@@ -138,19 +144,23 @@ void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, 
 
 int evaluate(const EvaluateCommand& options) {
     if (options.data.empty() && options.suite.empty()) throw usage_error("give --data FOLDER, or --suite NAME with --data-root DIR");
-    if (!options.suite.empty() && options.data_root.empty()) throw usage_error("--suite needs --data-root DIR, the folder whose sub-folders are its data sets");
+    if (!options.suite.empty() && options.data_root.empty())
+        throw usage_error("--suite needs --data-root DIR, the folder whose sub-folders are its data sets");
     if (!options.suite.empty()) say_missing(options);
     const OpenedModel opened = open_model(options.model, true);
     SetsToScore sets(entries_of(options, !opened.model->tasks.empty()), options.suite.empty());
     CachedEmbedder embedder(*opened.model);
-    if (options.cache_mib > 0) embedder.use_file(std::make_shared<EmbeddingFile>(EmbeddingFile::default_file(), static_cast<std::uint64_t>(options.cache_mib) << 20));
+    if (options.cache_mib > 0)
+        embedder.use_file(
+            std::make_shared<EmbeddingFile>(EmbeddingFile::default_file(), static_cast<std::uint64_t>(options.cache_mib) << 20));
     const std::int64_t dim = opened.model->dim();
     FormScores forms{dim, embedding_forms(options.prefixes, options.precisions, dim), {}};
     std::vector<EvaluationResult> results;
     ProgressLine progress("evaluate", sets.size(), "data sets");
     for (std::size_t i = 0; i < sets.size(); ++i) {
         const EvaluationSet set = sets.take(i);
-        if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} data sets", results.size(), sets.size()));
+        if (stop_requested() != StopRequest::none)
+            throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} data sets", results.size(), sets.size()));
         progress.update(results.size(), set.name);
         const auto start = std::chrono::steady_clock::now();
         add_form_scores(forms, embedder, set, chosen_routes(options, opened, set));
@@ -178,23 +188,32 @@ int evaluate(const EvaluateCommand& options) {
 void add_evaluate(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<EvaluateCommand>();
     auto* command = app.add_subcommand("evaluate", "Score a model by MTEB's protocols on BEIR and MTEB folders.");
-    command->footer("Example:\n  faceter evaluate --model minilm --data data/scifact --data data/banking77 --json\n"
-                    "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results\n"
-                    "  faceter evaluate --model minilm --data data/scifact --prefix 192,96 --precision int8,binary");
+    command->footer(
+        "Example:\n  faceter evaluate --model minilm --data data/scifact --data data/banking77 --json\n"
+        "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results\n"
+        "  faceter evaluate --model minilm --data data/scifact --prefix 192,96 --precision int8,binary");
     add_model_options(*command, options->model, true);
     command->add_option("--data", options->data, "Folder of one data set (BEIR, or MTEB's JSON lines); may be given again");
-    command->add_option("--suite", options->suite, "A suite of data sets (mteb-english-56, beir-15, mote ...), or a YAML file; needs --data-root");
+    command->add_option("--suite", options->suite,
+                        "A suite of data sets (mteb-english-56, beir-15, mote ...), or a YAML file; needs --data-root");
     command->add_option("--data-root", options->data_root, "Folder whose sub-folders are the suite's data sets");
     command->add_flag("--present", options->present, "With --suite: score those that are there; without it a missing one is an error");
     command->add_option("--split", options->split, "Split to score");
     command->add_option("--max-examples", options->max_examples, "At most so many test texts, pairs or sentences of a set, chosen by hash");
     command->add_option("--max-documents", options->max_documents, "Retrieval: at most so many documents");
     command->add_option("--max-queries", options->max_queries, "Retrieval: at most so many queries");
-    command->add_option("--prefix", options->prefixes, "Score the first so many elements of the embeddings as well, as in --prefix 256,128,64")->delimiter(',')->check(CLI::PositiveNumber);
-    command->add_option("--precision", options->precisions, "Score embeddings as stored in int8 or binary as well, alone and of each prefix")
+    command
+        ->add_option("--prefix", options->prefixes, "Score the first so many elements of the embeddings as well, as in --prefix 256,128,64")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--precision", options->precisions, "Score embeddings as stored in int8 or binary as well, alone and of each prefix")
         ->delimiter(',')
         ->check(CLI::IsMember({"int8", "binary"}));
-    command->add_option("--cache", options->cache_mib, "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")->check(CLI::Range(1, 1 << 24));
+    command
+        ->add_option("--cache", options->cache_mib,
+                     "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")
+        ->check(CLI::Range(1, 1 << 24));
     command->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder");
     command->add_option("--model-name", options->model_name, "With --mteb-results: the model's name, as org/name; default: of --model");
     command->add_flag("--json", options->json, "Print JSON");

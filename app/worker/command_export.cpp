@@ -28,7 +28,8 @@ void write_folder(const fs::path& out, const EmbeddingModel& model, const Route&
     make_directories(out);
     write_sentence_transformers_files(out, like);
     write_model_tensors(out, like, model.encoders[static_cast<std::size_t>(route.encoder)]->dense_tensors(route.expert));
-    if (const fs::path head = model.folder.folder / mlm_head_file; fs::exists(head)) fs::copy_file(head, out / mlm_head_file, fs::copy_options::overwrite_existing);
+    if (const fs::path head = model.folder.folder / mlm_head_file; fs::exists(head))
+        fs::copy_file(head, out / mlm_head_file, fs::copy_options::overwrite_existing);
     fmt::print("{}\n", out.string());
 }
 
@@ -51,21 +52,26 @@ void refuse_routed_blocks_elsewhere(const EmbeddingModel& model, const std::stri
     const auto& blocks = model.encoders.front()->blocks();
     const bool routed = std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.routing.has_value(); });
     if (routed && model.folder.model_type != "nomic_bert")
-        throw data_error("{}: has token-routed blocks, which no {} checkpoint can hold outside of Faceter; train it from a NomicBERT model to export it", run, model.folder.model_type);
+        throw data_error(
+            "{}: has token-routed blocks, which no {} checkpoint can hold outside of Faceter; train it from a NomicBERT model to export it",
+            run, model.folder.model_type);
 }
 
 int export_run(const ExportCommand& options) {
     const auto run = find_run(options.run, options.project);
-    if (!run) throw usage_error("no run '{}' in {}; 'faceter list --project {}' shows the runs", options.run, options.project, options.project);
+    if (!run)
+        throw usage_error("no run '{}' in {}; 'faceter list --project {}' shows the runs", options.run, options.project, options.project);
     const fs::path out = options.folder;
-    if (fs::exists(out) && !fs::is_empty(out) && !options.force) throw usage_error("{}: is not empty; give another folder, or --force", out.string());
+    if (fs::exists(out) && !fs::is_empty(out) && !options.force)
+        throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     const auto model = open_run_model(*run);
     refuse_routed_blocks_elsewhere(*model, options.run);
     if (!options.task.empty()) {
         const ServedRoute served = parse_route(options.task, model->tasks);
         write_folder(out, *model, model->route(served.task, served.role));
     } else if (needs_one_folder_a_task(*model)) {
-        for (const auto& [key, route] : model->routes) write_folder(out / safe_file_name(key.first + "." + std::string(role_name(key.second))), *model, route);
+        for (const auto& [key, route] : model->routes)
+            write_folder(out / safe_file_name(key.first + "." + std::string(role_name(key.second))), *model, route);
     } else {
         add_prompts(*model);
         write_folder(out, *model, {});
@@ -77,9 +83,11 @@ int export_run(const ExportCommand& options) {
 
 void add_export(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<ExportCommand>();
-    auto* command = app.add_subcommand("export", "Write a run's model as a folder that sentence-transformers loads (a mixture: one folder a task and role).");
-    command->footer("Example:\n  faceter export quickstart-ic exported --project my-project\n"
-                    "  faceter export quickstart-mote retrieval-model --project my-project --task retrieval.document");
+    auto* command = app.add_subcommand(
+        "export", "Write a run's model as a folder that sentence-transformers loads (a mixture: one folder a task and role).");
+    command->footer(
+        "Example:\n  faceter export quickstart-ic exported --project my-project\n"
+        "  faceter export quickstart-mote retrieval-model --project my-project --task retrieval.document");
     command->add_option("RUN", options->run, "Run folder or name")->required();
     command->add_option("DIR", options->folder, "Folder to write")->required();
     command->add_option("--project", options->project, "Project folder that the run's name is looked up in");

@@ -25,21 +25,31 @@ fs::path router_folder(const RouterCommand& options) {
     const auto run = find_run(options.model, options.project);
     const fs::path folder = run ? final_model_folder(*run) : resolve_model(options.model);
     if (!router_method(folder).empty()) return folder;
-    if (run && !fs::is_directory(folder)) throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'", run->folder().string(), run->info().id);
-    throw data_error("{}: has no router (router.json); expected a run of a method that routes, such as router_retriever, or its model folder", folder.string());
+    if (run && !fs::is_directory(folder))
+        throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",
+                         run->folder().string(), run->info().id);
+    throw data_error(
+        "{}: has no router (router.json); expected a run of a method that routes, such as router_retriever, or its model folder",
+        folder.string());
 }
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.is_number_float() ? fmt::format("{:.4f}", value.get<double>()) : value.dump(); }
+std::string plain(const Json& value) {
+    return value.is_string()         ? value.get<std::string>()
+           : value.is_number_float() ? fmt::format("{:.4f}", value.get<double>())
+                                     : value.dump();
+}
 
 /// A list of objects with the same members as a table.
 Table table_of(const std::string& name, const Json& entries) {
     Table table;
     table.name = name;
     if (entries.empty()) return table;
-    for (const auto& [key, value] : entries.front().items()) table.add_column(key, value.is_number_integer() ? ColumnKind::count : value.is_number() ? ColumnKind::number : ColumnKind::text, 4);
+    for (const auto& [key, value] : entries.front().items())
+        table.add_column(key, value.is_number_integer() ? ColumnKind::count : value.is_number() ? ColumnKind::number : ColumnKind::text, 4);
     for (const Json& entry : entries) {
         std::vector<Cell> cells;
-        for (const auto& [key, value] : entry.items()) cells.push_back(value.is_number() ? Cell::of(value.get<double>()) : Cell::of(plain(value)));
+        for (const auto& [key, value] : entry.items())
+            cells.push_back(value.is_number() ? Cell::of(value.get<double>()) : Cell::of(plain(value)));
         table.add_row(std::move(cells));
     }
     return table;
@@ -56,13 +66,16 @@ void print(const Json& json, bool as_json) {
             tables.emplace_back(key, value);
         } else if (value.is_object()) {
             for (const auto& [inner, part] : value.items())
-                if (part.is_array()) tables.emplace_back(inner, part);
-                else fmt::print("  {:20} {}\n", inner, plain(part));
+                if (part.is_array())
+                    tables.emplace_back(inner, part);
+                else
+                    fmt::print("  {:20} {}\n", inner, plain(part));
         } else {
             fmt::print("{:22} {}\n", key, plain(value));
         }
     }
-    for (const auto& [name, entries] : tables) fmt::print("\n{}\n{}", name, entries.empty() ? "none\n" : table_to_text(table_of(name, entries)));
+    for (const auto& [name, entries] : tables)
+        fmt::print("\n{}\n{}", name, entries.empty() ? "none\n" : table_to_text(table_of(name, entries)));
 }
 
 int list(const RouterCommand& options) {
@@ -110,8 +123,9 @@ CLI::App* subcommand(CLI::App& router, RouterCommand& options, const char* name,
 void add_router(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<RouterCommand>();
     CLI::App* router = app.add_subcommand("router", "Show, explain and change what chooses among a model's gates.")->require_subcommand(1);
-    router->footer("Example:\n  faceter router explain my-router \"wavelet transform of audio\" --project my-project\n"
-                   "  faceter router add my-router gates/medicine --domain medicine --train pairs.jsonl");
+    router->footer(
+        "Example:\n  faceter router explain my-router \"wavelet transform of audio\" --project my-project\n"
+        "  faceter router add my-router gates/medicine --domain medicine --train pairs.jsonl");
     CLI::App* command = subcommand(*router, *options, "list", "Gates, domains and pilots");
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([=, &exit_code] { exit_code = list(*options); });
@@ -124,7 +138,8 @@ void add_router(CLI::App& app, int& exit_code) {
     command->add_option("GATE", options->gate, "PEFT folder of the gate")->required();
     command->add_option("--name", options->name, "Name of the gate; default: of its folder");
     command->add_option("--domain", options->domain, "Domain that it was trained on; default: its name");
-    command->add_option("--train", options->train, "Training pairs of the domain (JSON lines with query and document): they become pilots too");
+    command->add_option("--train", options->train,
+                        "Training pairs of the domain (JSON lines with query and document): they become pilots too");
     command->callback([=, &exit_code] { exit_code = edit(*options, added(*options)); });
     command = subcommand(*router, *options, "remove", "Remove a gate; its files are kept under removed/");
     command->add_option("GATE", options->gate, "Name of the gate")->required();

@@ -14,23 +14,30 @@ namespace {
 /// A copy of standard output that only the session writes to; descriptor 1 becomes standard error, since libraries print there.
 int private_output() {
     const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw failure("session: cannot duplicate standard output: {}", errno_text(errno));
+    if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        throw failure("session: cannot duplicate standard output: {}", errno_text(errno));
     return output;
 }
 
 int serve() {
     std::signal(SIGPIPE, SIG_IGN);
     const auto data = std::make_shared<SessionData>();
-    const auto with_data = [data](auto body) { return [data, body](const Json& params, Request& request) { return body(params, *data, request); }; };
-    SessionServer server(STDIN_FILENO, private_output(), {{"preview", with_data(preview)}, {"estimate", with_data(estimate)}, {"embed", with_data(embed)}});
+    const auto with_data = [data](auto body) {
+        return [data, body](const Json& params, Request& request) { return body(params, *data, request); };
+    };
+    SessionServer server(STDIN_FILENO, private_output(),
+                         {{"preview", with_data(preview)}, {"estimate", with_data(estimate)}, {"embed", with_data(embed)}});
     return server.serve();
 }
 
 }  // namespace
 
 void add_session(CLI::App& app, int& exit_code) {
-    auto* command = app.add_subcommand("session", "Answer requests as JSON lines on standard input and output (data preview, estimate, embedding); for the workbench.");
-    command->footer("Example:\n  echo '{\"id\": 1, \"method\": \"embed\", \"params\": {\"model\": \"minilm\", \"texts\": [\"a text\"]}}' | faceter-worker session");
+    auto* command = app.add_subcommand(
+        "session", "Answer requests as JSON lines on standard input and output (data preview, estimate, embedding); for the workbench.");
+    command->footer(
+        "Example:\n  echo '{\"id\": 1, \"method\": \"embed\", \"params\": {\"model\": \"minilm\", \"texts\": [\"a text\"]}}' | "
+        "faceter-worker session");
     command->callback([&exit_code] { exit_code = serve(); });
 }
 

@@ -12,10 +12,10 @@ namespace {
 constexpr int success = 0;
 
 struct Utilisation {
-    unsigned gpu, memory;   // per cent
+    unsigned gpu, memory;  // per cent
 };
 struct Memory {
-    unsigned long long total, free, used;   // bytes
+    unsigned long long total, free, used;  // bytes
 };
 
 /// Item `index` of a list with commas; nothing where it has fewer.
@@ -40,7 +40,7 @@ struct GpuMonitor::Library {
     int (*name)(void*, char*, unsigned) = nullptr;
     int (*utilisation)(void*, Utilisation*) = nullptr;
     int (*memory)(void*, Memory*) = nullptr;
-    int (*power)(void*, unsigned*) = nullptr;   // milliwatts
+    int (*power)(void*, unsigned*) = nullptr;  // milliwatts
 
     template <typename Function>
     bool find(const char* symbol, Function& function) const {
@@ -50,8 +50,9 @@ struct GpuMonitor::Library {
     bool open(const std::string& file) {
         handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
         return handle && find("nvmlInit_v2", start) && find("nvmlShutdown", stop) && find("nvmlDeviceGetHandleByIndex_v2", by_index) &&
-               find("nvmlDeviceGetHandleByUUID", by_uuid) && find("nvmlDeviceGetName", name) && find("nvmlDeviceGetUtilizationRates", utilisation) &&
-               find("nvmlDeviceGetMemoryInfo", memory) && find("nvmlDeviceGetPowerUsage", power) && start() == success;
+               find("nvmlDeviceGetHandleByUUID", by_uuid) && find("nvmlDeviceGetName", name) &&
+               find("nvmlDeviceGetUtilizationRates", utilisation) && find("nvmlDeviceGetMemoryInfo", memory) &&
+               find("nvmlDeviceGetPowerUsage", power) && start() == success;
     }
     ~Library() {
         if (stop) stop();
@@ -66,7 +67,8 @@ std::unique_ptr<GpuMonitor> GpuMonitor::open(int index, const std::string& visib
     if (!place) return nullptr;
     std::unique_ptr<GpuMonitor> monitor(new GpuMonitor);
     const auto number = parse_int(*place);
-    const int found = number ? library->by_index(static_cast<unsigned>(*number), &monitor->device_) : library->by_uuid(place->c_str(), &monitor->device_);
+    const int found =
+        number ? library->by_index(static_cast<unsigned>(*number), &monitor->device_) : library->by_uuid(place->c_str(), &monitor->device_);
     if (found != success) return nullptr;
     char name[96] = "";
     if (library->name(monitor->device_, name, sizeof name) == success) monitor->name_ = name;
@@ -79,7 +81,7 @@ std::optional<GpuMonitor::Sample> GpuMonitor::sample() const {
     Memory memory{};
     unsigned milliwatts = 0;
     if (library_->utilisation(device_, &busy) != success || library_->memory(device_, &memory) != success) return std::nullopt;
-    library_->power(device_, &milliwatts);   // some GPUs do not say
+    library_->power(device_, &milliwatts);  // some GPUs do not say
     return Sample{static_cast<double>(busy.gpu), static_cast<double>(memory.used) / (1 << 30), milliwatts / 1000.0};
 }
 

@@ -8,13 +8,13 @@ namespace faceter::worker {
 /// One GPU as NVIDIA's management library sees it, whoever uses it. The library is opened when it is asked for: it comes with the driver.
 class GpuMonitor {
   public:
-    /// The GPU that CUDA numbers `index` in this process; null where there is no library or no such GPU. `visible`: CUDA_VISIBLE_DEVICES, a list of numbers or
-    /// identifiers ("GPU-8f3c..."); empty: all.
+    /// The GPU that CUDA numbers `index` in this process; null where there is no library or no such GPU. `visible`: CUDA_VISIBLE_DEVICES, a
+    /// list of numbers or identifiers ("GPU-8f3c..."); empty: all.
     static std::unique_ptr<GpuMonitor> open(int index, const std::string& visible, const std::string& library = "libnvidia-ml.so.1");
 
     struct Sample {
-        double busy_percent = 0;   ///< of the time since the library's last sample in which a kernel ran
-        double memory_gib = 0;     ///< in use
+        double busy_percent = 0;  ///< of the time since the library's last sample in which a kernel ran
+        double memory_gib = 0;    ///< in use
         double power_w = 0;
     };
     std::optional<Sample> sample() const;

@@ -28,7 +28,8 @@ std::string processor_name() {
 }
 
 /// Texts as they come to a server, of some lengths; the same for every model.
-constexpr std::string_view latency_texts[] = {"How do I reset my password?", "lightweight web browser", "The train to the airport leaves every twenty minutes from platform two.",
+constexpr std::string_view latency_texts[] = {"How do I reset my password?", "lightweight web browser",
+                                              "The train to the airport leaves every twenty minutes from platform two.",
                                               "Which medicines must not be taken together with grapefruit juice, and why?"};
 
 double lower_quartile(std::vector<double>& values) {
@@ -37,8 +38,8 @@ double lower_quartile(std::vector<double>& values) {
     return *place;
 }
 
-/// Seconds to embed one short text on its own, as a server would: the mean over the texts of each one's lower quartile over many rounds (other programs
-/// only ever add time). A round takes each text once, so that a busy moment falls on all of them and on few rounds.
+/// Seconds to embed one short text on its own, as a server would: the mean over the texts of each one's lower quartile over many rounds
+/// (other programs only ever add time). A round takes each text once, so that a busy moment falls on all of them and on few rounds.
 double single_text_latency(const EmbeddingModel& model) {
     constexpr int warm_up = 10, rounds = 101;
     constexpr std::size_t num_texts = std::size(latency_texts);

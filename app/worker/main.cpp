@@ -1,7 +1,7 @@
-#include "figure/help_formatter.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "figure/help_formatter.h"
 #include "model/tensor_memory.h"
 
 namespace faceter::worker {

@@ -21,9 +21,10 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
 struct OpenedModel {
     std::unique_ptr<EmbeddingModel> model;
     std::optional<RunDirectory> run;
-    Route route;   ///< of --task or --instruction
+    Route route;  ///< of --task or --instruction
 };
-/// Opens it; with --task a run's mixture is opened for that task only. Usage errors: a task that it does not have, --task with --instruction.
+/// Opens it; with --task a run's mixture is opened for that task only. Usage errors: a task that it does not have, --task with
+/// --instruction.
 OpenedModel open_model(const ModelOptions& options, bool with_route);
 
 }  // namespace faceter::worker

@@ -24,7 +24,8 @@ namespace {
 EarlyStopping early_stopping_of(const Json& training) {
     const Json& settings = training.contains("early_stopping") ? training.at("early_stopping") : Json();
     if (settings.is_null()) return {};
-    return {true, json_or<std::int64_t>(settings, "patience", 3, "early_stopping"), json_or<double>(settings, "min_delta", 0, "early_stopping")};
+    return {true, json_or<std::int64_t>(settings, "patience", 3, "early_stopping"),
+            json_or<double>(settings, "min_delta", 0, "early_stopping")};
 }
 
 CheckpointStore store_of(const RunDirectory& run) {
@@ -61,11 +62,12 @@ RunSession::RunSession(const fs::path& folder)
 }
 
 DataRequest RunSession::request(const Json& entry) const {
-    return {entry, run_.folder(), json_or<std::uint64_t>(settings_, "seed", 1, "seed"), json_or<std::size_t>(settings_, "sample_limit", 0, "sample_limit")};
+    return {entry, run_.folder(), json_or<std::uint64_t>(settings_, "seed", 1, "seed"),
+            json_or<std::size_t>(settings_, "sample_limit", 0, "sample_limit")};
 }
 
 void RunSession::warn(const std::string& message) {
-    if (!is_root()) return;   // the same as rank 0 says
+    if (!is_root()) return;  // the same as rank 0 says
     fmt::print(stderr, "warning: {}\n", message);
     journal_->event("warning", {{"message", message}});
 }
@@ -89,8 +91,10 @@ void RunSession::load_training_data() {
 void RunSession::add_training_sets(std::vector<TrainingSet> sets, const Task& task) {
     for (TrainingSet& set : sets) {
         if (own_instructions(set) && task.query_instruction.empty() && task.document_instruction.empty())
-            throw settings_error("tasks.{}: its data set '{}' brings instructions of its own, but the task has none, which texts from elsewhere would need; give it 'instructions'",
-                                 task.name, set.name);
+            throw settings_error(
+                "tasks.{}: its data set '{}' brings instructions of its own, but the task has none, which texts from elsewhere would need; "
+                "give it 'instructions'",
+                task.name, set.name);
         set.task = task.name;
         for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
         journal_->event("data", {{"use", "training"}, {"task", task.name}, {"card", set.card}});
@@ -107,7 +111,8 @@ void RunSession::load_evaluation_data() {
             warn(error.what());
             continue;
         }
-        for (const Json& warning : json_or<Json>(evaluation_.back().card, "warnings", Json::array(), "card")) warn(warning.get<std::string>());
+        for (const Json& warning : json_or<Json>(evaluation_.back().card, "warnings", Json::array(), "card"))
+            warn(warning.get<std::string>());
         journal_->event("data", {{"use", "evaluation"}, {"task", evaluation_.back().task_type}, {"card", evaluation_.back().card}});
     }
 }
@@ -162,7 +167,9 @@ void RunSession::join_others() {
     }
     group_ = join_group(rendezvous_, timeouts, device_);
     Json plan;
-    if (is_root()) plan = {{"attempt", journal_->attempt()}, {"trained", trained_}, {"checkpoint", resume_ ? resume_->folder.filename().string() : ""}};
+    if (is_root())
+        plan = {
+            {"attempt", journal_->attempt()}, {"trained", trained_}, {"checkpoint", resume_ ? resume_->folder.filename().string() : ""}};
     plan = Json::parse(text_of_root(*group_, plan.dump()));
     if (is_root()) return;
     trained_ = plan.at("trained").get<bool>();
@@ -187,7 +194,7 @@ int RunSession::work() {
     for (const std::string& warning : resume_warnings_) warn(warning);
     if (is_root()) load_evaluation_data();
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
-    group_->barrier();   // rank 0 has written the final model
+    group_->barrier();  // rank 0 has written the final model
     if (trained_ || !is_root()) {
         model_ = open_run_model(run_);
         model_->move_to(device_);
@@ -225,13 +232,15 @@ bool RunSession::train() {
     model_->move_to(device_);
     const auto stages = planned_stages(settings_, *variant_, *model_);
     announce(stages);
-    const StageData data(run_.folder() / "data", *model_, [&](const std::string& what) { journal_->phase(what); },
-                         [&](const std::string& what, const TrainingSet& set, const Tally& tally) {
-                             journal_->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
-                         });
+    const StageData data(
+        run_.folder() / "data", *model_, [&](const std::string& what) { journal_->phase(what); },
+        [&](const std::string& what, const TrainingSet& set, const Tally& tally) {
+            journal_->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
+        });
     const std::size_t first = resume_ ? resume_->state.stage : 0;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        if (i == 0 || stages[i].part != stages[i - 1].part) {   // also of stages that an earlier attempt has trained: the next ones build on their data
+        if (i == 0 || stages[i].part !=
+                          stages[i - 1].part) {  // also of stages that an earlier attempt has trained: the next ones build on their data
             if (!is_root()) group_->barrier();   // rank 0 chooses and writes, the others find it
             data.prepare(stages[i], training_);
             if (is_root()) group_->barrier();
@@ -241,7 +250,8 @@ bool RunSession::train() {
     }
     if (!is_root()) return true;
     variant_->finish(*model_, {training_, json_or<std::uint64_t>(settings_, "seed", 1, "seed"), [&](const std::string& what) {
-                                   if (stop_wanted()) throw Error(ExitCode::stopped, "stopped; faceter resume goes on from the last checkpoint");
+                                   if (stop_wanted())
+                                       throw Error(ExitCode::stopped, "stopped; faceter resume goes on from the last checkpoint");
                                    journal_->phase(what);
                                }});
     validation_embedder_.reset();
@@ -263,7 +273,8 @@ void RunSession::announce(const std::vector<PlannedStage>& stages) {
         for (std::size_t s = 0; s < context.sets.size(); ++s)
             for (const Task& task : context.tasks) examples += context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
         const std::size_t batch = static_cast<std::size_t>(training.batch_size * training.accumulate);
-        most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps) : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
+        most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps)
+                                         : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
     }
     fmt::print(stderr, "{} stages, at most {} steps\n", stages.size(), most_steps);
     journal_->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});
@@ -280,19 +291,24 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
     const auto curriculum = registry().make_curriculum(json_at<std::string>(curriculum_settings, "method", "curriculum"), context);
     const auto objective = registry().make_objective(json_at<std::string>(objective_settings, "method", "objective"), objective_settings);
     auto* const tokens = dynamic_cast<TokenObjective*>(objective.get());
-    if (tokens) journal_->event("objective", {{"stage", index}, {"message", tokens->attach(*model_, training.seed, run_.folder() / mlm_head_file)}});
+    if (tokens)
+        journal_->event("objective",
+                        {{"stage", index}, {"message", tokens->attach(*model_, training.seed, run_.folder() / mlm_head_file)}});
     EarlyStopping early = early_stopping_of(planned.settings.at("training"));
     early.keep_best = has_validation(stage);
     if (stage.adapter >= 0 && !stage.adapt_documents) journal_->phase("embed the documents of " + stage.name);
     Trainer trainer(*model_, stage, index, batcher, *curriculum, *objective, training, early, *group_);
     if (resume) trainer.restore(*resume);
-    group_->barrier();   // from here on one that is late is lost
-    journal_->event("stage_started", {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
+    group_->barrier();  // from here on one that is late is lost
+    journal_->event(
+        "stage_started",
+        {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
     journal_->phase(stage.name == "train" ? "train" : "train " + stage.name);
     const CheckpointStore store = store_of(run_);
     TrainerEvents events;
     events.step = [&](const StepReport& report) {
-        Json event = is_root() ? step_event(report) : Json{{"step", report.step}, {"total_steps", report.total_steps}, {"step_s", report.seconds}};
+        Json event =
+            is_root() ? step_event(report) : Json{{"step", report.step}, {"total_steps", report.total_steps}, {"step_s", report.seconds}};
         if (index > 0) event["stage"] = index;
         journal_->step(event);
     };
@@ -306,8 +322,9 @@ bool RunSession::train_stage(std::size_t index, const PlannedStage& planned, con
         };
     events.serve = [&] { serve_embeddings(*model_, *group_); };
     events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
-        journal_->flush();   // the record of its steps first: a run that goes on from here does not take them again
-        const fs::path folder = store.save(state, model_->named_tensors(), optimizer, trainer.optimizer().is_sharded() ? group_.get() : nullptr);
+        journal_->flush();  // the record of its steps first: a run that goes on from here does not take them again
+        const fs::path folder =
+            store.save(state, model_->named_tensors(), optimizer, trainer.optimizer().is_sharded() ? group_.get() : nullptr);
         if (!is_root()) return;
         journal_->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
         run_.clear_request("checkpoint");
@@ -325,7 +342,7 @@ const PairBatcher& RunSession::batcher_of(const TokenLengths& lengths) {
     auto& batcher = batchers_[lengths];
     if (batcher) return *batcher;
     journal_->phase("tokenise");
-    if (!is_root()) group_->barrier();   // rank 0 writes the token caches, the others find them
+    if (!is_root()) group_->barrier();  // rank 0 writes the token caches, the others find them
     batcher = std::make_unique<PairBatcher>(*model_, training_pointers(), cache_directory() / "tokens", at::get_num_threads(), lengths);
     if (is_root()) group_->barrier();
     return *batcher;
@@ -399,7 +416,7 @@ double RunSession::evaluate_during_training(const PlannedStage& planned, std::si
 void RunSession::measure_model() {
     journal_->phase("measure");
     const int threads = at::get_num_threads();
-    at::set_num_threads(threads * rendezvous_.local_size);   // a text's latency is that of the machine; the other ranks are waiting
+    at::set_num_threads(threads * rendezvous_.local_size);  // a text's latency is that of the machine; the other ranks are waiting
     run_.write_result("_model", model_measurements(*model_));
     at::set_num_threads(threads);
 }
@@ -412,7 +429,9 @@ bool RunSession::evaluate_all() {
         journal_->phase("evaluate " + set.name);
         const EvaluationResult result = evaluate_set(*embedder_, set, routes_for(*model_, set, ""));
         run_.write_result(set.name, result.to_json());
-        journal_->event("result", {{"name", result.name}, {"task_type", result.task_type}, {"metric", result.metric}, {"score", result.score}, {"n", result.n}});
+        journal_->event(
+            "result",
+            {{"name", result.name}, {"task_type", result.task_type}, {"metric", result.metric}, {"score", result.score}, {"n", result.n}});
     }
     return true;
 }
@@ -424,12 +443,18 @@ void RunSession::analyse() {
         const auto method = json_at<std::string>(settings, "method", "analyses");
         const std::string name = numbered(method, ++times[method]);
         journal_->phase("analyse " + name);
-        AnalysisContext context{.embedder = *embedder_, .tasks = model_->tasks, .texts = {}, .run_name = run_.info().variant, .run_folder = run_.folder(), .run = settings_,
+        AnalysisContext context{.embedder = *embedder_,
+                                .tasks = model_->tasks,
+                                .texts = {},
+                                .run_name = run_.info().variant,
+                                .run_folder = run_.folder(),
+                                .run = settings_,
                                 .training_sets = [this]() -> const std::vector<TrainingSet>& {
                                     if (training_.empty()) load_training_data();
                                     return training_;
                                 },
-                                .evaluation = evaluation_, .phase = [&](const std::string& what) { journal_->phase(what); }};
+                                .evaluation = evaluation_,
+                                .phase = [&](const std::string& what) { journal_->phase(what); }};
         try {
             if (settings.contains("texts") && !settings.at("texts").is_null()) context.texts = load_texts(request(settings.at("texts")));
         } catch (const DataUnavailable& error) {

@@ -17,8 +17,8 @@
 
 namespace faceter::worker {
 
-/// One attempt at a run, from its directory: trains what is not trained, scores what is not scored. Where several processes are its ranks (Rendezvous), all
-/// of them train; rank 0 keeps the run's record, writes checkpoints, evaluates and analyses.
+/// One attempt at a run, from its directory: trains what is not trained, scores what is not scored. Where several processes are its ranks
+/// (Rendezvous), all of them train; rank 0 keeps the run's record, writes checkpoints, evaluates and analyses.
 class RunSession {
   public:
     explicit RunSession(const fs::path& folder);
@@ -72,7 +72,7 @@ class RunSession {
     std::vector<EvaluationSet> evaluation_, validation_;   ///< validation: of tasks, for stages that train one alone
     std::unique_ptr<CachedEmbedder> validation_embedder_;  ///< documents that stages of adapters leave as they are
     std::unique_ptr<ProcessGroup> group_;
-    bool trained_ = false;                                 ///< by an earlier attempt
+    bool trained_ = false;  ///< by an earlier attempt
     std::optional<Checkpoint> resume_;
     std::vector<std::string> resume_warnings_;
 };

@@ -36,9 +36,11 @@ void take_lines(const std::string& lines, const std::string& file, TrainingSet& 
     std::istringstream in(lines);
     for (std::string line; std::getline(in, line);) {
         const Json numbers = Json::parse(line, nullptr, false);
-        const bool fits = numbers.is_array() && !numbers.empty() && std::all_of(numbers.begin(), numbers.end(), [](const Json& n) { return n.is_number_unsigned(); }) &&
-                          numbers[0].get<std::size_t>() < examples.size() &&
-                          std::all_of(numbers.begin() + 1, numbers.end(), [&](const Json& n) { return n.get<std::size_t>() < set.texts.size(); });
+        const bool fits =
+            numbers.is_array() && !numbers.empty() &&
+            std::all_of(numbers.begin(), numbers.end(), [](const Json& n) { return n.is_number_unsigned(); }) &&
+            numbers[0].get<std::size_t>() < examples.size() &&
+            std::all_of(numbers.begin() + 1, numbers.end(), [&](const Json& n) { return n.get<std::size_t>() < set.texts.size(); });
         if (!fits) throw data_error("{}: does not fit the training data '{}'; remove it, and the stage chooses anew", file, set.name);
         Example example = examples[numbers[0].get<std::size_t>()];
         example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
@@ -61,7 +63,8 @@ MiningSettings mining_settings(const Json& settings) {
 
 Route prompted_route(const EmbeddingModel& model, Role role) {
     const bool document = role == Role::document;
-    for (const char* name : {document ? "document" : "query", document ? "passage" : "search_query", document ? "search_document" : "query"})
+    for (const char* name :
+         {document ? "document" : "query", document ? "passage" : "search_query", document ? "search_document" : "query"})
         if (const auto found = model.folder.prompts.find(name); found != model.folder.prompts.end()) return {found->second, 0, 0};
     return {};
 }
@@ -69,7 +72,8 @@ Route prompted_route(const EmbeddingModel& model, Role role) {
 /// Opened when it is first asked, once for all data sets of a stage; what was embedded to filter a set is not embedded again to mine it.
 class StageData::Teacher {
   public:
-    Teacher(const std::string& name, const EmbeddingModel& own) : other_(name.empty() ? nullptr : open_folder_model(resolve_model(name))), embedder_(other_ ? *other_ : own) {}
+    Teacher(const std::string& name, const EmbeddingModel& own)
+        : other_(name.empty() ? nullptr : open_folder_model(resolve_model(name))), embedder_(other_ ? *other_ : own) {}
     TeacherEmbedder of_task(const std::string& task) {
         return [this, task](std::span<const std::string_view> texts, Role role) {
             const EmbeddingModel& model = embedder_.model();
@@ -100,9 +104,12 @@ void StageData::apply(const Json& settings, bool mining, const std::string& stem
         phase_(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
         const std::vector<Example> before = set.examples;
         const TeacherEmbedder embed = teacher(settings, teachers).of_task(set.task);
-        const Tally tally = mining ? mine_negatives(set, embed, mining_settings(settings), json_or<bool>(settings, "filter_given", false, "mine"))
-                                   : filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"));
-        if (set.examples.empty()) throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher", set.name);
+        const Tally tally =
+            mining ? mine_negatives(set, embed, mining_settings(settings), json_or<bool>(settings, "filter_given", false, "mine"))
+                   : filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"));
+        if (set.examples.empty())
+            throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher",
+                             set.name);
         lines = chosen_lines(before, set);
         make_directories(folder_);
         write_file_atomic(file, lines);

@@ -11,8 +11,8 @@
 
 namespace faceter::worker {
 
-/// What a stage of the experiment does to its training data before it is trained (`filter`, `mine`: Nomic Embed v2, sections 4.2 and 4.3), judged by a teacher or by the
-/// model as it stands. What was chosen is kept in `folder`, so that a resumed run goes on with the same data.
+/// What a stage of the experiment does to its training data before it is trained (`filter`, `mine`: Nomic Embed v2, sections 4.2 and 4.3),
+/// judged by a teacher or by the model as it stands. What was chosen is kept in `folder`, so that a resumed run goes on with the same data.
 class StageData {
   public:
     using Report = std::function<void(const std::string& what, const TrainingSet& set, const Tally& tally)>;

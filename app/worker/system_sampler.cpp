@@ -20,7 +20,7 @@ struct ProcessUsage {
 };
 
 ProcessUsage process_usage() {
-    constexpr std::size_t utime = 14, stime = 15, num_threads = 20, rss = 24;   // proc(5) counts from 1
+    constexpr std::size_t utime = 14, stime = 15, num_threads = 20, rss = 24;  // proc(5) counts from 1
     const auto fields = process_stat(::getpid());
     const auto field = [&](std::size_t number) { return fields.size() > number - 3 ? parse_int(fields[number - 3]).value_or(0) : 0; };
     return {static_cast<double>(field(utime) + field(stime)) / static_cast<double>(::sysconf(_SC_CLK_TCK)),
@@ -29,7 +29,8 @@ ProcessUsage process_usage() {
 
 }  // namespace
 
-SystemSampler::SystemSampler(JournalWriter& journal, std::unique_ptr<GpuMonitor> gpu) : journal_(journal), gpu_(std::move(gpu)), thread_([this] { watch(); }) {}
+SystemSampler::SystemSampler(JournalWriter& journal, std::unique_ptr<GpuMonitor> gpu)
+    : journal_(journal), gpu_(std::move(gpu)), thread_([this] { watch(); }) {}
 
 SystemSampler::~SystemSampler() {
     {

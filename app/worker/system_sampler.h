@@ -8,8 +8,8 @@
 
 namespace faceter::worker {
 
-/// What this process takes of its machine, in the journal every ten seconds as event `system`: cpu_percent (of one core; 200 are two busy cores) since the
-/// sample before, memory_gib (resident), threads; with a GPU also gpu_percent, gpu_memory_gib and gpu_power_w of it.
+/// What this process takes of its machine, in the journal every ten seconds as event `system`: cpu_percent (of one core; 200 are two busy
+/// cores) since the sample before, memory_gib (resident), threads; with a GPU also gpu_percent, gpu_memory_gib and gpu_power_w of it.
 class SystemSampler {
   public:
     explicit SystemSampler(JournalWriter& journal, std::unique_ptr<GpuMonitor> gpu = nullptr);

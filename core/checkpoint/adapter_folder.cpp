@@ -22,11 +22,14 @@ constexpr std::int64_t largest_rank = 4096;
 void refuse_other_forms(const Json& config, const std::string& name) {
     const auto type = json_at<std::string>(config, "peft_type", name);
     if (type != "LORA") throw data_error("{}: peft_type is {}; only LORA adapters can be read", name, faceter::quoted(type));
-    for (const char* key : {"use_dora", "use_qalora", "use_bdlora", "fan_in_fan_out", "lora_bias", "modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "target_parameters",
-                            "trainable_token_indices"}) {
+    for (const char* key : {"use_dora", "use_qalora", "use_bdlora", "fan_in_fan_out", "lora_bias", "modules_to_save", "rank_pattern",
+                            "alpha_pattern", "layer_replication", "target_parameters", "trainable_token_indices"}) {
         const Json value = config.contains(key) ? config.at(key) : Json();
-        const bool off = value.is_null() || (value.is_boolean() && !value.get<bool>()) || ((value.is_object() || value.is_array()) && value.empty());
-        if (!off) throw data_error("{}: {} is {}, which is not supported; merge the adapter into its model with PEFT and use that", name, key, faceter::quoted(value.dump()));
+        const bool off =
+            value.is_null() || (value.is_boolean() && !value.get<bool>()) || ((value.is_object() || value.is_array()) && value.empty());
+        if (!off)
+            throw data_error("{}: {} is {}, which is not supported; merge the adapter into its model with PEFT and use that", name, key,
+                             faceter::quoted(value.dump()));
     }
     const auto bias = json_or<std::string>(config, "bias", "none", name);
     if (bias != "none") throw data_error("{}: bias is {}; only adapters without trained biases can be read", name, faceter::quoted(bias));
@@ -48,7 +51,8 @@ AdapterConfig read_config(const std::filesystem::path& file) {
     if (!(config.dropout >= 0 && config.dropout < 1)) throw data_error("{}: lora_dropout is {}; expected 0 to 1", name, config.dropout);
     const Json targets = json_or<Json>(json, "target_modules", Json::array(), name);
     if (targets.is_string())
-        config.targets = {targets.get<std::string>()};  // "all-linear" or a regular expression: which layers there are is read from the tensors
+        config.targets = {
+            targets.get<std::string>()};  // "all-linear" or a regular expression: which layers there are is read from the tensors
     else
         config.targets = json_or<std::vector<std::string>>(json, "target_modules", {}, name);
     return config;
@@ -57,26 +61,36 @@ AdapterConfig read_config(const std::filesystem::path& file) {
 /// The linear layer that a tensor belongs to.
 std::string module_of(const std::string& tensor, const std::string& file) {
     for (const std::string_view ending : endings)
-        if (tensor.starts_with(prefix) && tensor.ends_with(ending)) return tensor.substr(std::string_view(prefix).size(), tensor.size() - std::string_view(prefix).size() - ending.size());
-    throw data_error("{}: tensor {} is no part of a plain LoRA adapter; expected names such as {}encoder.layer.0.attention.self.query.lora_A.weight", file, faceter::quoted(tensor, 160), prefix);
+        if (tensor.starts_with(prefix) && tensor.ends_with(ending))
+            return tensor.substr(std::string_view(prefix).size(), tensor.size() - std::string_view(prefix).size() - ending.size());
+    throw data_error(
+        "{}: tensor {} is no part of a plain LoRA adapter; expected names such as {}encoder.layer.0.attention.self.query.lora_A.weight",
+        file, faceter::quoted(tensor, 160), prefix);
 }
 
 }  // namespace
 
-double AdapterConfig::scale() const { return rank_stabilised ? alpha / std::sqrt(static_cast<double>(rank)) : alpha / static_cast<double>(rank); }
+double AdapterConfig::scale() const {
+    return rank_stabilised ? alpha / std::sqrt(static_cast<double>(rank)) : alpha / static_cast<double>(rank);
+}
 
 std::string adapter_tensor_name(const std::string& module, char part) { return fmt::format("{}{}.lora_{}.weight", prefix, module, part); }
 
 bool is_adapter_target(const std::string& module, const std::vector<std::string>& targets) {
-    return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) { return target == "all-linear" || module == target || module.ends_with("." + target); });
+    return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
+        return target == "all-linear" || module == target || module.ends_with("." + target);
+    });
 }
 
 AdapterFolder AdapterFolder::open(const std::filesystem::path& folder) {
-    if (!std::filesystem::is_directory(folder)) throw data_error("{}: is no folder; expected a PEFT adapter (adapter_config.json, adapter_model.safetensors)", folder.string());
+    if (!std::filesystem::is_directory(folder))
+        throw data_error("{}: is no folder; expected a PEFT adapter (adapter_config.json, adapter_model.safetensors)", folder.string());
     const std::filesystem::path file = folder / "adapter_model.safetensors";
     const AdapterConfig config = read_config(folder / "adapter_config.json");
     if (!std::filesystem::exists(file) && std::filesystem::exists(folder / "adapter_model.bin"))
-        throw data_error("{}: holds adapter_model.bin, a pickle, which is not opened (it can run code); save it with safe_serialization=True", folder.string());
+        throw data_error(
+            "{}: holds adapter_model.bin, a pickle, which is not opened (it can run code); save it with safe_serialization=True",
+            folder.string());
     AdapterFolder opened{folder, config, Weights(std::vector<std::filesystem::path>{file}), {}};
     std::map<std::string, int> parts;
     for (const std::string& tensor : opened.weights.names()) ++parts[module_of(tensor, file.string())];
@@ -84,8 +98,8 @@ AdapterFolder AdapterFolder::open(const std::filesystem::path& folder) {
         const TensorInfo &a = opened.weights.at(adapter_tensor_name(module, 'A')), &b = opened.weights.at(adapter_tensor_name(module, 'B'));
         for (const auto& [info, ranked] : {std::pair(&a, 0), std::pair(&b, 1)})
             if (info->shape.size() != 2 || info->shape[static_cast<std::size_t>(ranked)] != config.rank)
-                throw data_error("{}: tensor '{}' has shape [{}]; with r = {} its {} is expected to be {}", file.string(), info->name, fmt::join(info->shape, ", "), config.rank,
-                                 ranked ? "second size" : "first size", config.rank);
+                throw data_error("{}: tensor '{}' has shape [{}]; with r = {} its {} is expected to be {}", file.string(), info->name,
+                                 fmt::join(info->shape, ", "), config.rank, ranked ? "second size" : "first size", config.rank);
         opened.modules.push_back(module);
     }
     if (opened.modules.empty()) throw data_error("{}: holds no tensors", file.string());

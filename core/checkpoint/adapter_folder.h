@@ -12,10 +12,11 @@ namespace faceter {
 struct AdapterConfig {
     std::int64_t rank = 8;
     double alpha = 16;
-    double dropout = 0;                  ///< of x, in training
-    bool rank_stabilised = false;        ///< scale = alpha / sqrt(rank) instead of alpha / rank (PEFT's use_rslora)
-    std::vector<std::string> targets;    ///< ends of the names of the linear layers that have one ("query"), or "all-linear"; empty: query and value of attention
-    std::string base_model;              ///< what the adapter was trained on: a folder or a hub name; may be empty
+    double dropout = 0;            ///< of x, in training
+    bool rank_stabilised = false;  ///< scale = alpha / sqrt(rank) instead of alpha / rank (PEFT's use_rslora)
+    std::vector<std::string>
+        targets;  ///< ends of the names of the linear layers that have one ("query"), or "all-linear"; empty: query and value of attention
+    std::string base_model;  ///< what the adapter was trained on: a folder or a hub name; may be empty
     double scale() const;
 };
 
@@ -24,10 +25,11 @@ struct AdapterFolder {
     std::filesystem::path folder;
     AdapterConfig config;
     Weights weights;
-    std::vector<std::string> modules;    ///< the linear layers that have an update, as their checkpoint calls them ("encoder.layer.0.attention.self.query"), sorted
+    std::vector<std::string> modules;  ///< the linear layers that have an update, as their checkpoint calls them
+                                       ///< ("encoder.layer.0.attention.self.query"), sorted
 
-    /// Throws a data error: a file missing or broken; a kind of adapter other than plain LoRA (DoRA, trained biases, ranks by layer ...), named; tensors that do
-    /// not come in pairs A and B of the rank that the configuration says.
+    /// Throws a data error: a file missing or broken; a kind of adapter other than plain LoRA (DoRA, trained biases, ranks by layer ...),
+    /// named; tensors that do not come in pairs A and B of the rank that the configuration says.
     static AdapterFolder open(const std::filesystem::path& folder);
 };
 

@@ -1,8 +1,8 @@
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
-// BERT and what shares its layout: post-norm, absolute positions, separate query, key and value (Devlin et al., 2019). MiniLM, E5, BGE, GTE and Contriever
-// are BERTs; RoBERTa, XLM-R and CamemBERT differ in where positions start.
+// BERT and what shares its layout: post-norm, absolute positions, separate query, key and value (Devlin et al., 2019). MiniLM, E5, BGE, GTE
+// and Contriever are BERTs; RoBERTa, XLM-R and CamemBERT differ in where positions start.
 
 namespace faceter {
 namespace {
@@ -91,8 +91,8 @@ EncoderConfig read_distilbert(const Json& config, std::string_view name, const W
     return c;
 }
 
-const BackboneFamily bert("bert", read_bert), roberta("roberta", read_roberta), xlm_roberta("xlm-roberta", read_roberta), camembert("camembert", read_roberta),
-    mpnet("mpnet", read_mpnet), distilbert("distilbert", read_distilbert);
+const BackboneFamily bert("bert", read_bert), roberta("roberta", read_roberta), xlm_roberta("xlm-roberta", read_roberta),
+    camembert("camembert", read_roberta), mpnet("mpnet", read_mpnet), distilbert("distilbert", read_distilbert);
 
 }  // namespace
 }  // namespace faceter

@@ -1,7 +1,8 @@
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
-// ModernBERT (Warner et al., 2024): pre-norm, rotary positions, gated feed-forward, local attention in two blocks of three, no biases by default.
+// ModernBERT (Warner et al., 2024): pre-norm, rotary positions, gated feed-forward, local attention in two blocks of three, no biases by
+// default.
 
 namespace faceter {
 namespace {

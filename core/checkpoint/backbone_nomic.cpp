@@ -1,8 +1,8 @@
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
-// NomicBERT, dense (v1, v1.5: gated, no biases) and with token-routed blocks (v2): rotary positions, post-norm, fused query, key and value. Its
-// configuration is GPT-2's with additions; the hub's newer files carry transformers' own keys beside them, with the same values.
+// NomicBERT, dense (v1, v1.5: gated, no biases) and with token-routed blocks (v2): rotary positions, post-norm, fused query, key and value.
+// Its configuration is GPT-2's with additions; the hub's newer files carry transformers' own keys beside them, with the same values.
 
 namespace faceter {
 namespace {
@@ -19,11 +19,13 @@ std::int64_t either_size(const Json& config, const char* own, const char* native
 }
 
 void refuse_the_rest(const Json& config, std::string_view name) {
-    for (const char* key : {"causal", "prenorm", "parallel_block", "rotary_emb_interleaved", "use_rms_norm", "scale_attn_by_inverse_layer_idx", "expert_choice_router"})
+    for (const char* key : {"causal", "prenorm", "parallel_block", "rotary_emb_interleaved", "use_rms_norm",
+                            "scale_attn_by_inverse_layer_idx", "expert_choice_router"})
         refuse_unless(!json_or<bool>(config, key, false, name), config, key, name, "false");
     refuse_unless(json_or<double>(config, "ffn_div", 1, name) == 1, config, "ffn_div", name, "1");
     refuse_unless(json_or<std::int64_t>(config, "num_shared_experts", 0, name) == 0, config, "num_shared_experts", name, "0");
-    if (config.contains("rotary_emb_scale_base")) refuse_unless(config["rotary_emb_scale_base"].is_null(), config, "rotary_emb_scale_base", name, "null");
+    if (config.contains("rotary_emb_scale_base"))
+        refuse_unless(config["rotary_emb_scale_base"].is_null(), config, "rotary_emb_scale_base", name, "null");
 }
 
 void read_rotary(EncoderConfig& c, const Json& config, std::string_view name) {
@@ -31,7 +33,8 @@ void read_rotary(EncoderConfig& c, const Json& config, std::string_view name) {
     refuse_unless(fraction >= 0 && fraction <= 1, config, "rotary_emb_fraction", name, "a share of the head, 0 to 1,");
     c.rotary_dim = static_cast<std::int64_t>(static_cast<double>(c.head_dim) * fraction);
     const Json native = json_or<Json>(config, "rope_parameters", Json::object(), name);
-    c.rotary_base = c.local_rotary_base = json_or<double>(config, "rotary_emb_base", json_or<double>(native, "rope_theta", 10000, name), name);
+    c.rotary_base = c.local_rotary_base =
+        json_or<double>(config, "rotary_emb_base", json_or<double>(native, "rope_theta", 10000, name), name);
     if (config.contains("rotary_scaling_factor") && !config["rotary_scaling_factor"].is_null()) {
         c.rotary_scaling = json_at<double>(config, "rotary_scaling_factor", name);
         refuse_unless(c.rotary_scaling > 0 && c.rotary_scaling < 1e6, config, "rotary_scaling_factor", name, "a positive factor");
@@ -40,14 +43,17 @@ void read_rotary(EncoderConfig& c, const Json& config, std::string_view name) {
 }
 
 void read_experts(EncoderConfig& c, const Json& config, std::string_view name, const Weights& weights) {
-    const auto experts = json_or<std::int64_t>(config, "num_experts", 0, name), every = json_or<std::int64_t>(config, "moe_every_n_layers", 0, name);
+    const auto experts = json_or<std::int64_t>(config, "num_experts", 0, name),
+               every = json_or<std::int64_t>(config, "moe_every_n_layers", 0, name);
     if (experts <= 0 || every <= 0) return;
     refuse_unless(experts <= 4096, config, "num_experts", name, "at most 4096");
-    c.routed = {experts, size_member(config, "moe_top_k", name, 1), every, json_or<bool>(config, "moe_normalize_expert_weights", false, name)};
+    c.routed = {experts, size_member(config, "moe_top_k", name, 1), every,
+                json_or<bool>(config, "moe_normalize_expert_weights", false, name)};
     refuse_unless(c.routed.top_k <= experts, config, "moe_top_k", name, "at most num_experts");
     const std::int64_t rows = experts * c.intermediate_dim * (c.gated ? 2 : 1);
     if (rows_of(weights, "mlp.experts.mlp.w1", rows) != rows)
-        throw data_error("{}: mlp.experts.mlp.w1 of {} does not hold {} experts of {} rows", name, weights.description(), experts, c.intermediate_dim);
+        throw data_error("{}: mlp.experts.mlp.w1 of {} does not hold {} experts of {} rows", name, weights.description(), experts,
+                         c.intermediate_dim);
     for (const std::string& tensor : weights.names()) c.routed.up_bias |= tensor.ends_with("mlp.experts.mlp.b1");
 }
 
@@ -59,9 +65,11 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.num_heads = either_size(config, "n_head", "num_attention_heads", name);
     const auto activation = json_or<std::string>(config, "activation_function", "swiglu", name);
     c.gated = activation == "swiglu" || activation == "geglu";
-    refuse_unless(activation == "swiglu" || activation == "geglu" || activation == "gelu", config, "activation_function", name, "swiglu, geglu or gelu");
+    refuse_unless(activation == "swiglu" || activation == "geglu" || activation == "gelu", config, "activation_function", name,
+                  "swiglu, geglu or gelu");
     c.activation = activation == "swiglu" ? Activation::silu : Activation::gelu;
-    c.intermediate_dim = rows_of(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight", size_member(config, "n_inner", name, 4 * c.hidden_dim));
+    c.intermediate_dim =
+        rows_of(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight", size_member(config, "n_inner", name, 4 * c.hidden_dim));
     c.vocab_size = rows_of(weights, "embeddings.word_embeddings.weight", size_member(config, "vocab_size", name));
     c.num_token_types = json_or<std::int64_t>(config, "type_vocab_size", 2, name);
     refuse_unless(c.num_token_types >= 0 && c.num_token_types <= 1024, config, "type_vocab_size", name, "0 to 1024");
@@ -84,7 +92,8 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     n.qkv = {"attn.Wqkv"};
     n.attention_output = "attn.out_proj";
     n.attention_norm = "norm1";
-    n.up = c.gated ? std::vector<std::string>{"mlp.fc12", "mlp.fc11"} : std::vector<std::string>{"mlp.fc1"};  // fc2(fc11(x) * silu(fc12(x)))
+    n.up =
+        c.gated ? std::vector<std::string>{"mlp.fc12", "mlp.fc11"} : std::vector<std::string>{"mlp.fc1"};  // fc2(fc11(x) * silu(fc12(x)))
     n.down = "mlp.fc2";
     n.mlp_norm = "norm2";
     return c;

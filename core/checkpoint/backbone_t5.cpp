@@ -1,8 +1,8 @@
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
-// The encoder of T5 (Raffel et al., 2020): INSTRUCTOR, GTR, Sentence-T5. Pre-norm with RMS norms, a relative position bias shared by all blocks, logits that
-// are not scaled, no biases; the size of a head is independent of the model's.
+// The encoder of T5 (Raffel et al., 2020): INSTRUCTOR, GTR, Sentence-T5. Pre-norm with RMS norms, a relative position bias shared by all
+// blocks, logits that are not scaled, no biases; the size of a head is independent of the model's.
 
 namespace faceter {
 namespace {
@@ -23,14 +23,19 @@ EncoderConfig read_t5(const Json& config, std::string_view name, const Weights&)
     c.relative_buckets = size_member(config, "relative_attention_num_buckets", name, 32);
     c.relative_max_distance = size_member(config, "relative_attention_max_distance", name, 128);
     if (c.relative_buckets < 4 || c.relative_max_distance <= c.relative_buckets / 4)
-        throw data_error("{}: {} position buckets up to a distance of {}; at least 4, and a distance beyond a quarter of them, were expected", name, c.relative_buckets,
-                         c.relative_max_distance);
+        throw data_error(
+            "{}: {} position buckets up to a distance of {}; at least 4, and a distance beyond a quarter of them, were expected", name,
+            c.relative_buckets, c.relative_max_distance);
     const auto projection = json_or<std::string>(config, "feed_forward_proj", "relu", name);
-    refuse_unless(projection == "relu" || projection == "gelu" || projection == "gated-gelu" || projection == "gated-silu" || projection == "gated-relu", config,
-                  "feed_forward_proj", name, "relu, gelu, gated-gelu, gated-silu or gated-relu");
+    refuse_unless(projection == "relu" || projection == "gelu" || projection == "gated-gelu" || projection == "gated-silu" ||
+                      projection == "gated-relu",
+                  config, "feed_forward_proj", name, "relu, gelu, gated-gelu, gated-silu or gated-relu");
     c.gated = projection.starts_with("gated-");
     // "gated-gelu" means the tanh form, for the sake of the first checkpoints that had it.
-    c.activation = projection == "gated-gelu" ? Activation::gelu_tanh : projection.ends_with("gelu") ? Activation::gelu : projection.ends_with("silu") ? Activation::silu : Activation::relu;
+    c.activation = projection == "gated-gelu"     ? Activation::gelu_tanh
+                   : projection.ends_with("gelu") ? Activation::gelu
+                   : projection.ends_with("silu") ? Activation::silu
+                                                  : Activation::relu;
     c.hidden_dropout = c.attention_dropout = probability_member(config, "dropout_rate", name, 0.1);
     EncoderNames& n = c.names;
     n.word = "shared";
@@ -41,7 +46,8 @@ EncoderConfig read_t5(const Json& config, std::string_view name, const Weights&)
     n.qkv = {"layer.0.SelfAttention.q", "layer.0.SelfAttention.k", "layer.0.SelfAttention.v"};
     n.attention_output = "layer.0.SelfAttention.o";
     n.attention_norm = "layer.0.layer_norm";
-    n.up = c.gated ? std::vector<std::string>{"layer.1.DenseReluDense.wi_0", "layer.1.DenseReluDense.wi_1"} : std::vector<std::string>{"layer.1.DenseReluDense.wi"};
+    n.up = c.gated ? std::vector<std::string>{"layer.1.DenseReluDense.wi_0", "layer.1.DenseReluDense.wi_1"}
+                   : std::vector<std::string>{"layer.1.DenseReluDense.wi"};
     n.down = "layer.1.DenseReluDense.wo";
     n.mlp_norm = "layer.1.layer_norm";
     return c;

@@ -18,13 +18,19 @@ std::map<std::string, BackboneFamily::Reader>& families() {
 }
 
 void check(const EncoderConfig& c, std::string_view name) {
-    if (c.intermediate_dim < 1 || c.vocab_size < 1) throw data_error("{}: {} elements inside the MLP and a vocabulary of {}; at least 1 of each was expected", name, c.intermediate_dim, c.vocab_size);
+    if (c.intermediate_dim < 1 || c.vocab_size < 1)
+        throw data_error("{}: {} elements inside the MLP and a vocabulary of {}; at least 1 of each was expected", name, c.intermediate_dim,
+                         c.vocab_size);
     if (c.num_layers > 1024) throw data_error("{}: {} layers, expected 1 to 1024", name, c.num_layers);
     if (c.rotary_dim % 2 != 0 || c.rotary_dim > c.head_dim)
-        throw data_error("{}: {} rotated elements in heads of {}; an even number within the head was expected", name, c.rotary_dim, c.head_dim);
-    if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1)) throw data_error("{}: the norms' epsilon is {}, expected one between 0 and 1", name, c.norm_epsilon);
-    if (c.rotary_dim > 0 && !(c.rotary_base > 1 && c.local_rotary_base > 1)) throw data_error("{}: a rotary base is {}, expected more than 1", name, c.rotary_base);
-    if (parameters_at_least(c) > static_cast<double>(largest_parameters)) throw data_error("{}: the sizes make a model of more than {} parameters", name, largest_parameters);
+        throw data_error("{}: {} rotated elements in heads of {}; an even number within the head was expected", name, c.rotary_dim,
+                         c.head_dim);
+    if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1))
+        throw data_error("{}: the norms' epsilon is {}, expected one between 0 and 1", name, c.norm_epsilon);
+    if (c.rotary_dim > 0 && !(c.rotary_base > 1 && c.local_rotary_base > 1))
+        throw data_error("{}: a rotary base is {}, expected more than 1", name, c.rotary_base);
+    if (parameters_at_least(c) > static_cast<double>(largest_parameters))
+        throw data_error("{}: the sizes make a model of more than {} parameters", name, largest_parameters);
 }
 
 }  // namespace
@@ -52,7 +58,8 @@ std::int64_t size_member(const Json& config, std::string_view key, std::string_v
 }
 
 std::int64_t head_dim_member(const EncoderConfig& config, std::string_view name, std::string_view hidden_key, std::string_view heads_key) {
-    if (config.hidden_dim % config.num_heads != 0) throw data_error("{}: {} {} is not a multiple of {} {}", name, hidden_key, config.hidden_dim, heads_key, config.num_heads);
+    if (config.hidden_dim % config.num_heads != 0)
+        throw data_error("{}: {} {} is not a multiple of {} {}", name, hidden_key, config.hidden_dim, heads_key, config.num_heads);
     return config.hidden_dim / config.num_heads;
 }
 
@@ -72,12 +79,14 @@ double probability_member(const Json& config, std::string_view key, std::string_
 }
 
 Activation activation_member(const Json& config, std::string_view key, std::string_view name, const char* fallback) {
-    static const std::map<std::string, Activation> known = {{"gelu", Activation::gelu},           {"gelu_new", Activation::gelu_tanh},
-                                                            {"gelu_pytorch_tanh", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh},
-                                                            {"relu", Activation::relu},           {"silu", Activation::silu}, {"swish", Activation::silu}};
+    static const std::map<std::string, Activation> known = {
+        {"gelu", Activation::gelu},           {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
+        {"gelu_fast", Activation::gelu_tanh}, {"relu", Activation::relu},          {"silu", Activation::silu},
+        {"swish", Activation::silu}};
     const auto value = json_or<std::string>(config, key, fallback, name);
     const auto found = known.find(value);
-    if (found == known.end()) throw data_error("{}: {} {} is not supported; gelu, gelu_new, relu and silu are", name, key, faceter::quoted(value));
+    if (found == known.end())
+        throw data_error("{}: {} {} is not supported; gelu, gelu_new, relu and silu are", name, key, faceter::quoted(value));
     return found->second;
 }
 

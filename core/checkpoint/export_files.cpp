@@ -25,7 +25,10 @@ void write_json(const fs::path& path, const Json& json) { write_file_atomic(path
 Json modules(const ModelFolder& model) {
     Json list = Json::array();
     const auto add = [&](const std::string& path, const char* kind) {
-        list.push_back({{"idx", list.size()}, {"name", std::to_string(list.size())}, {"path", path}, {"type", std::string("sentence_transformers.models.") + kind}});
+        list.push_back({{"idx", list.size()},
+                        {"name", std::to_string(list.size())},
+                        {"path", path},
+                        {"type", std::string("sentence_transformers.models.") + kind}});
     };
     add("", "Transformer");
     add("1_Pooling", "Pooling");

@@ -76,13 +76,15 @@ DenseModule read_dense(const fs::path& folder, const std::string& module) {
     dense.in_features = json_at<std::int64_t>(config, "in_features", path.string());
     dense.out_features = json_at<std::int64_t>(config, "out_features", path.string());
     dense.bias = json_or(config, "bias", true, path.string());
-    const std::string activation = class_name(json_or<std::string>(config, "activation_function", "torch.nn.modules.activation.Tanh", path.string()));
+    const std::string activation =
+        class_name(json_or<std::string>(config, "activation_function", "torch.nn.modules.activation.Tanh", path.string()));
     if (activation != "Tanh" && activation != "Identity")
         throw data_error("{}: activation_function {} is not supported; Tanh and Identity are", path.string(), faceter::quoted(activation));
     dense.tanh = activation == "Tanh";
     constexpr std::int64_t largest = 1 << 20;
     if (dense.in_features < 1 || dense.in_features > largest || dense.out_features < 1 || dense.out_features > largest)
-        throw data_error("{}: a layer from {} to {} features; 1 to {} were expected", path.string(), dense.in_features, dense.out_features, largest);
+        throw data_error("{}: a layer from {} to {} features; 1 to {} were expected", path.string(), dense.in_features, dense.out_features,
+                         largest);
     return dense;
 }
 
@@ -97,7 +99,9 @@ void read_modules(const fs::path& path, ModelFolder& model) {
         const std::string name = json_or(module, "path", std::string(), path.string());
         const fs::path folder = inner_folder(model.folder, name, path);
         const std::size_t place = kinds.size();
-        known = known && (place == 0 ? kind == "Transformer" : place == 1 ? kind == "Pooling" : !model.normalize && (kind == "Dense" || kind == "Normalize"));
+        known = known && (place == 0   ? kind == "Transformer"
+                          : place == 1 ? kind == "Pooling"
+                                       : !model.normalize && (kind == "Dense" || kind == "Normalize"));
         if (kind == "Transformer") model.encoder_folder = folder;
         if (kind == "Pooling") read_pooling(folder, model);
         if (kind == "Dense" && known) model.dense.push_back(read_dense(folder, name));
@@ -105,8 +109,9 @@ void read_modules(const fs::path& path, ModelFolder& model) {
         kinds.push_back(kind);
     }
     if (!known || kinds.size() < 2)
-        throw data_error("{}: the modules {} are not supported; Transformer, Pooling, perhaps Dense and perhaps Normalize, in this order, are", path.string(),
-                         faceter::quoted(join(kinds, ", ")));
+        throw data_error(
+            "{}: the modules {} are not supported; Transformer, Pooling, perhaps Dense and perhaps Normalize, in this order, are",
+            path.string(), faceter::quoted(join(kinds, ", ")));
 }
 
 void read_sentence_config(ModelFolder& model, std::size_t& max_seq_length) {

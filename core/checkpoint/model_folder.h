@@ -17,9 +17,9 @@ std::string_view similarity_name(Similarity similarity);  ///< "cosine", "dot", 
 
 /// A linear layer behind pooling (sentence-transformers' module Dense), such as INSTRUCTOR, GTR and Sentence-T5 have.
 struct DenseModule {
-    std::string name;                  ///< its folder inside the model's, such as "2_Dense"
+    std::string name;  ///< its folder inside the model's, such as "2_Dense"
     std::int64_t in_features = 0, out_features = 0;
-    bool bias = true, tanh = false;    ///< tanh: the activation behind it; otherwise there is none
+    bool bias = true, tanh = false;  ///< tanh: the activation behind it; otherwise there is none
 };
 
 /// A Hugging Face or sentence-transformers folder as it says itself. A plain transformers folder (no modules.json) is read as
@@ -31,7 +31,7 @@ struct ModelFolder {
     std::string model_type;                ///< config.json's "model_type": "bert", "xlm-roberta", ...
     std::vector<std::filesystem::path> weight_files;
     Pooling pooling = Pooling::mean;
-    bool include_prompt = true;  ///< false: pooling leaves the instruction's tokens out
+    bool include_prompt = true;      ///< false: pooling leaves the instruction's tokens out
     std::vector<DenseModule> dense;  ///< behind pooling, in order
     bool normalize = false;
     std::size_t max_seq_length = 512;  ///< tokens, special tokens included; never more than the model has positions for

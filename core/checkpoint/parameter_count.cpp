@@ -9,7 +9,9 @@ namespace {
 double routed_parameters(const EncoderConfig& c) {
     double total = 0;
     for (std::int64_t i = 0; i < c.num_layers; ++i)
-        if (c.is_routed(i)) total += static_cast<double>(c.routed.num_experts) * (c.gated ? 3.0 : 2.0) * static_cast<double>(c.hidden_dim) * static_cast<double>(c.intermediate_dim);
+        if (c.is_routed(i))
+            total += static_cast<double>(c.routed.num_experts) * (c.gated ? 3.0 : 2.0) * static_cast<double>(c.hidden_dim) *
+                     static_cast<double>(c.intermediate_dim);
     return total;
 }
 
@@ -18,7 +20,8 @@ double routed_parameters(const EncoderConfig& c) {
 double parameters_at_least(const EncoderConfig& c) {
     const double hidden = static_cast<double>(c.hidden_dim), attention = static_cast<double>(c.num_heads) * static_cast<double>(c.head_dim);
     const double mlp = (c.gated ? 3 : 2) * hidden * static_cast<double>(c.intermediate_dim);
-    double total = hidden * (static_cast<double>(c.vocab_size) + static_cast<double>(c.max_positions) + static_cast<double>(c.num_token_types));
+    double total =
+        hidden * (static_cast<double>(c.vocab_size) + static_cast<double>(c.max_positions) + static_cast<double>(c.num_token_types));
     total += static_cast<double>(c.relative_buckets) * static_cast<double>(c.num_heads);
     for (std::int64_t i = 0; i < c.num_layers; ++i) total += 4 * hidden * attention + (c.is_routed(i) ? 0 : mlp);
     return total + routed_parameters(c);
@@ -29,8 +32,10 @@ void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>
     for (const DenseModule& head : heads) wanted += static_cast<double>(head.in_features) * static_cast<double>(head.out_features);
     for (const std::string& tensor : weights.names()) held += static_cast<double>(weights.find(tensor)->numel());
     if (wanted > held)
-        throw data_error("{}: the sizes make a model of {:.0f} parameters or more, but {} holds {:.0f} values; they are not of the same model, or the file is incomplete", name, wanted,
-                         weights.description(), held);
+        throw data_error(
+            "{}: the sizes make a model of {:.0f} parameters or more, but {} holds {:.0f} values; they are not of the same model, or the "
+            "file is incomplete",
+            name, wanted, weights.description(), held);
 }
 
 }  // namespace faceter

@@ -11,8 +11,8 @@ namespace faceter {
 /// configuration overflow integers.
 double parameters_at_least(const EncoderConfig& config);
 
-/// Before any memory is taken for a model: the weights must hold as many values as the configuration and the Dense modules speak of, so that a model is never
-/// larger than its files. `name` is config.json's. Throws a data error that gives both numbers.
+/// Before any memory is taken for a model: the weights must hold as many values as the configuration and the Dense modules speak of, so
+/// that a model is never larger than its files. `name` is config.json's. Throws a data error that gives both numbers.
 void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>& heads, const Weights& weights, std::string_view name);
 
 }  // namespace faceter

@@ -70,7 +70,8 @@ void Weights::add(const std::filesystem::path& file, const std::string& prefix) 
         std::string name = prefix + tensors[t].name;
         const auto [place, added] = index_.emplace(name, Place{f, t});
         if (!added)
-            throw data_error("{}: tensor {} is also in {}", files_[f].path().string(), faceter::quoted(name), files_[place->second.file].path().string());
+            throw data_error("{}: tensor {} is also in {}", files_[f].path().string(), faceter::quoted(name),
+                             files_[place->second.file].path().string());
         names_.push_back(std::move(name));
     }
 }

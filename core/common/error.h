@@ -12,11 +12,11 @@ namespace faceter {
 /// What a program ends with; documented in README.md, so that a batch script can decide what to do next.
 enum class ExitCode : int {
     done = 0,
-    usage = 2,          ///< unknown command, flag or argument
-    settings = 3,       ///< an experiment file or a setting is wrong
-    data = 4,           ///< a data file or a checkpoint is wrong or missing
-    failed = 5,         ///< failed while running
-    stopped = 6,        ///< stopped or preempted; a checkpoint was written
+    usage = 2,     ///< unknown command, flag or argument
+    settings = 3,  ///< an experiment file or a setting is wrong
+    data = 4,      ///< a data file or a checkpoint is wrong or missing
+    failed = 5,    ///< failed while running
+    stopped = 6,   ///< stopped or preempted; a checkpoint was written
     out_of_memory = 7,
     peer_lost = 8,
 };

@@ -21,9 +21,7 @@ FileFaultHook& fault_hook() {
 }
 
 /// 0, or the errno that the fault hook wants the operation to fail with.
-int injected_fault(FileOperation operation, const fs::path& path) {
-    return fault_hook() ? fault_hook()(operation, path) : 0;
-}
+int injected_fault(FileOperation operation, const fs::path& path) { return fault_hook() ? fault_hook()(operation, path) : 0; }
 
 [[noreturn]] void throw_io(std::string_view what, const fs::path& path, int error) {
     const char* hint = error == ENOSPC   ? "; free some space and try again"

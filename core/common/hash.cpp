@@ -13,8 +13,8 @@
 namespace faceter {
 namespace {
 
-constexpr std::uint64_t prime1 = 0x9E3779B185EBCA87, prime2 = 0xC2B2AE3D27D4EB4F, prime3 = 0x165667B19E3779F9,
-                        prime4 = 0x85EBCA77C2B2AE63, prime5 = 0x27D4EB2F165667C5;
+constexpr std::uint64_t prime1 = 0x9E3779B185EBCA87, prime2 = 0xC2B2AE3D27D4EB4F, prime3 = 0x165667B19E3779F9, prime4 = 0x85EBCA77C2B2AE63,
+                        prime5 = 0x27D4EB2F165667C5;
 
 template <typename T>
 T load(const char* at) {
@@ -23,16 +23,15 @@ T load(const char* at) {
     return value;
 }
 
-std::uint64_t xxh_round(std::uint64_t accumulator, std::uint64_t input) {
-    return std::rotl(accumulator + input * prime2, 31) * prime1;
-}
+std::uint64_t xxh_round(std::uint64_t accumulator, std::uint64_t input) { return std::rotl(accumulator + input * prime2, 31) * prime1; }
 
 /// The four accumulators of XXH64, fed with multiples of 32 bytes.
 struct XxhLanes {
     explicit XxhLanes(std::uint64_t seed) : lanes{seed + prime1 + prime2, seed + prime2, seed, seed - prime1} {}
     void consume(std::string_view blocks) {
         for (std::size_t at = 0; at < blocks.size(); at += 32)
-            for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] = xxh_round(lanes[lane], load<std::uint64_t>(blocks.data() + at + 8 * lane));
+            for (std::size_t lane = 0; lane < 4; ++lane)
+                lanes[lane] = xxh_round(lanes[lane], load<std::uint64_t>(blocks.data() + at + 8 * lane));
     }
     std::uint64_t merged() const {
         std::uint64_t hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
@@ -111,13 +110,13 @@ std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc) {
     return ~crc;
 }
 
-Sha256::Sha256()
-    : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
+Sha256::Sha256() : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
 void Sha256::block(const unsigned char* data) {
     std::uint32_t w[64];
     for (int i = 0; i < 16; ++i)
-        w[i] = std::uint32_t{data[4 * i]} << 24 | std::uint32_t{data[4 * i + 1]} << 16 | std::uint32_t{data[4 * i + 2]} << 8 | data[4 * i + 3];
+        w[i] =
+            std::uint32_t{data[4 * i]} << 24 | std::uint32_t{data[4 * i + 1]} << 16 | std::uint32_t{data[4 * i + 2]} << 8 | data[4 * i + 3];
     for (int i = 16; i < 64; ++i) {
         const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
         const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);

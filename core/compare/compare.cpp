@@ -31,7 +31,8 @@ class Grouping {
     Comparison group(const std::vector<RunRow>& runs) {
         for (const RunRow& run : runs) add(run);
         name_groups();
-        std::stable_partition(comparison_.groups.begin(), comparison_.groups.end(), [](const RunGroup& group) { return group.method == "start"; });
+        std::stable_partition(comparison_.groups.begin(), comparison_.groups.end(),
+                              [](const RunGroup& group) { return group.method == "start"; });
         return std::move(comparison_);
     }
 
@@ -46,12 +47,14 @@ class Grouping {
         auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}});
         RunGroup& group = comparison_.groups[place->second];
-        const auto same_seed = std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
+        const auto same_seed =
+            std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
         if (same_seed != group.runs.end()) {
             comparison_.notes.push_back(fmt::format("{} repeats {} with the same seed and is left out", run.info.id, same_seed->info.id));
             return;
         }
-        if (run.state.phase != RunPhase::done) comparison_.notes.push_back(fmt::format("{} is {}", run.info.id, run_phase_name(run.state.phase)));
+        if (run.state.phase != RunPhase::done)
+            comparison_.notes.push_back(fmt::format("{} is {}", run.info.id, run_phase_name(run.state.phase)));
         group.runs.push_back(run);
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : results) {
@@ -64,7 +67,8 @@ class Grouping {
     /// The shortest names that tell the rows apart.
     void name_groups() {
         const auto ambiguous = [&](const std::string& name) {
-            return std::count_if(comparison_.groups.begin(), comparison_.groups.end(), [&](const RunGroup& other) { return other.name == name; }) > 1;
+            return std::count_if(comparison_.groups.begin(), comparison_.groups.end(),
+                                 [&](const RunGroup& other) { return other.name == name; }) > 1;
         };
         for (RunGroup& group : comparison_.groups) {
             const RunInfo& info = group.runs.front().info;
@@ -89,7 +93,8 @@ class Grouping {
 
 Cell cell_of(const std::vector<double>& values) {
     if (values.empty()) return {};
-    return values.size() == 1 ? Cell::of(values.front()) : Cell::of(mean(values), standard_deviation(values), static_cast<std::int64_t>(values.size()));
+    return values.size() == 1 ? Cell::of(values.front())
+                              : Cell::of(mean(values), standard_deviation(values), static_cast<std::int64_t>(values.size()));
 }
 
 template <typename Member>
@@ -110,7 +115,10 @@ std::optional<std::size_t> find_baseline(const Comparison& comparison, const std
 
 Json summary_json(const std::vector<double>& values) {
     if (values.empty()) return nullptr;
-    return {{"mean", number_to_json(mean(values))}, {"std", number_to_json(standard_deviation(values))}, {"n", values.size()}, {"values", values}};
+    return {{"mean", number_to_json(mean(values))},
+            {"std", number_to_json(standard_deviation(values))},
+            {"n", values.size()},
+            {"values", values}};
 }
 
 Json cost_json(const RunGroup& group) {
@@ -134,7 +142,8 @@ void add_columns(const Comparison& comparison, Table& table) {
     }
     table.add_column("mean over data sets", ColumnKind::number, 2, Better::higher);
     table.add_column("mean over task types", ColumnKind::number, 2, Better::higher);
-    const std::pair<const char*, const char*> costs[] = {{"parameters", "M"}, {"active parameters", "M"}, {"multiply-adds a token", "M"}, {"encode latency", "ms"}};
+    const std::pair<const char*, const char*> costs[] = {
+        {"parameters", "M"}, {"active parameters", "M"}, {"multiply-adds a token", "M"}, {"encode latency", "ms"}};
     for (const auto& [name, unit] : costs) table.add_column(name, ColumnKind::number, 1).unit = unit;
     table.add_column("peak memory", ColumnKind::bytes);
 }
@@ -157,21 +166,23 @@ Row row_of(const Comparison& comparison, const RunGroup& group) {
 }
 
 void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& tests, Table& table) {
-    const bool seeds = std::any_of(comparison.groups.begin(), comparison.groups.end(), [](const RunGroup& group) { return group.runs.size() > 1; });
+    const bool seeds =
+        std::any_of(comparison.groups.begin(), comparison.groups.end(), [](const RunGroup& group) { return group.runs.size() > 1; });
     if (seeds) table.footnotes.push_back("Where a row has several seeds: mean +- standard deviation over seeds, with their number.");
     const std::size_t common = common_sets(comparison).size();
     if (common < comparison.sets.size())
         table.footnotes.push_back(fmt::format("Means are over the {} of {} data sets that every row has.", common, comparison.sets.size()));
     if (!tests.empty())
-        table.footnotes.push_back(fmt::format("Stars at the mean over data sets: paired t-test over the {} data sets against {} (two-sided, Holm-adjusted over "
-                                              "the rows; * p < 0.05, ** p < 0.01, *** p < 0.001).",
-                                              common, comparison.groups[*comparison.baseline].name));
+        table.footnotes.push_back(
+            fmt::format("Stars at the mean over data sets: paired t-test over the {} data sets against {} (two-sided, Holm-adjusted over "
+                        "the rows; * p < 0.05, ** p < 0.01, *** p < 0.001).",
+                        common, comparison.groups[*comparison.baseline].name));
     for (const GroupTest& test : tests)
-        table.footnotes.push_back(fmt::format("{} against {}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, "
-                                              "d_z = {:.2f}.",
-                                              comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name, test.result.mean_difference,
-                                              test.result.interval.low, test.result.interval.high, test.result.t, test.result.df, test.result.p, test.p_holm,
-                                              test.effect()));
+        table.footnotes.push_back(fmt::format(
+            "{} against {}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, "
+            "d_z = {:.2f}.",
+            comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name, test.result.mean_difference,
+            test.result.interval.low, test.result.interval.high, test.result.t, test.result.df, test.result.p, test.p_holm, test.effect()));
     if (const std::string warning = small_sample_warning(CompareTest::paired_sets, common); !tests.empty() && !warning.empty())
         table.footnotes.push_back("Note that " + warning + ".");
     for (const std::string& note : comparison.notes) table.footnotes.push_back(note + ".");
@@ -263,7 +274,8 @@ Table comparison_table(const Comparison& comparison) {
 
 Json comparison_json(const Comparison& comparison) {
     Json sets = Json::array(), rows = Json::array(), tests = Json::array();
-    for (const ComparedSet& set : comparison.sets) sets.push_back({{"name", set.name}, {"task_type", set.task_type}, {"metric", set.metric}});
+    for (const ComparedSet& set : comparison.sets)
+        sets.push_back({{"name", set.name}, {"task_type", set.task_type}, {"metric", set.metric}});
     for (const RunGroup& group : comparison.groups) {
         Json ids = Json::array(), seeds = Json::array(), scores = Json::object();
         for (const RunRow& run : group.runs) ids.push_back(run.info.id), seeds.push_back(run.info.seed);
@@ -283,7 +295,8 @@ Json comparison_json(const Comparison& comparison) {
         json.update(test.result.to_json());
         json["p_holm"] = number_to_json(test.p_holm);
         json["effect"] = {{"name", "d_z"}, {"value", number_to_json(test.effect())}};
-        if (const std::string warning = small_sample_warning(CompareTest::paired_sets, test.result.n); !warning.empty()) json["warning"] = warning;
+        if (const std::string warning = small_sample_warning(CompareTest::paired_sets, test.result.n); !warning.empty())
+            json["warning"] = warning;
         tests.push_back(std::move(json));
     }
     return {{"datasets", sets},

@@ -37,8 +37,12 @@ class ViewMaker {
         value.seeds = seeds.size();
         if (seeds.empty()) return value;
         switch (choice_.value) {
-            case SeedValue::best: value.value = *std::max_element(seeds.begin(), seeds.end()); break;
-            case SeedValue::last: value.value = seeds.back(); break;
+            case SeedValue::best:
+                value.value = *std::max_element(seeds.begin(), seeds.end());
+                break;
+            case SeedValue::last:
+                value.value = seeds.back();
+                break;
             default:
                 value.value = mean(seeds);
                 if (seeds.size() > 1) value.spread = standard_deviation(seeds);
@@ -49,9 +53,11 @@ class ViewMaker {
     /// Rows stand by task type in the papers' order, others after them as they first come.
     std::vector<std::string> task_types() const {
         std::vector<std::string> types;
-        for (const char* usual : {"retrieval", "classification", "multilabel_classification", "clustering", "reranking", "pair_classification", "sts", "summarisation",
-                                  "bitext_mining"})
-            if (std::any_of(comparison_.sets.begin(), comparison_.sets.end(), [&](const ComparedSet& set) { return set.task_type == usual; })) types.push_back(usual);
+        for (const char* usual : {"retrieval", "classification", "multilabel_classification", "clustering", "reranking",
+                                  "pair_classification", "sts", "summarisation", "bitext_mining"})
+            if (std::any_of(comparison_.sets.begin(), comparison_.sets.end(),
+                            [&](const ComparedSet& set) { return set.task_type == usual; }))
+                types.push_back(usual);
         for (const ComparedSet& set : comparison_.sets)
             if (std::find(types.begin(), types.end(), set.task_type) == types.end()) types.push_back(set.task_type);
         return types;
@@ -186,8 +192,9 @@ class ViewMaker {
     void say() {
         const CompareTestInfo& info = compare_test_info(choice_.test);
         const bool on_sets = observations_of(choice_.test) != "data sets";
-        view_.test_sentence = fmt::format("{} (two-sided; {} over {}): * p < 0.05, ** p < 0.01, *** p < 0.001", info.title, correction_name(choice_.correction),
-                                          on_sets ? "the data sets of a column, and over the groups for the mean" : "the groups, for the mean over data sets");
+        view_.test_sentence = fmt::format(
+            "{} (two-sided; {} over {}): * p < 0.05, ** p < 0.01, *** p < 0.001", info.title, correction_name(choice_.correction),
+            on_sets ? "the data sets of a column, and over the groups for the mean" : "the groups, for the mean over data sets");
         std::set<std::string> reasons;
         bool any_p = false;
         for (const ComparedRow& row : view_.rows)
@@ -200,8 +207,9 @@ class ViewMaker {
             }
         view_.reasons.assign(reasons.begin(), reasons.end());
         const std::string near = fmt::format("a difference of at most {:.2f} points", choice_.tolerance);
-        view_.ties_rule = any_p ? "A tie is a difference that is not significant (adjusted p of 0.05 or more); without a test, " + near + "."
-                                : "A tie is " + near + ".";
+        view_.ties_rule = any_p
+                              ? "A tie is a difference that is not significant (adjusted p of 0.05 or more); without a test, " + near + "."
+                              : "A tie is " + near + ".";
     }
 
     const Comparison& comparison_;
@@ -214,9 +222,12 @@ class ViewMaker {
 
 std::string_view seed_value_name(SeedValue value) {
     switch (value) {
-        case SeedValue::best: return "best seed";
-        case SeedValue::last: return "last seed";
-        default: return "mean over seeds";
+        case SeedValue::best:
+            return "best seed";
+        case SeedValue::last:
+            return "last seed";
+        default:
+            return "mean over seeds";
     }
 }
 

@@ -10,16 +10,16 @@ std::string_view seed_value_name(SeedValue value);
 struct CompareChoice {
     CompareTest test = CompareTest::paired_sets;
     SeedValue value = SeedValue::mean;
-    double tolerance = 0.1;   ///< points within which a data set without a test counts as a tie
+    double tolerance = 0.1;  ///< points within which a data set without a test counts as a tie
     ResamplingOptions resampling{};
     Correction correction = Correction::holm;
 };
 
 /// One group on one row.
 struct ComparedValue {
-    double value = not_a_number, spread = not_a_number;   ///< spread over seeds where the mean over several is shown
+    double value = not_a_number, spread = not_a_number;  ///< spread over seeds where the mean over several is shown
     std::size_t seeds = 0;
-    double delta = not_a_number;   ///< to the baseline
+    double delta = not_a_number;  ///< to the baseline
     TestOutcome outcome;
     bool best = false;
 };
@@ -27,16 +27,16 @@ struct ComparedValue {
 struct ComparedRow {
     enum class Kind { data_set, type_mean, mean_over_types, mean_over_sets, cost };
     Kind kind = Kind::data_set;
-    std::string task_type;   ///< data_set, type_mean
-    std::string name;        ///< data set; "over 3 data sets"; "active parameters"
-    std::string metric;      ///< or a cost's unit
+    std::string task_type;  ///< data_set, type_mean
+    std::string name;       ///< data set; "over 3 data sets"; "active parameters"
+    std::string metric;     ///< or a cost's unit
     int decimals = 2;
-    std::vector<ComparedValue> values;   ///< one for each group
+    std::vector<ComparedValue> values;  ///< one for each group
 };
 
 /// A group against the baseline as a whole.
 struct GroupGain {
-    TestOutcome outcome;   ///< of the mean over data sets, adjusted over the groups; its difference and interval are the gain
+    TestOutcome outcome;  ///< of the mean over data sets, adjusted over the groups; its difference and interval are the gain
     int wins = 0, ties = 0, losses = 0;
 };
 
@@ -45,10 +45,10 @@ struct ComparisonView {
     CompareChoice choice;
     std::optional<std::size_t> baseline;
     std::vector<ComparedRow> rows;
-    std::vector<GroupGain> gains;   ///< one for each group; the baseline's is empty
-    std::string test_sentence;      ///< the test in words, with what it is adjusted over
+    std::vector<GroupGain> gains;  ///< one for each group; the baseline's is empty
+    std::string test_sentence;     ///< the test in words, with what it is adjusted over
     std::string ties_rule;
-    std::vector<std::string> reasons;   ///< why data sets or groups have no test, each once
+    std::vector<std::string> reasons;  ///< why data sets or groups have no test, each once
 };
 
 /// `examples` may be empty for tests that need none. May take seconds with resampling tests; stops early where asked to.

@@ -11,31 +11,38 @@ bool is_default(const CompareChoice& choice) {
 }
 
 Cell cell_of(const ComparedValue& value) {
-    Cell cell = std::isnan(value.spread) ? Cell::of(value.value) : Cell::of(value.value, value.spread, static_cast<std::int64_t>(value.seeds));
+    Cell cell =
+        std::isnan(value.spread) ? Cell::of(value.value) : Cell::of(value.value, value.spread, static_cast<std::int64_t>(value.seeds));
     cell.best = value.best && cell.kind == Cell::Kind::number;
     return cell;
 }
 
 std::string row_label(const ComparedRow& row) {
     switch (row.kind) {
-        case ComparedRow::Kind::data_set: return row.task_type;
-        case ComparedRow::Kind::type_mean: return "mean, " + row.task_type;
-        case ComparedRow::Kind::cost: return "cost";
-        default: return "mean";
+        case ComparedRow::Kind::data_set:
+            return row.task_type;
+        case ComparedRow::Kind::type_mean:
+            return "mean, " + row.task_type;
+        case ComparedRow::Kind::cost:
+            return "cost";
+        default:
+            return "mean";
     }
 }
 
 /// The test, why some cells have none, which seed is shown.
 void add_test_notes(const Comparison& comparison, const ComparisonView& view, Table& table) {
     if (view.choice.value != SeedValue::mean)
-        table.footnotes.push_back(fmt::format("Where a row has several seeds: the {}; tests take all seeds.", seed_value_name(view.choice.value)));
+        table.footnotes.push_back(
+            fmt::format("Where a row has several seeds: the {}; tests take all seeds.", seed_value_name(view.choice.value)));
     if (!view.baseline) return;
     const CompareTestInfo& info = compare_test_info(view.choice.test);
     table.footnotes.push_back(fmt::format("Stars against {}: {}.", comparison.groups[*view.baseline].name, view.test_sentence));
     table.footnotes.push_back(fmt::format("{} {}", info.speaks_for, info.assumption));
     for (std::size_t i = 0; i < comparison.groups.size(); ++i)
         if (i != *view.baseline && view.gains[i].outcome.has_p())
-            table.footnotes.push_back(fmt::format("{}: {}.", comparison.groups[i].name, describe_outcome(view.choice.test, view.gains[i].outcome)));
+            table.footnotes.push_back(
+                fmt::format("{}: {}.", comparison.groups[i].name, describe_outcome(view.choice.test, view.gains[i].outcome)));
     for (const std::string& reason : view.reasons) table.footnotes.push_back("No test on " + reason + ".");
 }
 
@@ -46,7 +53,8 @@ void add_group_columns(const Comparison& comparison, const ComparisonView& view,
     for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
         table.add_column(comparison.groups[i].name, ColumnKind::number, 2, Better::higher);
         if (!view.baseline || i == *view.baseline) continue;
-        Column& delta = table.add_column(fmt::format("{} - {}", comparison.groups[i].name, comparison.groups[*view.baseline].name), ColumnKind::delta, 2);
+        Column& delta = table.add_column(fmt::format("{} - {}", comparison.groups[i].name, comparison.groups[*view.baseline].name),
+                                         ColumnKind::delta, 2);
         delta.group = "";
     }
 }
@@ -58,17 +66,20 @@ Cell published_cell(const PublishedColumn& column, const ComparedRow& row) {
 
 void add_published(const ComparisonView& view, const std::vector<PublishedColumn>& published, Table& table) {
     for (const PublishedColumn& column : published) {
-        table.add_column(column.heading(), column.table.is_gain(column.model) ? ColumnKind::delta : ColumnKind::number, 2).group = column.table.heading();
+        table.add_column(column.heading(), column.table.is_gain(column.model) ? ColumnKind::delta : ColumnKind::number, 2).group =
+            column.table.heading();
         for (std::size_t i = 0; i < view.rows.size(); ++i) {
             table.rows[i].cells.push_back(published_cell(column, view.rows[i]));
             const PublishedRow* line = published_row(column.table, view.rows[i]);
             const std::string slip = line ? column.table.slip_of(column.model, *line) : "";
-            if (!slip.empty()) table.footnotes.push_back(fmt::format("{}, {}, {}: {}.", column.table.heading(), column.heading(), line->label, slip));
+            if (!slip.empty())
+                table.footnotes.push_back(fmt::format("{}, {}, {}: {}.", column.table.heading(), column.heading(), line->label, slip));
         }
     }
     std::vector<std::string> sources;
     for (const PublishedColumn& column : published) {
-        const std::string source = column.table.source() + (column.table.gains_over.empty() ? "" : ", gains over its " + column.table.gains_over);
+        const std::string source =
+            column.table.source() + (column.table.gains_over.empty() ? "" : ", gains over its " + column.table.gains_over);
         if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
     }
     for (const std::string& source : sources) table.footnotes.push_back("Published: " + source + ".");
@@ -91,10 +102,14 @@ Json outcome_json(const TestOutcome& outcome, Correction correction) {
 
 const PublishedRow* published_row(const PublishedTable& table, const ComparedRow& row) {
     switch (row.kind) {
-        case ComparedRow::Kind::data_set: return table.dataset_row(row.name);
-        case ComparedRow::Kind::type_mean: return table.type_row(row.task_type);
-        case ComparedRow::Kind::mean_over_sets: return table.mean_row();
-        default: return nullptr;
+        case ComparedRow::Kind::data_set:
+            return table.dataset_row(row.name);
+        case ComparedRow::Kind::type_mean:
+            return table.type_row(row.task_type);
+        case ComparedRow::Kind::mean_over_sets:
+            return table.mean_row();
+        default:
+            return nullptr;
     }
 }
 
@@ -152,10 +167,15 @@ Json comparison_json(const Comparison& comparison, const ComparisonView& view) {
         if (!view.baseline || i == *view.baseline) continue;
         means[comparison.groups[i].name] = outcome_json(view.gains[i].outcome, view.choice.correction);
         for (const ComparedRow& row : view.rows)
-            if (row.kind == ComparedRow::Kind::data_set) sets[row.name][comparison.groups[i].name] = outcome_json(row.values[i].outcome, view.choice.correction);
+            if (row.kind == ComparedRow::Kind::data_set)
+                sets[row.name][comparison.groups[i].name] = outcome_json(row.values[i].outcome, view.choice.correction);
     }
     const CompareTestInfo& info = compare_test_info(view.choice.test);
-    json["test"] = {{"name", info.name}, {"assumption", info.assumption}, {"correction", view.choice.correction == Correction::holm ? "holm" : "benjamini-hochberg"}, {"means", means}, {"data_sets", sets}};
+    json["test"] = {{"name", info.name},
+                    {"assumption", info.assumption},
+                    {"correction", view.choice.correction == Correction::holm ? "holm" : "benjamini-hochberg"},
+                    {"means", means},
+                    {"data_sets", sets}};
     return json;
 }
 

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "common/error.h"
-#include "record/journal.h"
 #include "compare/mteb_results.h"
+#include "record/journal.h"
 #include "record/state.h"
 
 namespace faceter {
@@ -36,8 +36,12 @@ RunInfo info_of(const ImportedModel& model, const fs::path& folder, bool several
                      {"seed", 1},
                      {"tasks", Json::object()},
                      {"variant", {{"name", model.model}, {"method", "imported"}}},
-                     {"imported", {{"format", "mteb"}, {"folder", absolute_path(folder).string()}, {"revision", model.revision}, {"files", model.num_files},
-                                   {"fingerprint", model.fingerprint}}}};
+                     {"imported",
+                      {{"format", "mteb"},
+                       {"folder", absolute_path(folder).string()},
+                       {"revision", model.revision},
+                       {"files", model.num_files},
+                       {"fingerprint", model.fingerprint}}}};
     return info;
 }
 
@@ -52,8 +56,9 @@ std::vector<ImportedRun> import_models(const Project& project, const fs::path& f
             imported.push_back({*known, model.model, model.results.size(), false});
             continue;
         }
-        const RunDirectory run = RunDirectory::create_imported(project.folder(), info_of(model, folder, revisions[model.model] > 1),
-                                                               "# Not an experiment: results of MTEB that 'faceter import mteb' took over.\n");
+        const RunDirectory run =
+            RunDirectory::create_imported(project.folder(), info_of(model, folder, revisions[model.model] > 1),
+                                          "# Not an experiment: results of MTEB that 'faceter import mteb' took over.\n");
         for (const Json& result : model.results) run.write_result(result.at("name").get<std::string>(), result);
         JournalWriter journal(run, run.begin_attempt(), {});
         for (const std::string& note : model.notes) journal.event("warning", {{"message", note}});

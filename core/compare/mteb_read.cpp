@@ -44,24 +44,26 @@ std::string checked_name(const Json& value, const char* what, const std::string&
     if (!value.is_string() || value.get_ref<const std::string&>().empty() || value.get_ref<const std::string&>().size() > max_name)
         throw data_error("{}: {} must be a text of 1 to {} bytes", file, what, max_name);
     const std::string name = value;
-    if (!is_valid_utf8(name) || std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    if (!is_valid_utf8(name) ||
+        std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
         throw data_error("{}: {} holds a control character or is not valid UTF-8", file, what);
     return name;
 }
 
 /// Numbers of one subset's scores, under our names, as fractions; what is no score (thresholds, lists, times) is left out.
 std::map<std::string, double> measures_of(const Json& scores) {
-    static const std::map<std::string, std::string> groups{{"cos_sim", "cosine"}, {"dot", "dot"},       {"euclidean", "euclidean"},
+    static const std::map<std::string, std::string> groups{{"cos_sim", "cosine"},      {"dot", "dot"}, {"euclidean", "euclidean"},
                                                            {"manhattan", "manhattan"}, {"max", "max"}, {"similarity", "similarity"}};
     std::map<std::string, double> measures;
     const auto take = [&](const std::string& name, const Json& value) {
-        if (value.is_number() && std::abs(value.get<double>()) <= 1.0 + 1e-6 && name.size() <= max_name) measures[name] = value.get<double>();
+        if (value.is_number() && std::abs(value.get<double>()) <= 1.0 + 1e-6 && name.size() <= max_name)
+            measures[name] = value.get<double>();
     };
     for (const auto& [name, value] : scores.items()) {
         if (name == "evaluation_time" || name.find("threshold") != std::string::npos) continue;
         const auto group = groups.find(name);
         if (group != groups.end() && value.is_object()) {
-            for (const auto& [inner, number] : value.items())   // before 1.11: {"cos_sim": {"spearman": ...}}
+            for (const auto& [inner, number] : value.items())  // before 1.11: {"cos_sim": {"spearman": ...}}
                 if (inner.find("threshold") == std::string::npos) take(group->second + "_" + inner, number);
         } else {
             take(name, value);
@@ -83,10 +85,15 @@ std::string guess_type(const std::map<std::string, double>& measures) {
 }
 
 std::string main_measure(const std::string& type) {
-    static const std::map<std::string, std::string> names{
-        {"retrieval", "ndcg_at_10"}, {"reranking", "map"},         {"classification", "accuracy"},        {"multilabel_classification", "accuracy"},
-        {"clustering", "v_measure"}, {"sts", "cosine_spearman"}, {"pair_classification", "cosine_ap"}, {"summarisation", "cosine_spearman"},
-        {"bitext_mining", "f1"}};
+    static const std::map<std::string, std::string> names{{"retrieval", "ndcg_at_10"},
+                                                          {"reranking", "map"},
+                                                          {"classification", "accuracy"},
+                                                          {"multilabel_classification", "accuracy"},
+                                                          {"clustering", "v_measure"},
+                                                          {"sts", "cosine_spearman"},
+                                                          {"pair_classification", "cosine_ap"},
+                                                          {"summarisation", "cosine_spearman"},
+                                                          {"bitext_mining", "f1"}};
     const auto found = names.find(type);
     return found == names.end() ? "main_score" : found->second;
 }
@@ -108,7 +115,8 @@ std::vector<SubsetScores> read_split(const Json& split, const std::string& file)
     if (split.is_array()) {
         if (split.size() > max_subsets) throw data_error("{}: more than {} subsets", file, max_subsets);
         for (const Json& one : split) {
-            if (!one.is_object() || !one.contains("hf_subset")) throw data_error("{}: an entry of 'scores' is no object with 'hf_subset'", file);
+            if (!one.is_object() || !one.contains("hf_subset"))
+                throw data_error("{}: an entry of 'scores' is no object with 'hf_subset'", file);
             subsets.push_back({checked_name(one["hf_subset"], "hf_subset", file), measures_of(one)});
         }
     } else if (split.is_object() && is_scores(split)) {
@@ -130,7 +138,9 @@ struct TaskFile {
 TaskFile open_task(const Json& json, const std::string& file) {
     if (!json.is_object()) throw data_error("{}: not a JSON object; a result file of MTEB is expected", file);
     TaskFile task;
-    const auto text = [&](const char* key) { return json.contains(key) && json[key].is_string() ? json[key].get<std::string>().substr(0, max_name) : std::string(); };
+    const auto text = [&](const char* key) {
+        return json.contains(key) && json[key].is_string() ? json[key].get<std::string>().substr(0, max_name) : std::string();
+    };
     task.version = text("mteb_version");
     task.revision = text("dataset_revision");
     if (json.contains("task_name")) {
@@ -166,7 +176,8 @@ void choose(std::vector<SubsetScores>& subsets, const SuiteSet* set) {
 double main_score(const SubsetScores& subset, const std::string& metric, const std::string& file) {
     for (const std::string& name : {metric, std::string("main_score")})
         if (const auto found = subset.measures.find(name); found != subset.measures.end()) return found->second;
-    throw data_error("{}: subset {} has neither {} nor main_score as a fraction between -1 and 1", file, faceter::quoted(subset.name), metric);
+    throw data_error("{}: subset {} has neither {} nor main_score as a fraction between -1 and 1", file, faceter::quoted(subset.name),
+                     metric);
 }
 
 Json percent_of(const std::map<std::string, double>& measures, const std::string& type) {
@@ -174,7 +185,9 @@ Json percent_of(const std::map<std::string, double>& measures, const std::string
     for (const auto& [name, value] : measures) {
         if (name == "main_score") continue;
         const bool is_label_measure = type == "classification" || type == "multilabel_classification";
-        metrics[is_label_measure && name == "f1" ? "macro_f1" : is_label_measure && name == "f1_weighted" ? "weighted_f1" : name] = 100 * value;
+        metrics[is_label_measure && name == "f1"            ? "macro_f1"
+                : is_label_measure && name == "f1_weighted" ? "weighted_f1"
+                                                            : name] = 100 * value;
     }
     return metrics;
 }
@@ -194,24 +207,37 @@ Json result_from(const TaskFile& task, const std::string& file) {
         sum += score;
         parts.push_back({{"name", one.name}, {"score", 100 * score}, {"n", 0}, {"metrics", percent_of(one.measures, type)}});
     }
-    Json result = {{"name", set ? set->name : task.task}, {"task_type", type}, {"task", ""}, {"metric", metric},
-                   {"score", 100 * sum / static_cast<double>(subsets.size())}, {"n", 0},
-                   {"metrics", subsets.size() == 1 ? parts[0]["metrics"] : Json::object()}, {"draws", Json::array()}, {"per_example", Json::array()},
-                   {"settings", {{"imported_from", "MTEB"}, {"mteb_task", task.task}, {"split", split}, {"mteb_version", task.version}, {"dataset_revision", task.revision}}}};
+    Json result = {{"name", set ? set->name : task.task},
+                   {"task_type", type},
+                   {"task", ""},
+                   {"metric", metric},
+                   {"score", 100 * sum / static_cast<double>(subsets.size())},
+                   {"n", 0},
+                   {"metrics", subsets.size() == 1 ? parts[0]["metrics"] : Json::object()},
+                   {"draws", Json::array()},
+                   {"per_example", Json::array()},
+                   {"settings",
+                    {{"imported_from", "MTEB"},
+                     {"mteb_task", task.task},
+                     {"split", split},
+                     {"mteb_version", task.version},
+                     {"dataset_revision", task.revision}}}};
     if (subsets.size() > 1) result["subsets"] = parts;
     return result;
 }
 
 std::vector<fs::path> json_files(const fs::path& folder) {
     std::error_code error;
-    if (!fs::is_directory(folder, error)) throw data_error("{}: no such folder; a folder with result files of MTEB is expected", folder.string());
+    if (!fs::is_directory(folder, error))
+        throw data_error("{}: no such folder; a folder with result files of MTEB is expected", folder.string());
     std::vector<fs::path> files;
     fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
     for (; !error && it != end; it.increment(error)) {
         std::error_code ignored;
         if (it.depth() >= max_depth || it->path().filename().string().starts_with('.')) it.disable_recursion_pending();
         if (it->path().extension() != ".json" || !it->is_regular_file(ignored) || it->path().filename() == "model_meta.json") continue;
-        if (files.size() == max_files) throw data_error("{}: more than {} result files; import the models' folders one by one", folder.string(), max_files);
+        if (files.size() == max_files)
+            throw data_error("{}: more than {} result files; import the models' folders one by one", folder.string(), max_files);
         files.push_back(it->path());
     }
     std::sort(files.begin(), files.end());
@@ -226,8 +252,10 @@ std::pair<std::string, std::string> model_of(const fs::path& root, const fs::pat
         const Json json = Json::parse(strict_json(read_file(meta, max_file_bytes)), nullptr, false);
         if (!json.is_object() || !json.contains("name")) throw data_error("{}: no JSON object with 'name'", meta.string());
         if (!json["name"].is_null()) {
-            const std::string revision = json.contains("revision") && json["revision"].is_string() ? json["revision"].get<std::string>() : "";
-            return {checked_name(json["name"], "name", meta.string()), revision.empty() ? "" : checked_name(revision, "revision", meta.string())};
+            const std::string revision =
+                json.contains("revision") && json["revision"].is_string() ? json["revision"].get<std::string>() : "";
+            return {checked_name(json["name"], "name", meta.string()),
+                    revision.empty() ? "" : checked_name(revision, "revision", meta.string())};
         }
     }
     const auto readable = [&](const fs::path& path) {
@@ -258,7 +286,8 @@ std::vector<ImportedModel> read_mteb_results(const fs::path& given) {
         ++model.num_files;
         Json result = result_from(open_task(json, file.string()), file.string());
         if (!names[key].insert(result["name"].get<std::string>()).second)
-            model.notes.push_back(fmt::format("{}: {} has another result of {}; this one is left out", file.string(), key.first, result["name"].get<std::string>()));
+            model.notes.push_back(fmt::format("{}: {} has another result of {}; this one is left out", file.string(), key.first,
+                                              result["name"].get<std::string>()));
         else
             model.results.push_back(std::move(result));
     }

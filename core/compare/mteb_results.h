@@ -8,10 +8,11 @@
 
 namespace faceter {
 
-// Result files of the mteb package (mteb.load_results.task_results.TaskResult): <model>/<revision>/<task>.json beside model_meta.json, scores as fractions.
+// Result files of the mteb package (mteb.load_results.task_results.TaskResult): <model>/<revision>/<task>.json beside model_meta.json,
+// scores as fractions.
 
-/// One of our results (results/<data set>.json) as such a file. The task's name is MTEB's where a suite knows the data set, else ours. `seconds`: how long the
-/// evaluation took.
+/// One of our results (results/<data set>.json) as such a file. The task's name is MTEB's where a suite knows the data set, else ours.
+/// `seconds`: how long the evaluation took.
 Json mteb_result(const Json& result, double seconds);
 /// The same file's name: "Banking77Classification.json".
 std::string mteb_file_name(const Json& result);
@@ -23,20 +24,20 @@ std::string mteb_model_folder(const std::string& model);
 /// One model's results from somebody else's evaluation.
 struct ImportedModel {
     std::string model, revision;
-    std::vector<Json> results;        ///< in our form, percent, by data set
-    std::vector<std::string> notes;   ///< what was left out
-    std::string fingerprint;          ///< of the files' content
+    std::vector<Json> results;       ///< in our form, percent, by data set
+    std::vector<std::string> notes;  ///< what was left out
+    std::string fingerprint;         ///< of the files' content
     std::size_t num_files = 0;
 };
 
-/// Reads the result files under `folder`, those of versions before 1.11 too. Everything is checked, since the files are somebody else's: data errors name the
-/// file and what was expected. Of several splits the suite's counts, else "test".
+/// Reads the result files under `folder`, those of versions before 1.11 too. Everything is checked, since the files are somebody else's:
+/// data errors name the file and what was expected. Of several splits the suite's counts, else "test".
 std::vector<ImportedModel> read_mteb_results(const fs::path& folder);
 
 struct ImportedRun {
     std::string id, model;
     std::size_t num_results = 0;
-    bool is_new = true;   ///< false: the project had the very same results already
+    bool is_new = true;  ///< false: the project had the very same results already
 };
 /// Makes a read-only run of each model: done, without a model, with method "imported".
 std::vector<ImportedRun> import_models(const Project& project, const fs::path& folder, const std::vector<ImportedModel>& models);

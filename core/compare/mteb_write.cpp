@@ -17,9 +17,12 @@ const std::map<std::string, std::string>& mteb_measures() {
 Json fraction(double percent) { return std::isfinite(percent) ? Json(std::round(percent * 1e4) / 1e6) : Json(); }
 
 /// What MTEB calls the main score of a task type.
-std::string main_measure(const std::string& task_type, const std::string& ours) { return task_type == "pair_classification" ? "max_ap" : ours; }
+std::string main_measure(const std::string& task_type, const std::string& ours) {
+    return task_type == "pair_classification" ? "max_ap" : ours;
+}
 
-Json score_object(const Json& metrics, const std::string& task_type, const std::string& metric, double score, const std::string& subset, const Json& languages) {
+Json score_object(const Json& metrics, const std::string& task_type, const std::string& metric, double score, const std::string& subset,
+                  const Json& languages) {
     Json object = Json::object();
     for (const auto& [name, value] : metrics.items()) {
         const auto renamed = mteb_measures().find(name);
@@ -38,9 +41,10 @@ Json score_object(const Json& metrics, const std::string& task_type, const std::
 
 /// Languages as MTEB writes them, where a subset's name says which; English for the sets of the English suites.
 Json languages_of(const std::string& subset, bool known) {
-    static const std::map<std::string, std::string> codes{{"en", "eng-Latn"}, {"de", "deu-Latn"}, {"fr", "fra-Latn"}, {"es", "spa-Latn"}, {"it", "ita-Latn"},
-                                                          {"nl", "nld-Latn"}, {"pt", "por-Latn"}, {"ru", "rus-Cyrl"}, {"zh", "cmn-Hans"}, {"ar", "ara-Arab"},
-                                                          {"hi", "hin-Deva"}, {"sw", "swh-Latn"}, {"ja", "jpn-Jpan"}, {"ko", "kor-Hang"}, {"th", "tha-Thai"}};
+    static const std::map<std::string, std::string> codes{{"en", "eng-Latn"}, {"de", "deu-Latn"}, {"fr", "fra-Latn"}, {"es", "spa-Latn"},
+                                                          {"it", "ita-Latn"}, {"nl", "nld-Latn"}, {"pt", "por-Latn"}, {"ru", "rus-Cyrl"},
+                                                          {"zh", "cmn-Hans"}, {"ar", "ara-Arab"}, {"hi", "hin-Deva"}, {"sw", "swh-Latn"},
+                                                          {"ja", "jpn-Jpan"}, {"ko", "kor-Hang"}, {"th", "tha-Thai"}};
     Json languages = Json::array();
     if (subset == "default") {
         if (known) languages.push_back("eng-Latn");
@@ -70,12 +74,14 @@ Json mteb_result(const Json& result, double seconds) {
     if (result.contains("subsets")) {
         for (const Json& subset : result["subsets"]) {
             const std::string name = subset.at("name");
-            scores.push_back(score_object(subset.at("metrics"), type, metric, subset.at("score").get<double>(), name, languages_of(name, set)));
+            scores.push_back(
+                score_object(subset.at("metrics"), type, metric, subset.at("score").get<double>(), name, languages_of(name, set)));
         }
     } else {
         const Json only = set ? set->entry.value("subsets", Json::array()) : Json::array();
         const std::string name = only.size() == 1 ? only[0].get<std::string>() : "default";
-        scores.push_back(score_object(result.at("metrics"), type, metric, result.at("score").is_number() ? result["score"].get<double>() : std::nan(""), name,
+        scores.push_back(score_object(result.at("metrics"), type, metric,
+                                      result.at("score").is_number() ? result["score"].get<double>() : std::nan(""), name,
                                       languages_of(name, set)));
     }
     const Json settings = result.value("settings", Json::object());
@@ -90,7 +96,11 @@ Json mteb_result(const Json& result, double seconds) {
 std::string mteb_file_name(const Json& result) { return safe_file_name(task_name_of(result)) + ".json"; }
 
 Json mteb_model_meta(const std::string& model, const std::string& revision) {
-    return {{"name", model}, {"revision", revision}, {"framework", Json::array({"Faceter " FACETER_VERSION})}, {"release_date", nullptr}, {"languages", nullptr}};
+    return {{"name", model},
+            {"revision", revision},
+            {"framework", Json::array({"Faceter " FACETER_VERSION})},
+            {"release_date", nullptr},
+            {"languages", nullptr}};
 }
 
 std::string mteb_model_folder(const std::string& model) {

@@ -13,7 +13,8 @@ namespace faceter {
 namespace {
 
 Schema row_schema() {
-    return {"row", "One line of the table.",
+    return {"row",
+            "One line of the table.",
             {
                 text("label", "", "The line's name as printed.").must(),
                 text("dataset", "", "Our name of the data set; without it the line is a mean."),
@@ -25,12 +26,14 @@ Schema row_schema() {
 }
 
 Schema slip_schema() {
-    return {"slip", "A value that the paper contradicts.",
+    return {"slip",
+            "A value that the paper contradicts.",
             {text("model", "", "Model.").must(), text("label", "", "Line.").must(), text("text", "", "What is wrong with it.").must()}};
 }
 
 Schema table_schema() {
-    return {"table", "A table of the paper.",
+    return {"table",
+            "A table of the paper.",
             {
                 text("table", "", "Its number: Table 2.").must(),
                 text("section", "", "Section it stands in.").must(),
@@ -44,7 +47,8 @@ Schema table_schema() {
 }
 
 Schema paper_schema() {
-    return {"published figures", "Published figures of a paper.",
+    return {"published figures",
+            "Published figures of a paper.",
             {
                 text("paper", "", "Identifier.").must(),
                 text("title", "", "Title.").must(),
@@ -78,20 +82,25 @@ PublishedTable table_from(const Json& json, const Json& paper) {
 
 /// What the schema cannot say: names that refer to each other, and as many values as models.
 void check_references(const PublishedTable& table, const YamlNode& node, Problems& problems) {
-    const auto has_model = [&](const std::string& name) { return std::find(table.models.begin(), table.models.end(), name) != table.models.end(); };
+    const auto has_model = [&](const std::string& name) {
+        return std::find(table.models.begin(), table.models.end(), name) != table.models.end();
+    };
     const auto has_label = [&](const std::string& name) {
         return std::any_of(table.rows.begin(), table.rows.end(), [&](const PublishedRow& row) { return row.label == name; });
     };
     if (!table.gains_over.empty() && !has_model(table.gains_over))
-        problems.add(node.find("gains_over")->position(), fmt::format("gains_over names {}, which is none of the models", faceter::quoted(table.gains_over)));
+        problems.add(node.find("gains_over")->position(),
+                     fmt::format("gains_over names {}, which is none of the models", faceter::quoted(table.gains_over)));
     for (std::size_t i = 0; i < table.rows.size(); ++i)
         if (table.rows[i].values.size() != table.models.size())
-            problems.add(node.find("rows")->items[i].position(), fmt::format("{} values where the table has {} models; damaged cells are null",
-                                                                             table.rows[i].values.size(), table.models.size()));
+            problems.add(node.find("rows")->items[i].position(),
+                         fmt::format("{} values where the table has {} models; damaged cells are null", table.rows[i].values.size(),
+                                     table.models.size()));
     for (std::size_t i = 0; i < table.slips.size(); ++i)
         if (!has_model(table.slips[i].model) || !has_label(table.slips[i].label))
             problems.add(node.find("slips")->items[i].position(),
-                         fmt::format("the table has no cell of model {} and line {}", faceter::quoted(table.slips[i].model), faceter::quoted(table.slips[i].label)));
+                         fmt::format("the table has no cell of model {} and line {}", faceter::quoted(table.slips[i].model),
+                                     faceter::quoted(table.slips[i].label)));
 }
 
 }  // namespace

@@ -10,12 +10,12 @@ namespace faceter {
 
 /// One line of a published table: a data set, or a mean over `sets` of them.
 struct PublishedRow {
-    std::string label;       ///< as printed
-    std::string dataset;     ///< our name of the data set; empty: a mean
-    std::string task_type;   ///< empty: a mean over task types; "cost": parameters, dimensions
+    std::string label;      ///< as printed
+    std::string dataset;    ///< our name of the data set; empty: a mean
+    std::string task_type;  ///< empty: a mean over task types; "cost": parameters, dimensions
     std::string metric;
-    int sets = 0;            ///< data sets behind a mean; 0: the paper does not say
-    std::vector<double> values;   ///< one for each model, as printed (scores in percent); NaN where the cell is damaged or empty
+    int sets = 0;                ///< data sets behind a mean; 0: the paper does not say
+    std::vector<double> values;  ///< one for each model, as printed (scores in percent); NaN where the cell is damaged or empty
 };
 
 /// Where the paper contradicts itself, or a mean is not the mean of its rows.
@@ -25,13 +25,13 @@ struct PublishedSlip {
 
 /// A table of a paper as data (resources/published/*.yaml): what runs are held against.
 struct PublishedTable {
-    std::string paper;     ///< identifier: "mote"
+    std::string paper;  ///< identifier: "mote"
     std::string short_name, title;
-    std::string table;     ///< "Table 2"
+    std::string table;  ///< "Table 2"
     std::string section;
-    std::optional<int> page;   ///< where the copy at hand has pages
+    std::optional<int> page;  ///< where the copy at hand has pages
     std::string caption;
-    std::string gains_over;   ///< the other models' values are differences to this model; empty: all are scores
+    std::string gains_over;  ///< the other models' values are differences to this model; empty: all are scores
     std::vector<std::string> models;
     std::vector<PublishedRow> rows;
     std::vector<PublishedSlip> slips;
@@ -52,8 +52,8 @@ struct PublishedTable {
     const PublishedRow* mean_row() const;
 };
 
-/// Checks everything against a schema: unknown keys, a row with more or fewer values than models, a slip that names no cell are settings errors with
-/// file, line and column.
+/// Checks everything against a schema: unknown keys, a row with more or fewer values than models, a slip that names no cell are settings
+/// errors with file, line and column.
 std::vector<PublishedTable> read_published(const fs::path& file);
 /// All *.yaml of a folder, by name.
 std::vector<PublishedTable> read_published_folder(const fs::path& folder);

@@ -65,7 +65,8 @@ std::optional<Figure> loss_figure(Store& store, const Comparison& comparison) {
         for (const RunRow& run : group.runs) {
             const auto points = store.series(run.info.id, "loss");
             if (points.size() < 2 || figure.series.size() == most_curves) continue;
-            figure.series.push_back(thinned(group.runs.size() > 1 ? fmt::format("{}, seed {}", group.name, run.info.seed) : group.name, points));
+            figure.series.push_back(
+                thinned(group.runs.size() > 1 ? fmt::format("{}, seed {}", group.name, run.info.seed) : group.name, points));
         }
     if (figure.series.empty()) return std::nullopt;
     return figure;
@@ -78,14 +79,19 @@ void read_journals(const RunDirectory& directory, ReportRun& run, std::vector<Re
         const fs::path file = directory.attempt_journal(attempt);
         if (!fs::exists(file, ignored)) continue;
         for (const JournalEvent& event : read_journal(file).events) {
-            const auto text = [&](const char* key) { return event.fields.contains(key) && event.fields[key].is_string() ? event.fields[key].get<std::string>() : std::string(); };
-            if (event.type == "attempt_started" && event.fields.contains("machine") && event.fields["machine"].is_object()) run.machine = event.fields["machine"];
+            const auto text = [&](const char* key) {
+                return event.fields.contains(key) && event.fields[key].is_string() ? event.fields[key].get<std::string>() : std::string();
+            };
+            if (event.type == "attempt_started" && event.fields.contains("machine") && event.fields["machine"].is_object())
+                run.machine = event.fields["machine"];
             if (event.type == "warning") run.warnings.push_back(text("message"));
             if (event.type != "data" || !event.fields.contains("card") || !event.fields["card"].is_object()) continue;
             const Json& card = event.fields["card"];
             if (!seen.insert(text("use") + text("task") + card.dump()).second) continue;
             std::string name = card.contains("name") && card["name"].is_string() ? card["name"].get<std::string>() : "";
-            if (name.empty()) name = card.contains("path") && card["path"].is_string() ? fs::path(card["path"].get<std::string>()).filename().string() : "";
+            if (name.empty())
+                name =
+                    card.contains("path") && card["path"].is_string() ? fs::path(card["path"].get<std::string>()).filename().string() : "";
             if (name.empty() && card.contains("view") && card["view"].is_string()) name = card["view"];
             data.push_back({name.empty() ? "data set" : name, text("use"), text("task"), card});
         }
@@ -106,16 +112,20 @@ void read_documents(Store& store, ReportRun& run, std::vector<std::string>& brok
     take("table", [&](const Json& json, const std::string& name) { run.tables.push_back(Table::from_json(json, name)); });
 }
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.is_null() ? std::string() : value.dump(); }
+std::string plain(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.is_null() ? std::string() : value.dump();
+}
 
 Table runs_table(const Report& report) {
     Table table;
     table.name = "runs";
     table.caption = "Runs";
-    for (const char* name : {"run", "variant", "method", "seed", "state", "Faceter", "created", "tags and note"}) table.add_column(name, ColumnKind::text);
+    for (const char* name : {"run", "variant", "method", "seed", "state", "Faceter", "created", "tags and note"})
+        table.add_column(name, ColumnKind::text);
     for (const ReportRun& run : report.runs)
-        table.add_row({Cell::of(run.info.id), Cell::of(run.info.variant), Cell::of(run.info.method), Cell::of(std::to_string(run.info.seed)),
-                       Cell::of(std::string(run_phase_name(run.state.phase))), Cell::of(run.info.version), Cell::of(run.info.created),
+        table.add_row({Cell::of(run.info.id), Cell::of(run.info.variant), Cell::of(run.info.method),
+                       Cell::of(std::to_string(run.info.seed)), Cell::of(std::string(run_phase_name(run.state.phase))),
+                       Cell::of(run.info.version), Cell::of(run.info.created),
                        Cell::of(join(run.tags, ", ") + (run.tags.empty() || run.note.empty() ? "" : "; ") + run.note)});
     return table;
 }
@@ -146,13 +156,15 @@ Table machines_table(const Report& report) {
     Table table;
     table.name = "machines";
     table.caption = "Machines";
-    for (const char* name : {"run", "host", "processor", "threads", "memory", "libtorch", "duration"}) table.add_column(name, ColumnKind::text);
+    for (const char* name : {"run", "host", "processor", "threads", "memory", "libtorch", "duration"})
+        table.add_column(name, ColumnKind::text);
     for (const ReportRun& run : report.runs) {
         const auto value = [&](const char* key) { return run.machine.contains(key) ? run.machine[key] : Json(); };
         const Json memory = value("memory_bytes");
-        table.add_row({Cell::of(run.info.id), Cell::of(plain(value("host"))), Cell::of(plain(value("processor"))), Cell::of(plain(value("threads"))),
-                       Cell::of(memory.is_number_unsigned() ? format_bytes(memory.get<std::uint64_t>()) : ""), Cell::of(plain(value("libtorch"))),
-                       Cell::of(run.state.active_s > 0 ? format_duration(run.state.active_s) : "")});
+        table.add_row({Cell::of(run.info.id), Cell::of(plain(value("host"))), Cell::of(plain(value("processor"))),
+                       Cell::of(plain(value("threads"))),
+                       Cell::of(memory.is_number_unsigned() ? format_bytes(memory.get<std::uint64_t>()) : ""),
+                       Cell::of(plain(value("libtorch"))), Cell::of(run.state.active_s > 0 ? format_duration(run.state.active_s) : "")});
     }
     return table;
 }
@@ -173,11 +185,12 @@ Table data_table(const Report& report) {
     for (const ReportData& data : report.data) {
         std::vector<std::string> source, warnings;
         for (const char* key : {"source", "layout", "view", "split", "subset", "fingerprint"})
-            if (data.card.contains(key) && data.card[key].is_string() && !data.card[key].get_ref<const std::string&>().empty()) source.push_back(data.card[key]);
+            if (data.card.contains(key) && data.card[key].is_string() && !data.card[key].get_ref<const std::string&>().empty())
+                source.push_back(data.card[key]);
         if (data.card.contains("warnings") && data.card["warnings"].is_array())
             for (const Json& warning : data.card["warnings"]) warnings.push_back(plain(warning));
-        table.add_row({Cell::of(data.name), Cell::of(data.use), Cell::of(data.task), Cell::of(join(source, ", ")), Cell::of(counts_text(data.card)),
-                       Cell::of(join(warnings, "; "))});
+        table.add_row({Cell::of(data.name), Cell::of(data.use), Cell::of(data.task), Cell::of(join(source, ", ")),
+                       Cell::of(counts_text(data.card)), Cell::of(join(warnings, "; "))});
     }
     return table;
 }
@@ -202,9 +215,10 @@ Table significance_table(const Comparison& comparison, const ComparisonView& vie
         const GroupGain& gain = view.gains[i];
         const TestOutcome& outcome = gain.outcome;
         const auto number = [&](double value) { return outcome.has_p() ? Cell::of(value) : Cell(); };
-        table.add_row({Cell::of(comparison.groups[i].name), number(outcome.difference).with_stars(outcome.stars()), number(outcome.interval.low),
-                       number(outcome.interval.high), number(outcome.p), number(outcome.p_adjusted), number(outcome.effect),
-                       number(static_cast<double>(outcome.n)), Cell::of(fmt::format("{} / {} / {}", gain.wins, gain.ties, gain.losses))});
+        table.add_row({Cell::of(comparison.groups[i].name), number(outcome.difference).with_stars(outcome.stars()),
+                       number(outcome.interval.low), number(outcome.interval.high), number(outcome.p), number(outcome.p_adjusted),
+                       number(outcome.effect), number(static_cast<double>(outcome.n)),
+                       Cell::of(fmt::format("{} / {} / {}", gain.wins, gain.ties, gain.losses))});
         if (!outcome.has_p()) table.footnotes.push_back(fmt::format("{}: no test: {}.", comparison.groups[i].name, outcome.reason));
         if (!outcome.warning.empty()) table.footnotes.push_back(fmt::format("{}: {}.", comparison.groups[i].name, outcome.warning));
     }
@@ -215,7 +229,8 @@ Table significance_table(const Comparison& comparison, const ComparisonView& vie
     return table;
 }
 
-Report gather_report(const Project& project, Store& store, const std::vector<RunRow>& rows, Comparison comparison, ComparisonView view, std::string title) {
+Report gather_report(const Project& project, Store& store, const std::vector<RunRow>& rows, Comparison comparison, ComparisonView view,
+                     std::string title) {
     Report report;
     report.title = std::move(title);
     report.created = utc_now();

@@ -1,7 +1,7 @@
 #include "common/error.h"
+#include "compare/report.h"
 #include "figure/escape.h"
 #include "figure/svg.h"
-#include "compare/report.h"
 #include "settings/yaml.h"
 
 namespace faceter {
@@ -24,7 +24,9 @@ std::string base64(std::string_view bytes) {
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text;
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0u; };
+        const auto byte = [&](std::size_t at) {
+            return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0u;
+        };
         const unsigned three = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
         text += letters[three >> 18];
         text += letters[three >> 12 & 63];
@@ -38,7 +40,8 @@ std::string base64(std::string_view bytes) {
 std::string figure_html(const Figure& figure) {
     const SvgOptions size{figure.x.categories.size() > 8 ? 960.0 : 720.0, 420.0, false, true};
     return fmt::format("<p><img alt=\"{}\" width=\"{:.0f}\" height=\"{:.0f}\" src=\"data:image/svg+xml;base64,{}\"></p>\n",
-                       escape_xml(figure.title.empty() ? figure.name : figure.title), size.width, size.height, base64(figure_to_svg(figure, size)));
+                       escape_xml(figure.title.empty() ? figure.name : figure.title), size.width, size.height,
+                       base64(figure_to_svg(figure, size)));
 }
 
 std::string table_html(const Table& table) { return "<div class=\"wide\">\n" + table_to_html(table) + "</div>\n"; }
@@ -72,7 +75,8 @@ std::string analyses_html(const Report& report) {
 std::string settings_html(const Report& report) {
     std::string out;
     for (const ReportRun& run : report.runs)
-        out += fmt::format("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", escape_xml(run.info.id), escape_xml(to_yaml(run.info.settings)));
+        out += fmt::format("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", escape_xml(run.info.id),
+                           escape_xml(to_yaml(run.info.settings)));
     return heading(2, "All settings") + out;
 }
 
@@ -87,7 +91,8 @@ std::string warnings_html(const Report& report) {
 std::string head(const Report& report) {
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri "
+        "'none'; form-action 'none'\">\n"
         "<meta name=\"generator\" content=\"Faceter {}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
         FACETER_VERSION, escape_xml(report.title), style);
 }
@@ -106,8 +111,8 @@ std::string_view section_of(const Table& table) {
 
 std::string report_to_html(const Report& report) {
     std::string out = head(report) + heading(1, report.title);
-    out += fmt::format("<p class=\"note\">Project {}, {} runs in {} groups; written {} by Faceter {}.</p>\n", escape_xml(report.project), report.runs.size(),
-                       report.comparison.groups.size(), escape_xml(report.created), FACETER_VERSION);
+    out += fmt::format("<p class=\"note\">Project {}, {} runs in {} groups; written {} by Faceter {}.</p>\n", escape_xml(report.project),
+                       report.runs.size(), report.comparison.groups.size(), escape_xml(report.created), FACETER_VERSION);
     std::string_view section;
     for (const Table& table : report_tables(report)) {
         if (section_of(table) == "Runs") out += figures_html(report) + analyses_html(report);

@@ -31,7 +31,8 @@ SettingsDifference settings_difference(const std::vector<Json>& settings) {
             const auto found = of.find(key);
             difference.values.push_back(found == of.end() ? absent : found->second);
         }
-        const bool alike = std::all_of(difference.values.begin(), difference.values.end(), [&](const std::string& v) { return v == difference.values[0]; });
+        const bool alike = std::all_of(difference.values.begin(), difference.values.end(),
+                                       [&](const std::string& v) { return v == difference.values[0]; });
         if (alike)
             ++result.equal;
         else

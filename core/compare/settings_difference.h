@@ -9,11 +9,11 @@ namespace faceter {
 /// A setting that not all have alike, by its dotted key ("training.batch_size", "tasks.retrieval.train[0].name").
 struct SettingDifference {
     std::string key;
-    std::vector<std::string> values;   ///< one for each; a dash where the setting is absent
+    std::vector<std::string> values;  ///< one for each; a dash where the setting is absent
 };
 
-/// What differs between resolved settings, in the order of the keys. The seed, names and what does not change a score are left out. `equal`: how many
-/// settings are alike.
+/// What differs between resolved settings, in the order of the keys. The seed, names and what does not change a score are left out.
+/// `equal`: how many settings are alike.
 struct SettingsDifference {
     std::vector<SettingDifference> differing;
     std::size_t equal = 0;

@@ -24,7 +24,8 @@ constexpr std::array<CompareTestInfo, 8> tests{{
      "Runs of one seed belong together; their differences are roughly normal.", false},
     {CompareTest::bootstrap, "bootstrap", "Paired bootstrap over examples", "Speaks for other examples of these data sets.",
      "Examples are independent draws; scores are means over seeds, so that the spread over seeds takes no part.", true},
-    {CompareTest::randomisation, "randomisation", "Randomisation over examples", "Asks whether the two groups' scores could be exchanged example by example.",
+    {CompareTest::randomisation, "randomisation", "Randomisation over examples",
+     "Asks whether the two groups' scores could be exchanged example by example.",
      "Under no difference either group could have had either score; the spread over seeds takes no part.", true},
     {CompareTest::welch_seeds, "welch-seeds", "Welch's t over seeds", "Speaks for other seeds on these data sets; seeds are not paired.",
      "Scores are roughly normal over seeds; spreads may differ.", false},
@@ -32,8 +33,11 @@ constexpr std::array<CompareTestInfo, 8> tests{{
      "Differences between groups are symmetric around their median over data sets; they need not be normal.", false},
     {CompareTest::wilcoxon_seeds, "wilcoxon-seeds", "Wilcoxon's signed ranks over seeds", "Speaks for other seeds on these data sets.",
      "Runs of one seed belong together; their differences are symmetric around their median.", false},
-    {CompareTest::welch_sets, "welch-sets", "Welch's t over data sets, unpaired as MoTE publishes it", "Speaks for other data sets, as if each group had been scored on its own.",
-     "Scores are independent and roughly normal over data sets; here both groups are scored on the same ones, so that the paired tests are the right ones.", false},
+    {CompareTest::welch_sets, "welch-sets", "Welch's t over data sets, unpaired as MoTE publishes it",
+     "Speaks for other data sets, as if each group had been scored on its own.",
+     "Scores are independent and roughly normal over data sets; here both groups are scored on the same ones, so that the paired tests are "
+     "the right ones.",
+     false},
 }};
 
 TestOutcome without(std::string reason) {
@@ -89,7 +93,8 @@ SeedPairs pair_seeds(const RunGroup& group, const RunGroup& base, const std::str
     const auto& theirs = base.scored_runs.at(set);
     for (std::size_t i = 0; i < mine.size(); ++i)
         for (std::size_t j = 0; j < theirs.size(); ++j)
-            if (group.runs[mine[i]].info.seed == base.runs[theirs[j]].info.seed) pairs.a.push_back(found->second[i]), pairs.b.push_back(other->second[j]);
+            if (group.runs[mine[i]].info.seed == base.runs[theirs[j]].info.seed)
+                pairs.a.push_back(found->second[i]), pairs.b.push_back(other->second[j]);
     return pairs;
 }
 
@@ -126,7 +131,8 @@ Differences example_differences(const ExampleScores& examples, std::size_t group
 }
 
 /// A randomisation test has no interval of its own: the bootstrap's stands in where `with_interval`.
-TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double>>& strata, const ResamplingOptions& options, bool with_interval) {
+TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double>>& strata, const ResamplingOptions& options,
+                          bool with_interval) {
     const bool draw = with_interval || test == CompareTest::bootstrap;
     const PairedBootstrapResult drawn = stratified_bootstrap(strata, {draw ? options.bootstrap : 0, 0.95, options.seed, options.stop});
     TestOutcome outcome{drawn.p, not_a_number, drawn.estimate, drawn.interval, drawn.n, {}};
@@ -136,7 +142,8 @@ TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double
         for (const auto& stratum : strata)
             for (const double d : stratum) weighted.push_back(d / static_cast<double>(stratum.size()));
         const std::vector<double> zeros(weighted.size());
-        const RandomisationResult flipped = paired_randomisation(weighted, zeros, Alternative::two_sided, options.randomisation, options.seed);
+        const RandomisationResult flipped =
+            paired_randomisation(weighted, zeros, Alternative::two_sided, options.randomisation, options.seed);
         outcome.p = flipped.p;
         outcome.method = flipped.exact ? "exact" : fmt::format("{} random sign patterns", flipped.resamples);
     }
@@ -163,26 +170,30 @@ TestOutcome examples_on_mean(CompareTest test, const Comparison& comparison, con
     return from_examples(test, strata, options, true);
 }
 
-TestOutcome one_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group, const std::string& set,
-                    const ResamplingOptions& options) {
+TestOutcome one_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,
+                    const std::string& set, const ResamplingOptions& options) {
     if (!comparison.baseline || group == *comparison.baseline) return without("this is the baseline");
     const RunGroup& mine = comparison.groups.at(group);
     const RunGroup& base = comparison.groups[*comparison.baseline];
     if (!mine.scores.count(set) || !base.scores.count(set)) return without("not scored in both groups");
     switch (test) {
-        case CompareTest::paired_sets: return without("a test over data sets speaks of their mean only");
+        case CompareTest::paired_sets:
+            return without("a test over data sets speaks of their mean only");
         case CompareTest::paired_seeds: {
             const SeedPairs pairs = pair_seeds(mine, base, set);
             return from_paired(pairs.a, pairs.b, "seeds");
         }
-        case CompareTest::welch_seeds: return from_welch(mine.scores.at(set), base.scores.at(set), "seeds");
+        case CompareTest::welch_seeds:
+            return from_welch(mine.scores.at(set), base.scores.at(set), "seeds");
         case CompareTest::wilcoxon_seeds: {
             const SeedPairs pairs = pair_seeds(mine, base, set);
             return from_wilcoxon(pairs.a, pairs.b, "seeds");
         }
         case CompareTest::wilcoxon_sets:
-        case CompareTest::welch_sets: return without("a test over data sets speaks of their mean only");
-        default: break;
+        case CompareTest::welch_sets:
+            return without("a test over data sets speaks of their mean only");
+        default:
+            break;
     }
     Differences differences = example_differences(examples, group, *comparison.baseline, set);
     if (!differences.reason.empty()) return without(differences.reason);
@@ -195,19 +206,24 @@ TestOutcome mean_over_sets(CompareTest test, const Comparison& comparison, const
     const RunGroup& mine = comparison.groups.at(group);
     const RunGroup& base = comparison.groups[*comparison.baseline];
     switch (test) {
-        case CompareTest::paired_sets: return from_paired(set_means(comparison, mine), set_means(comparison, base), "data sets");
+        case CompareTest::paired_sets:
+            return from_paired(set_means(comparison, mine), set_means(comparison, base), "data sets");
         case CompareTest::paired_seeds: {
             const SeedPairs pairs = pair_means(comparison, mine, base);
             return from_paired(pairs.a, pairs.b, "seeds");
         }
-        case CompareTest::welch_seeds: return from_welch(means_over_sets(comparison, mine), means_over_sets(comparison, base), "seeds");
-        case CompareTest::welch_sets: return from_welch(set_means(comparison, mine), set_means(comparison, base), "data sets");
-        case CompareTest::wilcoxon_sets: return from_wilcoxon(set_means(comparison, mine), set_means(comparison, base), "data sets");
+        case CompareTest::welch_seeds:
+            return from_welch(means_over_sets(comparison, mine), means_over_sets(comparison, base), "seeds");
+        case CompareTest::welch_sets:
+            return from_welch(set_means(comparison, mine), set_means(comparison, base), "data sets");
+        case CompareTest::wilcoxon_sets:
+            return from_wilcoxon(set_means(comparison, mine), set_means(comparison, base), "data sets");
         case CompareTest::wilcoxon_seeds: {
             const SeedPairs pairs = pair_means(comparison, mine, base);
             return from_wilcoxon(pairs.a, pairs.b, "seeds");
         }
-        default: return examples_on_mean(test, comparison, examples, group, options);
+        default:
+            return examples_on_mean(test, comparison, examples, group, options);
     }
 }
 
@@ -240,8 +256,8 @@ CompareTest parse_compare_test(std::string_view name) {
 
 int TestOutcome::stars() const { return has_p() ? significance_stars(p_adjusted) : 0; }
 
-TestOutcome test_on_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group, const std::string& set,
-                        const ResamplingOptions& options) {
+TestOutcome test_on_set(CompareTest test, const Comparison& comparison, const ExampleScores& examples, std::size_t group,
+                        const std::string& set, const ResamplingOptions& options) {
     return warned(test, one_set(test, comparison, examples, group, set, options));
 }
 
@@ -269,10 +285,13 @@ std::string_view observations_of(CompareTest test) {
     switch (test) {
         case CompareTest::paired_sets:
         case CompareTest::wilcoxon_sets:
-        case CompareTest::welch_sets: return "data sets";
+        case CompareTest::welch_sets:
+            return "data sets";
         case CompareTest::bootstrap:
-        case CompareTest::randomisation: return "examples";
-        default: return "seeds";
+        case CompareTest::randomisation:
+            return "examples";
+        default:
+            return "seeds";
     }
 }
 
@@ -284,14 +303,18 @@ std::string small_sample_warning(CompareTest test, std::size_t n, bool exact) {
         case CompareTest::wilcoxon_seeds:
         case CompareTest::randomisation:
             if (exact && smallest_p >= 0.05)
-                return fmt::format("with {} {} the smallest p of this test is {:.3g}, so that it can give no star", n, observations_of(test), smallest_p);
+                return fmt::format("with {} {} the smallest p of this test is {:.3g}, so that it can give no star", n,
+                                   observations_of(test), smallest_p);
             return {};
         case CompareTest::bootstrap:
             return n < few_for_bootstrap ? fmt::format("{} examples are few: a percentile interval is then too narrow", n) : std::string();
         case CompareTest::welch_seeds:
         case CompareTest::welch_sets:
-            return n < few_for_welch ? fmt::format("{} {} are few: the test then leans on normal scores", n, observations_of(test)) : std::string();
-        default: return n < few_for_t ? fmt::format("{} {} are few: the test then leans on normal differences", n, observations_of(test)) : std::string();
+            return n < few_for_welch ? fmt::format("{} {} are few: the test then leans on normal scores", n, observations_of(test))
+                                     : std::string();
+        default:
+            return n < few_for_t ? fmt::format("{} {} are few: the test then leans on normal differences", n, observations_of(test))
+                                 : std::string();
     }
 }
 

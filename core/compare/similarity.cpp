@@ -45,7 +45,9 @@ void adjust(std::vector<SimilarityTest>& tests, P p, Holm adjusted) {
     for (std::size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holmed[i];
 }
 
-std::string sign(Alternative alternative) { return alternative == Alternative::less ? "<" : alternative == Alternative::greater ? ">" : "is not"; }
+std::string sign(Alternative alternative) {
+    return alternative == Alternative::less ? "<" : alternative == Alternative::greater ? ">" : "is not";
+}
 
 }  // namespace
 
@@ -58,7 +60,8 @@ SimilaritySet similarity_from_json(const Json& json, std::string_view name) {
         pair.a = json_at<std::string>(item, "a", name);
         pair.b = json_at<std::string>(item, "b", name);
         pair.values = json_at<std::vector<double>>(item, "values", name);
-        if (pair.values.empty() || pair.values.size() > max_texts) throw data_error("{}: the pair {}, {} has no values", name, pair.a, pair.b);
+        if (pair.values.empty() || pair.values.size() > max_texts)
+            throw data_error("{}: the pair {}, {} has no values", name, pair.a, pair.b);
         pair.mean = mean(pair.values);
         set.pairs.push_back(std::move(pair));
     }
@@ -71,7 +74,9 @@ SimilaritySet similarity_from_json(const Json& json, std::string_view name) {
 SimilaritySet read_similarity(const RunDirectory& run) {
     const fs::path file = run.results() / "inter_task_similarity.json";
     if (!fs::exists(file))
-        throw data_error("{}: it has no inter-task similarities; its experiment needs the analysis inter_task_similarity, and the run must be done", run.info().id);
+        throw data_error(
+            "{}: it has no inter-task similarities; its experiment needs the analysis inter_task_similarity, and the run must be done",
+            run.info().id);
     return similarity_from_json(read_json(file), file.string());
 }
 
@@ -80,7 +85,8 @@ std::string texts_label(const Json& source, std::size_t num_texts) {
     if (source.is_object())
         for (const char* key : {"source", "name", "view", "path"})
             if (source.contains(key) && source[key].is_string() && !source[key].get_ref<const std::string&>().empty())
-                words.push_back(key == std::string_view("path") ? fs::path(source[key].get<std::string>()).filename().string() : source[key].get<std::string>());
+                words.push_back(key == std::string_view("path") ? fs::path(source[key].get<std::string>()).filename().string()
+                                                                : source[key].get<std::string>());
     words.erase(std::unique(words.begin(), words.end()), words.end());
     return fmt::format("{}, {}", words.empty() ? "texts" : join(words, " "), num_texts);
 }
@@ -90,7 +96,8 @@ bool same_texts(const SimilaritySet& first, const SimilaritySet& second) {
            (first.fingerprint.empty() || second.fingerprint.empty() || first.fingerprint == second.fingerprint);
 }
 
-SimilaritySet average_over_seeds(std::span<const SimilaritySet> seeds, std::span<const std::string> names, std::vector<std::string>& notes) {
+SimilaritySet average_over_seeds(std::span<const SimilaritySet> seeds, std::span<const std::string> names,
+                                 std::vector<std::string>& notes) {
     if (seeds.empty()) return {};
     std::vector<const SimilaritySet*> kept;
     for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -104,7 +111,8 @@ SimilaritySet average_over_seeds(std::span<const SimilaritySet> seeds, std::span
     for (SimilarityPair pair : seeds.front().pairs) {
         std::vector<const SimilarityPair*> same;
         for (const SimilaritySet* seed : kept)
-            if (const SimilarityPair* found = find_pair(seed->pairs, pair); found && found->values.size() == pair.values.size()) same.push_back(found);
+            if (const SimilarityPair* found = find_pair(seed->pairs, pair); found && found->values.size() == pair.values.size())
+                same.push_back(found);
         if (same.size() < kept.size()) continue;
         for (std::size_t i = 0; i < pair.values.size(); ++i) {
             double sum = 0;
@@ -122,11 +130,16 @@ SimilarityComparison compare_similarity(const std::string& first_name, const Sim
     SimilarityComparison comparison{first_name, second_name, alternative, {}};
     const bool same = same_texts(first, second);
     for (const SimilarityPair& pair : first.pairs)
-        if (const SimilarityPair* other = find_pair(second.pairs, pair)) comparison.tests.push_back(test_pair(pair, *other, same, alternative));
+        if (const SimilarityPair* other = find_pair(second.pairs, pair))
+            comparison.tests.push_back(test_pair(pair, *other, same, alternative));
     if (comparison.tests.empty()) throw data_error("{} and {} have no pair of tasks in common", first_name, second_name);
-    adjust(comparison.tests, [](const SimilarityTest& test) { return test.paired_is_possible ? test.paired.p : not_a_number; }, &SimilarityTest::paired_holm);
-    adjust(comparison.tests, [](const SimilarityTest& test) { return test.one_sided.p; }, &SimilarityTest::one_sided_holm);
-    adjust(comparison.tests, [](const SimilarityTest& test) { return test.two_sided.p; }, &SimilarityTest::two_sided_holm);
+    adjust(
+        comparison.tests, [](const SimilarityTest& test) { return test.paired_is_possible ? test.paired.p : not_a_number; },
+        &SimilarityTest::paired_holm);
+    adjust(
+        comparison.tests, [](const SimilarityTest& test) { return test.one_sided.p; }, &SimilarityTest::one_sided_holm);
+    adjust(
+        comparison.tests, [](const SimilarityTest& test) { return test.two_sided.p; }, &SimilarityTest::two_sided_holm);
     return comparison;
 }
 
@@ -149,19 +162,23 @@ Table similarity_table(const SimilarityComparison& comparison) {
     table.add_column("p two-sided Holm", ColumnKind::p_value, 3).group = "Welch (as published)";
     for (const SimilarityTest& test : comparison.tests) {
         const bool paired = test.paired_is_possible;
-        table.add_row({Cell::of(test.a + " / " + test.b), Cell::of(test.mean_first), Cell::of(test.mean_second), paired ? Cell::of(test.paired.t) : Cell{},
-                       paired ? Cell::of(test.paired.df) : Cell{}, paired ? Cell::of(test.paired.p) : Cell{},
+        table.add_row({Cell::of(test.a + " / " + test.b), Cell::of(test.mean_first), Cell::of(test.mean_second),
+                       paired ? Cell::of(test.paired.t) : Cell{}, paired ? Cell::of(test.paired.df) : Cell{},
+                       paired ? Cell::of(test.paired.p) : Cell{},
                        paired ? Cell::of(test.paired_holm).with_stars(significance_stars(test.paired_holm)) : Cell{}, Cell::of(test.d_z),
-                       Cell::of(test.one_sided.t), Cell::of(test.one_sided.df), Cell::of(test.one_sided.p), Cell::of(test.one_sided_holm), Cell::of(test.d),
-                       Cell::of(test.two_sided.p), Cell::of(test.two_sided_holm)});
+                       Cell::of(test.one_sided.t), Cell::of(test.one_sided.df), Cell::of(test.one_sided.p), Cell::of(test.one_sided_holm),
+                       Cell::of(test.d), Cell::of(test.two_sided.p), Cell::of(test.two_sided_holm)});
     }
     const SimilarityTest& any = comparison.tests.front();
-    const std::string why = any.paired_is_possible ? "Both runs embed the same texts, so the paired test is the right one; Welch's is the paper's (MoTE, section 5.2)."
-                                                   : "The runs embed other texts, so there is no paired test; Welch's is the paper's (MoTE, section 5.2).";
-    table.footnotes.push_back(fmt::format("Alternative: mean of {} {} mean of {}; {} texts. {} Holm-adjusted over the {} pairs of tasks.", comparison.first,
-                                          sign(comparison.alternative), comparison.second,
-                                          any.texts == any.texts_second ? fmt::format("{}", any.texts) : fmt::format("{} and {}", any.texts, any.texts_second), why,
-                                          comparison.tests.size()));
+    const std::string why =
+        any.paired_is_possible
+            ? "Both runs embed the same texts, so the paired test is the right one; Welch's is the paper's (MoTE, section 5.2)."
+            : "The runs embed other texts, so there is no paired test; Welch's is the paper's (MoTE, section 5.2).";
+    table.footnotes.push_back(
+        fmt::format("Alternative: mean of {} {} mean of {}; {} texts. {} Holm-adjusted over the {} pairs of tasks.", comparison.first,
+                    sign(comparison.alternative), comparison.second,
+                    any.texts == any.texts_second ? fmt::format("{}", any.texts) : fmt::format("{} and {}", any.texts, any.texts_second),
+                    why, comparison.tests.size()));
     return table;
 }
 
@@ -175,10 +192,19 @@ Json similarity_json(const SimilarityComparison& comparison) {
         two["p_holm"] = number_to_json(test.two_sided_holm);
         if (paired.is_object()) paired["effect_size_d_z"] = number_to_json(test.d_z);
         one["effect_size_d"] = number_to_json(test.d);
-        pairs.push_back({{"a", test.a}, {"b", test.b}, {"mean_first", test.mean_first}, {"mean_second", test.mean_second}, {"texts", test.texts},
-                         {"paired_t", paired}, {"welch", one}, {"welch_two_sided", two}});
+        pairs.push_back({{"a", test.a},
+                         {"b", test.b},
+                         {"mean_first", test.mean_first},
+                         {"mean_second", test.mean_second},
+                         {"texts", test.texts},
+                         {"paired_t", paired},
+                         {"welch", one},
+                         {"welch_two_sided", two}});
     }
-    return {{"first", comparison.first}, {"second", comparison.second}, {"alternative", alternative_name(comparison.alternative)}, {"pairs", pairs}};
+    return {{"first", comparison.first},
+            {"second", comparison.second},
+            {"alternative", alternative_name(comparison.alternative)},
+            {"pairs", pairs}};
 }
 
 }  // namespace faceter

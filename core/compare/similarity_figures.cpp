@@ -42,7 +42,8 @@ void stand_up(Figure& figure) {
         if (!series.x.empty()) continue;
         series.x = {*series.mean, *series.mean};
         series.y = {0, top > 0 ? top : 1};
-        figure.notes.push_back(fmt::format("{}: every text has similarity {:.4f}; a line stands for its density.", series.name, *series.mean));
+        figure.notes.push_back(
+            fmt::format("{}: every text has similarity {:.4f}; a line stands for its density.", series.name, *series.mean));
     }
 }
 
@@ -87,9 +88,10 @@ std::vector<std::string> similarity_tasks(const SimilaritySet& set) {
 }
 
 std::string short_task_name(const std::string& name, std::span<const std::string> all) {
-    const auto last = [](const std::string& text) { return text.substr(text.rfind('.') + 1); };   // npos + 1 is 0
+    const auto last = [](const std::string& text) { return text.substr(text.rfind('.') + 1); };  // npos + 1 is 0
     const std::string wanted = last(name);
-    if (wanted.empty() || std::count_if(all.begin(), all.end(), [&](const std::string& other) { return last(other) == wanted; }) != 1) return name;
+    if (wanted.empty() || std::count_if(all.begin(), all.end(), [&](const std::string& other) { return last(other) == wanted; }) != 1)
+        return name;
     return wanted;
 }
 

@@ -16,8 +16,8 @@ std::string hypothesis(const SimilarityComparison& comparison, SimilarityTestKin
 }
 
 std::string test_note(const SimilarityComparison& comparison, SimilarityTestKind kind) {
-    return fmt::format("Test: {}; alternative {}; Holm-adjusted over the {} pairs of tasks.", similarity_test_name(kind), hypothesis(comparison, kind),
-                       comparison.tests.size());
+    return fmt::format("Test: {}; alternative {}; Holm-adjusted over the {} pairs of tasks.", similarity_test_name(kind),
+                       hypothesis(comparison, kind), comparison.tests.size());
 }
 
 const SimilarityTest* find_test(const SimilarityComparison& comparison, const std::string& a, const std::string& b) {
@@ -46,7 +46,8 @@ std::vector<std::string> tasks_of(const std::vector<std::pair<std::string, std::
     return tasks;
 }
 
-std::vector<Cell> summary_cells(const SimilarityComparison& comparison, const SimilarityTest& test, SimilarityTestKind kind, const std::string& pair, bool named) {
+std::vector<Cell> summary_cells(const SimilarityComparison& comparison, const SimilarityTest& test, SimilarityTestKind kind,
+                                const std::string& pair, bool named) {
     const SimilarityOutcome outcome = similarity_outcome(test, kind);
     std::vector<Cell> cells = {Cell::of(pair)};
     if (named) cells.push_back(Cell::of(comparison.first));
@@ -61,9 +62,12 @@ std::vector<Cell> summary_cells(const SimilarityComparison& comparison, const Si
 
 std::string_view similarity_test_name(SimilarityTestKind kind) {
     switch (kind) {
-        case SimilarityTestKind::paired: return "paired t over texts";
-        case SimilarityTestKind::welch: return "Welch's t, one-sided, as published";
-        case SimilarityTestKind::welch_two_sided: return "Welch's t, two-sided";
+        case SimilarityTestKind::paired:
+            return "paired t over texts";
+        case SimilarityTestKind::welch:
+            return "Welch's t, one-sided, as published";
+        case SimilarityTestKind::welch_two_sided:
+            return "Welch's t, two-sided";
     }
     throw failure("unknown test");
 }
@@ -119,7 +123,8 @@ Table similarity_means(const std::string& name, const SimilaritySet& set) {
     table.add_column("std", ColumnKind::number, 3);
     const std::vector<std::string> tasks = similarity_tasks(set);
     for (const SimilarityPair& pair : set.pairs)
-        table.add_row({Cell::of(short_task_name(pair.a, tasks) + " · " + short_task_name(pair.b, tasks)), Cell::of(pair.mean), Cell::of(standard_deviation(pair.values))});
+        table.add_row({Cell::of(short_task_name(pair.a, tasks) + " · " + short_task_name(pair.b, tasks)), Cell::of(pair.mean),
+                       Cell::of(standard_deviation(pair.values))});
     return table;
 }
 
@@ -148,9 +153,11 @@ std::string similarity_words(const SimilarityComparison& comparison, SimilarityT
             return fmt::format("{} and {} embedded other texts, so their values cannot be paired.", comparison.first, comparison.second);
         return fmt::format("Paired t, HA: {}, n = {} texts per pair, {} Each text is compared with itself.", claim, any.texts, family);
     }
-    const std::string shared = any.paired_is_possible ? " The texts are shared, so the paired test is stronger." : " The texts differ, so no paired test is possible.";
-    return fmt::format("{}, HA: {}, n = {} and {} per pair, {}{}", kind == SimilarityTestKind::welch ? "Welch's t, as published" : "Welch's t, two-sided", claim,
-                       any.texts, any.texts_second, family, shared);
+    const std::string shared = any.paired_is_possible ? " The texts are shared, so the paired test is stronger."
+                                                      : " The texts differ, so no paired test is possible.";
+    return fmt::format("{}, HA: {}, n = {} and {} per pair, {}{}",
+                       kind == SimilarityTestKind::welch ? "Welch's t, as published" : "Welch's t, two-sided", claim, any.texts,
+                       any.texts_second, family, shared);
 }
 
 }  // namespace faceter

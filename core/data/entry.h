@@ -23,9 +23,9 @@ struct DataEntry {
     std::size_t count = 0;
     RecordErrors::Policy on_error = RecordErrors::Policy::fail;
     bool exclude_same_id = false;
-    bool other_documents = false;   ///< of sections that are not named
-    int hard_negatives = -1;     ///< -1: not set
-    int examples_per_label = 0;  ///< 0: not set
+    bool other_documents = false;  ///< of sections that are not named
+    int hard_negatives = -1;       ///< -1: not set
+    int examples_per_label = 0;    ///< 0: not set
     std::vector<std::string> labels, subsets, sections;
     EvaluationRouting routing;
     fs::path folder_or_file;  ///< `path`, resolved; empty where it is not set

@@ -84,19 +84,21 @@ struct BitextData {
 
 /// Under which task of the model a set's texts pass, where the entry says more than the set's own type.
 struct EvaluationRouting {
-    std::string task;                                           ///< name of a task; empty: by the set's type
-    std::string role;                                           ///< "query" or "document" for all texts; empty: as the protocol has it
+    std::string task;  ///< name of a task; empty: by the set's type
+    std::string role;  ///< "query" or "document" for all texts; empty: as the protocol has it
     std::optional<std::string> query_instruction, document_instruction;  ///< in place of the task's
 };
 
 /// The task types that have a score, in the order of tables.
 inline constexpr std::array<std::string_view, 9> evaluation_task_types{
-    "retrieval", "reranking", "classification", "multilabel_classification", "clustering", "pair_classification", "sts", "summarisation", "bitext_mining"};
+    "retrieval", "reranking",     "classification", "multilabel_classification", "clustering", "pair_classification",
+    "sts",       "summarisation", "bitext_mining"};
 
 struct EvaluationSet {
     std::string name;
     std::string task_type;  ///< one of evaluation_task_types
-    std::variant<RetrievalData, ClassificationData, ClusteringData, PairData, RerankingData, SummarisationData, MultilabelData, BitextData> data;
+    std::variant<RetrievalData, ClassificationData, ClusteringData, PairData, RerankingData, SummarisationData, MultilabelData, BitextData>
+        data;
     /// Languages or other parts of one data set, scored one by one; the score is their mean. Where there are any, `data` is empty.
     std::vector<EvaluationSet> subsets;
     EvaluationRouting routing;

@@ -101,8 +101,8 @@ const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
                          suggestion(wanted, known));
     }
     if (const FolderLayout* layout = layout_by_files(folder)) return *layout;
-    throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst, or be .parquet):{}", folder.string(),
-                     all_layouts_text());
+    throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst, or be .parquet):{}",
+                     folder.string(), all_layouts_text());
 }
 
 std::optional<fs::path> FolderContext::find(const std::string& stem, bool tables) const { return find_file(folder, stem, tables); }

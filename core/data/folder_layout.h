@@ -17,8 +17,8 @@ struct FolderContext {
     DataReport report;
     std::string subset{};  ///< read only the records of this subset, and those that name none (subsets.h); empty: all
 
-    /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; else STEM.parquet, also in shards, in "data" or in
-    /// a folder of its own name, as on the Hugging Face hub; nothing where none is there.
+    /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; else STEM.parquet, also in shards,
+    /// in "data" or in a folder of its own name, as on the Hugging Face hub; nothing where none is there.
     std::optional<fs::path> find(const std::string& stem, bool tables = false) const;
     /// The same, or a data error that names what was looked for.
     fs::path need(const std::string& stem, bool tables = false) const;

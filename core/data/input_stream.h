@@ -13,8 +13,8 @@ struct ExpansionLimit {
     std::uint64_t free_bytes = std::uint64_t(64) << 20;
 };
 
-/// Bytes of a file in order, decompressed where its first bytes say gzip or zstd (several members or frames in a row, too); rows of Parquet come as JSON
-/// lines.
+/// Bytes of a file in order, decompressed where its first bytes say gzip or zstd (several members or frames in a row, too); rows of Parquet
+/// come as JSON lines.
 class InputStream {
   public:
     virtual ~InputStream() = default;

@@ -76,7 +76,8 @@ std::string_view JsonItems::take_object() {
     bool text = false, escaped = false;
     for (;; ++i) {
         while (at_ + i >= end_) {
-            if (i > max_item_bytes) throw data_error("{}:{}: this object is longer than {}", path_, item_line_, format_bytes(max_item_bytes));
+            if (i > max_item_bytes)
+                throw data_error("{}:{}: this object is longer than {}", path_, item_line_, format_bytes(max_item_bytes));
             if (!refill()) throw data_error("{}:{}: this object has no end; is the file cut short?", path_, item_line_);
         }
         const char c = buffer_[at_ + i];

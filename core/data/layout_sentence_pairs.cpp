@@ -2,8 +2,8 @@
 
 #include "data/folder_layout.h"
 
-// MTEB pair classification {sentence1, sentence2, label 0 or 1} and STS {sentence1, sentence2, score}. Older copies of MTEB's pair classification hold
-// all pairs in one record: {sent1: [...], sent2: [...], labels: [...]}.
+// MTEB pair classification {sentence1, sentence2, label 0 or 1} and STS {sentence1, sentence2, score}. Older copies of MTEB's pair
+// classification hold all pairs in one record: {sent1: [...], sent2: [...], labels: [...]}.
 
 namespace faceter {
 namespace {
@@ -46,7 +46,8 @@ bool is_listed(const Record& record) {
 void read_listed_pairs(FolderContext& context, PairData& data) {
     context.read(context.need_split(context.split), [&](const Record& record) {
         if (!is_listed(record)) throw BadRecord{"lists 'sent1', 'sent2' and 'labels' are expected", "members: " + record.known()};
-        const auto first = record.texts(list_name(record, {"sent1", "sentence1"})), second = record.texts(list_name(record, {"sent2", "sentence2"}));
+        const auto first = record.texts(list_name(record, {"sent1", "sentence1"})),
+                   second = record.texts(list_name(record, {"sent2", "sentence2"}));
         const auto labels = record.numbers(list_name(record, {"labels", "label"}));
         if (first.size() != second.size() || first.size() != labels.size())
             throw BadRecord{"the lists differ in length", fmt::format("{}, {} and {}", first.size(), second.size(), labels.size())};
@@ -78,9 +79,8 @@ void classification(FolderContext& context, EvaluationSet& set) {
     for (const double score : data.scores) positive += score == 1;
     context.report.counts["positive_pairs"] = positive;
     if (positive == 0 || positive == data.scores.size())
-        context.report.warnings.push_back(
-            fmt::format("{}: all pairs have the label {}; average precision is then {} for every model", context.folder.string(), positive ? 1 : 0,
-                        positive ? 100 : 0));
+        context.report.warnings.push_back(fmt::format("{}: all pairs have the label {}; average precision is then {} for every model",
+                                                      context.folder.string(), positive ? 1 : 0, positive ? 100 : 0));
     set.data = std::move(data);
 }
 
@@ -88,8 +88,8 @@ void similarity(FolderContext& context, EvaluationSet& set) {
     PairData data;
     read_pairs(context, data, scored_columns, score_of);
     if (std::all_of(data.scores.begin(), data.scores.end(), [&](double score) { return score == data.scores.front(); }))
-        throw data_error("{}: all {} pairs have the score {}; a correlation needs different scores", context.folder.string(), data.scores.size(),
-                         data.scores.front());
+        throw data_error("{}: all {} pairs have the score {}; a correlation needs different scores", context.folder.string(),
+                         data.scores.size(), data.scores.front());
     set.data = std::move(data);
 }
 

@@ -18,7 +18,8 @@ std::vector<LeafSource>& leaf_sources() {
 }
 
 const LeafSource* find_leaf_source(const std::string& name) {
-    const auto found = std::find_if(leaf_sources().begin(), leaf_sources().end(), [&](const LeafSource& source) { return source.name == name; });
+    const auto found =
+        std::find_if(leaf_sources().begin(), leaf_sources().end(), [&](const LeafSource& source) { return source.name == name; });
     return found == leaf_sources().end() ? nullptr : &*found;
 }
 
@@ -34,7 +35,8 @@ std::vector<std::string> texts_in_one(const DataRequest& request) {
 
 std::string filled(std::string text, const std::string& leaf) {
     constexpr std::string_view place = "{leaf}";
-    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + leaf.size())) text.replace(at, place.size(), leaf);
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + leaf.size()))
+        text.replace(at, place.size(), leaf);
     return text;
 }
 
@@ -60,7 +62,9 @@ std::string with_blank(std::string instruction) {
 std::optional<SetInstructions> entry_instructions(const Json& entry, const std::string& leaf) {
     const Json in = json_or<Json>(entry, "instructions", Json(), "data entry");
     if (in.is_null()) return std::nullopt;
-    const auto text = [&](const char* role, const std::string& fallback) { return filled(json_or<std::string>(in, role, fallback, "data entry: instructions"), leaf); };
+    const auto text = [&](const char* role, const std::string& fallback) {
+        return filled(json_or<std::string>(in, role, fallback, "data entry: instructions"), leaf);
+    };
     const std::string document = text("document", "");
     return SetInstructions{text("query", ""), document, text("negative", document)};
 }

@@ -7,7 +7,8 @@
 
 namespace faceter {
 
-/// What stands in front of the texts of a data set that brings instructions of its own (MEDI, Super-NaturalInstructions), in place of its task's.
+/// What stands in front of the texts of a data set that brings instructions of its own (MEDI, Super-NaturalInstructions), in place of its
+/// task's.
 struct SetInstructions {
     std::string query, document, negative;
 };
@@ -19,8 +20,8 @@ std::string with_blank(std::string instruction);
 /// The entry's `instructions` with {leaf} replaced; nothing where the entry has none.
 std::optional<SetInstructions> entry_instructions(const Json& entry, const std::string& leaf);
 
-/// A source whose one entry holds many data sets, each a leaf of the task tree: hundreds of tasks of an instruction corpus. As a DataSource it gives all of
-/// them as one set (`in_one`), and their texts; it has nothing to evaluate with: `no_evaluation` says why and what does.
+/// A source whose one entry holds many data sets, each a leaf of the task tree: hundreds of tasks of an instruction corpus. As a DataSource
+/// it gives all of them as one set (`in_one`), and their texts; it has nothing to evaluate with: `no_evaluation` says why and what does.
 struct LeafSource {
     std::string name, summary;
     std::vector<TrainingSet> (*training)(const DataRequest& request, const std::string& task) = nullptr;

@@ -37,7 +37,8 @@ std::vector<fs::path> shards_of(const fs::path& first) {
     for (const auto& entry : fs::directory_iterator(first.parent_path())) {
         const std::string other = entry.path().filename().string();
         for (std::size_t i = 0; i < files.size(); ++i)
-            if (other.starts_with(fmt::format("{}-{:05}-of-{}", match[1].str(), i, match[2].str())) && other.ends_with(".parquet")) files[i] = entry.path();
+            if (other.starts_with(fmt::format("{}-{:05}-of-{}", match[1].str(), i, match[2].str())) && other.ends_with(".parquet"))
+                files[i] = entry.path();
     }
     for (std::size_t i = 0; i < files.size(); ++i)
         if (files[i].empty()) throw data_error("{}: its part {} of {} is missing", first.string(), i + 1, files.size());
@@ -69,7 +70,9 @@ bool reads_parquet() { return fs::exists(module_file()); }
 
 std::unique_ptr<InputStream> open_parquet(const fs::path& path, ExpansionLimit limit) {
     if (!module_function())
-        throw data_error("{}: this build does not read Parquet; run packaging/setup.sh --parquet and build again, or convert the file to JSON lines", path.string());
+        throw data_error(
+            "{}: this build does not read Parquet; run packaging/setup.sh --parquet and build again, or convert the file to JSON lines",
+            path.string());
     return std::make_unique<Joined>(shards_of(path), limit);
 }
 

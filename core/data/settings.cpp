@@ -21,10 +21,11 @@ Schema data_entry_schema() {
     Schema schema{"data entry", "Where examples, test data or texts come from.", {}};
     auto& f = schema.fields;
     f.push_back(text("name", "", "What tables and messages call this data set; default: made of its source, view or folder.").optional());
-    f.push_back(choice("source", source_names(), "folder",
-                       "debian: the package index of the Debian or Ubuntu machine; folder: a BEIR or MTEB folder; file: one file of pairs "
-                       "or labelled texts. Many tasks from one entry, each with its own instruction: debian_leaves (one a section or debtags value), "
-                       "medi, natural_instructions."));
+    f.push_back(choice(
+        "source", source_names(), "folder",
+        "debian: the package index of the Debian or Ubuntu machine; folder: a BEIR or MTEB folder; file: one file of pairs "
+        "or labelled texts. Many tasks from one entry, each with its own instruction: debian_leaves (one a section or debtags value), "
+        "medi, natural_instructions."));
     f.push_back(
         path("path", "",
              "The folder or file; for debian: a folder with package lists that were fetched before (default: fetched once and kept).")
@@ -33,8 +34,10 @@ Schema data_entry_schema() {
                      "The task that the debian source makes of its packages: synopsis_description (retrieval), section or implemented_in "
                      "(classification), use (clustering), same_source (pair classification, reranking), descriptions (texts).")
                     .optional());
-    f.push_back(list("sections", text("", "", "A section, such as science."), "debian: only packages of these sections of the archive; empty: of all."));
-    f.push_back(boolean("other_documents", false, "debian, retrieval: the corpus holds the documents of all sections, the queries are of those that are named."));
+    f.push_back(list("sections", text("", "", "A section, such as science."),
+                     "debian: only packages of these sections of the archive; empty: of all."));
+    f.push_back(boolean("other_documents", false,
+                        "debian, retrieval: the corpus holds the documents of all sections, the queries are of those that are named."));
     f.push_back(
         text("split", "", "The part to use, such as train, dev or test; default: train for training, test for evaluation.").optional());
     f.push_back(text("task", "",
@@ -48,7 +51,8 @@ Schema data_entry_schema() {
     f.push_back(optional_count("max_queries", "Retrieval: at most so many queries, chosen by hash; default: all."));
     f.push_back(optional_count("count", "Texts of an analysis: so many, chosen by hash; default: all.").in("texts"));
     f.push_back(choice("format", {"pairs", "triplets", "labelled", "texts"}, "pairs",
-                       "What a file holds; default: what its first record shows. texts: a text a line, or records with a text, each a pair with itself (masked-language modelling).")
+                       "What a file holds; default: what its first record shows. texts: a text a line, or records with a text, each a pair "
+                       "with itself (masked-language modelling).")
                     .optional());
     f.push_back(
         choice("on_error", {"fail", "skip"}, "fail", "A bad record ends the run with its file and line, or is left out and counted."));
@@ -67,12 +71,16 @@ Schema data_entry_schema() {
                      "Evaluation: only these languages or other subsets of the data set; empty: all, and the score is their mean.")
                     .from("MTEB"));
     f.push_back(text("as", "",
-                     "Evaluation: the experiment's task whose instruction and expert the texts get; default: that of the set's type, or the seen task "
+                     "Evaluation: the experiment's task whose instruction and expert the texts get; default: that of the set's type, or "
+                     "the seen task "
                      "that stands in for it.")
                     .optional()
                     .from("MoTE, section 5.3"));
-    f.push_back(choice("role", {"query", "document"}, "", "Evaluation: the role that all texts of the set have; default: as the protocol has it.").optional());
-    f.push_back(text("query_instruction", "", "Evaluation: put in front of queries and of texts without a role, in place of the task's.").optional());
+    f.push_back(
+        choice("role", {"query", "document"}, "", "Evaluation: the role that all texts of the set have; default: as the protocol has it.")
+            .optional());
+    f.push_back(text("query_instruction", "", "Evaluation: put in front of queries and of texts without a role, in place of the task's.")
+                    .optional());
     f.push_back(text("document_instruction", "", "Evaluation: put in front of documents, in place of the task's.").optional());
     f.push_back(section("instructions",
                         {"instructions",
@@ -84,7 +92,9 @@ Schema data_entry_schema() {
                          }},
                         "Training: instructions of this data set alone; default: its task's, or what the data bring.")
                     .optional());
-    f.push_back(optional_count("min_examples", "Sources of many tasks: tasks with fewer examples are left out; default: 20 of debian_leaves, 1 of others.").optional());
+    f.push_back(optional_count("min_examples",
+                               "Sources of many tasks: tasks with fewer examples are left out; default: 20 of debian_leaves, 1 of others.")
+                    .optional());
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
     return schema;
 }

@@ -43,7 +43,8 @@ void check_sections(const DebianContext& context) {
     for (const DebianPackage& package : context.index->packages()) known.emplace(context.text(package.section));
     for (const std::string& section : context.entry.sections)
         if (!known.contains(section))
-            throw settings_error("data entry: source debian has no section {}{}", faceter::quoted(section), suggestion(section, std::vector<std::string>(known.begin(), known.end())));
+            throw settings_error("data entry: source debian has no section {}{}", faceter::quoted(section),
+                                 suggestion(section, std::vector<std::string>(known.begin(), known.end())));
 }
 
 DebianContext open_index(const DataRequest& request, const DebianView& view, DebianSplit fallback) {
@@ -63,12 +64,17 @@ DebianContext open_index(const DataRequest& request, const DebianView& view, Deb
 std::string name_for(const DataEntry& entry) { return entry.name.empty() ? "debian_" + entry.view : entry.name; }
 
 Json origin_of(const DebianContext& context) {
-    return {{"source", "debian"}, {"view", context.entry.view}, {"split", name_of(context.split)}, {"sections", context.entry.sections}, {"index", context.index->card()}};
+    return {{"source", "debian"},
+            {"view", context.entry.view},
+            {"split", name_of(context.split)},
+            {"sections", context.entry.sections},
+            {"index", context.index->card()}};
 }
 
 TrainingSet training(const DataRequest& request, const std::string& task) {
     const DebianView& view = view_of(DataEntry(request));
-    if (DataEntry(request).other_documents) throw settings_error("data entry: other_documents is for retrieval that is scored, not for training");
+    if (DataEntry(request).other_documents)
+        throw settings_error("data entry: other_documents is for retrieval that is scored, not for training");
     if (!view.training) throw settings_error("data entry: the debian view '{}' cannot be trained on", view.name);
     DebianContext context = open_index(request, view, DebianSplit::train);
     return view.training(context, name_for(context.entry), task, origin_of(context));

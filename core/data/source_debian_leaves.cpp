@@ -9,7 +9,8 @@
 #include "data/leaves.h"
 #include "data/sampling.h"
 
-// source: debian_leaves - the Debian archive as many tasks: each section, or each value of a debtags facet, is one, from synopsis to description.
+// source: debian_leaves - the Debian archive as many tasks: each section, or each value of a debtags facet, is one, from synopsis to
+// description.
 
 namespace faceter {
 namespace {
@@ -20,18 +21,23 @@ DebianSplit split_of(const DataEntry& entry) {
     if (entry.split.empty() || entry.split == "train") return DebianSplit::train;
     if (entry.split == "validation") return DebianSplit::validation;
     if (entry.split == "test") return DebianSplit::test;
-    throw settings_error("data entry: source debian_leaves has no split {}; it has train, validation and test", faceter::quoted(entry.split));
+    throw settings_error("data entry: source debian_leaves has no split {}; it has train, validation and test",
+                         faceter::quoted(entry.split));
 }
 
 DebianContext open_index(const DataRequest& request) {
     DataEntry entry(request);
-    if (entry.view.empty()) throw settings_error("data entry: source debian_leaves needs a view: section, or a debtags facet such as use, works-with or interface");
+    if (entry.view.empty())
+        throw settings_error(
+            "data entry: source debian_leaves needs a view: section, or a debtags facet such as use, works-with or interface");
     const DebianSplit split = split_of(entry);
     const auto policy = entry.on_error;
     DebianContext context{DebianPackages::open(entry.folder_or_file), std::move(entry), split, DataReport(policy)};
     if (context.entry.view != "section" && !context.index->has_tags())
-        throw DataUnavailable(fmt::format("source debian_leaves: the facet '{}' needs debtags, and this machine's package index has none (Ubuntu leaves them out); the data set is left out",
-                                          context.entry.view));
+        throw DataUnavailable(
+            fmt::format("source debian_leaves: the facet '{}' needs debtags, and this machine's package index has none (Ubuntu leaves them "
+                        "out); the data set is left out",
+                        context.entry.view));
     return context;
 }
 
@@ -103,8 +109,10 @@ std::vector<TrainingSet> training_leaves(const DataRequest& request, const std::
         give_instructions(sets.back(), instructions_for(request, context.entry.view, leaf));
     }
     if (sets.empty())
-        throw settings_error("data entry: source debian_leaves finds no value of '{}' with at least {} packages ({} have fewer); choose section or another debtags facet, or lower min_examples",
-                             context.entry.view, smallest, left_out);
+        throw settings_error(
+            "data entry: source debian_leaves finds no value of '{}' with at least {} packages ({} have fewer); choose section or another "
+            "debtags facet, or lower min_examples",
+            context.entry.view, smallest, left_out);
     sets.front().card["leaves_left_out"] = left_out;
     return sets;
 }
@@ -116,8 +124,9 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     return builder.finish(context.entry.limits, context.report, origin_of(context, ""));
 }
 
-const bool registered = register_leaf_source({"debian_leaves", "the package index as many tasks: one a section, or a value of a debtags facet", training_leaves, training_in_one,
-                                                  "source debian_leaves is for training; score with source debian, such as view: synopsis_description"});
+const bool registered = register_leaf_source(
+    {"debian_leaves", "the package index as many tasks: one a section, or a value of a debtags facet", training_leaves, training_in_one,
+     "source debian_leaves is for training; score with source debian, such as view: synopsis_description"});
 
 }  // namespace
 }  // namespace faceter

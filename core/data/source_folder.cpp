@@ -71,7 +71,8 @@ EvaluationSet read_subsets(const FolderContext& context, const std::vector<Subse
     set.name = name_of(context);
     Json cards = Json::object(), warnings = Json::array();
     for (const SubsetPlace& place : places) {
-        FolderContext part{place.folder, context.entry, context.split, DataReport(context.entry.on_error), place.by_record ? place.name : ""};
+        FolderContext part{place.folder, context.entry, context.split, DataReport(context.entry.on_error),
+                           place.by_record ? place.name : ""};
         EvaluationSet& one = set.subsets.emplace_back(read_evaluation(part));
         one.name = place.name;
         for (const Json& warning : one.card.at("warnings")) warnings.push_back(place.name + ": " + warning.get<std::string>());
@@ -79,8 +80,14 @@ EvaluationSet read_subsets(const FolderContext& context, const std::vector<Subse
     }
     set.task_type = set.subsets.front().task_type;
     set.fingerprint = fingerprint_of(set);
-    set.card = {{"source", "folder"},  {"path", context.folder.string()}, {"layout", set.task_type}, {"split", context.split}, {"subsets", cards},
-                {"counts", {{"subsets", places.size()}}}, {"skipped", RecordErrors(RecordErrors::Policy::fail).card()}, {"warnings", warnings}};
+    set.card = {{"source", "folder"},
+                {"path", context.folder.string()},
+                {"layout", set.task_type},
+                {"split", context.split},
+                {"subsets", cards},
+                {"counts", {{"subsets", places.size()}}},
+                {"skipped", RecordErrors(RecordErrors::Policy::fail).card()},
+                {"warnings", warnings}};
     return set;
 }
 

@@ -34,13 +34,15 @@ std::string_view checked(std::string_view text, std::string_view key) {
 
 /// ["instruction", "text"]
 std::string_view instructed(const Record& record, const Record::Member& member, std::string& instruction) {
-    const std::vector<std::string_view> parts = member.kind == Record::Kind::list ? record.texts(member.key) : std::vector<std::string_view>();
+    const std::vector<std::string_view> parts =
+        member.kind == Record::Kind::list ? record.texts(member.key) : std::vector<std::string_view>();
     if (parts.size() != 2) throw BadRecord{fmt::format("member '{}' is no pair of instruction and text", member.key), ""};
     instruction = with_blank(std::string(parts[0]));
     return checked(parts[1], member.key);
 }
 
-void read_instructed(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative, Pair& pair) {
+void read_instructed(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative,
+                     Pair& pair) {
     pair.query = instructed(record, query, pair.instructions.query);
     pair.positive = instructed(record, positive, pair.instructions.document);
     pair.instructions.negative = pair.instructions.document;
@@ -52,7 +54,8 @@ std::string instruction_member(const Record& record, std::string_view key, std::
     return member && member->kind == Record::Kind::text ? with_blank(std::string(member->text)) : fallback;
 }
 
-void read_plain(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative, Pair& pair) {
+void read_plain(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative,
+                Pair& pair) {
     pair.query = checked(query.text, query.key);
     if (positive.kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", positive.key), ""};
     pair.positive = checked(positive.text, positive.key);
@@ -86,17 +89,23 @@ Pair pair_of(const Record& record) {
 /// The tasks of the files, in order of first appearance. One name under several instructions is several tasks: name, name#2 ...
 class Leaves {
   public:
-    Leaves(const DataEntry& entry, std::string prefix, std::string task) : entry_(entry), prefix_(std::move(prefix)), task_(std::move(task)) {}
+    Leaves(const DataEntry& entry, std::string prefix, std::string task)
+        : entry_(entry), prefix_(std::move(prefix)), task_(std::move(task)) {}
     void add(Pair& pair) {
-        const std::string key = fmt::format("{}\x1f{}\x1f{}\x1f{}", pair.task, pair.instructions.query, pair.instructions.document, pair.instructions.negative);
+        const std::string key =
+            fmt::format("{}\x1f{}\x1f{}\x1f{}", pair.task, pair.instructions.query, pair.instructions.document, pair.instructions.negative);
         const auto [at, is_new] = by_key_.try_emplace(key, leaves_.size());
         if (is_new) {
             if (leaves_.size() >= most_leaves)
-                throw data_error("{}: more than {} tasks (a task is a name with one instruction of each role); are its instructions made of texts?", entry_.path, most_leaves);
+                throw data_error(
+                    "{}: more than {} tasks (a task is a name with one instruction of each role); are its instructions made of texts?",
+                    entry_.path, most_leaves);
             const int number = ++names_[pair.task];
-            leaves_.push_back({TrainingBuilder(prefix_ + (number == 1 ? pair.task : fmt::format("{}#{}", pair.task, number)), task_), pair.instructions});
+            leaves_.push_back(
+                {TrainingBuilder(prefix_ + (number == 1 ? pair.task : fmt::format("{}#{}", pair.task, number)), task_), pair.instructions});
         }
-        if (entry_.hard_negatives >= 0) pair.negatives.resize(std::min(pair.negatives.size(), static_cast<std::size_t>(entry_.hard_negatives)));
+        if (entry_.hard_negatives >= 0)
+            pair.negatives.resize(std::min(pair.negatives.size(), static_cast<std::size_t>(entry_.hard_negatives)));
         leaves_[at->second].builder.add(pair.query, pair.positive, pair.negatives);
     }
     std::vector<TrainingSet> finish(std::size_t smallest, DataReport& read) {
@@ -136,7 +145,8 @@ std::vector<fs::path> files_of(const fs::path& path) {
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(path)) {
         const std::string name = item.path().filename().string();
-        if (item.is_regular_file() && (name.find(".json") != std::string::npos) && name != "dataset.json" && name != "tasks.jsonl") files.push_back(item.path());
+        if (item.is_regular_file() && (name.find(".json") != std::string::npos) && name != "dataset.json" && name != "tasks.jsonl")
+            files.push_back(item.path());
     }
     std::sort(files.begin(), files.end());
     if (files.empty()) throw data_error("{}: no .json or .jsonl file in this folder", path.string());
@@ -176,8 +186,8 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     return builder.finish(entry.limits, report, {{"source", "medi"}, {"path", entry.folder_or_file.string()}});
 }
 
-const bool registered = register_leaf_source({"medi", "records with a task and its instructions: one data set a task", training_leaves, training_in_one,
-                                                  "source medi is for training; its records have no score"});
+const bool registered = register_leaf_source({"medi", "records with a task and its instructions: one data set a task", training_leaves,
+                                              training_in_one, "source medi is for training; its records have no score"});
 
 }  // namespace
 }  // namespace faceter

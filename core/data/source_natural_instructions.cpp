@@ -7,18 +7,19 @@
 #include "data/leaves.h"
 #include "data/training_builder.h"
 
-// source: natural_instructions - task files of Super-NaturalInstructions (Wang et al., 2022): {"Definition": [...], "Instances": [{"input", "output": [...]}]}.
-// A task whose outputs are few (classes) gives pairs of inputs with the same output, as INSTRUCTOR makes them; any other gives input -> output.
+// source: natural_instructions - task files of Super-NaturalInstructions (Wang et al., 2022): {"Definition": [...], "Instances": [{"input",
+// "output": [...]}]}. A task whose outputs are few (classes) gives pairs of inputs with the same output, as INSTRUCTOR makes them; any
+// other gives input -> output.
 
 namespace faceter {
 namespace {
 
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 29;
-constexpr std::size_t instances_per_class = 10;   // with fewer instances a distinct output the outputs are no classes
+constexpr std::size_t instances_per_class = 10;  // with fewer instances a distinct output the outputs are no classes
 
 struct TaskFile {
     std::string definition;
-    std::vector<std::pair<std::string, std::string>> pairs;   // input, first output
+    std::vector<std::pair<std::string, std::string>> pairs;  // input, first output
 };
 
 /// A text, or the texts of a list with a blank between them (Definition), or its first (output).
@@ -37,7 +38,8 @@ std::string text_of(const Json& value, bool all) {
 TaskFile read_task(const fs::path& file, DataReport& report) {
     const Json json = read_json(file, max_file_bytes);
     if (!json.is_object() || !json.contains("Definition") || !json.contains("Instances") || !json.at("Instances").is_array())
-        throw data_error("{}: no task file of Super-NaturalInstructions; expected an object with Definition and a list of Instances", file.string());
+        throw data_error("{}: no task file of Super-NaturalInstructions; expected an object with Definition and a list of Instances",
+                         file.string());
     TaskFile task;
     task.definition = text_of(json.at("Definition"), true);
     if (trim(task.definition).empty()) throw data_error("{}: its Definition is empty", file.string());
@@ -60,10 +62,13 @@ bool has_classes(const TaskFile& task) {
     return outputs.size() >= 2 && outputs.size() * instances_per_class <= task.pairs.size();
 }
 
-TrainingSet set_of_task(const TaskFile& file, const DataEntry& entry, const std::string& name, const std::string& task, const fs::path& path) {
+TrainingSet set_of_task(const TaskFile& file, const DataEntry& entry, const std::string& name, const std::string& task,
+                        const fs::path& path) {
     DataReport report(entry.on_error);
     const bool classes = has_classes(file);
-    const Json origin = {{"source", "natural_instructions"}, {"path", path.string()}, {"pairs", classes ? "inputs with the same output" : "input and output"}};
+    const Json origin = {{"source", "natural_instructions"},
+                         {"path", path.string()},
+                         {"pairs", classes ? "inputs with the same output" : "input and output"}};
     const std::string instruction = with_blank(file.definition);
     TrainingSet set;
     if (classes) {
@@ -90,7 +95,8 @@ std::vector<fs::path> files_of(const fs::path& path) {
     if (!fs::is_directory(path)) return {path};
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(path))
-        if (item.is_regular_file() && item.path().extension() == ".json" && item.path().filename() != "dataset.json") files.push_back(item.path());
+        if (item.is_regular_file() && item.path().extension() == ".json" && item.path().filename() != "dataset.json")
+            files.push_back(item.path());
     std::sort(files.begin(), files.end());
     if (files.empty()) throw data_error("{}: no task file (.json) in this folder", path.string());
     return files;
@@ -110,7 +116,8 @@ std::vector<TrainingSet> training_leaves(const DataRequest& request, const std::
         else
             sets.push_back(set_of_task(file, entry, prefix + path.stem().string(), task, path));
     }
-    if (sets.empty()) throw data_error("{}: no task with at least {} instances", entry.folder_or_file.string(), std::max<std::size_t>(1, smallest));
+    if (sets.empty())
+        throw data_error("{}: no task with at least {} instances", entry.folder_or_file.string(), std::max<std::size_t>(1, smallest));
     report.counts["tasks"] = sets.size();
     report.counts["tasks_left_out"] = left_out;
     sets.front().card["folder"] = report.card({});
@@ -126,8 +133,9 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     return builder.finish(entry.limits, report, {{"source", "natural_instructions"}, {"path", entry.folder_or_file.string()}});
 }
 
-const bool registered = register_leaf_source({"natural_instructions", "task files of Super-NaturalInstructions: one data set a task", training_leaves, training_in_one,
-                                                  "source natural_instructions is for training; its task files have no score"});
+const bool registered =
+    register_leaf_source({"natural_instructions", "task files of Super-NaturalInstructions: one data set a task", training_leaves,
+                          training_in_one, "source natural_instructions is for training; its task files have no score"});
 
 }  // namespace
 }  // namespace faceter

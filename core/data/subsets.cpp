@@ -30,8 +30,8 @@ std::vector<SubsetPlace> subsets_in_folders(const FolderContext& context) {
         const FolderLayout& layout = layout_of(folder, "");
         if (!first) first = &layout;
         if (layout.task != first->task)
-            throw data_error("{}: holds data sets of different kinds ({} is {}, {} is {}); give the folder of one of them", context.folder.string(),
-                             places.front().name, first->task, folder.filename().string(), layout.task);
+            throw data_error("{}: holds data sets of different kinds ({} is {}, {} is {}); give the folder of one of them",
+                             context.folder.string(), places.front().name, first->task, folder.filename().string(), layout.task);
         places.push_back({folder.filename().string(), folder, false});
     }
     return places;

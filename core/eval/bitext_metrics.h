@@ -4,8 +4,8 @@
 
 namespace faceter {
 
-/// Bitext mining (MTEB's BitextMiningEvaluator): sentence i belongs with translation i; `nearest[i]` is the translation found for it. Measures are weighted
-/// means over translations (scikit-learn's average="weighted", zero_division=0). NaN for none.
+/// Bitext mining (MTEB's BitextMiningEvaluator): sentence i belongs with translation i; `nearest[i]` is the translation found for it.
+/// Measures are weighted means over translations (scikit-learn's average="weighted", zero_division=0). NaN for none.
 struct BitextScores {
     double f1 = 0, precision = 0, recall = 0;  ///< recall is the accuracy, too
 };

@@ -23,7 +23,9 @@ struct Distinct {
 };
 
 struct TextAndExpertHasher {
-    std::size_t operator()(const std::pair<std::string_view, int>& key) const { return std::hash<std::string_view>()(key.first) + 0x9E3779B97F4A7C15u * static_cast<std::size_t>(key.second); }
+    std::size_t operator()(const std::pair<std::string_view, int>& key) const {
+        return std::hash<std::string_view>()(key.first) + 0x9E3779B97F4A7C15u * static_cast<std::size_t>(key.second);
+    }
 };
 
 Distinct distinct_texts(std::span<const std::string_view> texts, std::span<const int> experts) {
@@ -74,7 +76,8 @@ bool all_finite(std::span<const float> row) {
 
 }  // namespace
 
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options) {
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
+                       const EmbedOptions& options) {
     if (!route.is_routed()) return embed_texts(model, texts, std::vector<int>(texts.size(), route.expert), route, options);
     at::Tensor rows = embed_texts(model, texts, with_expert(route, 0), options);
     std::vector<std::string_view> again;
@@ -90,15 +93,17 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     return rows.index_copy_(0, index_of(places), embed_texts(model, again, experts, route, options));
 }
 
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts, const Route& route,
-                       const EmbedOptions& options) {
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts,
+                       const Route& route, const EmbedOptions& options) {
     const at::NoGradGuard no_grad;
     const Distinct distinct = distinct_texts(texts, experts);
     const Encoder& encoder = *model.encoders[static_cast<std::size_t>(route.encoder)];
     const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
                                             options.threads > 0 ? options.threads : at::get_num_threads());
     const std::size_t count = distinct.texts.size();
-    const std::int64_t tokens_per_batch = options.tokens_per_batch > 0 ? options.tokens_per_batch : encoder.device().is_cpu() ? 4096 : 65536;
+    const std::int64_t tokens_per_batch = options.tokens_per_batch > 0 ? options.tokens_per_batch
+                                          : encoder.device().is_cpu()  ? 4096
+                                                                       : 65536;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     // Longest first: what runs out of memory does so at once, and equal lengths stand together.
@@ -125,8 +130,9 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         if (options.routing) options.routing(trace);
         for (std::size_t i = 0; i < inputs.size(); ++i)
             if (!all_finite({part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim)}))
-                throw data_error("the model's embedding of {} holds a number that is not finite; its weights are damaged, or its precision is too low",
-                                 faceter::quoted(distinct.texts[order[start + i]], 80));
+                throw data_error(
+                    "the model's embedding of {} holds a number that is not finite; its weights are damaged, or its precision is too low",
+                    faceter::quoted(distinct.texts[order[start + i]], 80));
         for (std::size_t i = 0; i < inputs.size(); ++i)
             std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim,
                         part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim) * sizeof(float));
@@ -145,8 +151,8 @@ CachedEmbedder::CachedEmbedder(const EmbeddingModel& model, EmbedOptions options
 Hash128 CachedEmbedder::key(std::string_view text, const Route& route) const {
     const auto renewed = generation_.find(route.expert);
     const std::uint64_t generation = renewed == generation_.end() ? 0 : renewed->second * 0x9E3779B97F4A7C15u;
-    const std::uint64_t where =
-        hash64(route.instruction, (static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert)) ^ generation);
+    const std::uint64_t where = hash64(
+        route.instruction, (static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert)) ^ generation);
     return {hash64(text, where), hash64(text, ~where)};
 }
 
@@ -168,7 +174,9 @@ std::vector<int> CachedEmbedder::choose(std::span<const std::string_view> texts,
     return chosen_experts(model_, embed_one_expert(texts, with_expert(route, 0)));
 }
 
-at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) { return form_.applied(embed_whole(texts, route), model_.folder.normalize); }
+at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) {
+    return form_.applied(embed_whole(texts, route), model_.folder.normalize);
+}
 
 at::Tensor CachedEmbedder::embed_whole(std::span<const std::string_view> texts, const Route& route) {
     if (!route.is_routed()) return embed_one_expert(texts, route);
@@ -215,7 +223,8 @@ void CachedEmbedder::use_file(std::shared_ptr<EmbeddingFile> file) {
 }
 
 void CachedEmbedder::compute(std::span<const std::string_view> texts, const Route& route, float* rows) {
-    const at::Tensor computed = (group_ ? embed_on_all_ranks(model_, *group_, texts, route, options_) : embed_texts(model_, texts, route, options_)).contiguous();
+    const at::Tensor computed =
+        (group_ ? embed_on_all_ranks(model_, *group_, texts, route, options_) : embed_texts(model_, texts, route, options_)).contiguous();
     std::memcpy(rows, computed.data_ptr<float>(), static_cast<std::size_t>(computed.numel()) * sizeof(float));
 }
 
@@ -226,7 +235,8 @@ void CachedEmbedder::look_up_or_compute(std::span<const std::string_view> texts,
     std::vector<Hash128> keys;
     for (const std::string_view text : texts) {
         const Hash128 own = key(text, route);
-        keys.push_back({hash64({reinterpret_cast<const char*>(&own.low), 8}, model_hash_), hash64({reinterpret_cast<const char*>(&own.high), 8}, ~model_hash_)});
+        keys.push_back({hash64({reinterpret_cast<const char*>(&own.low), 8}, model_hash_),
+                        hash64({reinterpret_cast<const char*>(&own.high), 8}, ~model_hash_)});
     }
     const std::vector<bool> found = file_->read(keys, model_.dim(), rows);
     std::vector<std::size_t> absent;

@@ -18,7 +18,7 @@ class ProcessGroup;
 
 struct EmbedOptions {
     std::int64_t tokens_per_batch = 0;  ///< real tokens in a forward pass; 0: as suits the device
-    int threads = 0;                       ///< of the tokenizer; 0: as many as ATen uses
+    int threads = 0;                    ///< of the tokenizer; 0: as many as ATen uses
     /// Called with the number of texts done, now and then; may throw to stop.
     std::function<void(std::size_t)> progress;
     /// Called with what token-routed blocks did, a batch at a time.
@@ -27,13 +27,13 @@ struct EmbedOptions {
 
 /// Embeds `texts` under `route`: [N, D] float32 in input order. Each distinct text is tokenised and embedded once; texts are packed by
 /// length. A data error names the text whose embedding is not finite: no score may rest on it.
-/// A routed route takes a pass of the base and a second one of the texts for which the model's router chose an expert, all experts packed together. While a
-/// model has no router yet, the base stands.
+/// A routed route takes a pass of the base and a second one of the texts for which the model's router chose an expert, all experts packed
+/// together. While a model has no router yet, the base stands.
 at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
                        const EmbedOptions& options = {});
 /// Each text through an expert of its own: experts[i] is that of texts[i].
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts, const Route& route,
-                       const EmbedOptions& options = {});
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts,
+                       const Route& route, const EmbedOptions& options = {});
 
 /// Embeddings by content: what was embedded under an instruction, encoder and expert once is not computed again as long as the model stays
 /// the same. Bounded: the oldest go first. With a file, also across processes.
@@ -71,7 +71,7 @@ class CachedEmbedder {
     std::vector<Hash128> owners_;
     std::unordered_map<Hash128, std::size_t, Hash128Hasher> index_;
     EmbeddingForm form_{};
-    std::map<int, std::uint64_t> generation_;   ///< of an expert that was renewed
+    std::map<int, std::uint64_t> generation_;  ///< of an expert that was renewed
     std::shared_ptr<EmbeddingFile> file_;
     ProcessGroup* group_ = nullptr;
     std::uint64_t model_hash_ = 0;  ///< of weights and program, for keys of the file

@@ -11,8 +11,14 @@
 
 namespace faceter {
 
-EmbeddingChunks::EmbeddingChunks(fs::path folder, std::string name, std::vector<std::string_view> texts, const EmbeddingModel& model, Route route, bool normalise)
-    : folder_(std::move(folder)), name_(std::move(name)), texts_(std::move(texts)), model_(model), route_(std::move(route)), normalise_(normalise) {}
+EmbeddingChunks::EmbeddingChunks(fs::path folder, std::string name, std::vector<std::string_view> texts, const EmbeddingModel& model,
+                                 Route route, bool normalise)
+    : folder_(std::move(folder)),
+      name_(std::move(name)),
+      texts_(std::move(texts)),
+      model_(model),
+      route_(std::move(route)),
+      normalise_(normalise) {}
 
 fs::path EmbeddingChunks::file(std::size_t chunk) const { return folder_ / fmt::format("{}-{:06}.f32", name_, chunk); }
 
@@ -39,7 +45,8 @@ at::Tensor EmbeddingChunks::read(std::size_t chunk) const {
     const at::Tensor rows = at::empty({static_cast<std::int64_t>(rows_of(chunk)), model_.dim()}, at::kFloat);
     const std::string bytes = read_file(file(chunk));
     if (bytes.size() != rows.nbytes())
-        throw data_error("{}: has {} bytes, {} were expected; delete {} to embed anew", file(chunk).string(), bytes.size(), rows.nbytes(), folder_.string());
+        throw data_error("{}: has {} bytes, {} were expected; delete {} to embed anew", file(chunk).string(), bytes.size(), rows.nbytes(),
+                         folder_.string());
     std::memcpy(rows.data_ptr(), bytes.data(), bytes.size());
     return rows;
 }

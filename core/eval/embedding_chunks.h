@@ -8,11 +8,13 @@
 
 namespace faceter {
 
-/// Embeddings of many texts as files of a folder, a chunk each, so that long work which was stopped goes on where it was. A file appears whole or not at
-/// all. Rows are float32, of length 1 where `normalise`. The folder's owner says when the files belong to other texts or another model.
+/// Embeddings of many texts as files of a folder, a chunk each, so that long work which was stopped goes on where it was. A file appears
+/// whole or not at all. Rows are float32, of length 1 where `normalise`. The folder's owner says when the files belong to other texts or
+/// another model.
 class EmbeddingChunks {
   public:
-    EmbeddingChunks(fs::path folder, std::string name, std::vector<std::string_view> texts, const EmbeddingModel& model, Route route, bool normalise);
+    EmbeddingChunks(fs::path folder, std::string name, std::vector<std::string_view> texts, const EmbeddingModel& model, Route route,
+                    bool normalise);
 
     /// Embeds what no file has yet. `progress` gets the number of texts done, and may throw to stop; finished chunks stay.
     void complete(const std::function<void(std::size_t done)>& progress) const;

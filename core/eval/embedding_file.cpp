@@ -23,7 +23,8 @@ std::unique_ptr<Database> open_database(const fs::path& file) {
         if (const auto found = database->scalar("PRAGMA user_version"); found != file_format && found != 0)
             throw data_error("{}: made by another version", file.string());
         database->transaction([&] {
-            database->execute("CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, used INTEGER NOT NULL, row BLOB NOT NULL) WITHOUT ROWID");
+            database->execute(
+                "CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, used INTEGER NOT NULL, row BLOB NOT NULL) WITHOUT ROWID");
             database->execute("CREATE INDEX IF NOT EXISTS embeddings_used ON embeddings (used)");
             database->execute("CREATE TABLE IF NOT EXISTS totals (bytes INTEGER NOT NULL, clock INTEGER NOT NULL)");
             database->execute("INSERT INTO totals SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals)");
@@ -118,7 +119,10 @@ void EmbeddingFile::write(std::span<const Hash128> keys, std::int64_t dim, const
         std::uint64_t added = 0;
         Statement insert(*state_->database, "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)");
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            insert.bind(bytes_of(keys[i]), now, std::as_bytes(std::span(rows + i * static_cast<std::size_t>(dim), static_cast<std::size_t>(dim)))).run();
+            insert
+                .bind(bytes_of(keys[i]), now,
+                      std::as_bytes(std::span(rows + i * static_cast<std::size_t>(dim), static_cast<std::size_t>(dim))))
+                .run();
             if (state_->database->changes() > 0) added += width;
         }
         Statement(*state_->database, "UPDATE totals SET bytes = bytes + ?").bind(added).run();

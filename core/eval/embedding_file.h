@@ -10,12 +10,13 @@
 
 namespace faceter {
 
-/// Embeddings on disk, by 128-bit keys of everything that they depend on (weights, instruction, text ...). One SQLite file, so that two processes may use it
-/// at once and one that is killed leaves it whole. Bounded: what was not used for longest goes first. It holds nothing that cannot be computed again, so a
-/// damaged file is made new.
+/// Embeddings on disk, by 128-bit keys of everything that they depend on (weights, instruction, text ...). One SQLite file, so that two
+/// processes may use it at once and one that is killed leaves it whole. Bounded: what was not used for longest goes first. It holds nothing
+/// that cannot be computed again, so a damaged file is made new.
 class EmbeddingFile {
   public:
-    /// Opens or makes it. A usage error on a file system that several machines may write at once (NFS ...), where SQLite's locks do not hold.
+    /// Opens or makes it. A usage error on a file system that several machines may write at once (NFS ...), where SQLite's locks do not
+    /// hold.
     EmbeddingFile(const fs::path& file, std::uint64_t max_bytes);
     ~EmbeddingFile();
     EmbeddingFile(const EmbeddingFile&) = delete;

@@ -31,11 +31,13 @@ Table FormScores::table(const std::string& model) const {
     table.add_column("elements", ColumnKind::count);
     table.add_column("precision", ColumnKind::text);
     table.add_column("bytes", ColumnKind::count);
-    for (const EvaluationResult& result : results.front()) table.add_column(fmt::format("{} ({})", result.name, result.metric), ColumnKind::number, 2);
+    for (const EvaluationResult& result : results.front())
+        table.add_column(fmt::format("{} ({})", result.name, result.metric), ColumnKind::number, 2);
     table.add_column("mean", ColumnKind::number, 2);
     table.add_column("of the whole", ColumnKind::number, 1).unit = "%";
     for (std::size_t f = 0; f < forms.size(); ++f) {
-        std::vector<Cell> row{Cell::of(static_cast<double>(forms[f].prefix == 0 ? dim : forms[f].prefix)), Cell::of(std::string(precision_name(forms[f].precision))),
+        std::vector<Cell> row{Cell::of(static_cast<double>(forms[f].prefix == 0 ? dim : forms[f].prefix)),
+                              Cell::of(std::string(precision_name(forms[f].precision))),
                               Cell::of(static_cast<double>(forms[f].bytes(dim)))};
         for (const EvaluationResult& result : results[f]) row.push_back(Cell::of(result.score));
         row.push_back(Cell::of(mean(f)));
@@ -52,7 +54,8 @@ Figure FormScores::figure(const std::string& model) const {
     figure.title = fmt::format("Score of shorter and coarser embeddings: {}", model);
     figure.x.label = "Elements";
     figure.x.log = true;
-    figure.y.label = results.front().size() == 1 ? fmt::format("{}, {}", results.front().front().name, results.front().front().metric) : "Mean over data sets";
+    figure.y.label = results.front().size() == 1 ? fmt::format("{}, {}", results.front().front().name, results.front().front().metric)
+                                                 : "Mean over data sets";
     figure.y.unit = "%";
     for (const Precision precision : {Precision::float32, Precision::int8, Precision::binary}) {
         Series series;

@@ -11,11 +11,11 @@ namespace faceter {
 
 /// What shorter and coarser embeddings cost: the scores of one model on some data sets in every form (Matryoshka's prefixes, int8, binary).
 struct FormScores {
-    std::int64_t dim = 0;                            ///< of the whole embedding
-    std::vector<EmbeddingForm> forms;                ///< the whole float32 embedding first
-    std::vector<std::vector<EvaluationResult>> results;   ///< [form][data set]
+    std::int64_t dim = 0;                                ///< of the whole embedding
+    std::vector<EmbeddingForm> forms;                    ///< the whole float32 embedding first
+    std::vector<std::vector<EvaluationResult>> results;  ///< [form][data set]
 
-    double mean(std::size_t form) const;             ///< over the data sets, percent
+    double mean(std::size_t form) const;  ///< over the data sets, percent
     Json to_json() const;
     /// A row a form: bytes of a vector, the score of each data set, their mean, and the mean's share of the whole embedding's.
     Table table(const std::string& model) const;

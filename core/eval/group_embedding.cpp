@@ -17,14 +17,15 @@ constexpr std::size_t few_texts = 64;
 std::string request_of(std::span<const std::string_view> texts, const Route& route) {
     std::vector<std::size_t> sizes;
     for (const std::string_view text : texts) sizes.push_back(text.size());
-    std::string request = Json{{"instruction", route.instruction}, {"encoder", route.encoder}, {"expert", route.expert}, {"sizes", sizes}}.dump() + "\n";
+    std::string request =
+        Json{{"instruction", route.instruction}, {"encoder", route.encoder}, {"expert", route.expert}, {"sizes", sizes}}.dump() + "\n";
     for (const std::string_view text : texts) request += text;
     return request;
 }
 
 struct Request {
     std::string bytes;
-    std::vector<std::string_view> texts;   // into `bytes`
+    std::vector<std::string_view> texts;  // into `bytes`
     Route route;
 
     explicit Request(std::string received) : bytes(std::move(received)) {
@@ -51,8 +52,8 @@ std::vector<std::vector<std::size_t>> deal(std::span<const std::string_view> tex
     return dealt;
 }
 
-at::Tensor embed_share(const EmbeddingModel& model, ProcessGroup& group, std::span<const std::string_view> texts, const std::vector<std::size_t>& own, const Route& route,
-                       const EmbedOptions& options) {
+at::Tensor embed_share(const EmbeddingModel& model, ProcessGroup& group, std::span<const std::string_view> texts,
+                       const std::vector<std::size_t>& own, const Route& route, const EmbedOptions& options) {
     std::vector<std::string_view> some;
     for (const std::size_t i : own) some.push_back(texts[i]);
     return group.all_gather_rows(embed_texts(model, some, route, options));
@@ -60,9 +61,10 @@ at::Tensor embed_share(const EmbeddingModel& model, ProcessGroup& group, std::sp
 
 }  // namespace
 
-at::Tensor embed_on_all_ranks(const EmbeddingModel& model, ProcessGroup& group, std::span<const std::string_view> texts, const Route& route, const EmbedOptions& options) {
+at::Tensor embed_on_all_ranks(const EmbeddingModel& model, ProcessGroup& group, std::span<const std::string_view> texts, const Route& route,
+                              const EmbedOptions& options) {
     if (group.size() == 1 || texts.size() < few_texts || route.is_routed()) return embed_texts(model, texts, route, options);
-    group.barrier();   // the others wait here for as long as rank 0 is at something else
+    group.barrier();  // the others wait here for as long as rank 0 is at something else
     text_of_root(group, request_of(texts, route));
     const auto dealt = deal(texts, group.size());
     const at::Tensor gathered = embed_share(model, group, texts, dealt.front(), route, options), rows = at::empty_like(gathered);
@@ -77,7 +79,8 @@ void serve_embeddings(const EmbeddingModel& model, ProcessGroup& group) {
         group.barrier();
         const Request request(text_of_root(group, ""));
         if (request.texts.empty()) return;
-        embed_share(model, group, request.texts, deal(request.texts, group.size())[static_cast<std::size_t>(group.rank())], request.route, {});
+        embed_share(model, group, request.texts, deal(request.texts, group.size())[static_cast<std::size_t>(group.rank())], request.route,
+                    {});
     }
 }
 

@@ -10,8 +10,8 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t longest_sample = 400;   // bytes of a text that a result keeps
-constexpr std::size_t most_samples = 2000;    // texts that it keeps
+constexpr std::size_t longest_sample = 400;  // bytes of a text that a result keeps
+constexpr std::size_t most_samples = 2000;   // texts that it keeps
 
 /// At most `longest_sample` bytes, cut between characters.
 std::string beginning(const std::string& text) {
@@ -55,7 +55,8 @@ InterTaskSimilarity inter_task_similarity(CachedEmbedder& embedder, const std::v
     return compare_facets(facets, embeddings, texts);
 }
 
-InterTaskSimilarity compare_facets(const std::vector<Facet>& facets, const std::vector<at::Tensor>& embeddings, const std::vector<std::string>& texts) {
+InterTaskSimilarity compare_facets(const std::vector<Facet>& facets, const std::vector<at::Tensor>& embeddings,
+                                   const std::vector<std::string>& texts) {
     InterTaskSimilarity result;
     result.texts = texts;
     for (const Facet& facet : facets) result.facets.push_back(facet.name);
@@ -123,7 +124,8 @@ Figure InterTaskSimilarity::plane(const std::string& run) const {
         }
         figure.series.push_back(std::move(series));
     }
-    figure.notes.push_back(fmt::format("{} texts, numbered as the run embedded them; principal components of all tasks' embeddings together.", texts.size()));
+    figure.notes.push_back(
+        fmt::format("{} texts, numbered as the run embedded them; principal components of all tasks' embeddings together.", texts.size()));
     return figure;
 }
 

@@ -28,18 +28,21 @@ struct InterTaskSimilarity {
     std::vector<Pair> pairs;
     std::vector<std::string> facets;
     std::vector<std::string> texts;
-    Projection projection;   ///< of all facets' embeddings, facet after facet, texts in their order
+    Projection projection;  ///< of all facets' embeddings, facet after facet, texts in their order
 
-    /// With the pairs the texts themselves (long ones cut) and a fingerprint of all of them, so that two runs are known to have embedded the same.
+    /// With the pairs the texts themselves (long ones cut) and a fingerprint of all of them, so that two runs are known to have embedded
+    /// the same.
     Json to_json() const;
     /// A pair whose values have no spread (a model that ignores instructions) has no density; a note says so.
     Figure densities(const std::string& run) const;
-    /// The same texts under each facet in the plane of their two largest principal components: a series a facet; the labels are the texts' numbers.
+    /// The same texts under each facet in the plane of their two largest principal components: a series a facet; the labels are the texts'
+    /// numbers.
     Figure plane(const std::string& run) const;
     Table table(const std::string& run) const;
 };
 InterTaskSimilarity inter_task_similarity(CachedEmbedder& embedder, const std::vector<Task>& tasks, const std::vector<std::string>& texts);
 /// The same from embeddings: one [N, D] a facet, of the N texts in their order, rows of length 1.
-InterTaskSimilarity compare_facets(const std::vector<Facet>& facets, const std::vector<at::Tensor>& embeddings, const std::vector<std::string>& texts);
+InterTaskSimilarity compare_facets(const std::vector<Facet>& facets, const std::vector<at::Tensor>& embeddings,
+                                   const std::vector<std::string>& texts);
 
 }  // namespace faceter

@@ -22,8 +22,8 @@ bool Positives::contains(std::uint32_t anchor, std::uint32_t text) const {
     return found != of_.end() && found->second.contains(text);
 }
 
-std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, const Example& example, double positive_score, const Positives& positives,
-                                            const MiningSettings& settings, Tally& tally) {
+std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, const Example& example, double positive_score,
+                                            const Positives& positives, const MiningSettings& settings, Tally& tally) {
     std::vector<std::uint32_t> negatives;
     const double limit = settings.limit(positive_score);
     std::size_t looked_at = 0;
@@ -41,7 +41,9 @@ std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, c
         else
             negatives.push_back(candidate.text);
     }
-    ++tally[negatives.size() == settings.negatives ? "examples with all negatives" : negatives.empty() ? "examples without a negative" : "examples with fewer negatives"];
+    ++tally[negatives.size() == settings.negatives ? "examples with all negatives"
+            : negatives.empty()                    ? "examples without a negative"
+                                                   : "examples with fewer negatives"];
     tally["negatives"] += negatives.size();
     return negatives;
 }

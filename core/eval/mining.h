@@ -11,11 +11,11 @@
 
 namespace faceter {
 
-/// Hard negatives by a teacher (Nomic Embed v2, section 4.3, Eq. 5): of the teacher's best documents for a query, those whose score lies below
-/// margin * score of the positive (and below that score - absolute_margin).
+/// Hard negatives by a teacher (Nomic Embed v2, section 4.3, Eq. 5): of the teacher's best documents for a query, those whose score lies
+/// below margin * score of the positive (and below that score - absolute_margin).
 struct MiningSettings {
-    std::size_t negatives = 7;         ///< kept of each example, best first
-    std::size_t depth = 100;           ///< documents that are looked at, positives not counted
+    std::size_t negatives = 7;  ///< kept of each example, best first
+    std::size_t depth = 100;    ///< documents that are looked at, positives not counted
     double margin = 0.95, absolute_margin = 0;
 
     /// What a negative's score must stay below. A positive below zero has its margin on the far side as well.
@@ -30,7 +30,7 @@ class Positives {
   public:
     explicit Positives(const TrainingSet& set);
     bool contains(std::uint32_t anchor, std::uint32_t text) const;
-    std::size_t most() const { return most_; }   ///< positives of one query
+    std::size_t most() const { return most_; }  ///< positives of one query
 
   private:
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> of_;
@@ -43,12 +43,13 @@ struct ScoredText {
     float score;
 };
 
-/// The negatives of one example out of `found` (ordered by score, descending): no positive of the query, not the query's own text, below the limit.
-std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, const Example& example, double positive_score, const Positives& positives,
-                                            const MiningSettings& settings, Tally& tally);
+/// The negatives of one example out of `found` (ordered by score, descending): no positive of the query, not the query's own text, below
+/// the limit.
+std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, const Example& example, double positive_score,
+                                            const Positives& positives, const MiningSettings& settings, Tally& tally);
 
-/// Consistency filtering (Nomic Embed v2, section 4.2): whether the document is among the k best of its query; documents that score the same as the
-/// k-th count as among them, so that duplicates do not push a pair out.
+/// Consistency filtering (Nomic Embed v2, section 4.2): whether the document is among the k best of its query; documents that score the
+/// same as the k-th count as among them, so that duplicates do not push a pair out.
 bool is_consistent(std::span<const ScoredText> found, std::uint32_t positive, float positive_score, std::size_t k);
 
 }  // namespace faceter

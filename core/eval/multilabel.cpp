@@ -32,7 +32,8 @@ std::size_t num_shared(const LabelSet& a, const LabelSet& b) {
     return shared.size();
 }
 
-/// Mean over the true labels of (true labels ranked at least as high) / (labels ranked at least as high): predicted labels are above the others.
+/// Mean over the true labels of (true labels ranked at least as high) / (labels ranked at least as high): predicted labels are above the
+/// others.
 double ranking_precision(const LabelSet& truth, const LabelSet& predicted, std::int32_t num_labels) {
     const std::size_t relevant = truth.size(), hits = num_shared(truth, predicted);
     if (relevant == 0 || relevant == static_cast<std::size_t>(num_labels)) return 1;
@@ -64,7 +65,9 @@ std::vector<std::vector<std::size_t>> draw_multilabel_training(std::span<const L
         std::vector<int> taken(static_cast<std::size_t>(highest + 1), 0);
         for (const std::size_t i : order) {
             const LabelSet& own = labels[i];
-            if (std::none_of(own.begin(), own.end(), [&](auto label) { return taken[static_cast<std::size_t>(label)] < examples_per_label; })) continue;
+            if (std::none_of(own.begin(), own.end(),
+                             [&](auto label) { return taken[static_cast<std::size_t>(label)] < examples_per_label; }))
+                continue;
             draw.push_back(i);
             for (const std::int32_t label : own) ++taken[static_cast<std::size_t>(label)];
         }
@@ -73,10 +76,11 @@ std::vector<std::vector<std::size_t>> draw_multilabel_training(std::span<const L
     return draws;
 }
 
-std::vector<LabelSet> nearest_neighbour_labels(const FeatureMatrix& train, std::span<const LabelSet> labels, const FeatureMatrix& test, int k) {
+std::vector<LabelSet> nearest_neighbour_labels(const FeatureMatrix& train, std::span<const LabelSet> labels, const FeatureMatrix& test,
+                                               int k) {
     if (static_cast<std::size_t>(train.rows) != labels.size() || train.dim != test.dim)
-        throw usage_error("{} training rows of {} numbers, {} label sets, test rows of {} numbers do not fit together", train.rows, train.dim,
-                          labels.size(), test.dim);
+        throw usage_error("{} training rows of {} numbers, {} label sets, test rows of {} numbers do not fit together", train.rows,
+                          train.dim, labels.size(), test.dim);
     if (train.rows < k) throw data_error("{} training texts are too few for the {} nearest neighbours of the protocol", train.rows, k);
     std::vector<LabelSet> predicted(static_cast<std::size_t>(test.rows));
     for (std::int64_t i = 0; i < test.rows; ++i) {
@@ -94,7 +98,8 @@ std::vector<LabelSet> nearest_neighbour_labels(const FeatureMatrix& train, std::
 }
 
 MultilabelScores multilabel_scores(std::span<const LabelSet> truth, std::span<const LabelSet> predicted, std::int32_t num_labels) {
-    if (truth.size() != predicted.size()) throw usage_error("a measure compares sequences of one length, found {} and {}", truth.size(), predicted.size());
+    if (truth.size() != predicted.size())
+        throw usage_error("a measure compares sequences of one length, found {} and {}", truth.size(), predicted.size());
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (truth.empty() || num_labels <= 0) return {nan, nan, nan};
     std::vector<double> hits(static_cast<std::size_t>(num_labels), 0), named = hits;

@@ -40,20 +40,28 @@ double manhattan(std::span<const float> a, std::span<const float> b) {
 
 std::string_view pair_measure_name(PairMeasure measure) {
     switch (measure) {
-        case PairMeasure::cosine: return "cosine";
-        case PairMeasure::dot: return "dot";
-        case PairMeasure::euclidean: return "euclidean";
-        case PairMeasure::manhattan: return "manhattan";
+        case PairMeasure::cosine:
+            return "cosine";
+        case PairMeasure::dot:
+            return "dot";
+        case PairMeasure::euclidean:
+            return "euclidean";
+        case PairMeasure::manhattan:
+            return "manhattan";
     }
     return "";
 }
 
 double pair_similarity(PairMeasure measure, std::span<const float> a, std::span<const float> b) {
     switch (measure) {
-        case PairMeasure::cosine: return cosine(a, b);
-        case PairMeasure::dot: return dot(a, b);
-        case PairMeasure::euclidean: return -euclidean(a, b);
-        case PairMeasure::manhattan: return -manhattan(a, b);
+        case PairMeasure::cosine:
+            return cosine(a, b);
+        case PairMeasure::dot:
+            return dot(a, b);
+        case PairMeasure::euclidean:
+            return -euclidean(a, b);
+        case PairMeasure::manhattan:
+            return -manhattan(a, b);
     }
     return 0;
 }
@@ -80,7 +88,8 @@ std::map<std::string, double> pair_classification_metrics(const RowPairs& pairs,
     }
     for (const char* what : {"_ap", "_accuracy", "_f1"}) {
         double highest = 0;
-        for (const PairMeasure measure : all_pair_measures) highest = std::max(highest, metrics.at(std::string(pair_measure_name(measure)) + what));
+        for (const PairMeasure measure : all_pair_measures)
+            highest = std::max(highest, metrics.at(std::string(pair_measure_name(measure)) + what));
         metrics[std::string("max") + what] = highest;
     }
     return metrics;

@@ -27,8 +27,8 @@ struct RowPairs {
 /// The similarity of every pair, in their order.
 std::vector<double> pair_similarities(PairMeasure measure, const RowPairs& pairs);
 
-/// MTEB's pair classification, percent: MEASURE_ap, MEASURE_f1 (at the best threshold, with its precision and recall), MEASURE_accuracy (at its own best
-/// threshold), and max_ap, max_f1, max_accuracy over the measures. `positive`: 0 or 1 a pair.
+/// MTEB's pair classification, percent: MEASURE_ap, MEASURE_f1 (at the best threshold, with its precision and recall), MEASURE_accuracy (at
+/// its own best threshold), and max_ap, max_f1, max_accuracy over the measures. `positive`: 0 or 1 a pair.
 std::map<std::string, double> pair_classification_metrics(const RowPairs& pairs, std::span<const std::int32_t> positive);
 
 /// MTEB's STS, percent: MEASURE_spearman and MEASURE_pearson for cosine, Euclidean and Manhattan. Constant scores or similarities give NaN.

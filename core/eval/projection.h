@@ -13,8 +13,8 @@ struct Projection {
     std::array<std::vector<double>, 2> axes;  ///< [D] each, orthogonal, of length 1; zeros where there is no variance
 };
 
-/// Principal component analysis of the rows of `points` [N, D], in float64 through the eigenvectors of the covariance. Deterministic: the entry of an
-/// axis with the largest absolute value (the first of equals) is positive.
+/// Principal component analysis of the rows of `points` [N, D], in float64 through the eigenvectors of the covariance. Deterministic: the
+/// entry of an axis with the largest absolute value (the first of equals) is positive.
 Projection project_to_plane(const at::Tensor& points);
 
 }  // namespace faceter

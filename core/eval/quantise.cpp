@@ -20,7 +20,8 @@ at::Tensor packed_signs(const at::Tensor& rows) {
     const at::Tensor out = at::zeros({count, bytes}, at::kByte);
     for (std::int64_t i = 0; i < count; ++i)
         for (std::int64_t d = 0; d < dim; ++d)
-            if (in.data_ptr<float>()[i * dim + d] > 0) out.data_ptr<std::uint8_t>()[i * bytes + d / 8] |= static_cast<std::uint8_t>(0x80 >> d % 8);
+            if (in.data_ptr<float>()[i * dim + d] > 0)
+                out.data_ptr<std::uint8_t>()[i * bytes + d / 8] |= static_cast<std::uint8_t>(0x80 >> d % 8);
     return out;
 }
 
@@ -30,7 +31,8 @@ Precision precision_from_name(std::string_view name) {
     if (name == "float32") return Precision::float32;
     if (name == "int8") return Precision::int8;
     if (name == "binary") return Precision::binary;
-    throw usage_error("no precision '{}'{}; float32, int8 and binary are known", name, suggestion(name, std::vector<std::string>{"float32", "int8", "binary"}));
+    throw usage_error("no precision '{}'{}; float32, int8 and binary are known", name,
+                      suggestion(name, std::vector<std::string>{"float32", "int8", "binary"}));
 }
 
 std::string_view precision_name(Precision precision) {
@@ -49,12 +51,15 @@ at::Tensor as_stored(const at::Tensor& rows, Precision precision) {
 
 at::Tensor shortened(const at::Tensor& rows, std::int64_t prefix, bool normalise) {
     if (prefix == 0 || prefix == rows.size(1)) return rows;
-    if (prefix < 0 || prefix > rows.size(1)) throw usage_error("a prefix of {} elements was asked for, embeddings have {}", prefix, rows.size(1));
+    if (prefix < 0 || prefix > rows.size(1))
+        throw usage_error("a prefix of {} elements was asked for, embeddings have {}", prefix, rows.size(1));
     const at::Tensor part = rows.narrow(1, 0, prefix);
     return normalise ? normalize_rows(part) : part.contiguous();
 }
 
-std::string EmbeddingForm::name(std::int64_t dim) const { return fmt::format("{} {}", prefix == 0 ? dim : prefix, precision_name(precision)); }
+std::string EmbeddingForm::name(std::int64_t dim) const {
+    return fmt::format("{} {}", prefix == 0 ? dim : prefix, precision_name(precision));
+}
 
 std::int64_t EmbeddingForm::bytes(std::int64_t dim) const {
     const std::int64_t elements = prefix == 0 ? dim : prefix;
@@ -66,11 +71,13 @@ at::Tensor EmbeddingForm::applied(const at::Tensor& rows, bool normalise) const 
     return normalise && precision != Precision::float32 ? normalize_rows(stored) : stored;
 }
 
-std::vector<EmbeddingForm> embedding_forms(const std::vector<std::int64_t>& prefixes, const std::vector<std::string>& precisions, std::int64_t dim) {
+std::vector<EmbeddingForm> embedding_forms(const std::vector<std::int64_t>& prefixes, const std::vector<std::string>& precisions,
+                                           std::int64_t dim) {
     std::vector<EmbeddingForm> forms{{}};
     std::vector<Precision> kinds{Precision::float32};
     for (const std::string& name : precisions)
-        if (const Precision kind = precision_from_name(name); std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+        if (const Precision kind = precision_from_name(name); std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+            kinds.push_back(kind);
     std::vector<std::int64_t> lengths{dim};
     for (const std::int64_t prefix : prefixes) {
         if (prefix < 1 || prefix > dim) throw usage_error("a prefix of {} elements was asked for, embeddings have {}", prefix, dim);

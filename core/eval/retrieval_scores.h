@@ -30,8 +30,8 @@ class RetrievalScores {
 /// One query's candidates, ranked by score (MTEB's reranking).
 struct RerankingScores {
     double average_precision = 0;
-    /// Of the first relevant candidate among the best 10, else 0. Candidates with its score that are not relevant stand before it: a model that
-    /// cannot tell them apart gains nothing.
+    /// Of the first relevant candidate among the best 10, else 0. Candidates with its score that are not relevant stand before it: a model
+    /// that cannot tell them apart gains nothing.
     double reciprocal_rank = 0;
 };
 RerankingScores reranking_scores(std::span<const double> scores, std::span<const std::int32_t> relevant);

@@ -45,7 +45,9 @@ std::vector<std::string_view> Numbering::views(const TextTable& table) const {
     return all;
 }
 
-std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example) { return {set.negatives.data() + example.first_negative, example.num_negatives}; }
+std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example) {
+    return {set.negatives.data() + example.first_negative, example.num_negatives};
+}
 
 std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
     std::vector<ScoredText> found;
@@ -69,7 +71,8 @@ float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
     return q_[static_cast<std::int64_t>(anchors.of(anchor))].dot(d_[static_cast<std::int64_t>(documents.of(document))]).item<float>();
 }
 
-std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit, Tally& tally) {
+std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,
+                                        Tally& tally) {
     std::vector<std::uint32_t> kept;
     for (const std::uint32_t text : given)
         if (rows.score(anchor, text) < limit)
@@ -90,7 +93,8 @@ Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const Min
     for (const Example& example : set.examples) {
         const double positive = rows.score(example.anchor, example.positive);
         chosen.push_back(only_given ? filter_given(given_negatives(set, example), example.anchor, rows, settings.limit(positive), tally)
-                                    : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example, positive, positives, settings, tally));
+                                    : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example,
+                                                       positive, positives, settings, tally));
     }
     set_negatives(set, chosen);
     return tally;
@@ -101,7 +105,8 @@ Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t
     const auto hits = exact_search(rows.queries(), rows.document_rows(), top_k);
     Tally tally;
     std::erase_if(set.examples, [&](const Example& example) {
-        const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive, rows.score(example.anchor, example.positive), top_k);
+        const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive,
+                                        rows.score(example.anchor, example.positive), top_k);
         ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
         return !kept;
     });

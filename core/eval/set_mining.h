@@ -33,8 +33,8 @@ std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::
 class JudgedRows {
   public:
     JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given);
-    void set_queries(at::Tensor rows) { q_ = rows.contiguous(); }      ///< float32 [anchors, D]
-    void set_documents(at::Tensor rows) { d_ = rows.contiguous(); }    ///< float32 [documents, D]
+    void set_queries(at::Tensor rows) { q_ = rows.contiguous(); }    ///< float32 [anchors, D]
+    void set_documents(at::Tensor rows) { d_ = rows.contiguous(); }  ///< float32 [documents, D]
     FeatureMatrix queries() const;
     FeatureMatrix document_rows() const;
     float score(std::uint32_t anchor, std::uint32_t document);
@@ -45,13 +45,14 @@ class JudgedRows {
 };
 
 /// The given negatives below the limit (Nomic Embed v2, Eq. 5 on negatives that a data set has already).
-std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit, Tally& tally);
+std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,
+                                        Tally& tally);
 
 /// Embeds texts as a teacher does: float32 [N, D] whose dot products are its scores.
 using TeacherEmbedder = std::function<at::Tensor(std::span<const std::string_view> texts, Role role)>;
 
-/// Gives every example of `set` the hard negatives that the teacher finds among the set's documents (choose_negatives), in place of those it has; with `only_given`,
-/// drops those it has that lie above the limit.
+/// Gives every example of `set` the hard negatives that the teacher finds among the set's documents (choose_negatives), in place of those
+/// it has; with `only_given`, drops those it has that lie above the limit.
 Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings, bool only_given);
 /// Keeps the examples whose document is among the teacher's `top_k` for its query (is_consistent).
 Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k);

@@ -21,7 +21,8 @@ EvaluationResult evaluate_bitext(CachedEmbedder& embedder, const EvaluationSet& 
     result.metric = "f1";
     result.n = nearest.size();
     result.score = 100 * scores.f1;
-    result.metrics = {{"f1", 100 * scores.f1}, {"precision", 100 * scores.precision}, {"recall", 100 * scores.recall}, {"accuracy", 100 * scores.recall}};
+    result.metrics = {
+        {"f1", 100 * scores.f1}, {"precision", 100 * scores.precision}, {"recall", 100 * scores.recall}, {"accuracy", 100 * scores.recall}};
     return result;
 }
 

@@ -69,7 +69,8 @@ std::vector<std::int32_t> predict_from(const std::vector<std::size_t>& draw, con
 }
 
 /// Of one draw. The average precision of two labels is MTEB's: of the predicted labels as scores, the second label being the positive one.
-void add_measures(const ClassificationData& data, const std::vector<std::int32_t>& predicted, std::map<std::string, std::vector<double>>& measures) {
+void add_measures(const ClassificationData& data, const std::vector<std::int32_t>& predicted,
+                  std::map<std::string, std::vector<double>>& measures) {
     measures["macro_f1"].push_back(macro_f1(data.test_labels, predicted));
     measures["weighted_f1"].push_back(weighted_f1(data.test_labels, predicted));
     if (data.label_names.size() != 2) return;

@@ -42,7 +42,8 @@ TestLabels labels_of_test(const MultilabelData& data) {
 /// Training texts that any draw takes, embedded once.
 class TrainingRows {
   public:
-    TrainingRows(CachedEmbedder& embedder, const MultilabelData& data, const std::vector<std::vector<std::size_t>>& draws, const Route& route) {
+    TrainingRows(CachedEmbedder& embedder, const MultilabelData& data, const std::vector<std::vector<std::size_t>>& draws,
+                 const Route& route) {
         std::vector<std::string_view> texts;
         for (const auto& draw : draws)
             for (const std::size_t i : draw)
@@ -64,8 +65,8 @@ class TrainingRows {
     at::Tensor rows_;
 };
 
-/// Exact-match accuracy of a five-nearest-neighbour classifier, mean over draws (MTEB). MTEB thins long test parts to 2,000 texts where a stratified split
-/// exists; here all are scored.
+/// Exact-match accuracy of a five-nearest-neighbour classifier, mean over draws (MTEB). MTEB thins long test parts to 2,000 texts where a
+/// stratified split exists; here all are scored.
 EvaluationResult evaluate_multilabel(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<MultilabelData>(set.data);
     const TestLabels labels = labels_of_test(data);
@@ -80,8 +81,8 @@ EvaluationResult evaluate_multilabel(CachedEmbedder& embedder, const EvaluationS
             const std::vector<float> features = train.of(draw);
             std::vector<LabelSet> own;
             for (const std::size_t i : draw) own.push_back(labels.train[i]);
-            const auto predicted =
-                nearest_neighbour_labels({features.data(), static_cast<std::int64_t>(draw.size()), test_rows.dim}, own, test_rows, num_neighbours);
+            const auto predicted = nearest_neighbour_labels({features.data(), static_cast<std::int64_t>(draw.size()), test_rows.dim}, own,
+                                                            test_rows, num_neighbours);
             scores[static_cast<std::size_t>(d)] = multilabel_scores(labels.test, predicted, labels.count);
         }
     });
@@ -96,7 +97,8 @@ EvaluationResult evaluate_multilabel(CachedEmbedder& embedder, const EvaluationS
     }
     result.score = percent(result.draws) / 100;
     result.metrics = {{"accuracy", result.score}, {"macro_f1", percent(f1)}, {"lrap", percent(lrap)}};
-    result.settings = {{"draws", num_draws}, {"examples_per_label", data.examples_per_label}, {"labels", labels.count}, {"neighbours", num_neighbours}};
+    result.settings = {
+        {"draws", num_draws}, {"examples_per_label", data.examples_per_label}, {"labels", labels.count}, {"neighbours", num_neighbours}};
     return result;
 }
 
@@ -104,7 +106,8 @@ std::vector<std::string_view> multilabel_texts(const EvaluationSet& set) {
     const auto& data = std::get<MultilabelData>(set.data);
     std::vector<std::string_view> texts = data.test.views();
     std::set<std::size_t> used;
-    for (const auto& draw : draw_multilabel_training(data.train_labels, data.examples_per_label, num_draws)) used.insert(draw.begin(), draw.end());
+    for (const auto& draw : draw_multilabel_training(data.train_labels, data.examples_per_label, num_draws))
+        used.insert(draw.begin(), draw.end());
     for (const std::size_t i : used) texts.push_back(data.train[static_cast<std::uint32_t>(i)]);
     return texts;
 }

@@ -56,9 +56,12 @@ Hits search_by_expert(CachedEmbedder& embedder, const RetrievalData& data, const
 EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<RetrievalData>(set.data);
     const auto documents = data.documents.views();
-    const Hits hits = routes.document.is_routed() && routes.query.is_routed()
-                          ? search_by_expert(embedder, data, routes)
-                          : search_corpus(embedder, data, comparable(embedder.embed(data.queries.views(), routes.query), embedder.model().folder.similarity), routes.document);
+    const Hits hits =
+        routes.document.is_routed() && routes.query.is_routed()
+            ? search_by_expert(embedder, data, routes)
+            : search_corpus(embedder, data,
+                            comparable(embedder.embed(data.queries.views(), routes.query), embedder.model().folder.similarity),
+                            routes.document);
     RetrievalScores scores;
     for (std::size_t q = 0; q < hits.size(); ++q) {
         std::vector<ScoredDocument> ranking;

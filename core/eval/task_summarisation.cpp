@@ -27,8 +27,8 @@ std::vector<double> best_similarities(PairMeasure measure, const at::Tensor& row
     return best;
 }
 
-/// Per text, the correlation of each machine summary's best similarity to a human one with its relevance; the mean over texts (SummEval). A text whose
-/// similarities or relevances are all equal has no correlation and no say.
+/// Per text, the correlation of each machine summary's best similarity to a human one with its relevance; the mean over texts (SummEval). A
+/// text whose similarities or relevances are all equal has no correlation and no say.
 EvaluationResult evaluate_summarisation(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<SummarisationData>(set.data);
     const at::Tensor rows = embedder.embed(data.texts.views(), routes.query).contiguous();

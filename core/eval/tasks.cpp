@@ -36,7 +36,8 @@ std::map<std::string, double> mean_metrics(const std::vector<EvaluationResult::S
 }
 
 /// Every subset counts once, however many examples it has (MTEB).
-EvaluationResult evaluate_subsets(EvaluateFunction evaluate, CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
+EvaluationResult evaluate_subsets(EvaluateFunction evaluate, CachedEmbedder& embedder, const EvaluationSet& set,
+                                  const EvaluationRoutes& routes) {
     EvaluationResult all;
     std::vector<double> scores;
     for (const EvaluationSet& subset : set.subsets) {
@@ -108,9 +109,8 @@ std::vector<std::string_view> embedded_texts(const EvaluationSet& set) {
 
 EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const EvaluateFunction evaluate = type_of(set).evaluate;
-    EvaluationResult result = with_name(set, [&] {
-        return set.subsets.empty() ? evaluate(embedder, set, routes) : evaluate_subsets(evaluate, embedder, set, routes);
-    });
+    EvaluationResult result = with_name(
+        set, [&] { return set.subsets.empty() ? evaluate(embedder, set, routes) : evaluate_subsets(evaluate, embedder, set, routes); });
     result.name = set.name;
     result.task_type = set.task_type;
     result.task = routes.task;
@@ -121,8 +121,8 @@ EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set
 }
 
 Json EvaluationResult::to_json() const {
-    Json json = {{"name", name},   {"task_type", task_type}, {"task", task},   {"metric", metric},           {"score", score},
-                 {"n", n},         {"metrics", metrics},     {"draws", draws}, {"per_example", per_example}, {"settings", settings}};
+    Json json = {{"name", name}, {"task_type", task_type}, {"task", task},   {"metric", metric},           {"score", score},
+                 {"n", n},       {"metrics", metrics},     {"draws", draws}, {"per_example", per_example}, {"settings", settings}};
     for (const Subset& subset : subsets)
         json["subsets"].push_back({{"name", subset.name}, {"score", subset.score}, {"n", subset.n}, {"metrics", subset.metrics}});
     return json;

@@ -11,14 +11,14 @@ namespace faceter {
 /// The score of a model on one evaluation set, as it is stored.
 struct EvaluationResult {
     std::string name, task_type;
-    std::string task;                            ///< of the experiment's tasks, whose instruction the texts had; empty: none
-    std::string metric;                          ///< of `score`: ndcg_at_10, accuracy, v_measure ...
-    double score = 0;                            ///< percent
-    std::size_t n = 0;                           ///< queries, test texts, sentences, pairs
-    std::map<std::string, double> metrics;       ///< further ones, percent
-    std::vector<double> per_example;             ///< of the main metric, where it is a mean over examples (percent); for bootstrap
-    std::vector<double> draws;                   ///< score of each draw of a sampled protocol, percent
-    Json settings = Json::object();              ///< protocol
+    std::string task;                       ///< of the experiment's tasks, whose instruction the texts had; empty: none
+    std::string metric;                     ///< of `score`: ndcg_at_10, accuracy, v_measure ...
+    double score = 0;                       ///< percent
+    std::size_t n = 0;                      ///< queries, test texts, sentences, pairs
+    std::map<std::string, double> metrics;  ///< further ones, percent
+    std::vector<double> per_example;        ///< of the main metric, where it is a mean over examples (percent); for bootstrap
+    std::vector<double> draws;              ///< score of each draw of a sampled protocol, percent
+    Json settings = Json::object();         ///< protocol
     /// The parts of a multilingual set; the scores above are means over them, `n` their sum.
     struct Subset {
         std::string name;
@@ -35,11 +35,13 @@ struct EvaluationRoutes {
     std::string task;
     Route query, document;
 };
-/// The routes of the named task, of the one that the set's entry names, of its type's, or of the one that stands in for it (find_task); then what else the
-/// entry says: one role for all texts, instructions of its own. A settings error where the entry names a task that the model lacks.
+/// The routes of the named task, of the one that the set's entry names, of its type's, or of the one that stands in for it (find_task);
+/// then what else the entry says: one role for all texts, instructions of its own. A settings error where the entry names a task that the
+/// model lacks.
 EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& set, const std::string& task_name);
 
-/// Scores by MTEB's protocol of the set's task type (methods.md, section 6); of a multilingual set each subset and their mean. Each task type is one file task_*.cpp that registers itself.
+/// Scores by MTEB's protocol of the set's task type (methods.md, section 6); of a multilingual set each subset and their mean. Each task
+/// type is one file task_*.cpp that registers itself.
 EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes);
 
 /// The texts of a set (of each of its subsets) that its protocol embeds: of classification's training texts only those that a draw takes.

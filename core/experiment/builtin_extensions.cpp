@@ -13,7 +13,8 @@ Extension infonce() {
              {
                  boolean("symmetric", false, "Add the loss from documents to queries.").from("methods.md, section 2"),
                  choice("mask_false_negatives", {"none", "same_text", "same_label"}, "same_text",
-                        "In-batch examples with the same text (or also the same class label) are not taken as negatives; the papers mask nothing."),
+                        "In-batch examples with the same text (or also the same class label) are not taken as negatives; the papers mask "
+                        "nothing."),
                  choice("similarity", {"cosine", "dot"}, "cosine", "What the temperature divides."),
                  choice("hard_negatives", {"all", "own", "none"}, "all",
                         "Which queries a given hard negative counts for: all of the batch, the one it was given for, or none."),
@@ -26,27 +27,41 @@ Extension infonce() {
 
 Extension masked_language() {
     return {"masked_language",
-            "Masked-language modelling, to pre-train a backbone: masked tokens are guessed from those around them; a head beside the model is trained with it.",
+            "Masked-language modelling, to pre-train a backbone: masked tokens are guessed from those around them; a head beside the model "
+            "is trained with it.",
             {"masked_language",
              "",
              {
-                 real("rate", 0.3, "Share of the tokens that are guessed; special tokens never are.").above(0).at_most(1).from("paper-silent for Nomic Embed v2; NomicBERT (2024) has 0.3, BERT 0.15"),
-                 real("mask_share", 0.8, "Of these, so many are replaced by the mask token.").at_least(0).at_most(1).from("BERT (2019), section 3.1"),
-                 real("random_share", 0.1, "And so many by another token; the rest stays as it is.").at_least(0).at_most(1).from("BERT (2019), section 3.1"),
-                 choice("texts", {"documents", "queries", "both"}, "documents", "Which texts of the training pairs are read; their given negatives never are."),
+                 real("rate", 0.3, "Share of the tokens that are guessed; special tokens never are.")
+                     .above(0)
+                     .at_most(1)
+                     .from("paper-silent for Nomic Embed v2; NomicBERT (2024) has 0.3, BERT 0.15"),
+                 real("mask_share", 0.8, "Of these, so many are replaced by the mask token.")
+                     .at_least(0)
+                     .at_most(1)
+                     .from("BERT (2019), section 3.1"),
+                 real("random_share", 0.1, "And so many by another token; the rest stays as it is.")
+                     .at_least(0)
+                     .at_most(1)
+                     .from("BERT (2019), section 3.1"),
+                 choice("texts", {"documents", "queries", "both"}, "documents",
+                        "Which texts of the training pairs are read; their given negatives never are."),
              }}};
 }
 
 Extension task_aware() {
-    return {"task_aware",
-            "TA-CL: each batch is of one task, drawn by weight, built by the task's batching, with the task's temperature (MoTE, section 4.2).",
-            {"task_aware",
-             "",
-             {real("size_exponent", 1, "A homogeneous task's batches come from its data sets with probabilities proportional to size^this: 1 by size, 0 evenly. 0.3 "
-                                       "keeps small languages from drowning.")
-                  .at_least(0)
-                  .at_most(1)
-                  .from("Nomic Embed v2, section 4.1")}}};
+    return {
+        "task_aware",
+        "TA-CL: each batch is of one task, drawn by weight, built by the task's batching, with the task's temperature (MoTE, section 4.2).",
+        {"task_aware",
+         "",
+         {real(
+              "size_exponent", 1,
+              "A homogeneous task's batches come from its data sets with probabilities proportional to size^this: 1 by size, 0 evenly. 0.3 "
+              "keeps small languages from drowning.")
+              .at_least(0)
+              .at_most(1)
+              .from("Nomic Embed v2, section 4.1")}}};
 }
 
 Extension static_training() {
@@ -66,8 +81,11 @@ Extension embedding_forms() {
             "Scores of shorter and coarser embeddings, as they are stored for serving: prefixes (Matryoshka), int8, binary.",
             {"embedding_forms",
              "",
-             {list("prefixes", integer("", 256, "Elements.").at_least(1), "Lengths of prefixes; empty: a half, a quarter and an eighth of the embedding.").from("Nomic Embed v2, section 4.4"),
-              list("precisions", choice("", {"float32", "int8", "binary"}, "int8", "A precision."), "Precisions beside float32; empty: int8 and binary.")}}};
+             {list("prefixes", integer("", 256, "Elements.").at_least(1),
+                   "Lengths of prefixes; empty: a half, a quarter and an eighth of the embedding.")
+                  .from("Nomic Embed v2, section 4.4"),
+              list("precisions", choice("", {"float32", "int8", "binary"}, "int8", "A precision."),
+                   "Precisions beside float32; empty: int8 and binary.")}}};
 }
 
 }  // namespace

@@ -8,10 +8,14 @@ namespace faceter {
 
 std::string_view extension_kind_name(ExtensionKind kind) {
     switch (kind) {
-        case ExtensionKind::variant: return "variant";
-        case ExtensionKind::curriculum: return "curriculum";
-        case ExtensionKind::objective: return "objective";
-        case ExtensionKind::analysis: return "analysis";
+        case ExtensionKind::variant:
+            return "variant";
+        case ExtensionKind::curriculum:
+            return "curriculum";
+        case ExtensionKind::objective:
+            return "objective";
+        case ExtensionKind::analysis:
+            return "analysis";
     }
     return "";
 }
@@ -46,9 +50,10 @@ namespace {
 
 /// What core does around any objective.
 void add_objective_settings(Schema& schema) {
-    schema.fields.push_back(list("matryoshka_dims", integer("", 0, "Elements of the embedding.").at_least(1),
-                                 "Sum the loss over these prefixes of the embedding, each normalised anew (Matryoshka); none: the whole embedding alone.")
-                                .from("Nomic Embed v2, section 4.4: 768 and 256"));
+    schema.fields.push_back(
+        list("matryoshka_dims", integer("", 0, "Elements of the embedding.").at_least(1),
+             "Sum the loss over these prefixes of the embedding, each normalised anew (Matryoshka); none: the whole embedding alone.")
+            .from("Nomic Embed v2, section 4.4: 768 and 256"));
     schema.fields.push_back(list("matryoshka_weights", real("", 1, "Weight.").above(0), "Weight of each prefix; none: 1 each."));
 }
 

@@ -15,7 +15,7 @@ class Catalogue {
   public:
     struct Entry {
         Extension extension;
-        std::string plugin;   ///< plugin's id; "core" for core's own
+        std::string plugin;  ///< plugin's id; "core" for core's own
     };
     /// Core's own and those of the plugins. Of two with the same name the first wins, the other is reported in plugins().rejected.
     static Catalogue load(const std::vector<fs::path>& plugin_folders);

@@ -44,7 +44,7 @@ Json run_settings(const Json& resolved, const std::string& variant, std::uint64_
             settings["seed"] = seed;
         else
             settings[key] = value;
-        if (key == "tasks") settings["variant"] = nullptr;   // keeps its place in the order of the file
+        if (key == "tasks") settings["variant"] = nullptr;  // keeps its place in the order of the file
     }
     Json own = {{"name", variant}};
     own.update(variant == start_variant ? Json{{"method", start_variant}} : resolved["variants"][variant]);
@@ -73,7 +73,8 @@ class Expander {
         problems.throw_if_any();
         if (base_["evaluation"]["baseline"].get<bool>()) add_baselines();
         for (const auto& [variant, own] : base_["variants"].items()) add_variant(variant);
-        if (runs_.empty()) throw settings_error("{}: nothing to run: there are no variants and evaluation.baseline is false", file_.string());
+        if (runs_.empty())
+            throw settings_error("{}: nothing to run: there are no variants and evaluation.baseline is false", file_.string());
         return std::move(runs_);
     }
 
@@ -141,7 +142,8 @@ class Expander {
 void require_exists(const Json& entry, const std::string& where) {
     if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string() || entry["path"].get<std::string>().empty()) return;
     const fs::path path = entry["path"].get<std::string>();
-    if (!fs::exists(path)) throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
+    if (!fs::exists(path))
+        throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
 }
 
 }  // namespace
@@ -151,7 +153,7 @@ Experiment Experiment::load(const fs::path& file, const Catalogue& catalogue, co
         return parse(read_file(file, YamlLimits{}.bytes), file, catalogue, options);
     } catch (const Error& error) {
         if (error.code() != ExitCode::data) throw;
-        throw Error(ExitCode::settings, error.what());   // an experiment file that is not there is a wrong experiment, not wrong data
+        throw Error(ExitCode::settings, error.what());  // an experiment file that is not there is a wrong experiment, not wrong data
     }
 }
 
@@ -170,7 +172,8 @@ void Experiment::check_files() const {
     for (const ResolvedRun& run : runs_) {
         for (const auto& [task, settings] : run.settings["tasks"].items())
             for (const char* part : {"train", "validation"})
-                for (std::size_t i = 0; i < settings[part].size(); ++i) require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
+                for (std::size_t i = 0; i < settings[part].size(); ++i)
+                    require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
         const Json& datasets = run.settings["evaluation"]["datasets"];
         for (std::size_t i = 0; i < datasets.size(); ++i) require_exists(datasets[i], fmt::format("evaluation.datasets[{}]", i));
         const Json& analyses = run.settings["analyses"];

@@ -19,16 +19,16 @@ namespace faceter {
 /// Data entries are what core/data/settings.cpp declares; paths are absolute. The untrained start model is variant "start", method "start".
 struct ResolvedRun {
     std::string variant, method;
-    std::string plugin;     ///< id of the plugin that offers the method; "core"
-    std::string point;      ///< the sweep point, "learning_rate=1e-05"; empty without a sweep
+    std::string plugin;  ///< id of the plugin that offers the method; "core"
+    std::string point;   ///< the sweep point, "learning_rate=1e-05"; empty without a sweep
     std::uint64_t seed = 1;
     Json settings;
 };
 
 struct ExperimentOptions {
-    std::vector<std::string> overrides;     ///< --set key=value
-    std::vector<std::uint64_t> seeds;       ///< --seeds; empty: the file's
-    bool smoke = false;                     ///< few steps on a sample, one seed, the first sweep point
+    std::vector<std::string> overrides;  ///< --set key=value
+    std::vector<std::uint64_t> seeds;    ///< --seeds; empty: the file's
+    bool smoke = false;                  ///< few steps on a sample, one seed, the first sweep point
 };
 
 /// An experiment file, parsed and checked.

@@ -8,9 +8,11 @@ namespace {
 
 Schema task_with_data() {
     Schema schema = task_schema();
-    schema.fields.push_back(list("train", section("", data_entry_schema(), "A data set."), "Training data of the task; none: the task is only evaluated."));
-    schema.fields.push_back(list("validation", section("", data_entry_schema(), "A data set."),
-                                 "Held-out data that a stage which trains this task alone is scored on and stopped early by (methods with such stages)."));
+    schema.fields.push_back(
+        list("train", section("", data_entry_schema(), "A data set."), "Training data of the task; none: the task is only evaluated."));
+    schema.fields.push_back(
+        list("validation", section("", data_entry_schema(), "A data set."),
+             "Held-out data that a stage which trains this task alone is scored on and stopped early by (methods with such stages)."));
     return schema;
 }
 
@@ -55,7 +57,9 @@ Schema experiment_schema() {
     schema.fields.push_back(any("curriculum", "The order of batches: method and its settings."));
     schema.fields.push_back(any("objective", "The loss: method and its settings."));
     schema.fields.push_back(section("training", training_schema(), "The training recipe."));
-    schema.fields.push_back(any("stages", "Parts of the training, one after another (weakly supervised, then supervised): tasks and what of the recipe differs. None: one part, all tasks."));
+    schema.fields.push_back(any("stages",
+                                "Parts of the training, one after another (weakly supervised, then supervised): tasks and what of the "
+                                "recipe differs. None: one part, all tasks."));
     schema.fields.push_back(section("evaluation", evaluation_with_data(), "What every run is scored on."));
     schema.fields.push_back(any("analyses", "Analyses of the finished run: method, texts and the method's own settings."));
     schema.fields.push_back(any("sweep", "Dotted setting -> list of values; one run for each combination."));

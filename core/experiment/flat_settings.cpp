@@ -31,7 +31,8 @@ void walk(const Json& value, const std::string& key, ItemKeys items, const std::
     if (value.empty() || !value.is_structured() || (value.is_array() && !nested)) return take(key, value);
     const std::string before = key.empty() ? "" : key + ".";
     if (value.is_array()) {
-        for (std::size_t i = 0; i < value.size(); ++i) walk(value[i], items == ItemKeys::dotted ? before + std::to_string(i) : fmt::format("{}[{}]", key, i), items, take);
+        for (std::size_t i = 0; i < value.size(); ++i)
+            walk(value[i], items == ItemKeys::dotted ? before + std::to_string(i) : fmt::format("{}[{}]", key, i), items, take);
     } else {
         for (const auto& [name, item] : value.items()) walk(item, before + name, items, take);
     }
@@ -39,7 +40,9 @@ void walk(const Json& value, const std::string& key, ItemKeys items, const std::
 
 }  // namespace
 
-void for_each_setting(const Json& settings, ItemKeys items, const std::function<void(const std::string&, const Json&)>& take) { walk(settings, "", items, take); }
+void for_each_setting(const Json& settings, ItemKeys items, const std::function<void(const std::string&, const Json&)>& take) {
+    walk(settings, "", items, take);
+}
 
 Flat flat_settings(const Json& settings) {
     Flat flat;

@@ -91,11 +91,13 @@ Json examine_installation(const Catalogue& catalogue) {
     Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
     for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
     for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
-    for (const RejectedPlugin& plugin : catalogue.plugins().rejected) problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
+    for (const RejectedPlugin& plugin : catalogue.plugins().rejected)
+        problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
     if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) problems.push_back(reason);
     if (const std::string reason = reason_of([] { resolve_model("minilm"); }); !reason.empty()) problems.push_back(reason);
     const Machine machine = this_machine();
-    if (machine.torch.empty()) problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
+    if (machine.torch.empty())
+        problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
     return {{"version", FACETER_VERSION},
             {"processor", machine.processor},
             {"cores", machine.cores},
@@ -127,7 +129,8 @@ fs::path shared_resource(std::string_view relative) {
 fs::path worker_program() {
     if (const char* named = std::getenv("FACETER_WORKER"); named && *named) return named;
     const fs::path beside = program_folder() / "faceter-worker";
-    if (!fs::exists(beside)) throw failure("{}: no such program; it does the training and must lie beside faceter (or set FACETER_WORKER)", beside.string());
+    if (!fs::exists(beside))
+        throw failure("{}: no such program; it does the training and must lie beside faceter (or set FACETER_WORKER)", beside.string());
     return beside;
 }
 

@@ -14,8 +14,8 @@ struct Machine {
     int cores = 0;
     std::vector<std::string> vector_instructions;
     std::uint64_t memory_bytes = 0, memory_available_bytes = 0;
-    std::vector<std::string> gpus;   ///< model names that the NVIDIA driver reports
-    std::string torch;               ///< path of libtorch_cpu.so; empty: not found
+    std::vector<std::string> gpus;  ///< model names that the NVIDIA driver reports
+    std::string torch;              ///< path of libtorch_cpu.so; empty: not found
 };
 
 /// From /proc and the environment; starts no program and loads no library.
@@ -25,8 +25,8 @@ Machine this_machine();
 /// "plugin_folders", "plugins", and "problems": sentences, each of something that keeps a part from working.
 Json examine_installation(const Catalogue& catalogue);
 
-/// A file that comes with Faceter ("experiments/quickstart.yaml"): from FACETER_DATA_DIR, from PREFIX/share/faceter beside an installed program, or from the
-/// source tree of a program in its build folder. A failure naming these places where it is in none.
+/// A file that comes with Faceter ("experiments/quickstart.yaml"): from FACETER_DATA_DIR, from PREFIX/share/faceter beside an installed
+/// program, or from the source tree of a program in its build folder. A failure naming these places where it is in none.
 fs::path shared_resource(std::string_view relative);
 
 /// FACETER_WORKER, else faceter-worker in the folder of this program. A failure where there is none.

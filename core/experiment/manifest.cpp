@@ -24,21 +24,25 @@ bool is_identifier(std::string_view text) {
 
 Json extensions_to_json(const std::vector<Extension>& extensions) {
     Json list = Json::array();
-    for (const Extension& one : extensions) list.push_back({{"name", one.name}, {"summary", one.summary}, {"schema", schema_to_json(one.schema)}});
+    for (const Extension& one : extensions)
+        list.push_back({{"name", one.name}, {"summary", one.summary}, {"schema", schema_to_json(one.schema)}});
     return list;
 }
 
 std::vector<Extension> extensions_at(const Json& json, std::string_view key, std::string_view name) {
     std::vector<Extension> extensions;
     const Json list = json_or(json, key, Json::array(), name);
-    if (!list.is_array() || list.size() > max_extensions) throw settings_error("{}: '{}' must be a list of at most {} entries", name, key, max_extensions);
+    if (!list.is_array() || list.size() > max_extensions)
+        throw settings_error("{}: '{}' must be a list of at most {} entries", name, key, max_extensions);
     for (const Json& item : list) {
         Extension one;
         one.name = json_at<std::string>(item, "name", name);
-        if (!is_identifier(one.name)) throw settings_error("{}: {} in '{}' is not a name (letters, digits, '_', '-')", name, faceter::quoted(one.name), key);
+        if (!is_identifier(one.name))
+            throw settings_error("{}: {} in '{}' is not a name (letters, digits, '_', '-')", name, faceter::quoted(one.name), key);
         one.summary = json_or<std::string>(item, "summary", "", name);
         one.schema = schema_from_json(json_or(item, "schema", Json::object(), name), fmt::format("{}: {}", name, one.name));
-        if (one.schema.find("method")) throw settings_error("{}: {} declares a setting 'method', which is the experiment file's own", name, one.name);
+        if (one.schema.find("method"))
+            throw settings_error("{}: {} declares a setting 'method', which is the experiment file's own", name, one.name);
         extensions.push_back(std::move(one));
     }
     return extensions;
@@ -74,7 +78,8 @@ void read_folder(const fs::path& folder, PluginList& list) {
         try {
             if (reason.empty()) {
                 Manifest manifest = read_manifest(file);
-                const auto same = std::find_if(list.manifests.begin(), list.manifests.end(), [&](const Manifest& m) { return m.id == manifest.id; });
+                const auto same =
+                    std::find_if(list.manifests.begin(), list.manifests.end(), [&](const Manifest& m) { return m.id == manifest.id; });
                 if (same == list.manifests.end())
                     list.manifests.push_back(std::move(manifest));
                 else if (!fs::equivalent(same->file, file, error))
@@ -105,10 +110,12 @@ Json manifest_to_json(const Manifest& manifest) {
 
 Manifest manifest_from_json(const Json& json, std::string_view name) {
     if (json_at<int>(json, "faceter_plugin", name) != manifest_format)
-        throw settings_error("{}: this is a plugin manifest of another form ({}); {} is expected", name, json["faceter_plugin"].dump(), manifest_format);
+        throw settings_error("{}: this is a plugin manifest of another form ({}); {} is expected", name, json["faceter_plugin"].dump(),
+                             manifest_format);
     Manifest manifest;
     manifest.id = json_at<std::string>(json, "id", name);
-    if (!is_identifier(manifest.id)) throw settings_error("{}: {} is not a plugin's id (letters, digits, '_', '-')", name, faceter::quoted(manifest.id));
+    if (!is_identifier(manifest.id))
+        throw settings_error("{}: {} is not a plugin's id (letters, digits, '_', '-')", name, faceter::quoted(manifest.id));
     manifest.version = json_or<std::string>(json, "version", "", name);
     manifest.summary = json_or<std::string>(json, "summary", "", name);
     manifest.citation = json_or<std::string>(json, "citation", "", name);

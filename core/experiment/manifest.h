@@ -21,9 +21,9 @@ struct Extension {
 struct Manifest {
     std::string id, version, summary, citation;
     std::uint32_t abi = 0;
-    std::string fingerprint;   ///< build_fingerprint() of core/plugin
+    std::string fingerprint;  ///< build_fingerprint() of core/plugin
     std::vector<Extension> variants, curricula, objectives, analyses;
-    fs::path file;             ///< where it was read from
+    fs::path file;  ///< where it was read from
 
     /// The shared library beside the manifest: <folder>/<id>.so.
     fs::path library() const { return file.parent_path() / (id + ".so"); }
@@ -41,14 +41,14 @@ struct RejectedPlugin {
     std::string reason;
 };
 struct PluginList {
-    std::vector<Manifest> manifests;   ///< sorted by id
+    std::vector<Manifest> manifests;  ///< sorted by id
     std::vector<RejectedPlugin> rejected;
 };
 
 /// <folder of the program>/../lib/faceter/plugins, then the folders of FACETER_PLUGIN_DIR (':' between them), then `extra` (--plugin-dir).
 std::vector<fs::path> plugin_folders(const std::vector<fs::path>& extra = {});
-/// Reads the manifests of these folders. One that cannot be used is listed with the reason, the others go on; a folder or file that others may
-/// write is refused.
+/// Reads the manifests of these folders. One that cannot be used is listed with the reason, the others go on; a folder or file that others
+/// may write is refused.
 PluginList find_plugins(const std::vector<fs::path>& folders);
 /// The folder that the running program lies in.
 fs::path program_folder();

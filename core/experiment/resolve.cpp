@@ -78,8 +78,10 @@ class Resolver {
             settle_task(name, task, node);
             weights += task["weight"].get<double>();
         }
-        if (settings_["tasks"].empty()) problem(tasks, "tasks is empty; expected at least one task");
-        else if (weights == 0) problem(tasks, "all tasks have weight 0, so no batch could be drawn");
+        if (settings_["tasks"].empty())
+            problem(tasks, "tasks is empty; expected at least one task");
+        else if (weights == 0)
+            problem(tasks, "all tasks have weight 0, so no batch could be drawn");
     }
 
     void settle_task(const std::string& name, Json& task, const YamlNode* node) {
@@ -103,7 +105,8 @@ class Resolver {
         if (!both.is_null() && (!instructions["query"].is_null() || !instructions["document"].is_null()))
             problem(node, fmt::format("tasks.{}.instructions has 'text' and also 'query' or 'document'; expected either", name));
         Json settled = Json::object();
-        for (const char* role : {"query", "document"}) settled[role] = !both.is_null() ? both : instructions[role].is_null() ? Json("") : instructions[role];
+        for (const char* role : {"query", "document"})
+            settled[role] = !both.is_null() ? both : instructions[role].is_null() ? Json("") : instructions[role];
         instructions = settled;
     }
 
@@ -111,11 +114,15 @@ class Resolver {
         const YamlNode* variants = root_.find("variants");
         settings_["variants"] = Json::object();
         if (!variants || variants->kind == YamlNode::Kind::null) return;
-        if (variants->kind != YamlNode::Kind::map) return problem(variants, fmt::format("variants is {}; expected a map such as {{IC: {{method: instruction}}}}", variants->kind_name()));
+        if (variants->kind != YamlNode::Kind::map)
+            return problem(variants,
+                           fmt::format("variants is {}; expected a map such as {{IC: {{method: instruction}}}}", variants->kind_name()));
         for (const auto& entry : variants->entries) {
-            if (entry.key == start_variant || entry.key.empty() || entry.key.size() > 100 || entry.key.find_first_of("./") != std::string::npos)
+            if (entry.key == start_variant || entry.key.empty() || entry.key.size() > 100 ||
+                entry.key.find_first_of("./") != std::string::npos)
                 problems_.add({file_.string(), entry.line, entry.column},
-                              fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)", faceter::quoted(entry.key)));
+                              fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)",
+                                          faceter::quoted(entry.key)));
             settings_["variants"][entry.key] = method(ExtensionKind::variant, &entry.value, "variants." + entry.key, "");
         }
     }
@@ -161,13 +168,15 @@ class Resolver {
         const YamlNode* stages = root_.find("stages");
         settings_["stages"] = Json::array();
         if (!stages || stages->kind == YamlNode::Kind::null) return;
-        if (stages->kind != YamlNode::Kind::sequence) return problem(stages, fmt::format("stages is {}; expected a list such as [{{name: first, tasks: [a]}}]", stages->kind_name()));
+        if (stages->kind != YamlNode::Kind::sequence)
+            return problem(stages, fmt::format("stages is {}; expected a list such as [{{name: first, tasks: [a]}}]", stages->kind_name()));
         std::vector<std::string> names;
         for (std::size_t i = 0; i < stages->items.size(); ++i) {
             const Json settled = stage(stages->items[i], fmt::format("stages[{}]", i));
             const auto name = json_or<std::string>(settled, "name", "", "stages");
             if (!name.empty() && std::find(names.begin(), names.end(), name) != names.end())
-                problem(&stages->items[i], fmt::format("two stages are called {}; checkpoints and curves tell them apart by name", faceter::quoted(name)));
+                problem(&stages->items[i],
+                        fmt::format("two stages are called {}; checkpoints and curves tell them apart by name", faceter::quoted(name)));
             names.push_back(name);
             settings_["stages"].push_back(settled);
         }
@@ -177,10 +186,12 @@ class Resolver {
         Json settled = check_section(stage_schema(), node, where, context_);
         const YamlNode* training = node.find("training");
         if (training && training->kind != YamlNode::Kind::map && training->kind != YamlNode::Kind::null)
-            problem(training, fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
+            problem(training,
+                    fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
         const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
         settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
-        for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"), std::tuple("objective", ExtensionKind::objective, "infonce")})
+        for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"),
+                                                   std::tuple("objective", ExtensionKind::objective, "infonce")})
             settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
         stage_tasks(settled, node);
         return settled;
@@ -191,14 +202,16 @@ class Resolver {
         std::vector<std::string> known;
         for (const auto& [name, task] : settings_["tasks"].items()) known.push_back(name);
         for (const auto& name : stage["tasks"].get<std::vector<std::string>>())
-            if (std::find(known.begin(), known.end(), name) == known.end()) problem(node.find("tasks"), fmt::format("unknown task {}{}", faceter::quoted(name), suggestion(name, known)));
+            if (std::find(known.begin(), known.end(), name) == known.end())
+                problem(node.find("tasks"), fmt::format("unknown task {}{}", faceter::quoted(name), suggestion(name, known)));
     }
 
     void analyses() {
         const YamlNode* analyses = root_.find("analyses");
         settings_["analyses"] = Json::array();
         if (!analyses || analyses->kind == YamlNode::Kind::null) return;
-        if (analyses->kind != YamlNode::Kind::sequence) return problem(analyses, fmt::format("analyses is {}; expected a list", analyses->kind_name()));
+        if (analyses->kind != YamlNode::Kind::sequence)
+            return problem(analyses, fmt::format("analyses is {}; expected a list", analyses->kind_name()));
         for (std::size_t i = 0; i < analyses->items.size(); ++i)
             settings_["analyses"].push_back(method(ExtensionKind::analysis, &analyses->items[i], fmt::format("analyses[{}]", i), ""));
     }
@@ -210,7 +223,8 @@ class Resolver {
         return false;
     }
 
-    /// The suite's data sets become entries of datasets. Instructions stay those of the tasks: a variant without any must not get the suite's.
+    /// The suite's data sets become entries of datasets. Instructions stay those of the tasks: a variant without any must not get the
+    /// suite's.
     void suite() {
         Json& evaluation = settings_["evaluation"];
         if (!evaluation.is_object() || evaluation["suite"].is_null() || evaluation["suite"] == "") return;
@@ -252,7 +266,9 @@ class Resolver {
                 problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
             const YamlNode* task = item.find("task");
             if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
-            if (const Schema known = task_schema(); std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text)) continue;
+            if (const Schema known = task_schema();
+                std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text))
+                continue;
             problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, names)));
         }
     }

@@ -18,8 +18,9 @@ namespace {
 constexpr int deepest_extension = 8;
 
 /// Settings of a data entry that a suite may give; the others say where data lie, which is not its business.
-constexpr std::array<std::string_view, 12> entry_keys{"split", "max_examples", "max_documents", "max_queries", "on_error", "exclude_same_id", "examples_per_label",
-                                                      "subsets", "as", "role", "query_instruction", "document_instruction"};
+constexpr std::array<std::string_view, 12> entry_keys{
+    "split", "max_examples", "max_documents",     "max_queries",         "on_error", "exclude_same_id", "examples_per_label", "subsets",
+    "as",    "role",         "query_instruction", "document_instruction"};
 constexpr std::array<std::string_view, 4> routing_keys{"as", "role", "query_instruction", "document_instruction"};
 
 template <typename Keys>
@@ -33,7 +34,8 @@ std::vector<Field> entry_fields(const Keys& keys) {
 std::vector<std::string> task_types() { return {evaluation_task_types.begin(), evaluation_task_types.end()}; }
 
 Schema set_schema() {
-    Schema schema{"data set", "A data set of the suite.",
+    Schema schema{"data set",
+                  "A data set of the suite.",
                   {
                       text("name", "", "Our name, as tables show it.").must(),
                       text("mteb", "", "Its name in MTEB's results."),
@@ -47,7 +49,8 @@ Schema set_schema() {
 
 Schema suite_schema() {
     const Schema routing{"task type", "What the texts of a task type get, unless a data set says otherwise.", entry_fields(routing_keys)};
-    return {"suite", "A suite of evaluation data sets.",
+    return {"suite",
+            "A suite of evaluation data sets.",
             {
                 text("name", "", "Identifier.").must(),
                 text("title", "", "For headings; default: the name."),
@@ -75,11 +78,12 @@ void apply_task_defaults(Suite& suite, const Json& tasks, const YamlNode* node, 
     for (const auto& [type, routing] : tasks.items()) {
         const auto known = task_types();
         if (std::find(known.begin(), known.end(), type) == known.end())
-            throw settings_error("{}: unknown task type {}{}", node ? node->entry(type)->value.position().text() : file.string(), faceter::quoted(type),
-                                 suggestion(type, known));
+            throw settings_error("{}: unknown task type {}{}", node ? node->entry(type)->value.position().text() : file.string(),
+                                 faceter::quoted(type), suggestion(type, known));
         for (SuiteSet& set : suite.sets)
             for (const std::string_view key : routing_keys)
-                if (set.task_type == type && node->find(type)->find(key) && !set.entry.contains(key)) set.entry[std::string(key)] = routing[std::string(key)];
+                if (set.task_type == type && node->find(type)->find(key) && !set.entry.contains(key))
+                    set.entry[std::string(key)] = routing[std::string(key)];
     }
 }
 
@@ -90,15 +94,18 @@ fs::path suite_file(const std::string& name_or_file, const fs::path& beside) {
     if (const fs::path own = beside / (name_or_file + ".yaml"); !beside.empty() && fs::is_regular_file(own)) return own;
     const std::vector<std::string> names = suite_names();
     if (std::find(names.begin(), names.end(), name_or_file) == names.end())
-        throw settings_error("unknown suite {}{}; give one of these, or a file that ends in .yaml", faceter::quoted(name_or_file), suggestion(name_or_file, names));
+        throw settings_error("unknown suite {}{}; give one of these, or a file that ends in .yaml", faceter::quoted(name_or_file),
+                             suggestion(name_or_file, names));
     return shared_resource("resources/suites") / (name_or_file + ".yaml");
 }
 
 void take_over(Suite& suite, const Json& checked, const fs::path& file, int depth) {
     if (checked["extends"].get<std::string>().empty()) return;
-    if (depth >= deepest_extension) throw settings_error("{}: suites extend each other more than {} deep", file.string(), deepest_extension);
+    if (depth >= deepest_extension)
+        throw settings_error("{}: suites extend each other more than {} deep", file.string(), deepest_extension);
     for (SuiteSet& set : read(suite_file(checked["extends"], file.parent_path()), depth + 1).sets)
-        if ((checked["types"].empty() || contains(checked["types"], set.task_type)) && !contains(checked["leave_out"], set.name)) suite.sets.push_back(std::move(set));
+        if ((checked["types"].empty() || contains(checked["types"], set.task_type)) && !contains(checked["leave_out"], set.name))
+            suite.sets.push_back(std::move(set));
 }
 
 Suite read(const fs::path& file, int depth) {
@@ -107,12 +114,14 @@ Suite read(const fs::path& file, int depth) {
     Suite suite{checked["name"], checked["title"], checked["description"], checked["get"], {}};
     if (suite.title.empty()) suite.title = suite.name;
     take_over(suite, checked, file, depth);
-    for (std::size_t i = 0; i < checked["datasets"].size(); ++i) suite.sets.push_back(set_from(checked["datasets"][i], node.find("datasets")->items[i]));
+    for (std::size_t i = 0; i < checked["datasets"].size(); ++i)
+        suite.sets.push_back(set_from(checked["datasets"][i], node.find("datasets")->items[i]));
     apply_task_defaults(suite, checked["tasks"], node.find("tasks"), file);
     if (suite.sets.empty()) throw settings_error("{}: the suite has no data set", file.string());
     std::set<std::string> names;
     for (const SuiteSet& set : suite.sets)
-        if (!names.insert(set.name).second) throw settings_error("{}: two data sets are called {}", file.string(), faceter::quoted(set.name));
+        if (!names.insert(set.name).second)
+            throw settings_error("{}: two data sets are called {}", file.string(), faceter::quoted(set.name));
     return suite;
 }
 
@@ -129,7 +138,8 @@ const std::vector<SuiteSet>& installed_sets() {
 /// Names of the folders under the root, by what is plain of them.
 std::map<std::string, fs::path> folders_under(const fs::path& root) {
     std::error_code error;
-    if (!fs::is_directory(root, error)) throw data_error("{}: no such folder; give the folder whose sub-folders are the data sets", root.string());
+    if (!fs::is_directory(root, error))
+        throw data_error("{}: no such folder; give the folder whose sub-folders are the data sets", root.string());
     std::vector<fs::path> folders;
     for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
         std::error_code ignored;
@@ -183,12 +193,16 @@ SuitePlan plan_suite(const Suite& suite, const fs::path& data_root, bool instruc
     for (const SuiteSet& set : suite.sets) {
         std::vector<std::string> names{set.name, set.mteb};
         names.insert(names.end(), set.folders.begin(), set.folders.end());
-        const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) { return !name.empty() && folders.contains(plain_name(name)); });
+        const auto found = std::find_if(names.begin(), names.end(),
+                                        [&](const std::string& name) { return !name.empty() && folders.contains(plain_name(name)); });
         if (found == names.end()) {
             plan.missing.push_back(set);
             continue;
         }
-        Json entry = {{"name", set.name}, {"source", "folder"}, {"path", absolute_path(folders.at(plain_name(*found))).string()}, {"task", set.task_type}};
+        Json entry = {{"name", set.name},
+                      {"source", "folder"},
+                      {"path", absolute_path(folders.at(plain_name(*found))).string()},
+                      {"task", set.task_type}};
         entry.update(set.entry);
         if (!instructions)
             for (const char* key : {"query_instruction", "document_instruction"}) entry.erase(key);
@@ -199,7 +213,8 @@ SuitePlan plan_suite(const Suite& suite, const fs::path& data_root, bool instruc
 
 std::string describe_missing(const Suite& suite, const SuitePlan& plan, const fs::path& data_root) {
     if (plan.missing.empty()) return {};
-    std::string lines = fmt::format("suite {}: {} of {} data sets are not under {}", suite.name, plan.missing.size(), suite.sets.size(), data_root.string());
+    std::string lines = fmt::format("suite {}: {} of {} data sets are not under {}", suite.name, plan.missing.size(), suite.sets.size(),
+                                    data_root.string());
     for (const SuiteSet& set : plan.missing)
         lines += fmt::format("\n  {:<30} {:<24} {}", set.name, set.task_type, set.get.empty() ? "" : "get " + set.get);
     if (!suite.get.empty()) lines += "\n  " + suite.get;

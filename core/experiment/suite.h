@@ -11,12 +11,12 @@ namespace faceter {
 
 /// One data set of a suite and how it is scored.
 struct SuiteSet {
-    std::string name;                   ///< ours, as tables show it
-    std::string mteb;                   ///< its name in MTEB's results; empty: none
+    std::string name;  ///< ours, as tables show it
+    std::string mteb;  ///< its name in MTEB's results; empty: none
     std::string task_type;
-    std::vector<std::string> folders;   ///< further names that its folder may have
-    std::string get;                    ///< which data set to get
-    Json entry = Json::object();        ///< settings of its data entry (core/data/settings.h) that differ from the defaults, without `path`
+    std::vector<std::string> folders;  ///< further names that its folder may have
+    std::string get;                   ///< which data set to get
+    Json entry = Json::object();       ///< settings of its data entry (core/data/settings.h) that differ from the defaults, without `path`
 };
 
 /// A list of data sets to be scored together (resources/suites/*.yaml; its README.md says what a file holds).
@@ -38,11 +38,11 @@ const SuiteSet* set_by_name(std::string_view name);
 
 /// What of a suite is on this machine.
 struct SuitePlan {
-    std::vector<Json> entries;        ///< data entries with `path`, in the suite's order
+    std::vector<Json> entries;  ///< data entries with `path`, in the suite's order
     std::vector<SuiteSet> missing;
 };
-/// Looks for a folder of each data set right under `data_root`. `instructions`: keep the suite's own; a model with tasks has its own and needs none.
-/// Data error where `data_root` is no folder.
+/// Looks for a folder of each data set right under `data_root`. `instructions`: keep the suite's own; a model with tasks has its own and
+/// needs none. Data error where `data_root` is no folder.
 SuitePlan plan_suite(const Suite& suite, const fs::path& data_root, bool instructions);
 /// Which data sets are missing, and where one gets them; a line each.
 std::string describe_missing(const Suite& suite, const SuitePlan& plan, const fs::path& data_root);

@@ -31,8 +31,9 @@ bool may_be_swept(const YamlNode::Entry& entry, const YamlNode& sweep, Problems&
         return false;
     }
     if (entry.value.kind == YamlNode::Kind::sequence && !entry.value.items.empty()) return true;
-    problems.add(entry.value.position(), fmt::format("sweep.{} is {}; expected a list of values, such as [1.0e-5, 2.0e-5]", entry.key,
-                                                     entry.value.kind == YamlNode::Kind::sequence ? "an empty list" : entry.value.kind_name()));
+    problems.add(entry.value.position(),
+                 fmt::format("sweep.{} is {}; expected a list of values, such as [1.0e-5, 2.0e-5]", entry.key,
+                             entry.value.kind == YamlNode::Kind::sequence ? "an empty list" : entry.value.kind_name()));
     return false;
 }
 
@@ -42,7 +43,8 @@ std::string SweepPoint::label() const {
     std::vector<std::string> parts;
     for (const auto& [key, value] : values) {
         const std::string name = last_part(key);
-        const bool ambiguous = std::count_if(values.begin(), values.end(), [&](const auto& other) { return last_part(other.first) == name; }) > 1;
+        const bool ambiguous =
+            std::count_if(values.begin(), values.end(), [&](const auto& other) { return last_part(other.first) == name; }) > 1;
         parts.push_back(fmt::format("{}={}", ambiguous ? key : name, value_text(value)));
     }
     return join(parts, ",");
@@ -52,7 +54,8 @@ std::vector<SweepAxis> read_sweep(const YamlNode* sweep, Problems& problems) {
     std::vector<SweepAxis> axes;
     if (!sweep || sweep->kind == YamlNode::Kind::null) return axes;
     if (sweep->kind != YamlNode::Kind::map) {
-        problems.add(sweep->position(), fmt::format("sweep is {}; expected a map such as {{training.learning_rate: [1.0e-5, 2.0e-5]}}", sweep->kind_name()));
+        problems.add(sweep->position(),
+                     fmt::format("sweep is {}; expected a map such as {{training.learning_rate: [1.0e-5, 2.0e-5]}}", sweep->kind_name()));
         return axes;
     }
     std::size_t points = 1;

@@ -9,8 +9,8 @@ namespace faceter {
 
 /// One setting and the values that it takes.
 struct SweepAxis {
-    std::string key;                 ///< "training.learning_rate"
-    std::vector<YamlNode> values;    ///< with their places in the file
+    std::string key;               ///< "training.learning_rate"
+    std::vector<YamlNode> values;  ///< with their places in the file
 };
 
 /// One combination of values.

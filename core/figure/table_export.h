@@ -33,8 +33,8 @@ std::string table_to_markdown(const Table& table);
 std::string table_to_latex(const Table& table);
 /// The fragments of `tables` in a document that compiles on its own (article, booktabs, UTF-8).
 std::string latex_document(std::span<const Table> tables);
-/// A `table` element and its notes as paragraphs of class "note"; no style of its own, nothing that a script could do. For pages that hold other things too
-/// (core/compare/report.h), so it is none of the formats below.
+/// A `table` element and its notes as paragraphs of class "note"; no style of its own, nothing that a script could do. For pages that hold
+/// other things too (core/compare/report.h), so it is none of the formats below.
 std::string table_to_html(const Table& table);
 /// Any of them.
 std::string export_table(const Table& table, TableFormat format, const TextTableOptions& options = {});

@@ -47,7 +47,8 @@ std::string table_to_html(const Table& table) {
     std::string out = "<table>\n";
     if (!table.caption.empty()) out += "<caption>" + escape_xml(table.caption) + "</caption>\n";
     out += "<thead>\n" + group_row(table) + "<tr>";
-    for (const Column& column : table.columns) out += fmt::format("<th align=\"{}\">{}</th>", alignment(column), escape_xml(column_heading(column)));
+    for (const Column& column : table.columns)
+        out += fmt::format("<th align=\"{}\">{}</th>", alignment(column), escape_xml(column_heading(column)));
     out += "</tr>\n</thead>\n<tbody>\n";
     const bool with_n = table.common_n() == 0;
     for (const Row& row : table.rows) {

@@ -26,7 +26,7 @@ void record_end(const RunDirectory& run, int attempt, const WorkerExit& exit) {
 int attend_run(const fs::path& folder, int ranks) {
     const RunDirectory run(folder);
     install_stop_handlers();
-    if (run.requested("stop")) return static_cast<int>(ExitCode::stopped);   // asked for while it waited
+    if (run.requested("stop")) return static_cast<int>(ExitCode::stopped);  // asked for while it waited
     RunProcesses processes(run, worker_program().string(), ranks);
     while (!processes.over()) {
         int status = 0;
@@ -37,7 +37,8 @@ int attend_run(const fs::path& folder, int ranks) {
     }
     WorkerExit exit = processes.exit();
     // Told while it was still loading its libraries: the signal ended it, and nothing is lost.
-    if (stop_requested() != StopRequest::none && (exit.signal == SIGTERM || exit.signal == SIGUSR1)) exit = {static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
+    if (stop_requested() != StopRequest::none && (exit.signal == SIGTERM || exit.signal == SIGUSR1))
+        exit = {static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
     record_end(run, processes.attempt(), exit);
     return exit.code;
 }
@@ -47,7 +48,7 @@ int begin_attended_attempt(const fs::path& folder) { return take_log_folder(RunD
 void end_attended_attempt(const fs::path& folder, int attempt, int code) {
     const RunDirectory run(folder);
     WorkerExit exit{code, 0, ""};
-    if (code > 128) exit = {static_cast<int>(ExitCode::failed), code - 128, ""};   // as a shell and srun report a signal
+    if (code > 128) exit = {static_cast<int>(ExitCode::failed), code - 128, ""};  // as a shell and srun report a signal
     if (code != 0) exit.message = last_log_line(run.attempt_log(attempt));
     record_end(run, attempt, exit);
 }

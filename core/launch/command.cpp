@@ -40,7 +40,7 @@ int memory_file(std::string_view content) {
 
 [[noreturn]] void exec(const std::vector<char*>& arguments, int input, int output, int errors, int report) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    ::setpgid(0, 0);   // Ctrl-C is ours to answer
+    ::setpgid(0, 0);  // Ctrl-C is ours to answer
     ::dup2(input, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(errors, STDERR_FILENO);
@@ -66,7 +66,8 @@ Command::Command(const std::vector<std::string>& arguments, std::string_view inp
     int error = process_ < 0 ? errno : 0;
     for (const int descriptor : {in, out[1], report[1]}) ::close(descriptor);
     output_ = out[0];
-    if (!error) [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
+    if (!error) [[maybe_unused]]
+        const auto got = ::read(report[0], &error, sizeof error);
     ::close(report[0]);
     if (!error) return;
     if (process_ > 0) ::waitpid(process_, nullptr, 0);
@@ -124,7 +125,8 @@ std::string Command::complaint() const {
     return std::string(trim(text));
 }
 
-CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s, const std::atomic<bool>* abandon) {
+CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s,
+                          const std::atomic<bool>* abandon) {
     using Clock = std::chrono::steady_clock;
     Command command(arguments, input);
     CommandResult result;

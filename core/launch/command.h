@@ -9,8 +9,8 @@
 
 namespace faceter {
 
-/// A program that is started without a shell: arguments reach it as they are. It gets its whole standard input at once; its standard error is kept for its
-/// end. It does not outlive this object, nor this process.
+/// A program that is started without a shell: arguments reach it as they are. It gets its whole standard input at once; its standard error
+/// is kept for its end. It does not outlive this object, nor this process.
 class Command {
   public:
     /// Error (failed): no such program.
@@ -37,8 +37,10 @@ struct CommandResult {
     int code = 0;
     std::string output, complaint;
 };
-/// Runs it to its end, at most so many seconds, or until `abandon` is set by somebody who waits for this thread (then it is killed and the code is 124).
-CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60, const std::atomic<bool>* abandon = nullptr);
+/// Runs it to its end, at most so many seconds, or until `abandon` is set by somebody who waits for this thread (then it is killed and the
+/// code is 124).
+CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60,
+                          const std::atomic<bool>* abandon = nullptr);
 
 /// As one word of a POSIX shell, whatever it holds.
 std::string shell_word(std::string_view text);

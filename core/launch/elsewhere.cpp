@@ -1,10 +1,10 @@
 #include "launch/elsewhere.h"
 
 #include "common/error.h"
-#include "record/launch.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
 #include "launch/supervisor.h"
+#include "record/launch.h"
 
 namespace faceter {
 namespace {
@@ -19,7 +19,8 @@ void check_destination(const Profile& profile, const std::vector<RunDirectory>& 
     for (const RunDirectory& run : runs) {
         const std::string at = place_of(run);
         if (at != (profile.kind == "ssh" ? profile.name : ""))
-            throw usage_error("{}: its checkpoints are {}; it can only go on there", run.info().id, at.empty() ? "on this machine" : "where profile '" + at + "' leads");
+            throw usage_error("{}: its checkpoints are {}; it can only go on there", run.info().id,
+                              at.empty() ? "on this machine" : "where profile '" + at + "' leads");
     }
 }
 
@@ -29,7 +30,7 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
     try {
         for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
         submit_to_slurm(project, profile, runs);
-    } catch (const Error&) {   // nothing will ever start them
+    } catch (const Error&) {  // nothing will ever start them
         std::error_code ignored;
         for (const RunDirectory& run : runs)
             if (!read_launch(run)) fs::remove_all(run.folder(), ignored);
@@ -40,7 +41,8 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
 
 }  // namespace
 
-std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment, const ExperimentOptions& options) {
+std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
+                                            const ExperimentOptions& options) {
     if (profile.kind != "ssh") return submit_here(project, profile, experiment, options.smoke);
     std::vector<RunDirectory> runs;
     for (const std::string& id : submit_through_ssh(project, profile, experiment, options)) runs.push_back(project.find_run(id));

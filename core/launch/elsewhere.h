@@ -9,21 +9,24 @@
 
 namespace faceter {
 
-/// What a user does to runs, wherever they run: on this machine, through SLURM, or behind ssh. The command line and the workbench call the same.
+/// What a user does to runs, wherever they run: on this machine, through SLURM, or behind ssh. The command line and the workbench call the
+/// same.
 
-/// Makes the runs of an experiment and starts them through a profile; where that is refused, none stays. Errors: those of submit_to_slurm and submit_through_ssh; for
-/// SLURM also a file that the experiment names and that is not here (over there, its own faceter looks).
-std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment, const ExperimentOptions& options);
+/// Makes the runs of an experiment and starts them through a profile; where that is refused, none stays. Errors: those of submit_to_slurm
+/// and submit_through_ssh; for SLURM also a file that the experiment names and that is not here (over there, its own faceter looks).
+std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
+                                            const ExperimentOptions& options);
 
 /// Runs by the profile that they are to be started through; "" is this machine.
 using Destinations = std::map<std::string, std::vector<RunDirectory>>;
-/// `wanted`: a profile, "here", or empty for where each run was started last. Usage error for a run that cannot go on there, since a run goes on where its
-/// checkpoints are; nothing has been started then.
+/// `wanted`: a profile, "here", or empty for where each run was started last. Usage error for a run that cannot go on there, since a run
+/// goes on where its checkpoints are; nothing has been started then.
 Destinations destinations_of(const std::vector<RunDirectory>& runs, const std::string& wanted);
 /// Goes on with runs from their last checkpoint, through a profile. Returns what the other machine said, behind ssh.
 std::string resume_through(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs);
 
-/// Asks a run to stop with a checkpoint, or cancels its job where that waits or has been asked before. Returns what happens, as a sentence without its subject.
+/// Asks a run to stop with a checkpoint, or cancels its job where that waits or has been asked before. Returns what happens, as a sentence
+/// without its subject.
 std::string stop_run(const RunDirectory& run);
 
 }  // namespace faceter

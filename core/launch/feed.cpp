@@ -33,7 +33,9 @@ void write_all(std::string_view bytes) {
     }
 }
 
-void send(const Json& head, std::string_view bytes = {}) { write_all(head.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + std::string(bytes)); }
+void send(const Json& head, std::string_view bytes = {}) {
+    write_all(head.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + std::string(bytes));
+}
 
 std::string part_of_file(const fs::path& file, std::uint64_t offset) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -57,19 +59,23 @@ class FedRun {
     void look() {
         const RunState state = read_state(run_);
         for (const std::string& path : fed_files(run_.folder())) is_growing_file(path) ? send_growth(path) : send_whole(path);
-        if (is_over(state.phase)) send({{"run", run_.info().id}, {"over", over_ = true}, {"exit_code", state.phase == RunPhase::done ? 0 : state.exit_code}, {"cause", state.cause}});
+        if (is_over(state.phase))
+            send({{"run", run_.info().id},
+                  {"over", over_ = true},
+                  {"exit_code", state.phase == RunPhase::done ? 0 : state.exit_code},
+                  {"cause", state.cause}});
     }
     bool over() const { return over_; }
 
   private:
     struct Known {
-        std::optional<std::uint64_t> value;   ///< size, or CRC
-        std::string stamp;                    ///< of a whole file when it was read last
+        std::optional<std::uint64_t> value;  ///< size, or CRC
+        std::string stamp;                   ///< of a whole file when it was read last
     };
 
     void send_growth(const std::string& path) {
         std::uint64_t offset = known_[path].value.value_or(0);
-        for (bool is_new = !known_[path].value;; is_new = false) {   // also one that is still empty
+        for (bool is_new = !known_[path].value;; is_new = false) {  // also one that is still empty
             const std::string bytes = part_of_file(run_.folder() / path, offset);
             if (bytes.empty() && !is_new) break;
             send({{"run", run_.info().id}, {"file", path}, {"offset", offset}, {"size", bytes.size()}}, bytes);
@@ -129,7 +135,8 @@ std::vector<std::string> fed_files(const fs::path& run) {
     for (const char* folder : {"results", "tables", "figures"}) add_folder(run / folder, add);
     for (const char* folder : {"logs", "journal"}) add_folder(run / folder, [&](const fs::path& attempt) { add_folder(attempt, add); });
     std::sort(files.begin(), files.end());
-    std::stable_sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) { return rank_of_order(a) < rank_of_order(b); });
+    std::stable_sort(files.begin(), files.end(),
+                     [](const std::string& a, const std::string& b) { return rank_of_order(a) < rank_of_order(b); });
     return files;
 }
 
@@ -138,7 +145,8 @@ Json feed_request(const std::map<std::string, fs::path>& mirrors, bool once) {
     for (const auto& [id, folder] : mirrors) {
         Json known = Json::object();
         for (const std::string& path : fed_files(folder))
-            known[path] = is_growing_file(path) ? static_cast<std::uint64_t>(fs::file_size(folder / path)) : std::uint64_t{crc32c(read_file(folder / path, max_file_bytes))};
+            known[path] = is_growing_file(path) ? static_cast<std::uint64_t>(fs::file_size(folder / path))
+                                                : std::uint64_t{crc32c(read_file(folder / path, max_file_bytes))};
         runs[id] = std::move(known);
     }
     return {{"runs", runs}, {"once", once}};
@@ -147,7 +155,8 @@ Json feed_request(const std::map<std::string, fs::path>& mirrors, bool once) {
 std::optional<FeedFrame> FrameReader::next() {
     const std::size_t end = buffer_.find('\n');
     if (end == std::string::npos) {
-        if (buffer_.size() > max_head_bytes) throw data_error("the other machine sends no frames but {}", faceter::quoted(buffer_.substr(0, 60)));
+        if (buffer_.size() > max_head_bytes)
+            throw data_error("the other machine sends no frames but {}", faceter::quoted(buffer_.substr(0, 60)));
         return std::nullopt;
     }
     Json head = Json::parse(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
@@ -174,7 +183,7 @@ int feed_runs(const Project& project, const Json& request) {
         for (FedRun& run : runs)
             if (!run.over()) run.look();
         if (once || std::all_of(runs.begin(), runs.end(), [](const FedRun& run) { return run.over(); })) return 0;
-        if (Clock::now() >= next_beat) send({{"beat", true}});   // finds out that nobody listens any more
+        if (Clock::now() >= next_beat) send({{"beat", true}});  // finds out that nobody listens any more
         if (Clock::now() >= next_beat) next_beat = Clock::now() + beat_interval;
         std::this_thread::sleep_for(look_interval);
     }

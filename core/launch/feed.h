@@ -8,8 +8,8 @@
 
 namespace faceter {
 
-/// How the record of runs travels from the machine where they run to a mirror of it: a request, then frames until the runs are over. A frame is a line of
-/// JSON and, where it names a file, that many bytes:
+/// How the record of runs travels from the machine where they run to a mirror of it: a request, then frames until the runs are over. A
+/// frame is a line of JSON and, where it names a file, that many bytes:
 ///   {"run": ID, "file": "journal/1/rank-0.jsonl", "offset": 1200, "size": 300}   appended at the offset
 ///   {"run": ID, "file": "results/sts.json", "size": 2000}                        the whole file anew
 ///   {"run": ID, "over": true, "exit_code": 0, "cause": ""}                       nothing more will come of it

@@ -29,7 +29,8 @@ std::string progress_text(const RunState& state) {
     text += fmt::format("  {}/{} steps", state.step, state.total_steps);
     if (state.steps_per_s > 0) text += fmt::format("  {:.{}f}/s", state.steps_per_s, state.steps_per_s < 10 ? 2 : 0);
     if (std::isfinite(state.loss)) text += fmt::format("  loss {:.4f}", state.loss);
-    if (state.steps_per_s > 0) text += fmt::format("  {} left", format_duration(static_cast<double>(state.total_steps - state.step) / state.steps_per_s));
+    if (state.steps_per_s > 0)
+        text += fmt::format("  {} left", format_duration(static_cast<double>(state.total_steps - state.step) / state.steps_per_s));
     return text;
 }
 
@@ -94,8 +95,8 @@ class Follow {
     struct Followed {
         RunFollower follower;
         std::optional<int> code;
-        int first_attempt = 0;   ///< FollowSource::attempts_before
-        std::string said;        ///< why it waits
+        int first_attempt = 0;  ///< FollowSource::attempts_before
+        std::string said;       ///< why it waits
     };
 
     std::string place(const Followed& one) const {
@@ -112,14 +113,15 @@ class Follow {
             const RunState state = one.follower.state();
             const auto code = source_.exit_code(one.follower.run(), state);
             if (code) {
-                for (const JournalEvent& event : one.follower.update()) report(one, event);   // what came between the two looks
+                for (const JournalEvent& event : one.follower.update()) report(one, event);  // what came between the two looks
                 one.code = code;
                 display_.line(place(one) + "  " + outcome_text(one.follower.state(), *code));
                 continue;
             }
             ++open;
             if (state.phase == RunPhase::queued && state.cause != one.said) display_.line(place(one) + "  " + (one.said = state.cause));
-            if (state.phase != RunPhase::queued && state.attempts > one.first_attempt && progress.empty()) progress = place(one) + "  " + progress_text(state);
+            if (state.phase != RunPhase::queued && state.attempts > one.first_attempt && progress.empty())
+                progress = place(one) + "  " + progress_text(state);
         }
         if (!progress.empty()) display_.progress(stopping_ ? progress + "  (stopping)" : progress);
         return open;
@@ -128,7 +130,8 @@ class Follow {
     void report(const Followed& one, const JournalEvent& event) {
         if (event.type != "warning" || one.follower.state().attempts <= one.first_attempt) return;
         const auto message = event.fields.find("message");
-        if (message != event.fields.end() && message->is_string()) display_.line(fmt::format("{}  warning: {}", place(one), message->get<std::string>()));
+        if (message != event.fields.end() && message->is_string())
+            display_.line(fmt::format("{}  warning: {}", place(one), message->get<std::string>()));
     }
 
     int leave() {
@@ -138,7 +141,8 @@ class Follow {
 
     void stop_all() {
         stopping_ = true;
-        display_.line("stopping: waiting for a checkpoint (Ctrl-C again leaves the runs to their supervisor, which stops them all the same)");
+        display_.line(
+            "stopping: waiting for a checkpoint (Ctrl-C again leaves the runs to their supervisor, which stops them all the same)");
         for (Followed& one : followed_)
             if (!one.code) one.follower.run().request("stop");
     }
@@ -162,7 +166,7 @@ class Follow {
 class QueueSource : public FollowSource {
   public:
     explicit QueueSource(const Queue& queue) : queue_(queue) {}
-    void refresh() override { supervised_ = queue_.supervised(); }   // before looking at what is done, so that nothing is missed at the end
+    void refresh() override { supervised_ = queue_.supervised(); }  // before looking at what is done, so that nothing is missed at the end
     std::optional<int> exit_code(const RunDirectory& run, const RunState&) override { return queue_.exit_code(run.folder()); }
     std::string lost() override {
         if (supervised_) return "";

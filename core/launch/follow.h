@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "record/state.h"
 #include "launch/supervisor.h"
+#include "record/state.h"
 
 namespace faceter {
 
@@ -24,12 +24,12 @@ class FollowSource {
     virtual bool interrupt_stops_runs() const { return false; }
 };
 
-/// Follows runs with one progress line each on standard error until all are over. Returns the exit code for the whole: the first failed run's own, else
-/// `stopped` where one was stopped, else done (also where Ctrl-C ended the following only).
+/// Follows runs with one progress line each on standard error until all are over. Returns the exit code for the whole: the first failed
+/// run's own, else `stopped` where one was stopped, else done (also where Ctrl-C ended the following only).
 int follow_runs(const std::vector<RunDirectory>& runs, FollowSource& source);
 
-/// Follows a queue's runs likewise. The first Ctrl-C (stop_requested) writes control/stop into the runs that are not over and waits for their checkpoints; a second
-/// one ends the following (the supervisor goes on to stop them).
+/// Follows a queue's runs likewise. The first Ctrl-C (stop_requested) writes control/stop into the runs that are not over and waits for
+/// their checkpoints; a second one ends the following (the supervisor goes on to stop them).
 int follow_queue(const Queue& queue);
 
 }  // namespace faceter

@@ -8,8 +8,8 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "record/launch.h"
 #include "launch/remote.h"
+#include "record/launch.h"
 
 namespace faceter {
 namespace {
@@ -42,7 +42,7 @@ Mirror::Mirror(const Project& project, const Profile& profile, const std::vector
 std::string Mirror::request(bool once) const { return feed_request(folders_, once).dump() + "\n"; }
 
 void Mirror::take(const FeedFrame& frame) {
-    if (!frame.head.contains("run")) return;   // a beat
+    if (!frame.head.contains("run")) return;  // a beat
     const auto id = json_at<std::string>(frame.head, "run", "frame");
     if (!folders_.contains(id)) throw data_error("the other machine sends run {}, which was not asked for", faceter::quoted(id));
     if (frame.head.contains("file"))
@@ -54,7 +54,8 @@ void Mirror::take(const FeedFrame& frame) {
 void Mirror::take_file(const std::string& id, const FeedFrame& frame) {
     const auto path = json_at<std::string>(frame.head, "file", "frame");
     const bool growing = frame.head.contains("offset");
-    if (!is_fed_file(path) || growing != is_growing_file(path)) throw data_error("the other machine sends {}, which is no file of a run's record", faceter::quoted(path));
+    if (!is_fed_file(path) || growing != is_growing_file(path))
+        throw data_error("the other machine sends {}, which is no file of a run's record", faceter::quoted(path));
     const fs::path file = folders_.at(id) / path;
     make_directories(file.parent_path());
     if (growing)
@@ -78,10 +79,12 @@ void Mirror::finish_making(const std::string& id) {
 
 /// A process that died over there without a word cannot be looked for from here: what that machine saw stands in for it.
 void Mirror::take_end(const std::string& id, const Json& head) {
-    const End end{json_or(head, "exit_code", static_cast<int>(ExitCode::failed), "frame"), json_or<std::string>(head, "cause", "", "frame").substr(0, 2000)};
+    const End end{json_or(head, "exit_code", static_cast<int>(ExitCode::failed), "frame"),
+                  json_or<std::string>(head, "cause", "", "frame").substr(0, 2000)};
     const RunDirectory run(folders_.at(id));
     const std::vector<int> attempts = run.attempts();
-    if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back())) write_worker_exit(run, attempts.back(), {end.exit_code, 0, end.cause});
+    if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back()))
+        write_worker_exit(run, attempts.back(), {end.exit_code, 0, end.cause});
     ended_[id] = end;
 }
 

@@ -19,8 +19,8 @@ const char* const name_pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}";
 
 /// A text setting and what it must look like; an empty text means "not set" and is left alone.
 struct Rule {
-    const char* key;       ///< dotted
-    const char* pattern;   ///< the whole text, ECMAScript
+    const char* key;      ///< dotted
+    const char* pattern;  ///< the whole text, ECMAScript
     const char* expected;
 };
 
@@ -70,7 +70,8 @@ void refuse_control_characters(const YamlNode& node, Problems& problems) {
         problems.add(node.position(), fmt::format("{} holds a control character or more than one line", faceter::quoted(node.text)));
     for (const YamlNode& item : node.items) refuse_control_characters(item, problems);
     for (const auto& entry : node.entries) {
-        if (has_control_character(entry.key)) problems.add(entry.value.position(), fmt::format("{} holds a control character", faceter::quoted(entry.key)));
+        if (has_control_character(entry.key))
+            problems.add(entry.value.position(), fmt::format("{} holds a control character", faceter::quoted(entry.key)));
         refuse_control_characters(entry.value, problems);
     }
 }
@@ -85,7 +86,7 @@ const YamlNode* find_dotted(const YamlNode& root, std::string_view key) {
 void check_rule(const YamlNode& node, const Rule& rule, Problems& problems) {
     for (const YamlNode& item : node.items) check_rule(item, rule, problems);
     if (node.kind != YamlNode::Kind::scalar || node.text.empty() || (!node.quoted && scalar_to_json(node).is_null())) return;
-    static constexpr std::size_t longest = 4096;   // a regular expression recurses
+    static constexpr std::size_t longest = 4096;  // a regular expression recurses
     if (node.text.size() > longest || !std::regex_match(node.text, std::regex(rule.pattern)))
         problems.add(node.position(), fmt::format("{} is {}; expected {}", rule.key, faceter::quoted(node.text), rule.expected));
 }
@@ -96,15 +97,18 @@ void check_environment(const YamlNode& root, Problems& problems) {
     static const std::regex name("[A-Za-z_][A-Za-z0-9_]{0,99}");
     for (const auto& entry : environment->entries)
         if (!std::regex_match(entry.key, name))
-            problems.add(entry.value.position(), fmt::format("environment: {} is no name of a variable; expected letters, digits and '_'", faceter::quoted(entry.key)));
+            problems.add(entry.value.position(), fmt::format("environment: {} is no name of a variable; expected letters, digits and '_'",
+                                                             faceter::quoted(entry.key)));
 }
 
 /// A file that others may write would let them run what they like as this user.
 void check_owner(const fs::path& file) {
     struct stat info {};
-    if (::stat(file.c_str(), &info) != 0) return;   // reading it says what is wrong
-    if (info.st_uid != ::getuid() && info.st_uid != 0) throw settings_error("{}: belongs to another user; a profile must be your own", file.string());
-    if (info.st_mode & (S_IWGRP | S_IWOTH)) throw settings_error("{}: others may write it; remove that permission (chmod go-w {})", file.string(), file.string());
+    if (::stat(file.c_str(), &info) != 0) return;  // reading it says what is wrong
+    if (info.st_uid != ::getuid() && info.st_uid != 0)
+        throw settings_error("{}: belongs to another user; a profile must be your own", file.string());
+    if (info.st_mode & (S_IWGRP | S_IWOTH))
+        throw settings_error("{}: others may write it; remove that permission (chmod go-w {})", file.string(), file.string());
 }
 
 std::vector<Field> common_fields() {
@@ -119,17 +123,21 @@ Schema with_common(std::string name, std::string summary, std::vector<Field> fie
 }
 
 Schema container_schema() {
-    return {"container", "Runs inside of a container.",
-            {text("image", "", "The image, an absolute path.").must(), choice("program", {"apptainer", "singularity"}, "apptainer", "What runs it."),
+    return {"container",
+            "Runs inside of a container.",
+            {text("image", "", "The image, an absolute path.").must(),
+             choice("program", {"apptainer", "singularity"}, "apptainer", "What runs it."),
              list("binds", text("", "", "A path."), "Folders that are to be seen in it besides the project.")}};
 }
 
 /// The options of sbatch that a profile may give besides its own settings; '_' stands for '-'.
 Schema sbatch_schema() {
-    return {"sbatch", "Further options of sbatch.",
-            {text("qos", "", "Quality of service."), text("reservation", "", "A reservation."), text("constraint", "", "Features that nodes must have."),
-             text("gres", "", "Generic resources."), text("nodelist", "", "Nodes to use."), text("exclude", "", "Nodes not to use."),
-             text("licenses", "", "Licenses."), choice("mail_type", {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL"}, "NONE", "When to send mail."),
+    return {"sbatch",
+            "Further options of sbatch.",
+            {text("qos", "", "Quality of service."), text("reservation", "", "A reservation."),
+             text("constraint", "", "Features that nodes must have."), text("gres", "", "Generic resources."),
+             text("nodelist", "", "Nodes to use."), text("exclude", "", "Nodes not to use."), text("licenses", "", "Licenses."),
+             choice("mail_type", {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL"}, "NONE", "When to send mail."),
              text("mail_user", "", "Who gets it."), integer("nice", 0, "Lowers the priority.").at_least(0).at_most(2147483645),
              boolean("exclusive", false, "Whether nodes are shared with no other job.")}};
 }
@@ -137,29 +145,38 @@ Schema sbatch_schema() {
 }  // namespace
 
 Schema slurm_profile_schema() {
-    return with_common(
-        "slurm profile", "How runs are started by SLURM.",
-        {text("partition", "", "Partition; empty: the default one."), text("account", "", "Who is charged."),
-         text("time", "", "Time limit of an attempt: minutes, hours:minutes:seconds or days-hours; empty: the partition's."),
-         integer("grace_s", 120, "How long before the end of its time a run is told to write a checkpoint.").at_least(10).at_most(65535).in("s"),
-         integer("nodes", 1, "Nodes of a run.").at_least(1).at_most(4096),
-         integer("tasks_per_node", 1, "Processes of a run on each node; they train together.").at_least(1).at_most(1024),
-         integer("cpus_per_task", 1, "Processor cores of each process.").at_least(1).at_most(4096).optional(),
-         integer("gpus_per_node", 0, "GPUs of each node.").at_least(0).at_most(64), text("memory", "", "Memory of a node, such as 32G; empty: the default."),
-         integer("max_running", 1, "Runs of one submission at the same time; null: as many as the cluster lets.").at_least(1).at_most(10000).optional(),
-         list("modules", text("", "", "A module."), "Loaded before the run."), list("setup", text("", "", "A line."), "Lines of bash before the run."),
-         text("faceter", "", "The program on the nodes; empty: where it is here."), section("container", container_schema(), "A container to run in.").optional(),
-         section("sbatch", sbatch_schema(), "Further options of sbatch.")});
+    return with_common("slurm profile", "How runs are started by SLURM.",
+                       {text("partition", "", "Partition; empty: the default one."), text("account", "", "Who is charged."),
+                        text("time", "", "Time limit of an attempt: minutes, hours:minutes:seconds or days-hours; empty: the partition's."),
+                        integer("grace_s", 120, "How long before the end of its time a run is told to write a checkpoint.")
+                            .at_least(10)
+                            .at_most(65535)
+                            .in("s"),
+                        integer("nodes", 1, "Nodes of a run.").at_least(1).at_most(4096),
+                        integer("tasks_per_node", 1, "Processes of a run on each node; they train together.").at_least(1).at_most(1024),
+                        integer("cpus_per_task", 1, "Processor cores of each process.").at_least(1).at_most(4096).optional(),
+                        integer("gpus_per_node", 0, "GPUs of each node.").at_least(0).at_most(64),
+                        text("memory", "", "Memory of a node, such as 32G; empty: the default."),
+                        integer("max_running", 1, "Runs of one submission at the same time; null: as many as the cluster lets.")
+                            .at_least(1)
+                            .at_most(10000)
+                            .optional(),
+                        list("modules", text("", "", "A module."), "Loaded before the run."),
+                        list("setup", text("", "", "A line."), "Lines of bash before the run."),
+                        text("faceter", "", "The program on the nodes; empty: where it is here."),
+                        section("container", container_schema(), "A container to run in.").optional(),
+                        section("sbatch", sbatch_schema(), "Further options of sbatch.")});
 }
 
 Schema ssh_profile_schema() {
-    return with_common("ssh profile", "How runs are started on another machine.",
-                       {text("host", "", "Host, user@host, or a Host of the configuration of ssh.").must(),
-                        text("folder", "", "The project over there, made when it is missing; data paths are relative to it.").must(),
-                        text("faceter", "faceter", "The program there."), integer("jobs", 1, "Runs at the same time.").at_least(1).at_most(1024),
-                        integer("devices", 1, "Processes of a run.").at_least(1).at_most(1024),
-                        text("profile", "", "A SLURM profile of that machine that its runs are submitted with; empty: they run there."),
-                        path("config", "", "Configuration file of ssh; empty: its own.")});
+    return with_common(
+        "ssh profile", "How runs are started on another machine.",
+        {text("host", "", "Host, user@host, or a Host of the configuration of ssh.").must(),
+         text("folder", "", "The project over there, made when it is missing; data paths are relative to it.").must(),
+         text("faceter", "faceter", "The program there."), integer("jobs", 1, "Runs at the same time.").at_least(1).at_most(1024),
+         integer("devices", 1, "Processes of a run.").at_least(1).at_most(1024),
+         text("profile", "", "A SLURM profile of that machine that its runs are submitted with; empty: they run there."),
+         path("config", "", "Configuration file of ssh; empty: its own.")});
 }
 
 fs::path profile_folder() {
@@ -188,7 +205,9 @@ std::vector<ProfileSummary> profile_summaries() {
             const auto setting = [&](const char* key) { return profile.settings[key].get<std::string>(); };
             summary.kind = profile.kind;
             summary.description = setting("description");
-            summary.where = profile.kind == "ssh" ? setting("host") : setting("partition").empty() ? "default partition" : "partition " + setting("partition");
+            summary.where = profile.kind == "ssh"          ? setting("host")
+                            : setting("partition").empty() ? "default partition"
+                                                           : "partition " + setting("partition");
         } catch (const Error& error) {
             summary.error = error.what();
         }
@@ -212,24 +231,27 @@ Profile parse_profile(std::string_view text, const fs::path& file) {
     problems.throw_if_any();
     profile.kind = profile.settings["kind"].get<std::string>();
     if (!ssh && profile.settings["nodes"] > 1 && !profile.settings["container"].is_null())
-        throw settings_error("{}: a container on more than one node is not supported; give nodes: 1, or load modules instead", file.string());
+        throw settings_error("{}: a container on more than one node is not supported; give nodes: 1, or load modules instead",
+                             file.string());
     return profile;
 }
 
 Profile read_profile(std::string_view name) {
     if (!std::regex_match(std::string(name.substr(0, 100)), std::regex(name_pattern)))
-        throw usage_error("{} is no name of a profile; it is a file in {}, without its ending", faceter::quoted(name), profile_folder().string());
+        throw usage_error("{} is no name of a profile; it is a file in {}, without its ending", faceter::quoted(name),
+                          profile_folder().string());
     const fs::path file = profile_folder() / (std::string(name) + ".yaml");
     if (!fs::exists(file))
-        throw usage_error("no profile {} in {}{}; 'faceter profile template slurm' prints one to start from", faceter::quoted(name), profile_folder().string(),
-                          suggestion(name, profile_names()));
+        throw usage_error("no profile {} in {}{}; 'faceter profile template slurm' prints one to start from", faceter::quoted(name),
+                          profile_folder().string(), suggestion(name, profile_names()));
     check_owner(file);
     return parse_profile(read_file(file, YamlLimits{}.bytes), file);
 }
 
 std::string profile_template(std::string_view kind) {
     const std::vector<std::string> kinds{"slurm", "ssh"};
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) throw usage_error("no kind of profile {}{}", faceter::quoted(kind), suggestion(kind, kinds));
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+        throw usage_error("no kind of profile {}{}", faceter::quoted(kind), suggestion(kind, kinds));
     return read_file(shared_resource(fmt::format("resources/profiles/{}.yaml", kind)), 1 << 20);
 }
 

@@ -9,13 +9,13 @@
 
 namespace faceter {
 
-/// Where and how runs are started besides on this machine: a YAML file of the user's own configuration. What a project or a run folder holds is never
-/// read as a profile, since a profile says what is executed.
+/// Where and how runs are started besides on this machine: a YAML file of the user's own configuration. What a project or a run folder
+/// holds is never read as a profile, since a profile says what is executed.
 struct Profile {
     std::string name;
     fs::path file;
-    std::string kind;   ///< slurm or ssh
-    Json settings;      ///< profile_schema(kind), defaults filled in
+    std::string kind;  ///< slurm or ssh
+    Json settings;     ///< profile_schema(kind), defaults filled in
 };
 
 /// $XDG_CONFIG_HOME/faceter/profiles, else ~/.config/faceter/profiles.
@@ -24,11 +24,12 @@ fs::path profile_folder();
 std::vector<std::string> profile_names();
 /// What a list of profiles shows.
 struct ProfileSummary {
-    std::string name, kind, where, description;   ///< where: "partition gpu", or the host
-    std::string error;                            ///< why it cannot be used; the others are empty then
+    std::string name, kind, where, description;  ///< where: "partition gpu", or the host
+    std::string error;                           ///< why it cannot be used; the others are empty then
 };
 std::vector<ProfileSummary> profile_summaries();
-/// Errors: usage (no such profile, with the nearest), settings (file:line:column of everything that is wrong, or a file that others may write).
+/// Errors: usage (no such profile, with the nearest), settings (file:line:column of everything that is wrong, or a file that others may
+/// write).
 Profile read_profile(std::string_view name);
 /// Everything from outside that reaches a shell, sbatch or ssh is held to a strict pattern here; control characters are refused everywhere.
 Profile parse_profile(std::string_view text, const fs::path& file);

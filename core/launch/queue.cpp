@@ -10,9 +10,9 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/machine.h"
+#include "launch/supervisor.h"
 #include "record/launch.h"
 #include "record/state.h"
-#include "launch/supervisor.h"
 
 namespace faceter {
 namespace {
@@ -53,7 +53,8 @@ Queue Queue::create(const Project& project, const std::vector<RunDirectory>& run
         queue.runs.push_back(run.folder());
         paths.push_back(run.folder().string());
     }
-    write_file_atomic(queue.folder / "queue.json", Json{{"runs", paths}, {"jobs", jobs}, {"devices", devices}, {"worker", queue.worker}}.dump(1) + "\n");
+    write_file_atomic(queue.folder / "queue.json",
+                      Json{{"runs", paths}, {"jobs", jobs}, {"devices", devices}, {"worker", queue.worker}}.dump(1) + "\n");
     return queue;
 }
 
@@ -89,7 +90,8 @@ void prepare_resume(const std::vector<RunDirectory>& runs) {
         const RunState state = read_state(run);
         const std::string& id = run.info().id;
         if (state.phase == RunPhase::running) throw usage_error("{} is running; stop it first (faceter stop {})", id, id);
-        if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued) throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);
+        if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued)
+            throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);
         if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", id, state.cause);
         if (state.phase == RunPhase::done) throw usage_error("{} is done; a rerun runs it anew (faceter rerun {})", id, id);
     }
@@ -99,7 +101,7 @@ void prepare_resume(const std::vector<RunDirectory>& runs) {
 void start_supervisor(const Queue& queue) {
     const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));
-    const std::string program = (program_folder() / "faceter").string();   // this program, or the command line beside the desktop
+    const std::string program = (program_folder() / "faceter").string();  // this program, or the command line beside the desktop
     int report[2];
     if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
     const pid_t child = ::fork();
@@ -114,7 +116,8 @@ void start_supervisor(const Queue& queue) {
     [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
     ::close(report[0]);
     if (error) throw failure("cannot start the supervisor: {}", errno_text(error));
-    for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 }  // namespace faceter

@@ -12,13 +12,14 @@ namespace {
 
 constexpr int submit_limit_s = 300;
 constexpr int most_failures = 10;
-constexpr int lost_code = 255;   // of ssh, where the connection failed
+constexpr int lost_code = 255;  // of ssh, where the connection failed
 
 std::string setting(const Profile& profile, const char* key) { return profile.settings[key].get<std::string>(); }
 
 std::string preparation(const Profile& profile) {
     std::string script;
-    for (const auto& [name, value] : profile.settings["environment"].items()) script += fmt::format("export {}={}\n", name, shell_word(value.get<std::string>()));
+    for (const auto& [name, value] : profile.settings["environment"].items())
+        script += fmt::format("export {}={}\n", name, shell_word(value.get<std::string>()));
     const std::string folder = shell_word(setting(profile, "folder"));
     return script + fmt::format("mkdir -p {} && cd {} || exit 5\n", folder, folder);
 }
@@ -43,20 +44,24 @@ std::string run_there(const Profile& profile, const std::string& script, std::st
     if (result.code == 0) return result.output;
     if (result.code == lost_code) throw failure("{}: cannot be reached: {}", setting(profile, "host"), result.complaint);
     const bool ours = result.code >= 2 && result.code <= 8;
-    throw Error(ours ? static_cast<ExitCode>(result.code) : ExitCode::failed, fmt::format("{}: {}", setting(profile, "host"), result.complaint.empty() ? fmt::format("exit code {}", result.code) : result.complaint));
+    throw Error(ours ? static_cast<ExitCode>(result.code) : ExitCode::failed,
+                fmt::format("{}: {}", setting(profile, "host"),
+                            result.complaint.empty() ? fmt::format("exit code {}", result.code) : result.complaint));
 }
 
 }  // namespace
 
 std::vector<std::string> ssh_command(const Profile& profile) {
-    std::vector<std::string> words{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"};
+    std::vector<std::string> words{
+        "ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"};
     if (const std::string config = setting(profile, "config"); !config.empty()) words.insert(words.end(), {"-F", config});
     words.insert(words.end(), {"--", setting(profile, "host"), "sh", "-s"});
     return words;
 }
 
 std::string remote_script(const Profile& profile, const std::vector<std::string>& arguments, std::string_view input) {
-    return preparation(profile) + "exec " + call(profile, arguments) + " " + (input.empty() ? std::string("</dev/null\n") : here_document(input));
+    return preparation(profile) + "exec " + call(profile, arguments) + " " +
+           (input.empty() ? std::string("</dev/null\n") : here_document(input));
 }
 
 std::string remote_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& options) {
@@ -69,7 +74,8 @@ std::string remote_submission(const Profile& profile, const Experiment& experime
     if (options.smoke) more.emplace_back("--smoke");
     std::vector<std::string> first{through.empty() ? "run" : "submit"};
     if (through.empty())
-        more.insert(more.end(), {"--detach", "--jobs", std::to_string(profile.settings["jobs"].get<int>()), "--devices", std::to_string(profile.settings["devices"].get<int>())});
+        more.insert(more.end(), {"--detach", "--jobs", std::to_string(profile.settings["jobs"].get<int>()), "--devices",
+                                 std::to_string(profile.settings["devices"].get<int>())});
     else
         more.insert(more.end(), {"--profile", through});
     std::string script = preparation(profile);
@@ -79,7 +85,8 @@ std::string remote_submission(const Profile& profile, const Experiment& experime
     return script + " </dev/null\ncode=$?\nrm -f \"$file\"\nexit $code\n";
 }
 
-std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment, const ExperimentOptions& options) {
+std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment,
+                                            const ExperimentOptions& options) {
     const std::string output = run_there(profile, remote_submission(profile, experiment, options));
     const Json answer = parse_json(output, setting(profile, "host"));
     std::vector<std::string> ids;
@@ -123,9 +130,10 @@ void RemoteFollower::pump() {
         if (!connection_) {
             if (Clock::now() < next_try_) return;
             frames_ = {};
-            connection_ = std::make_unique<Command>(ssh_command(profile_), remote_script(profile_, {"feed", "--project", setting(profile_, "folder")}, mirror_.request(false)));
+            connection_ = std::make_unique<Command>(
+                ssh_command(profile_), remote_script(profile_, {"feed", "--project", setting(profile_, "folder")}, mirror_.request(false)));
         }
-        for (int i = 0; i < 64; ++i) {   // no more at once, so that one busy machine does not starve the others
+        for (int i = 0; i < 64; ++i) {  // no more at once, so that one busy machine does not starve the others
             const bool open = read_some(i == 0 ? 20 : 0);
             if (mirror_.all_ended()) return connection_.reset();
             if (!open) return lost();
@@ -142,7 +150,7 @@ void RemoteFollower::lost() {
     connection_.reset();
     const std::string why = complaint.empty() ? fmt::format("ssh ended with code {}", code) : complaint;
     ++failures_;
-    const bool never = !heard_, refused = code >= 2 && code <= 8;   // faceter itself said no
+    const bool never = !heard_, refused = code >= 2 && code <= 8;  // faceter itself said no
     if (never || refused || failures_ > most_failures) {
         given_up_ = fmt::format("{}: {}; the runs go on there, 'faceter follow' catches up", setting(profile_, "host"), why);
         return;

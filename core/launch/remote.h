@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "launch/command.h"
 #include "experiment/experiment.h"
+#include "launch/command.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 
 namespace faceter {
 
-/// Runs on another machine, through the system's ssh: `ssh -- host sh -s` with a script on standard input in which every value is single-quoted. Over there
-/// the runs belong to that machine's own supervisor or SLURM; here lies a mirror of their record, which `faceter follow` keeps up to date.
+/// Runs on another machine, through the system's ssh: `ssh -- host sh -s` with a script on standard input in which every value is
+/// single-quoted. Over there the runs belong to that machine's own supervisor or SLURM; here lies a mirror of their record, which `faceter
+/// follow` keeps up to date.
 
 std::vector<std::string> ssh_command(const Profile& profile);
 /// Goes to the project's folder and calls faceter there with these arguments and that input.
@@ -21,13 +22,15 @@ std::string remote_script(const Profile& profile, const std::vector<std::string>
 /// Copies an experiment file there and starts it; the copy is removed when its runs are made, which keep its text.
 std::string remote_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& options);
 
-/// Starts an experiment there and makes the mirrors. Returns the runs' ids. Errors (failed, or what faceter said there): the host cannot be reached.
-std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment, const ExperimentOptions& options);
+/// Starts an experiment there and makes the mirrors. Returns the runs' ids. Errors (failed, or what faceter said there): the host cannot be
+/// reached.
+std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment,
+                                            const ExperimentOptions& options);
 /// `faceter stop` or `resume` for runs there. Returns what it said.
 std::string call_through_ssh(const Profile& profile, const std::vector<std::string>& arguments);
 
-/// Takes frames into the mirrors of runs: PROJECT/runs/<id> without checkpoints. What comes is untrusted: only files of the runs that were asked for, and
-/// only those that is_fed_file, are written, a growing one only at its end.
+/// Takes frames into the mirrors of runs: PROJECT/runs/<id> without checkpoints. What comes is untrusted: only files of the runs that were
+/// asked for, and only those that is_fed_file, are written, a growing one only at its end.
 class Mirror {
   public:
     Mirror(const Project& project, const Profile& profile, const std::vector<std::string>& ids);
@@ -48,14 +51,15 @@ class Mirror {
 
     fs::path runs_folder_;
     std::string profile_, remote_folder_;
-    std::map<std::string, fs::path> folders_;   ///< a mirror that is being made has a name with a dot
+    std::map<std::string, fs::path> folders_;  ///< a mirror that is being made has a name with a dot
     std::map<std::string, End> ended_;
 };
 
 /// Keeps mirrors up to date over one connection, and makes a new one when it is lost.
 class RemoteFollower {
   public:
-    RemoteFollower(const Project& project, const Profile& profile, const std::vector<std::string>& ids) : profile_(profile), mirror_(project, profile, ids) {}
+    RemoteFollower(const Project& project, const Profile& profile, const std::vector<std::string>& ids)
+        : profile_(profile), mirror_(project, profile, ids) {}
     /// Takes in what has come, without waiting. Prints a line where the connection is lost.
     void pump();
     /// Once, to the end of what is there. Throws what ssh says where it fails.

@@ -25,12 +25,13 @@ int lock_run(const RunDirectory& run) {
     make_directories(run.control());
     const int lock = ::open((run.control() / "lock").c_str(), O_RDWR | O_CREAT, 0666);
     if (lock < 0) throw failure("{}: cannot create: {}", (run.control() / "lock").string(), errno_text(errno));
-    if (::flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return lock;   // a file system without locks has to do without
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return lock;  // a file system without locks has to do without
     ::close(lock);
     throw failure("{}: another worker is running it", run.info().id);
 }
 
-/// A folder that only this user can look into, for the file in which ranks meet: not in the run's own, which may lie where files cannot be locked.
+/// A folder that only this user can look into, for the file in which ranks meet: not in the run's own, which may lie where files cannot be
+/// locked.
 fs::path make_meeting_folder() {
     std::string name = (fs::temp_directory_path() / "faceter-ranks-XXXXXX").string();
     if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, errno_text(errno));
@@ -92,7 +93,7 @@ int take_log_folder(const RunDirectory& run) {
 }
 
 RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks) : run_(run.folder()), size_(ranks) {
-    const int lock = lock_run(run);   // inherited by every rank
+    const int lock = lock_run(run);  // inherited by every rank
     try {
         attempt_ = take_log_folder(run);
         if (size_ > 1) meeting_ = make_meeting_folder();
@@ -162,7 +163,7 @@ int RunProcesses::to_blame() const {
         return end.code == static_cast<int>(ExitCode::peer_lost) ? 1 : 0;
     };
     int blamed = 0;
-    if (ends_.at(0).code == 0) return 0;   // the run is done: rank 0 has written all of it
+    if (ends_.at(0).code == 0) return 0;  // the run is done: rank 0 has written all of it
     for (const auto& [rank, end] : ends_) {
         const End& worst = ends_.at(blamed);
         if (guilt(end) < guilt(worst) || (guilt(end) == guilt(worst) && guilt(end) < 3 && end.order < worst.order)) blamed = rank;
@@ -177,8 +178,9 @@ WorkerExit RunProcesses::exit() const {
     if (exit.code == 0) return exit;
     exit.message = last_log_line(RunDirectory(run_).attempt_log(attempt_, rank));
     if (size_ == 1) return exit;
-    exit.signal = 0;   // of a group, which is more than the one
-    const std::string how = end.signal ? fmt::format("was killed by signal {} ({})", end.signal, ::strsignal(end.signal)) : fmt::format("ended with exit code {}", end.code);
+    exit.signal = 0;  // of a group, which is more than the one
+    const std::string how = end.signal ? fmt::format("was killed by signal {} ({})", end.signal, ::strsignal(end.signal))
+                                       : fmt::format("ended with exit code {}", end.code);
     exit.message = fmt::format("rank {} of {} {}{}{}", rank, size_, how, exit.message.empty() ? "" : ": ", exit.message);
     return exit;
 }

@@ -16,8 +16,8 @@ int take_log_folder(const RunDirectory& run);
 /// The last line of a worker's log that says something: what a user would look for first.
 std::string last_log_line(const fs::path& log);
 
-/// The worker processes of one attempt at a run, as a supervisor sees them: one, or several ranks on this machine that meet in a file of a folder of their own
-/// (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, FACETER_RENDEZVOUS). Rank N writes into logs/<attempt>/rank-N.log.
+/// The worker processes of one attempt at a run, as a supervisor sees them: one, or several ranks on this machine that meet in a file of a
+/// folder of their own (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, FACETER_RENDEZVOUS). Rank N writes into logs/<attempt>/rank-N.log.
 class RunProcesses {
   public:
     /// Starts them. Errors (failed): another worker is running the run, a log cannot be made, no process can be started.
@@ -35,7 +35,8 @@ class RunProcesses {
     pid_t process(int rank) const;
     /// SIGTERM to all, once: they stop with a checkpoint.
     void stop();
-    /// Kills those that are still there some seconds after another one failed: the others of a group cannot go on, and one that hangs does not end by itself.
+    /// Kills those that are still there some seconds after another one failed: the others of a group cannot go on, and one that hangs does
+    /// not end by itself.
     void end_stragglers();
     /// How the run ended: as the rank did that is to blame where there are several.
     WorkerExit exit() const;
@@ -44,15 +45,15 @@ class RunProcesses {
     using Clock = std::chrono::steady_clock;
     struct End {
         int code = 0, signal = 0;
-        int order = 0;          ///< who ended first
-        bool by_us = false;     ///< killed as a straggler
+        int order = 0;       ///< who ended first
+        bool by_us = false;  ///< killed as a straggler
     };
     void start(const std::string& worker, const RunDirectory& run, int rank);
     int to_blame() const;
 
     fs::path run_, meeting_;
     int attempt_ = 0, size_ = 1;
-    std::map<pid_t, int> alive_;   ///< process -> rank
+    std::map<pid_t, int> alive_;  ///< process -> rank
     std::map<int, End> ends_;
     bool told_to_stop_ = false, killed_ = false;
     std::optional<Clock::time_point> first_failure_;

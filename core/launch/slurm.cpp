@@ -10,17 +10,18 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/machine.h"
-#include "launch/command.h"
 #include "experiment/manifest.h"
+#include "launch/command.h"
 #include "launch/supervisor.h"
 
 namespace faceter {
 namespace {
 
-constexpr int answer_s = 20;   // a controller that is down keeps its clients waiting for minutes
+constexpr int answer_s = 20;  // a controller that is down keeps its clients waiting for minutes
 
 SlurmJob job_of(const fs::path& project, const fs::path& folder, const std::string& name, std::size_t num_runs) {
-    return {"faceter-" + safe_file_name(name), project, folder, num_runs, (program_folder() / "faceter").string(), absolute_path(worker_program()).string()};
+    return {"faceter-" + safe_file_name(name),       project, folder, num_runs, (program_folder() / "faceter").string(),
+            absolute_path(worker_program()).string()};
 }
 
 fs::path make_job_folder(const Project& project) {
@@ -34,7 +35,8 @@ fs::path make_job_folder(const Project& project) {
 std::string submit(const SlurmJob& job) {
     const CommandResult result = run_command(sbatch_command(job));
     const std::string number(trim(std::string_view(result.output).substr(0, result.output.find(';'))));
-    if (result.code != 0) throw failure("sbatch refused: {}", result.complaint.empty() ? fmt::format("exit code {}", result.code) : result.complaint);
+    if (result.code != 0)
+        throw failure("sbatch refused: {}", result.complaint.empty() ? fmt::format("exit code {}", result.code) : result.complaint);
     if (!parse_int(number)) throw failure("sbatch answered {}, not with the number of a job", faceter::quoted(result.output));
     return number;
 }
@@ -43,7 +45,7 @@ std::string submit(const SlurmJob& job) {
 struct OpenJob {
     fs::path folder;
     std::string number;
-    std::vector<std::string> runs;   ///< ids
+    std::vector<std::string> runs;  ///< ids
 };
 
 std::vector<OpenJob> open_jobs(const Project& project) {
@@ -53,15 +55,17 @@ std::vector<OpenJob> open_jobs(const Project& project) {
         const fs::path file = it->path() / "job.json";
         if (!fs::exists(file, ignored) || fs::exists(it->path() / "over", ignored)) continue;
         const Json json = read_json(file, 16 << 20);
-        jobs.push_back({it->path(), json_at<std::string>(json, "job", file.string()), json_at<std::vector<std::string>>(json, "runs", file.string())});
-        if (!parse_int(jobs.back().number)) throw data_error("{}: 'job' is {}; expected a number", file.string(), faceter::quoted(jobs.back().number));
+        jobs.push_back(
+            {it->path(), json_at<std::string>(json, "job", file.string()), json_at<std::vector<std::string>>(json, "runs", file.string())});
+        if (!parse_int(jobs.back().number))
+            throw data_error("{}: 'job' is {}; expected a number", file.string(), faceter::quoted(jobs.back().number));
     }
     return jobs;
 }
 
 struct Answers {
-    std::map<std::string, JobState> jobs;   ///< by element, or number of an array
-    bool complete = true;                   ///< false: nothing follows from what is missing
+    std::map<std::string, JobState> jobs;  ///< by element, or number of an array
+    bool complete = true;                  ///< false: nothing follows from what is missing
 
     /// As SLURM shows it; nothing where it does not.
     std::optional<JobState> of(const std::string& number, std::size_t element) const {
@@ -88,15 +92,18 @@ std::string numbers_of(const std::vector<OpenJob>& jobs) {
 
 /// What waits, runs, or ended some minutes ago. Throws where SLURM does not answer.
 void ask_squeue(const std::string& numbers, const std::atomic<bool>* abandon, Answers& answers) {
-    const CommandResult queue = run_command({"squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%N", "--jobs=" + numbers}, {}, answer_s, abandon);
+    const CommandResult queue = run_command(
+        {"squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%N", "--jobs=" + numbers}, {}, answer_s, abandon);
     if (queue.code != 0 && queue.complaint.find("Invalid job id") == std::string::npos) throw failure("squeue: {}", queue.complaint);
     take_lines(queue.output, answers);
 }
 
 /// What ended earlier, where the cluster keeps accounts; many do not, which is no failure: squeue is the only one to ask then.
 void ask_sacct(const std::string& numbers, const std::atomic<bool>* abandon, Answers& answers) {
-    const CommandResult accounts = run_command({"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State", "--jobs=" + numbers}, {}, answer_s, abandon);
-    if (accounts.code != 0 && accounts.complaint.find("accounting storage is disabled") == std::string::npos) throw failure("sacct: {}", accounts.complaint);
+    const CommandResult accounts = run_command(
+        {"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State", "--jobs=" + numbers}, {}, answer_s, abandon);
+    if (accounts.code != 0 && accounts.complaint.find("accounting storage is disabled") == std::string::npos)
+        throw failure("sacct: {}", accounts.complaint);
     take_lines(accounts.output, answers);
 }
 
@@ -118,13 +125,16 @@ Answers ask(const std::vector<OpenJob>& jobs, const std::atomic<bool>* abandon, 
     return answers;
 }
 
-/// Written where something is new, and where a job waits again after an attempt that began since we last looked. How a job ended is not forgotten when SLURM forgets it.
+/// Written where something is new, and where a job waits again after an attempt that began since we last looked. How a job ended is not
+/// forgotten when SLURM forgets it.
 void note(const RunDirectory& run, JobState job) {
     const auto before = read_job(run);
     if (before) job.attempts_before = before->attempts_before;
     if (before && before->job == job.job && before->is_over() && job.phase() == JobPhase::unknown) return;
     const std::vector<int> attempts = run.attempts();
-    if (!before || !(*before == job) || (job.phase() == JobPhase::pending && !attempts.empty() && journal_is_newer_than_job(run, attempts.back()))) write_job(run, job);
+    if (!before || !(*before == job) ||
+        (job.phase() == JobPhase::pending && !attempts.empty() && journal_is_newer_than_job(run, attempts.back())))
+        write_job(run, job);
 }
 
 void take_answers(const Project& project, const OpenJob& open, const Answers& answers) {
@@ -133,10 +143,10 @@ void take_answers(const Project& project, const OpenJob& open, const Answers& an
         const std::string element = fmt::format("{}_{}", open.number, i);
         const fs::path folder = project.runs_folder() / safe_file_name(open.runs[i]);
         std::error_code ignored;
-        if (!fs::exists(folder / "run.json", ignored)) continue;   // deleted
+        if (!fs::exists(folder / "run.json", ignored)) continue;  // deleted
         const RunDirectory run(folder);
         const auto launch = read_launch(run);
-        if (!launch || launch->job != element) continue;   // started anew since, by another job or here
+        if (!launch || launch->job != element) continue;  // started anew since, by another job or here
         const auto answer = answers.of(open.number, i);
         if (answer || answers.complete) note(run, answer.value_or(JobState{element, "UNKNOWN", "", "", 0}));
         over &= answer ? answer->is_over() : answers.complete;
@@ -156,7 +166,7 @@ std::string submit_to_slurm(const Project& project, const Profile& profile, cons
     }
     write_file_atomic(job.folder / "job.sh", slurm_script(profile, job));
     write_file_atomic(job.folder / "runs", paths);
-    std::vector<int> attempts_before;   // counted before it can have begun
+    std::vector<int> attempts_before;  // counted before it can have begun
     for (const RunDirectory& run : runs) attempts_before.push_back(run.attempts().empty() ? 0 : run.attempts().back());
     std::string number;
     try {
@@ -180,7 +190,8 @@ std::string describe_slurm_job(const fs::path& project, const Profile& profile, 
     const fs::path folder = absolute_path(project);
     const SlurmJob job = job_of(folder, folder / "jobs" / "j-NEW", name, num_runs);
     std::string command;
-    for (const std::string& word : sbatch_command(job)) command += (command.empty() ? "" : " ") + (word.find_first_of(" '\"$`\\") == std::string::npos ? word : shell_word(word));
+    for (const std::string& word : sbatch_command(job))
+        command += (command.empty() ? "" : " ") + (word.find_first_of(" '\"$`\\") == std::string::npos ? word : shell_word(word));
     return slurm_script(profile, job) + "\n# " + command + "\n";
 }
 
@@ -201,7 +212,7 @@ std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::a
         const Answers answers = ask(jobs, abandon, warnings);
         for (const OpenJob& job : jobs) take_answers(project, job, answers);
     } catch (const Error& error) {
-        warnings.emplace_back(error.what());   // a list of runs is worth more than one job's record
+        warnings.emplace_back(error.what());  // a list of runs is worth more than one job's record
     }
     return warnings;
 }

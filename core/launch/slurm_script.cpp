@@ -3,8 +3,8 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "launch/command.h"
 #include "experiment/machine.h"
+#include "launch/command.h"
 #include "launch/slurm.h"
 
 namespace faceter {
@@ -61,8 +61,10 @@ std::string directives_of(const Json& settings, const SlurmJob& job) {
 
 std::string preparation_of(const Json& settings) {
     std::string lines;
-    for (const auto& [name, value] : settings["environment"].items()) lines += fmt::format("export {}={}\n", name, shell_word(value.get<std::string>()));
-    for (const Json& module : settings["modules"]) lines += fmt::format("module load {} || exit 5\n", shell_word(module.get<std::string>()));
+    for (const auto& [name, value] : settings["environment"].items())
+        lines += fmt::format("export {}={}\n", name, shell_word(value.get<std::string>()));
+    for (const Json& module : settings["modules"])
+        lines += fmt::format("module load {} || exit 5\n", shell_word(module.get<std::string>()));
     if (!settings["setup"].empty()) {
         lines += "set -e\n";
         for (const Json& line : settings["setup"]) lines += line.get<std::string>() + "\n";
@@ -86,7 +88,8 @@ struct Parts {
     std::string preparation, command, end;
 };
 
-/// On one node `faceter attend` starts and watches the processes; on several, srun starts them, and attend keeps the record before and after it.
+/// On one node `faceter attend` starts and watches the processes; on several, srun starts them, and attend keeps the record before and
+/// after it.
 Parts parts_of(const Json& settings, const SlurmJob& job) {
     const std::string named = settings["faceter"].get<std::string>();
     const std::string faceter = shell_word(named.empty() ? job.faceter : named);
@@ -97,10 +100,12 @@ Parts parts_of(const Json& settings, const SlurmJob& job) {
         return parts;
     }
     const std::string worker = named.empty() ? job.worker : (fs::path(named).parent_path() / "faceter-worker").string();
-    const std::string cpus = settings["cpus_per_task"].is_null() ? "" : fmt::format(" --cpus-per-task={}", settings["cpus_per_task"].get<std::int64_t>());
+    const std::string cpus =
+        settings["cpus_per_task"].is_null() ? "" : fmt::format(" --cpus-per-task={}", settings["cpus_per_task"].get<std::int64_t>());
     if (!parts.preparation.empty()) parts.preparation += "\n";
     parts.preparation += fmt::format("attempt=$({} attend --begin \"$run\") || exit\nexport FACETER_ATTEMPT=$attempt", faceter);
-    parts.command = fmt::format("srun --kill-on-bad-exit=1{} --output=\"$run/logs/$attempt/rank-%t.log\" {} run \"$run\"", cpus, shell_word(worker));
+    parts.command =
+        fmt::format("srun --kill-on-bad-exit=1{} --output=\"$run/logs/$attempt/rank-%t.log\" {} run \"$run\"", cpus, shell_word(worker));
     parts.end = fmt::format("{} attend --end \"$code\" --attempt \"$attempt\" \"$run\"", faceter);
     return parts;
 }
@@ -110,13 +115,15 @@ Parts parts_of(const Json& settings, const SlurmJob& job) {
 std::string slurm_script(const Profile& profile, const SlurmJob& job) {
     const std::string folder = job.folder.string();
     if (std::any_of(folder.begin(), folder.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == '%'; }))
-        throw settings_error("{}: a path with a '%' or a control character cannot be handed to SLURM; move the project", faceter::quoted(folder));
+        throw settings_error("{}: a path with a '%' or a control character cannot be handed to SLURM; move the project",
+                             faceter::quoted(folder));
     const Parts parts = parts_of(profile.settings, job);
-    const std::map<std::string_view, std::string> places = {{"@directives@", directives_of(profile.settings, job)},
-                                                            {"@preparation@", parts.preparation},
-                                                            {"@command@ &", parts.command + " &"},
-                                                            {"@end@", parts.end},
-                                                            {"mapfile -t runs <@runs@", "mapfile -t runs <" + shell_word((job.folder / "runs").string())}};
+    const std::map<std::string_view, std::string> places = {
+        {"@directives@", directives_of(profile.settings, job)},
+        {"@preparation@", parts.preparation},
+        {"@command@ &", parts.command + " &"},
+        {"@end@", parts.end},
+        {"mapfile -t runs <@runs@", "mapfile -t runs <" + shell_word((job.folder / "runs").string())}};
     std::string script;
     const std::string source = read_file(shared_resource("resources/jobs/slurm.sh"), 1 << 20);
     for (const std::string_view line : split(source, '\n')) {
@@ -131,7 +138,8 @@ std::string slurm_script(const Profile& profile, const SlurmJob& job) {
 }
 
 std::vector<std::string> sbatch_command(const SlurmJob& job) {
-    return {"sbatch", "--parsable", "--chdir=" + job.project.string(), "--output=" + (job.folder / "slurm-%A_%a.out").string(), (job.folder / "job.sh").string()};
+    return {"sbatch", "--parsable", "--chdir=" + job.project.string(), "--output=" + (job.folder / "slurm-%A_%a.out").string(),
+            (job.folder / "job.sh").string()};
 }
 
 }  // namespace faceter

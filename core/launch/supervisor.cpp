@@ -83,7 +83,7 @@ class Supervisor {
             const RunDirectory run(job.run());
             const std::vector<int> attempts = run.attempts();
             write_worker_exit(run, attempts.empty() ? job.attempt() : std::max(job.attempt(), attempts.back()), exit);
-            if (read_state(run).phase == RunPhase::done) code = 0;   // its record is whole: what happened behind that changes nothing
+            if (read_state(run).phase == RunPhase::done) code = 0;  // its record is whole: what happened behind that changes nothing
             Store(run.project()).ingest(run);
         });
         record_done(job.run(), code);

@@ -6,14 +6,14 @@
 
 namespace faceter {
 
-/// A list of runs that one supervisor process works off: PROJECT/queue/<id>/ with queue.json (written once), log, and done/<run id> (the exit
-/// code of each run that is over).
+/// A list of runs that one supervisor process works off: PROJECT/queue/<id>/ with queue.json (written once), log, and done/<run id> (the
+/// exit code of each run that is over).
 struct Queue {
     fs::path folder;
     std::vector<fs::path> runs;
-    int jobs = 1;           ///< runs at a time
-    int devices = 1;        ///< worker processes of a run, which train together
-    std::string worker;     ///< program; empty: FACETER_WORKER, else faceter-worker beside this program
+    int jobs = 1;        ///< runs at a time
+    int devices = 1;     ///< worker processes of a run, which train together
+    std::string worker;  ///< program; empty: FACETER_WORKER, else faceter-worker beside this program
 
     static Queue create(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices = 1);
     static Queue open(const fs::path& folder);
@@ -23,16 +23,17 @@ struct Queue {
     bool supervised() const;
 };
 
-/// Makes runs ready to go on from their last checkpoint: takes back what asked them to stop. A usage error names the first that is running, may still
-/// be running, or is done; nothing is changed then.
+/// Makes runs ready to go on from their last checkpoint: takes back what asked them to stop. A usage error names the first that is running,
+/// may still be running, or is done; nothing is changed then.
 void prepare_resume(const std::vector<RunDirectory>& runs);
 
-/// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so that closing the terminal, an
-/// SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
+/// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so
+/// that closing the terminal, an SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
 void start_supervisor(const Queue& queue);
 
-/// The supervisor's work: runs the worker for one run after the other (up to `jobs` at once), its output in logs/<attempt>/rank-N.log, records how
-/// it ended, hands control/stop on as SIGTERM, and ingests each finished run. Returns 0 when all are over, whatever became of them.
+/// The supervisor's work: runs the worker for one run after the other (up to `jobs` at once), its output in logs/<attempt>/rank-N.log,
+/// records how it ended, hands control/stop on as SIGTERM, and ingests each finished run. Returns 0 when all are over, whatever became of
+/// them.
 int supervise(const fs::path& queue_folder);
 
 }  // namespace faceter

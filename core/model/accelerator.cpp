@@ -23,8 +23,10 @@ const std::optional<std::string>& why_no_cuda() {
     static const auto problem = []() -> std::optional<std::string> {
         if (!::dlopen("libcuda.so.1", RTLD_LAZY)) return "there is no NVIDIA driver here (libcuda.so.1)";
         const fs::path file = torch_cuda_file();
-        if (!fs::exists(file)) return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
-        if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return file.string() + " cannot be loaded: " + ::dlerror();   // operators register as it opens
+        if (!fs::exists(file))
+            return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
+        if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL))
+            return file.string() + " cannot be loaded: " + ::dlerror();  // operators register as it opens
         if (at::accelerator::deviceCount() < 1) return "the NVIDIA driver shows no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
         return std::nullopt;
     }();
@@ -40,8 +42,9 @@ c10::Device choose_device(const std::string& wanted, int local_rank, int local_s
         throw settings_error("device: cuda is asked for, but {}", *problem);
     }
     const int count = at::accelerator::deviceCount();
-    if (local_size > count && count > 1) throw settings_error("{} processes on this machine share {} GPUs; start one a GPU (--devices {})", local_size, count, count);
-    const auto index = static_cast<c10::DeviceIndex>(local_rank % count);   // a launcher may show every process its own GPU only
+    if (local_size > count && count > 1)
+        throw settings_error("{} processes on this machine share {} GPUs; start one a GPU (--devices {})", local_size, count, count);
+    const auto index = static_cast<c10::DeviceIndex>(local_rank % count);  // a launcher may show every process its own GPU only
     at::accelerator::setDeviceIndex(index);
     return {c10::kCUDA, index};
 }

@@ -63,8 +63,9 @@ void rotate_packed(const at::Tensor& qkv, const AttentionShape& shape, bool inve
         const auto rows = static_cast<std::size_t>(std::min(rows_a_task, shape.layout->length(s) - row));
         for (std::int64_t part = 0; part < 2; ++part)
             kernels::kernels().rotate(data(qkv) + (offsets[s] + row) * 3 * dim + part * dim, rows, static_cast<std::size_t>(3 * dim),
-                                      static_cast<std::size_t>(shape.heads()), static_cast<std::size_t>(width), static_cast<std::size_t>(half),
-                                      data(table.cosine) + row * half, data(table.sine) + row * half, inverse);
+                                      static_cast<std::size_t>(shape.heads()), static_cast<std::size_t>(width),
+                                      static_cast<std::size_t>(half), data(table.cosine) + row * half, data(table.sine) + row * half,
+                                      inverse);
     });
 }
 
@@ -111,7 +112,8 @@ struct PackedAttention : Function<PackedAttention> {
         const std::int64_t dim = qkv.size(1) / 3, tokens = qkv.size(0), width = dim / shape.heads();
         const at::Tensor out = at::empty({tokens, dim}, qkv.options());
         const at::Tensor lse = at::empty({shape.heads(), tokens}, qkv.options());
-        const auto scratch = kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
+        const auto scratch =
+            kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
         const auto dropout = shape.dropout.kernel();
         rotate_packed(qkv, shape, false);
         over_heads(shape, [&](std::int64_t s, std::int64_t h) {
@@ -130,7 +132,8 @@ struct PackedAttention : Function<PackedAttention> {
         const at::Tensor &qkv = saved[0], &out = saved[1], &lse = saved[2], &bias = saved[3], dout = gradients[0].contiguous();
         const std::int64_t dim = qkv.size(1) / 3, tokens = qkv.size(0), width = dim / shape.heads();
         const at::Tensor dqkv = at::empty_like(qkv);
-        const auto scratch = kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
+        const auto scratch =
+            kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
         const auto dropout = shape.dropout.kernel();
         BiasGradient dbias(shape, bias);
         over_heads(shape, [&](std::int64_t s, std::int64_t h) {
@@ -138,8 +141,8 @@ struct PackedAttention : Function<PackedAttention> {
             float* dq = data(dqkv) + row * 3 * dim + h * width;
             auto head = head_of(shape, data(qkv), dim, s, h, dropout, bias);
             head.dbias = dbias.of(s, h);
-            kernels::kernels().attention_backward(head, data(out) + row * dim + h * width, data(dout) + row * dim + h * width, data(lse) + h * tokens + row, dq,
-                                                  dq + dim, dq + 2 * dim, thread_scratch(scratch));
+            kernels::kernels().attention_backward(head, data(out) + row * dim + h * width, data(dout) + row * dim + h * width,
+                                                  data(lse) + h * tokens + row, dq, dq + dim, dq + 2 * dim, thread_scratch(scratch));
         });
         rotate_packed(dqkv, shape, true);
         return {dqkv, dbias.sum(bias), {}};
@@ -153,8 +156,8 @@ at::Tensor probability_mask(const AttentionShape& shape, std::int64_t s, const a
     for (std::int64_t h = 0; h < heads; ++h) {
         auto dropout = shape.dropout.kernel();
         dropout.site = dropout.site * 1024 + static_cast<std::uint32_t>(h);
-        kernels::kernels().dropout_rows(data(ones), data(mask) + h * length * length, static_cast<std::size_t>(length), static_cast<std::size_t>(length), 0,
-                                        shape.layout->keys()[static_cast<std::size_t>(s)], dropout);
+        kernels::kernels().dropout_rows(data(ones), data(mask) + h * length * length, static_cast<std::size_t>(length),
+                                        static_cast<std::size_t>(length), 0, shape.layout->keys()[static_cast<std::size_t>(s)], dropout);
     }
     return mask.to(like.options());
 }
@@ -179,9 +182,10 @@ at::Tensor plain_attention(const at::Tensor& qkv, const AttentionShape& shape) {
         for (int i = 0; form.rotary && i < 2; ++i) parts[i] = rotated(parts[i], *form.rotary);
         at::Tensor logits = at::matmul(parts[0], parts[1].transpose(1, 2)) * form.scale;  // [heads, L, L]
         const at::Tensor index = at::arange(length, qkv.options().dtype(at::kLong));
-        const at::Tensor distance = index.unsqueeze(0) - index.unsqueeze(1);              // key - query
+        const at::Tensor distance = index.unsqueeze(0) - index.unsqueeze(1);  // key - query
         if (form.position_bias.defined())
-            logits = logits + form.position_bias.index_select(1, (distance + form.position_bias.size(1) / 2).flatten()).view({form.heads, length, length});
+            logits = logits + form.position_bias.index_select(1, (distance + form.position_bias.size(1) / 2).flatten())
+                                  .view({form.heads, length, length});
         if (form.window > 0) logits = logits.masked_fill(distance.abs() > form.window, -std::numeric_limits<double>::infinity());
         at::Tensor p = logits.softmax(-1);
         if (shape.dropout.p > 0) p = p * probability_mask(shape, s, p);
@@ -210,9 +214,12 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, double ba
 at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout) {
     AttentionShape shape{layout, form, dropout};
     switch (ops_form(qkv)) {
-        case OpsForm::kernels: break;
-        case OpsForm::device: return device_attention(qkv, *layout, form, dropout.p);
-        case OpsForm::plain: return plain_attention(qkv, shape);
+        case OpsForm::kernels:
+            break;
+        case OpsForm::device:
+            return device_attention(qkv, *layout, form, dropout.p);
+        case OpsForm::plain:
+            return plain_attention(qkv, shape);
     }
     const at::Tensor bias = form.position_bias.defined() ? form.position_bias.contiguous() : at::empty({0}, qkv.options());
     shape.form.position_bias = at::Tensor();  // travels as an input, for its gradient

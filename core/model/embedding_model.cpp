@@ -22,9 +22,11 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
     if (static_cast<std::int64_t>(model->tokenizer->vocab_size()) > config.vocab_size)
-        throw data_error("{}: the tokenizer beside it gives ids up to {}, the model has embeddings for {}; the tokenizer belongs to another model", name,
-                         model->tokenizer->vocab_size() - 1, config.vocab_size);
-    if (config.length_limit > 0) model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
+        throw data_error(
+            "{}: the tokenizer beside it gives ids up to {}, the model has embeddings for {}; the tokenizer belongs to another model", name,
+            model->tokenizer->vocab_size() - 1, config.vocab_size);
+    if (config.length_limit > 0)
+        model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
     model->max_length = model->folder.max_seq_length;
     return model;
 }
@@ -42,7 +44,9 @@ std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& fo
 
 namespace {
 
-std::string prefix_of(std::size_t encoder, std::size_t num_encoders) { return num_encoders == 1 ? "" : fmt::format("encoders.{}.", encoder); }
+std::string prefix_of(std::size_t encoder, std::size_t num_encoders) {
+    return num_encoders == 1 ? "" : fmt::format("encoders.{}.", encoder);
+}
 
 void append(std::vector<NamedTensor>& all, std::vector<NamedTensor> tensors, const std::string& prefix) {
     for (NamedTensor& tensor : tensors) all.push_back({prefix + tensor.name, std::move(tensor.tensor)});
@@ -97,7 +101,7 @@ std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
 
 at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const {
     at::Tensor pooled = encoder.apply_heads(pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip));
-    if (encoder.dtype() == at::kBFloat16) pooled = pooled.to(at::kFloat);   // lengths, losses and scores are not for half precision
+    if (encoder.dtype() == at::kBFloat16) pooled = pooled.to(at::kFloat);  // lengths, losses and scores are not for half precision
     return folder.normalize ? normalize_rows(pooled) : pooled;
 }
 
@@ -113,7 +117,8 @@ void append_hashes(std::string& all, const std::vector<Parameter>& parameters) {
 }  // namespace
 
 std::string EmbeddingModel::base_fingerprint() const {
-    std::string all = fmt::format("{} {} {} {} {}", tokenizer->fingerprint(), max_length, pooling_name(folder.pooling), folder.include_prompt, folder.normalize);
+    std::string all = fmt::format("{} {} {} {} {}", tokenizer->fingerprint(), max_length, pooling_name(folder.pooling),
+                                  folder.include_prompt, folder.normalize);
     for (const auto& encoder : encoders) append_hashes(all, encoder->parameters());
     return hash128(all).hex();
 }

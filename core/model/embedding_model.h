@@ -13,12 +13,12 @@
 
 namespace faceter {
 
-/// How texts of one task and role pass through a model: the instruction in front, which encoder (a specialist has one a task), which expert of its
-/// mixture blocks.
+/// How texts of one task and role pass through a model: the instruction in front, which encoder (a specialist has one a task), which expert
+/// of its mixture blocks.
 struct Route {
     std::string instruction;
     int encoder = 0;
-    int expert = 0;             ///< of mixture blocks, or the low-rank adapter + 1; `routed_expert`: the model's router chooses for each text
+    int expert = 0;  ///< of mixture blocks, or the low-rank adapter + 1; `routed_expert`: the model's router chooses for each text
     bool is_routed() const { return expert == routed_expert; }
 };
 
@@ -30,13 +30,13 @@ class EmbeddingModel {
     /// The same without reading weights (all zero): for those that come from a checkpoint.
     static std::unique_ptr<EmbeddingModel> open_empty(const ModelFolder& folder);
 
-    ModelFolder folder;                              ///< what the start model says of itself: pooling, normalisation, lengths
+    ModelFolder folder;  ///< what the start model says of itself: pooling, normalisation, lengths
     std::shared_ptr<const Tokenizer> tokenizer;
     std::vector<std::unique_ptr<Encoder>> encoders;
-    std::size_t max_length = 512;                    ///< tokens, instruction and special tokens included
+    std::size_t max_length = 512;  ///< tokens, instruction and special tokens included
     std::vector<Task> tasks;
     std::map<std::pair<std::string, Role>, Route> routes;
-    std::shared_ptr<const ExpertRouter> router;      ///< what chooses for routes that say routed_expert; may be null
+    std::shared_ptr<const ExpertRouter> router;  ///< what chooses for routes that say routed_expert; may be null
 
     /// Every task's texts go through the first encoder with the task's instructions in front.
     void route_by_instruction();
@@ -54,8 +54,8 @@ class EmbeddingModel {
     std::vector<NamedTensor> base_tensors() const;
     /// Adapters are read where the checkpoint holds any; those of a finished model lie in folders of their own.
     void load_weights(const Weights& weights);
-    /// Reads only what texts of one task and role pass through: one encoder, dense, with that route's expert in place. Serving a task of a mixture then
-    /// takes no more memory than the dense model; the other experts stay on disk.
+    /// Reads only what texts of one task and role pass through: one encoder, dense, with that route's expert in place. Serving a task of a
+    /// mixture then takes no more memory than the dense model; the other experts stay on disk.
     void load_one_route(const Weights& weights, const std::string& task, Role role);
 
     /// Encoders and adapters; what is made of embeddings (a router) stays on the host.

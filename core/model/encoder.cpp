@@ -21,8 +21,8 @@ DropoutSite site_of(const ForwardContext& context, double p, std::size_t block, 
     return {context.training ? p : 0, context.seed, context.step, static_cast<std::uint32_t>(4 * block + site)};
 }
 
-/// T5's buckets of relative positions, for texts read in both directions: half of them for each side, the first half of those exact, the rest
-/// logarithmic up to the largest distance (Raffel et al., 2020, section 2.1; the logarithm in float32, as the released code has it).
+/// T5's buckets of relative positions, for texts read in both directions: half of them for each side, the first half of those exact, the
+/// rest logarithmic up to the largest distance (Raffel et al., 2020, section 2.1; the logarithm in float32, as the released code has it).
 std::int64_t relative_bucket(std::int64_t distance, std::int64_t buckets, std::int64_t max_distance) {
     const std::int64_t half = buckets / 2, exact = half / 2, side = distance > 0 ? half : 0, away = std::abs(distance);
     if (away < exact) return side + away;
@@ -53,11 +53,13 @@ struct Encoder::Shared {
 
 at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& context) const {
     at::Tensor sum = at::embedding(word_, batch.ids);
-    if (position_.defined()) sum = sum + at::embedding(position_, config_.first_position > 0 ? batch.positions + config_.first_position : batch.positions);
+    if (position_.defined())
+        sum = sum + at::embedding(position_, config_.first_position > 0 ? batch.positions + config_.first_position : batch.positions);
     if (token_type_.defined()) sum = sum + token_type_.select(0, 0);
     sum = sum.to(dtype_);
     if (embedding_norm_.gamma.defined())
-        sum = add_norm(sum, {}, {norm_weights(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{}).normed;
+        sum = add_norm(sum, {}, {norm_weights(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{})
+                  .normed;
     return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
 }
 
@@ -67,7 +69,8 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
     if (config_.rotary_dim > 0) {
         double base = config_.rotary_base;
         if (config_.rotary_scaling > 0 && length > config_.trained_positions) {
-            const double stretch = config_.rotary_scaling * static_cast<double>(length) / static_cast<double>(config_.trained_positions) - (config_.rotary_scaling - 1);
+            const double stretch = config_.rotary_scaling * static_cast<double>(length) / static_cast<double>(config_.trained_positions) -
+                                   (config_.rotary_scaling - 1);
             base *= std::pow(stretch, static_cast<double>(config_.rotary_dim) / static_cast<double>(config_.rotary_dim - 2));
         }
         const auto table = [&](double of_base) {
@@ -75,26 +78,32 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
             return std::make_shared<RotaryTable>(RotaryTable{to_device(here.cosine, device()), to_device(here.sine, device())});
         };
         shared.rotary = shared.local_rotary = table(base);
-        if (config_.local_window > 0 && config_.local_rotary_base != config_.rotary_base) shared.local_rotary = table(config_.local_rotary_base);
+        if (config_.local_window > 0 && config_.local_rotary_base != config_.rotary_base)
+            shared.local_rotary = table(config_.local_rotary_base);
     }
     if (relative_bias_.defined()) {
         const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);
         for (std::int64_t i = 0; i < 2 * length - 1; ++i)
-            buckets.data_ptr<std::int64_t>()[i] = relative_bucket(i - (length - 1), config_.relative_buckets, config_.relative_max_distance);
+            buckets.data_ptr<std::int64_t>()[i] =
+                relative_bucket(i - (length - 1), config_.relative_buckets, config_.relative_max_distance);
         shared.position_bias = at::embedding(relative_bias_, to_device(buckets, device())).t();  // [heads, 2 L - 1]
     }
     return shared;
 }
 
 /// Attention(x) = softmax(scale q k^T + bias) v, then W_o without its bias (Vaswani et al., 2017).
-at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared,
+                           const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const auto i = static_cast<std::int64_t>(index);
-    const at::Tensor qkv = adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias), x, batch, context);  // [T, 3 A]
-    const AttentionForm form{config_.num_heads, config_.attention_scale, config_.window(i), config_.window(i) > 0 ? shared.local_rotary : shared.rotary,
-                             shared.position_bias};
-    const at::Tensor attended = packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
-    return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}), attended, batch, context);
+    const at::Tensor qkv =
+        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias), x, batch, context);  // [T, 3 A]
+    const AttentionForm form{config_.num_heads, config_.attention_scale, config_.window(i),
+                             config_.window(i) > 0 ? shared.local_rotary : shared.rotary, shared.position_bias};
+    const at::Tensor attended =
+        packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
+    return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}), attended, batch,
+                   context);
 }
 
 at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
@@ -105,7 +114,8 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
         output.block = index;
         at::Tensor noise;
         if (context.training && block.routing->jitter > 0)
-            noise = router_noise(x, *batch.layout, block.routing->jitter, hash64("router jitter", context.seed ^ (static_cast<std::uint64_t>(context.step) << 16) ^ index));
+            noise = router_noise(x, *batch.layout, block.routing->jitter,
+                                 hash64("router jitter", context.seed ^ (static_cast<std::uint64_t>(context.step) << 16) ^ index));
         const at::Tensor y = routed_feed_forward(x, *block.routing, form, noise, context.routing ? &output : nullptr);
         if (context.routing) context.routing->push_back(std::move(output));
         return y;
@@ -122,7 +132,8 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
 }
 
 /// y = norm(x + W_o attention(x)), x = norm(y + FFN_e(y)).
-void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                              const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const bool mixture = block.is_mixture();
     std::vector<NormWeights> before, behind;
@@ -134,13 +145,16 @@ void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBat
     }
     const NormForm form{config_.norm, config_.norm_epsilon};
     const at::Tensor y = add_norm(attend(index, stream.x, batch, shared, context), stream.x, before, mixture, form, batch.layout,
-                                  site_of(context, context.hidden_dropout, index, attention_output)).normed;
+                                  site_of(context, context.hidden_dropout, index, attention_output))
+                             .normed;
     stream.x = add_norm(mlp(index, y, batch, context), y, behind, mixture, form, batch.layout,
-                        site_of(context, context.hidden_dropout, index, feed_forward_output)).normed;
+                        site_of(context, context.hidden_dropout, index, feed_forward_output))
+                   .normed;
 }
 
 /// x += W_o attention(norm(x)), x += FFN_e(norm_e(x)); a sum is taken together with the norm that follows.
-void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                             const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const NormForm form{config_.norm, config_.norm_epsilon, true};
     at::Tensor normed = stream.x;
@@ -149,8 +163,9 @@ void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatc
         if (stream.branch_bias.empty()) weights.push_back(norm_weights(block.first_norm));
         for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(block.first_norm, bias));
         const bool first = !stream.branch.defined();
-        const ResidualNorm sum = add_norm(first ? stream.x.clone() : stream.branch, first ? at::Tensor() : stream.x, weights, stream.by_expert, form, batch.layout,
-                                          first ? DropoutSite{} : site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output));
+        const ResidualNorm sum = add_norm(
+            first ? stream.x.clone() : stream.branch, first ? at::Tensor() : stream.x, weights, stream.by_expert, form, batch.layout,
+            first ? DropoutSite{} : site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output));
         stream.x = sum.sum;
         normed = sum.normed;
     }
@@ -177,13 +192,16 @@ void Encoder::seed_part(const ForwardContext& context, const PackedBatch& batch,
     seed_device(device(), hash64("dropout", pass ^ hash64("part", part)));
 }
 
-void Encoder::run_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+void Encoder::run_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                        const ForwardContext& context) const {
     seed_part(context, batch, index);
     config_.pre_norm ? pre_norm_block(index, stream, batch, shared, context) : post_norm_block(index, stream, batch, shared, context);
 }
 
-/// The block without its inner activations: they are made again in backward. What else it leaves than tensors with gradients is taken from the first run.
-void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const {
+/// The block without its inner activations: they are made again in backward. What else it leaves than tensors with gradients is taken from
+/// the first run.
+void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                              const ForwardContext& context) const {
     struct FirstRun {
         bool over = false;
         Stream stream;
@@ -199,7 +217,7 @@ void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBat
     const auto part = [this, index, outside, has_branch, traced, first, batch, shared, context](const variable_list& in) {
         Stream own = outside;
         own.x = in[0];
-        if (has_branch) own.branch = in[1].clone();   // a norm may overwrite it, and it is needed again
+        if (has_branch) own.branch = in[1].clone();  // a norm may overwrite it, and it is needed again
         Shared inner = shared;
         if (inner.position_bias.defined()) inner.position_bias = in.back();
         RoutingTrace trace;
@@ -240,13 +258,15 @@ at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& cont
     std::vector<NormWeights> weights;
     for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(final_norm_, bias));
     const at::Tensor out = add_norm(stream.branch, stream.x, weights, stream.by_expert, {config_.norm, config_.norm_epsilon}, batch.layout,
-                                    site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output)).normed;
+                                    site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output))
+                               .normed;
     return packed_dropout(out, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), final_output));
 }
 
 at::Tensor Encoder::apply_heads(at::Tensor pooled) const {
     for (const DenseHead& head : heads_) {
-        pooled = at::linear(pooled.to(dtype_), head.linear.weight, head.linear.bias.defined() ? std::optional<at::Tensor>(head.linear.bias) : std::nullopt);
+        pooled = at::linear(pooled.to(dtype_), head.linear.weight,
+                            head.linear.bias.defined() ? std::optional<at::Tensor>(head.linear.bias) : std::nullopt);
         if (head.module.tanh) pooled = pooled.tanh();
     }
     return pooled;

@@ -18,9 +18,9 @@ namespace faceter {
 
 /// Tokens of texts, packed.
 struct PackedBatch {
-    at::Tensor ids, positions;          ///< int64 [T]
+    at::Tensor ids, positions;  ///< int64 [T]
     LayoutPointer layout;
-    std::vector<std::int64_t> skip;     ///< rows of each sequence that pooling leaves out; may be empty
+    std::vector<std::int64_t> skip;  ///< rows of each sequence that pooling leaves out; may be empty
 };
 
 /// What a forward pass may draw random numbers from. Without training there is no dropout.
@@ -29,20 +29,20 @@ struct ForwardContext {
     std::uint64_t seed = 0;
     std::int64_t step = 0;
     double hidden_dropout = 0, attention_dropout = 0;
-    RoutingTrace* routing = nullptr;    ///< where token-routed blocks leave what their routers did; may be null
-    bool recompute = false;             ///< keep the input of each block alone for backward, and run it again then
+    RoutingTrace* routing = nullptr;  ///< where token-routed blocks leave what their routers did; may be null
+    bool recompute = false;           ///< keep the input of each block alone for backward, and run it again then
 };
 
 struct LinearWeights {
-    at::Tensor weight, bias;            ///< an undefined bias: none
+    at::Tensor weight, bias;  ///< an undefined bias: none
 };
 
 struct NormParameter {
-    at::Tensor gamma, beta;             ///< an undefined beta: none
+    at::Tensor gamma, beta;  ///< an undefined beta: none
 };
 
-/// The half of a block that task experts own (MoTE, section 3.1): the norm before the MLP, the MLP, and the norm behind it. In a post-norm block the norm
-/// before closes the attention half; a pre-norm block has none behind.
+/// The half of a block that task experts own (MoTE, section 3.1): the norm before the MLP, the MLP, and the norm behind it. In a post-norm
+/// block the norm before closes the attention half; a pre-norm block has none behind.
 struct Expert {
     NormParameter before;
     at::Tensor up, up_bias, down, down_bias;
@@ -52,14 +52,15 @@ struct Expert {
     Expert clone() const;
 };
 
-/// A transformer block. `experts` holds one entry for a dense block, one a task expert for a mixture; of a token-routed block it holds the norms alone.
+/// A transformer block. `experts` holds one entry for a dense block, one a task expert for a mixture; of a token-routed block it holds the
+/// norms alone.
 struct Block {
-    NormParameter first_norm;         ///< before attention, in a pre-norm block (undefined where the block has none)
-    LinearWeights qkv;                // [3 A, D]: query, key and value rows, A = heads * head_dim
-    LinearWeights attention_output;   // [D, A]
+    NormParameter first_norm;        ///< before attention, in a pre-norm block (undefined where the block has none)
+    LinearWeights qkv;               // [3 A, D]: query, key and value rows, A = heads * head_dim
+    LinearWeights attention_output;  // [D, A]
     std::vector<Expert> experts;
     std::optional<TokenRouting> routing;
-    bool shared_norms = false;        ///< experts own only their MLP; the norms are those of experts[0] (MoTE, appendix D.1)
+    bool shared_norms = false;  ///< experts own only their MLP; the norms are those of experts[0] (MoTE, appendix D.1)
     bool is_mixture() const { return experts.size() > 1; }
 };
 
@@ -69,8 +70,8 @@ struct DenseHead {
     LinearWeights linear;
 };
 
-/// A transformer encoder on packed batches, composed as its configuration says. Made with zero weights; load_weights() reads a Hugging Face folder's. Blocks
-/// may hold several experts; which one a row goes through is said by the layout's segments, or learned per token.
+/// A transformer encoder on packed batches, composed as its configuration says. Made with zero weights; load_weights() reads a Hugging Face
+/// folder's. Blocks may hold several experts; which one a row goes through is said by the layout's segments, or learned per token.
 class Encoder {
   public:
     Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype);
@@ -101,8 +102,8 @@ class Encoder {
     /// A copy of everything, in another type where wanted; gradients are not required.
     std::unique_ptr<Encoder> clone() const { return clone(dtype_); }
     std::unique_ptr<Encoder> clone(at::ScalarType dtype) const;
-    /// The same encoder with its products in half precision: weights are casts of this one's, through which their gradients come back, so it serves until these
-    /// change. Tables of embeddings and routers stay as they are.
+    /// The same encoder with its products in half precision: weights are casts of this one's, through which their gradients come back, so
+    /// it serves until these change. Tables of embeddings and routers stay as they are.
     std::unique_ptr<Encoder> lowered(at::ScalarType dtype) const;
     void move_to(const c10::Device& device);
     at::ScalarType dtype() const { return dtype_; }
@@ -113,11 +114,12 @@ class Encoder {
     /// Multiply-adds a token in a text of `length` tokens.
     std::int64_t multiply_adds_per_token(std::int64_t length) const;
 
-    // Low-rank adapters: a sequence of expert e > 0 goes through adapter e - 1 of every linear layer that it targets, one of expert 0 through none.
+    // Low-rank adapters: a sequence of expert e > 0 goes through adapter e - 1 of every linear layer that it targets, one of expert 0
+    // through none.
 
     const std::vector<Adapter>& adapters() const { return adapters_; }
-    /// Adds one that changes nothing yet (B = 0; A uniform as PEFT draws it, from `seed`). Returns its index. Errors (settings): a target that no linear layer's name
-    /// ends with; the MLP of a mixture block.
+    /// Adds one that changes nothing yet (B = 0; A uniform as PEFT draws it, from `seed`). Returns its index. Errors (settings): a target
+    /// that no linear layer's name ends with; the MLP of a mixture block.
     std::size_t add_adapter(const std::string& name, AdapterConfig config, std::uint64_t seed);
     /// Adds one of a PEFT folder. Errors (data): it changes a layer that this encoder lacks, or one of another shape.
     std::size_t add_adapter(const std::string& name, const AdapterFolder& folder);
@@ -137,9 +139,9 @@ class Encoder {
     static void route_tokens(Block& block, TokenRouting routing);
 
   private:
-    struct Slot;   // one parameter: its tensor, its names in a checkpoint, what the optimiser may do with it
-    struct Stream; // what flows between blocks
-    struct Shared; // what all blocks of a pass share: rotary tables, position bias
+    struct Slot;    // one parameter: its tensor, its names in a checkpoint, what the optimiser may do with it
+    struct Stream;  // what flows between blocks
+    struct Shared;  // what all blocks of a pass share: rotary tables, position bias
 
     void visit(const std::function<void(const Slot&)>& visitor);
     /// Puts each(tensor, exact) in the place of every tensor, adapters' too; `exact`: of a table or a router.
@@ -151,16 +153,21 @@ class Encoder {
     at::Tensor embed(const PackedBatch& batch, const ForwardContext& context) const;
     Shared shared_inputs(const PackedBatch& batch) const;
     void seed_part(const ForwardContext& context, const PackedBatch& batch, std::size_t part) const;
-    at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
+    at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared,
+                      const ForwardContext& context) const;
     at::Tensor mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     std::vector<LowRankPart> low_rank_parts(std::size_t index, BlockLinear which, const PackedLayout& layout) const;
-    at::Tensor adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
+    at::Tensor adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch,
+                       const ForwardContext& context) const;
     at::Tensor adapted_mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     const at::Tensor& weight_of(const LinearPlace& place) const;
     void run_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
-    void run_block_again(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
-    void post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
-    void pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;
+    void run_block_again(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                         const ForwardContext& context) const;
+    void post_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                         const ForwardContext& context) const;
+    void pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
+                        const ForwardContext& context) const;
 
     EncoderConfig config_;
     at::ScalarType dtype_;

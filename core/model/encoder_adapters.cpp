@@ -17,7 +17,9 @@
 namespace faceter {
 namespace {
 
-std::string tensor_name(const Adapter& adapter, const LowRankUpdate& update, char part) { return fmt::format("adapters.{}.{}.lora_{}.weight", adapter.name, update.place.module, part); }
+std::string tensor_name(const Adapter& adapter, const LowRankUpdate& update, char part) {
+    return fmt::format("adapters.{}.{}.lora_{}.weight", adapter.name, update.place.module, part);
+}
 
 /// The last parts of the names of query and value; of a family that joins them with key, the joined layer.
 std::vector<std::string> attention_targets(const EncoderNames& names) {
@@ -39,17 +41,23 @@ Adapter empty_adapter(const std::string& name, AdapterConfig config, std::size_t
     return adapter;
 }
 
-std::vector<LowRankUpdate>& updates_at(Adapter& adapter, const LinearPlace& place) { return adapter.blocks[place.block][static_cast<std::size_t>(place.which)]; }
+std::vector<LowRankUpdate>& updates_at(Adapter& adapter, const LinearPlace& place) {
+    return adapter.blocks[place.block][static_cast<std::size_t>(place.which)];
+}
 
 }  // namespace
 
 const at::Tensor& Encoder::weight_of(const LinearPlace& place) const {
     const Block& block = blocks_[place.block];
     switch (place.which) {
-        case BlockLinear::qkv: return block.qkv.weight;
-        case BlockLinear::attention_output: return block.attention_output.weight;
-        case BlockLinear::up: return block.experts.front().up;
-        case BlockLinear::down: break;
+        case BlockLinear::qkv:
+            return block.qkv.weight;
+        case BlockLinear::attention_output:
+            return block.attention_output.weight;
+        case BlockLinear::up:
+            return block.experts.front().up;
+        case BlockLinear::down:
+            break;
     }
     return block.experts.front().down;
 }
@@ -91,7 +99,10 @@ std::size_t Encoder::add_adapter(const std::string& name, AdapterConfig config, 
         if (!is_adapter_target(place.module, adapter.config.targets)) continue;
         const auto generator = at::detail::createCPUGenerator(hash64(place.module, hash64(name, seed)));
         // Kaiming's uniform with a = sqrt(5), as PEFT: +- 1 / sqrt(in).
-        const at::Tensor a = at::rand({adapter.config.rank, place.columns}, generator, at::TensorOptions(at::kFloat)).mul_(2).sub_(1).div_(std::sqrt(static_cast<double>(place.columns)));
+        const at::Tensor a = at::rand({adapter.config.rank, place.columns}, generator, at::TensorOptions(at::kFloat))
+                                 .mul_(2)
+                                 .sub_(1)
+                                 .div_(std::sqrt(static_cast<double>(place.columns)));
         updates_at(adapter, place).push_back({place, a.to(dtype_), at::zeros({place.rows, adapter.config.rank}, dtype_)});
     }
     adapters_.push_back(std::move(adapter));
@@ -104,19 +115,20 @@ std::size_t Encoder::add_adapter(const std::string& name, const AdapterFolder& f
     for (const std::string& module : folder.modules) {
         // A model with a head calls its encoder "bert." or the like.
         const auto found = std::find_if(places.begin(), places.end(), [&](const LinearPlace& p) {
-            return std::any_of(config_.names.prefixes.begin(), config_.names.prefixes.end(), [&](const std::string& prefix) { return module == prefix + p.module; });
+            return std::any_of(config_.names.prefixes.begin(), config_.names.prefixes.end(),
+                               [&](const std::string& prefix) { return module == prefix + p.module; });
         });
         if (found == places.end())
-            throw data_error("{}: changes the layer {}, which this model ({} layers, {} wide) lacks; expected an adapter of this model", folder.folder.string(), faceter::quoted(module, 120),
-                             config_.num_layers, config_.hidden_dim);
+            throw data_error("{}: changes the layer {}, which this model ({} layers, {} wide) lacks; expected an adapter of this model",
+                             folder.folder.string(), faceter::quoted(module, 120), config_.num_layers, config_.hidden_dim);
         LowRankUpdate update{*found, {}, {}};
         for (const auto& [part, tensor, shape] : {std::tuple('A', &update.a, std::vector<std::int64_t>{folder.config.rank, found->columns}),
                                                   std::tuple('B', &update.b, std::vector<std::int64_t>{found->rows, folder.config.rank})}) {
             const std::string tensor_in_file = adapter_tensor_name(module, part);
             const TensorInfo& info = folder.weights.at(tensor_in_file);
             if (info.shape != shape)
-                throw data_error("{}: tensor '{}' has shape [{}], this model makes it [{}]; the adapter was trained on another model", folder.weights.description(), tensor_in_file,
-                                 fmt::join(info.shape, ", "), fmt::join(shape, ", "));
+                throw data_error("{}: tensor '{}' has shape [{}], this model makes it [{}]; the adapter was trained on another model",
+                                 folder.weights.description(), tensor_in_file, fmt::join(info.shape, ", "), fmt::join(shape, ", "));
             *tensor = at::empty(shape, at::kFloat);
             folder.weights.read_float(tensor_in_file, {tensor->data_ptr<float>(), static_cast<std::size_t>(tensor->numel())});
             *tensor = tensor->to(dtype_);
@@ -136,7 +148,8 @@ void Encoder::write_adapter(std::size_t index, const std::filesystem::path& fold
     for_each_update(adapter, [&](const LowRankUpdate& update) {
         for (const auto& [part, tensor] : {std::pair('A', update.a), std::pair('B', update.b)}) {
             kept.push_back(tensor.detach().to(at::kCPU, at::kFloat).contiguous());
-            writer.add(adapter_tensor_name(update.place.module, part), DType::f32, kept.back().sizes().vec(), kept.back().data_ptr<float>());
+            writer.add(adapter_tensor_name(update.place.module, part), DType::f32, kept.back().sizes().vec(),
+                       kept.back().data_ptr<float>());
         }
     });
     writer.write(folder / "adapter_model.safetensors");
@@ -169,13 +182,15 @@ std::vector<LowRankPart> Encoder::low_rank_parts(std::size_t index, BlockLinear 
     for (const Segment& segment : layout.segments()) {
         if (segment.expert <= 0) continue;
         const Adapter& adapter = adapters_[static_cast<std::size_t>(segment.expert) - 1];
-        for (const LowRankUpdate& update : adapter.blocks[index][static_cast<std::size_t>(which)]) parts.push_back({segment.begin, segment.end, &update, adapter.config.scale()});
+        for (const LowRankUpdate& update : adapter.blocks[index][static_cast<std::size_t>(which)])
+            parts.push_back({segment.begin, segment.end, &update, adapter.config.scale()});
     }
     return parts;
 }
 
 /// y + scale * B A dropout(x) for the sequences that go through an adapter. One mask serves query, key and value, whose input is the same.
-at::Tensor Encoder::adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
+at::Tensor Encoder::adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch,
+                            const ForwardContext& context) const {
     const auto parts = low_rank_parts(index, which, *batch.layout);
     if (parts.empty()) return y;
     double p = 0;

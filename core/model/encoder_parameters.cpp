@@ -10,15 +10,17 @@ namespace faceter {
 
 /// One parameter: where its names stand in a checkpoint, what they are, and what the optimiser may do.
 struct Encoder::Slot {
-    std::string place;                 ///< the block's prefix; empty outside blocks
-    std::vector<std::string> names;    ///< its rows' names in order, without `place`
+    std::string place;               ///< the block's prefix; empty outside blocks
+    std::vector<std::string> names;  ///< its rows' names in order, without `place`
     at::Tensor* tensor;
     bool decay;
-    int expert = -1;                   ///< its task expert's index; -1: shared
-    std::int64_t turned = 0;           ///< > 0: the checkpoint has each of so many row blocks transposed
-    bool exact = false;                ///< stays in full precision where products do not
+    int expert = -1;          ///< its task expert's index; -1: shared
+    std::int64_t turned = 0;  ///< > 0: the checkpoint has each of so many row blocks transposed
+    bool exact = false;       ///< stays in full precision where products do not
 
-    std::string full(const std::string& name) const { return expert < 0 ? place + name : fmt::format("{}experts.{}.{}", place, expert, name); }
+    std::string full(const std::string& name) const {
+        return expert < 0 ? place + name : fmt::format("{}experts.{}.{}", place, expert, name);
+    }
     std::string parameter_name() const {
         std::vector<std::string> all;
         for (const std::string& name : names) all.push_back(full(name));
@@ -71,7 +73,8 @@ Expert Expert::clone() const { return {copy(before), copy(up), copy(up_bias), co
 
 Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype) : config_(std::move(config)), dtype_(dtype) {
     const EncoderConfig& c = config_;
-    const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, inner = c.intermediate_dim, upper = c.gated ? 2 * inner : inner;
+    const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, inner = c.intermediate_dim,
+                       upper = c.gated ? 2 * inner : inner;
     const auto make = [&](bool wanted, std::vector<std::int64_t> shape) { return wanted ? at::zeros(shape, dtype_) : at::Tensor(); };
     const auto norm = [&](bool wanted) { return NormParameter{make(wanted, {d}), make(wanted && c.norm_bias, {d})}; };
     word_ = make(true, {c.vocab_size, d});
@@ -85,7 +88,8 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
         block.first_norm = norm(c.pre_norm && c.has_attention_norm(i));
         block.qkv = {make(true, {3 * attention, d}), make(c.qkv_bias, {3 * attention})};
         block.attention_output = {make(true, {d, attention}), make(c.attention_output_bias, {d})};
-        block.experts.push_back({norm(true), make(true, {upper, d}), make(c.up_bias, {upper}), make(true, {d, inner}), make(c.down_bias, {d}), norm(!c.pre_norm)});
+        block.experts.push_back({norm(true), make(true, {upper, d}), make(c.up_bias, {upper}), make(true, {d, inner}),
+                                 make(c.down_bias, {d}), norm(!c.pre_norm)});
         blocks_.push_back(std::move(block));
     }
     for (std::int64_t i = 0; i < c.num_layers; ++i)
@@ -179,7 +183,9 @@ void Encoder::visit(const std::function<void(const Slot&)>& visitor) {
 
 std::vector<Parameter> Encoder::parameters() const {
     std::vector<Parameter> all;
-    const_cast<Encoder*>(this)->visit([&](const Slot& slot) { all.push_back({slot.parameter_name(), *slot.tensor, slot.decay, slot.expert}); });
+    const_cast<Encoder*>(this)->visit([&](const Slot& slot) {
+        all.push_back({slot.parameter_name(), *slot.tensor, slot.decay, slot.expert});
+    });
     return all;
 }
 
@@ -205,8 +211,8 @@ void Encoder::read_slot(const Weights& weights, const Slot& slot, const std::vec
         const at::Tensor shape = slot.stored(i), own = slot.rows(i);
         const TensorInfo& info = weights.at(names[i]);
         if (!std::equal(info.shape.begin(), info.shape.end(), shape.sizes().begin(), shape.sizes().end()))
-            throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), names[i], fmt::join(info.shape, ", "),
-                             fmt::join(shape.sizes(), ", "));
+            throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), names[i],
+                             fmt::join(info.shape, ", "), fmt::join(shape.sizes(), ", "));
         const bool in_place = slot.turned == 0 && own.scalar_type() == at::kFloat && own.device().is_cpu() && own.is_contiguous();
         const at::Tensor values = in_place ? own : at::empty(shape.sizes(), at::kFloat);
         weights.read_float(names[i], {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
@@ -226,7 +232,8 @@ void Encoder::load_weights(const Weights& weights, const std::string& own_prefix
     visit([&](const Slot& slot) {
         std::vector<std::string> names;
         for (const std::string& part : slot.names) {
-            const bool head = std::any_of(heads_.begin(), heads_.end(), [&](const DenseHead& h) { return slot.place.empty() && part.starts_with(h.module.name + "."); });
+            const bool head = std::any_of(heads_.begin(), heads_.end(),
+                                          [&](const DenseHead& h) { return slot.place.empty() && part.starts_with(h.module.name + "."); });
             std::string name = (head ? own_prefix : prefix) + slot.full(part);
             const std::string alias = prefix + config_.names.word_alias + ".weight", old = first_bert_name(name);
             if (!weights.find(name) && weights.find(old)) name = old;

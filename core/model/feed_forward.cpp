@@ -19,7 +19,8 @@ struct Chunk {
 
 std::vector<Chunk> chunks_of(const Segment& segment) {
     std::vector<Chunk> chunks;
-    for (std::int64_t row = segment.begin; row < segment.end; row += chunk_rows) chunks.push_back({row, std::min(chunk_rows, segment.end - row)});
+    for (std::int64_t row = segment.begin; row < segment.end; row += chunk_rows)
+        chunks.push_back({row, std::min(chunk_rows, segment.end - row)});
     return chunks;
 }
 
@@ -27,7 +28,7 @@ std::vector<Chunk> chunks_of(const Segment& segment) {
 struct FeedForwardShape {
     std::vector<Segment> segments;
     FeedForwardForm form;
-    std::int64_t stacked_experts = 0;   ///< 0: weights are given a segment
+    std::int64_t stacked_experts = 0;  ///< 0: weights are given a segment
     bool has_bias = true;
 
     at::Tensor part(at::TensorList weights, std::size_t segment, std::size_t which) const {
@@ -50,25 +51,28 @@ void activate(const FeedForwardShape& shape, const at::Tensor& u, const at::Tens
     const std::int64_t rows = u.size(0), width = u.size(1), inner = g.size(1);
     parallel_tasks((rows + kernel_rows - 1) / kernel_rows, [&](std::int64_t block) {
         const std::int64_t row = block * kernel_rows;
-        kernels::kernels().activation(shape.kernel(std::min(kernel_rows, rows - row), width), data(u) + row * width, bias_data(bias), data(g) + row * inner);
+        kernels::kernels().activation(shape.kernel(std::min(kernel_rows, rows - row), width), data(u) + row * width, bias_data(bias),
+                                      data(g) + row * inner);
     });
 }
 
 /// g = f(u + bias) again, du = dg f'(u + bias), bias_gradient += column sums of du.
-void activate_backward(const FeedForwardShape& shape, const at::Tensor& u, const at::Tensor& bias, const at::Tensor& dg, const at::Tensor& g, const at::Tensor& du,
-                       const at::Tensor& bias_gradient) {
+void activate_backward(const FeedForwardShape& shape, const at::Tensor& u, const at::Tensor& bias, const at::Tensor& dg,
+                       const at::Tensor& g, const at::Tensor& du, const at::Tensor& bias_gradient) {
     const std::int64_t rows = u.size(0), width = u.size(1), inner = g.size(1), blocks = (rows + kernel_rows - 1) / kernel_rows;
     const at::Tensor sums = bias_gradient.defined() ? at::zeros({blocks, width}, u.options()) : at::Tensor();
     parallel_tasks(blocks, [&](std::int64_t block) {
         const std::int64_t row = block * kernel_rows;
-        kernels::kernels().activation_backward(shape.kernel(std::min(kernel_rows, rows - row), width), data(u) + row * width, bias_data(bias), data(dg) + row * inner,
-                                               data(g) + row * inner, data(du) + row * width, sums.defined() ? data(sums) + block * width : nullptr);
+        kernels::kernels().activation_backward(shape.kernel(std::min(kernel_rows, rows - row), width), data(u) + row * width,
+                                               bias_data(bias), data(dg) + row * inner, data(g) + row * inner, data(du) + row * width,
+                                               sums.defined() ? data(sums) + block * width : nullptr);
     });
     if (sums.defined()) bias_gradient.add_(sums.sum(0));
 }
 
-/// x w^T. oneDNN sums in another order for few rows than for many, so a batch cut into segments would differ in the last bit from the same batch in one
-/// piece: few rows are filled up where that matters (an upcycled mixture equals its dense parent exactly, methods.md section 2).
+/// x w^T. oneDNN sums in another order for few rows than for many, so a batch cut into segments would differ in the last bit from the same
+/// batch in one piece: few rows are filled up where that matters (an upcycled mixture equals its dense parent exactly, methods.md section
+/// 2).
 at::Tensor segment_product(const at::Tensor& x, const at::Tensor& w, bool same_bits) {
     constexpr std::int64_t many_rows = 96;
     if (!same_bits || x.size(0) >= many_rows) return product_transposed(x, w);
@@ -111,7 +115,8 @@ class WeightGradients {
 
 /// Saved: x, the weights, then u = x up^T (before the bias) of each segment.
 struct FeedForward : Function<FeedForward> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, bool keep, at::TensorList weights) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, bool keep,
+                              at::TensorList weights) {
         const at::Tensor x = input.contiguous();
         std::vector<at::Tensor> out;
         const bool same_bits = shape.stacked_experts == 0 && (keep || shape.segments.size() > 1);
@@ -122,7 +127,8 @@ struct FeedForward : Function<FeedForward> {
             const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
             if (keep) saved.push_back(segment_product(x.narrow(0, segment.begin, segment.rows()), up, same_bits));
             for (const Chunk& c : chunks_of(segment)) {
-                const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segment.begin, c.rows) : segment_product(x.narrow(0, c.begin, c.rows), up, same_bits);
+                const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segment.begin, c.rows)
+                                          : segment_product(x.narrow(0, c.begin, c.rows), up, same_bits);
                 const at::Tensor g = keep || shape.form.gated ? at::empty({c.rows, down.size(1)}, u.options()) : u;
                 activate(shape, u, bias, g);
                 out.push_back(segment_product(g, down, same_bits));
@@ -148,7 +154,8 @@ struct FeedForward : Function<FeedForward> {
             const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
             const at::Tensor &u_rows = saved[1 + num_weights + s], dbias = trained ? sums.bias(s, bias) : at::Tensor();
             for (const Chunk& c : chunks_of(shape.segments[s])) {
-                const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows), dout_rows = dout.narrow(0, c.begin, c.rows);
+                const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows),
+                                 dout_rows = dout.narrow(0, c.begin, c.rows);
                 const at::Tensor dg = product(dout_rows, down), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
                 activate_backward(shape, u, bias, dg, g, du, dbias);
                 if (trained) {
@@ -186,15 +193,24 @@ at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
     const at::Tensor a = u.narrow(1, 0, inner);
     at::Tensor value;
     switch (form.activation) {
-        case Activation::gelu: value = at::gelu(a); break;
-        case Activation::gelu_tanh: value = at::gelu(a, "tanh"); break;
-        case Activation::relu: value = at::relu(a); break;
-        case Activation::silu: value = at::silu(a); break;
+        case Activation::gelu:
+            value = at::gelu(a);
+            break;
+        case Activation::gelu_tanh:
+            value = at::gelu(a, "tanh");
+            break;
+        case Activation::relu:
+            value = at::relu(a);
+            break;
+        case Activation::silu:
+            value = at::silu(a);
+            break;
     }
     return form.gated ? value * u.narrow(1, inner, inner) : value;
 }
 
-at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights, const FeedForwardForm& form) {
+at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
+                        const FeedForwardForm& form) {
     const bool has_bias = weights[0].up_bias.defined();
     const at::Tensor nothing = has_bias ? at::Tensor() : at::empty({0}, x.options());
     std::vector<at::Tensor> flat;
@@ -202,10 +218,11 @@ at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segment
     return run(x, {segments, form, 0, has_bias}, flat);
 }
 
-at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked, std::int64_t num_experts,
-                                const FeedForwardForm& form) {
+at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,
+                                std::int64_t num_experts, const FeedForwardForm& form) {
     const bool has_bias = stacked.up_bias.defined();
-    return run(x, {segments, form, num_experts, has_bias}, {stacked.up, has_bias ? stacked.up_bias : at::empty({0}, x.options()), stacked.down});
+    return run(x, {segments, form, num_experts, has_bias},
+               {stacked.up, has_bias ? stacked.up_bias : at::empty({0}, x.options()), stacked.down});
 }
 
 }  // namespace faceter

@@ -23,13 +23,15 @@ using PartShapes = std::vector<PartShape>;
 
 PartShapes shapes_of(const std::vector<LowRankPart>& parts) {
     PartShapes shapes;
-    for (const LowRankPart& p : parts) shapes.push_back({p.begin, p.end - p.begin, p.update->place.first_row, p.update->place.rows, p.scale});
+    for (const LowRankPart& p : parts)
+        shapes.push_back({p.begin, p.end - p.begin, p.update->place.first_row, p.update->place.rows, p.scale});
     return shapes;
 }
 
 /// Saved: x, then A, B and h = x A^T of each part.
 struct LowRank : Function<LowRank> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& y, const at::Tensor& x, const PartShapes& shapes, bool keep, at::TensorList weights) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& y, const at::Tensor& x, const PartShapes& shapes, bool keep,
+                              at::TensorList weights) {
         variable_list saved{x};
         for (std::size_t i = 0; i < shapes.size(); ++i) {
             const at::Tensor &a = weights[2 * i], &b = weights[2 * i + 1];
@@ -54,7 +56,7 @@ struct LowRank : Function<LowRank> {
         for (std::size_t i = 0; i < shapes.size(); ++i) {
             const at::Tensor &a = saved[1 + 3 * i], &b = saved[2 + 3 * i], &h = saved[3 + 3 * i];
             const bool trained = context->needs_input_grad(2 + 2 * i) || context->needs_input_grad(3 + 2 * i);
-            const at::Tensor dpart = shapes[i].of_output(dy).contiguous();                                    // [n, out]
+            const at::Tensor dpart = shapes[i].of_output(dy).contiguous();                                           // [n, out]
             const at::Tensor dh = trained || dx.defined() ? product(dpart, b).mul_(shapes[i].scale) : at::Tensor();  // [n, r]
             if (dx.defined()) shapes[i].of_input(dx).addmm_(dh, a);
             result.push_back(trained ? product(dh.t(), shapes[i].of_input(x)) : at::Tensor());
@@ -67,7 +69,8 @@ struct LowRank : Function<LowRank> {
 at::Tensor plain_low_rank(const at::Tensor& y, const at::Tensor& x, const PartShapes& shapes, const std::vector<at::Tensor>& weights) {
     const at::Tensor update = at::zeros_like(y);
     for (std::size_t i = 0; i < shapes.size(); ++i)
-        shapes[i].of_output(update).add_(at::linear(at::linear(shapes[i].of_input(x), weights[2 * i]), weights[2 * i + 1]), shapes[i].scale);
+        shapes[i].of_output(update).add_(at::linear(at::linear(shapes[i].of_input(x), weights[2 * i]), weights[2 * i + 1]),
+                                         shapes[i].scale);
     return y + update;
 }
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t num_block_linears = 4;
 
 /// One linear layer as its checkpoint names it: rows of a block's weight.
 struct LinearPlace {
-    std::string module;                        ///< "encoder.layer.0.attention.self.query"
+    std::string module;  ///< "encoder.layer.0.attention.self.query"
     std::size_t block = 0;
     BlockLinear which = BlockLinear::qkv;
     std::int64_t first_row = 0, rows = 0, columns = 0;
@@ -24,7 +24,7 @@ struct LinearPlace {
 /// The low-rank update of one linear layer: rows [place.first_row, + place.rows) of its output gain scale * B A x.
 struct LowRankUpdate {
     LinearPlace place;
-    at::Tensor a, b;                           ///< [r, in], [out, r]
+    at::Tensor a, b;  ///< [r, in], [out, r]
 };
 
 /// A low-rank adapter of an encoder (LoRA): one update for each linear layer that it targets.
@@ -41,8 +41,8 @@ struct LowRankPart {
     const LowRankUpdate* update = nullptr;
     double scale = 1;
 };
-/// y + sum over the parts of scale * (x A^T) B^T in their rows and columns. y: [T, out], x: [T, in] -> [T, out]. y is consumed: it is added to in place where it
-/// can be. Frozen weights and inputs get no gradient computed.
+/// y + sum over the parts of scale * (x A^T) B^T in their rows and columns. y: [T, out], x: [T, in] -> [T, out]. y is consumed: it is added
+/// to in place where it can be. Frozen weights and inputs get no gradient computed.
 at::Tensor add_low_rank(const at::Tensor& y, const at::Tensor& x, const std::vector<LowRankPart>& parts);
 
 }  // namespace faceter

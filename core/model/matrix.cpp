@@ -26,7 +26,8 @@ bool made_by_intel() {
 using LinearPointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, c10::string_view,
                                    c10::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
 
-/// oneDNN's linear layer as libtorch registers it; nothing where this build of libtorch has none, or its own library (MKL) is made for this processor.
+/// oneDNN's linear layer as libtorch registers it; nothing where this build of libtorch has none, or its own library (MKL) is made for this
+/// processor.
 const std::optional<c10::TypedOperatorHandle<LinearPointwise>>& onednn_linear() {
     static const auto handle = []() -> std::optional<c10::TypedOperatorHandle<LinearPointwise>> {
         if (at::hasMKL() && made_by_intel()) return std::nullopt;
@@ -39,7 +40,8 @@ const std::optional<c10::TypedOperatorHandle<LinearPointwise>>& onednn_linear() 
 
 thread_local bool bf16_products = false;
 
-/// oneDNN's arithmetic of float32 products is a setting of the whole process: set for one product only, so that losses and routers stay exact.
+/// oneDNN's arithmetic of float32 products is a setting of the whole process: set for one product only, so that losses and routers stay
+/// exact.
 class OnednnPrecision {
   public:
     OnednnPrecision() { set(bf16_products ? at::Float32Precision::BF16 : at::Float32Precision::NONE); }
@@ -61,7 +63,8 @@ struct LinearLayer : Function<LinearLayer> {
         const auto saved = context->get_saved_variables();
         const at::Tensor dy = gradients[0].contiguous();
         const at::Tensor dx = context->needs_input_grad(0) ? product(dy, saved[1]) : at::Tensor();
-        const at::Tensor dweight = context->needs_input_grad(1) ? product(dy.t(), saved[0]) : at::Tensor();  // not where it is frozen under an adapter
+        const at::Tensor dweight =
+            context->needs_input_grad(1) ? product(dy.t(), saved[0]) : at::Tensor();  // not where it is frozen under an adapter
         const at::Tensor dbias = context->saved_data["bias"].toBool() && context->needs_input_grad(2) ? dy.sum(0) : at::Tensor();
         return {dx, dweight, dbias};
     }
@@ -77,7 +80,8 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
     const auto& onednn = onednn_linear();
     if (!onednn || x.size(0) == 0) return bias.defined() ? at::addmm(bias, x, w.t()) : at::mm(x, w.t());
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    return onednn->call(x, w, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt, "none", c10::List<std::optional<at::Scalar>>(), "");
+    return onednn->call(x, w, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt, "none",
+                        c10::List<std::optional<at::Scalar>>(), "");
 }
 
 at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {

@@ -3,11 +3,12 @@
 
 namespace faceter {
 
-/// The matrix products of the float32 CPU path. They go through oneDNN, whose kernels are made for the processor at hand whoever built it: where ATen's
-/// default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided operands (transposes) are taken as they are.
+/// The matrix products of the float32 CPU path. They go through oneDNN, whose kernels are made for the processor at hand whoever built it:
+/// where ATen's default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided operands (transposes)
+/// are taken as they are.
 
-/// While one that is on lives, this thread's products round their operands to bfloat16 and add in float32, where the processor multiplies bfloat16 (AMX,
-/// AVX512-BF16: two to three times as fast); elsewhere nothing changes. Everything between the products stays float32.
+/// While one that is on lives, this thread's products round their operands to bfloat16 and add in float32, where the processor multiplies
+/// bfloat16 (AMX, AVX512-BF16: two to three times as fast); elsewhere nothing changes. Everything between the products stays float32.
 class Bf16Products {
   public:
     explicit Bf16Products(bool on);

@@ -25,7 +25,7 @@ struct HeadNames {
     std::string dense;
     std::vector<std::string> norm, bias;
     std::string decoder;
-    bool inner_bias = true;   ///< ModernBERT has none but the decoder's
+    bool inner_bias = true;  ///< ModernBERT has none but the decoder's
 };
 
 const std::map<std::string, HeadNames>& families() {
@@ -33,9 +33,15 @@ const std::map<std::string, HeadNames>& families() {
                                    {"cls.predictions.transform.LayerNorm", "cls.predictions.transform.layer_norm"},
                                    {"cls.predictions.bias", "cls.predictions.decoder.bias"},
                                    "cls.predictions.decoder.weight"};
-    static const HeadNames roberta = {"lm_head.dense", {"lm_head.layer_norm"}, {"lm_head.bias", "lm_head.decoder.bias"}, "lm_head.decoder.weight"};
+    static const HeadNames roberta = {
+        "lm_head.dense", {"lm_head.layer_norm"}, {"lm_head.bias", "lm_head.decoder.bias"}, "lm_head.decoder.weight"};
     static const std::map<std::string, HeadNames> all = {
-        {"bert", bert}, {"nomic_bert", bert}, {"roberta", roberta}, {"xlm-roberta", roberta}, {"camembert", roberta}, {"mpnet", roberta},
+        {"bert", bert},
+        {"nomic_bert", bert},
+        {"roberta", roberta},
+        {"xlm-roberta", roberta},
+        {"camembert", roberta},
+        {"mpnet", roberta},
         {"distilbert", {"vocab_transform", {"vocab_layer_norm"}, {"vocab_projector.bias"}, "vocab_projector.weight"}},
         {"modernbert", {"head.dense", {"head.norm"}, {"decoder.bias"}, "decoder.weight", false}}};
     return all;
@@ -43,7 +49,10 @@ const std::map<std::string, HeadNames>& families() {
 
 const HeadNames& names_of(const std::string& model_type) {
     const auto found = families().find(model_type);
-    if (found == families().end()) throw settings_error("a model of type {} has no head for masked-language modelling; BERT, NomicBERT, XLM-R, DistilBERT, MPNet and ModernBERT have", faceter::quoted(model_type));
+    if (found == families().end())
+        throw settings_error(
+            "a model of type {} has no head for masked-language modelling; BERT, NomicBERT, XLM-R, DistilBERT, MPNet and ModernBERT have",
+            faceter::quoted(model_type));
     return found->second;
 }
 
@@ -55,7 +64,9 @@ std::string name_in(const Weights& weights, const std::vector<std::string>& name
     return names.front() + endings.front();
 }
 
-void read_into(const Weights& weights, const std::string& name, const at::Tensor& tensor) { read_tensor_into(weights, name, tensor, "the encoder makes it"); }
+void read_into(const Weights& weights, const std::string& name, const at::Tensor& tensor) {
+    read_tensor_into(weights, name, tensor, "the encoder makes it");
+}
 
 }  // namespace
 
@@ -82,8 +93,10 @@ bool MlmHead::load(const Weights& weights, const Json& config) {
     const HeadNames& names = names_of(model_type_);
     if (!weights.find(names.dense + ".weight")) return false;
     if (weights.find(names.decoder) && !json_or<bool>(config, "tie_word_embeddings", true, "config.json"))
-        throw data_error("{}: its decoder {} is not tied to the word embeddings (tie_word_embeddings: false), which is not supported; remove the head's tensors to start with a fresh one",
-                         weights.description(), names.decoder);
+        throw data_error(
+            "{}: its decoder {} is not tied to the word embeddings (tie_word_embeddings: false), which is not supported; remove the head's "
+            "tensors to start with a fresh one",
+            weights.description(), names.decoder);
     read_into(weights, names.dense + ".weight", dense_);
     read_into(weights, name_in(weights, names.norm, {".weight", ".gamma"}), gamma_);
     read_into(weights, name_in(weights, names.bias, {""}), bias_);
@@ -113,27 +126,31 @@ at::Tensor word_embeddings(const Encoder& encoder) {
 
 namespace {
 
-constexpr std::int64_t logits_at_a_time = std::int64_t{1} << 25;   // 128 MiB of float32
+constexpr std::int64_t logits_at_a_time = std::int64_t{1} << 25;  // 128 MiB of float32
 
 /// Loss, share of right guesses and, where wanted, gradients of the mean, in one walk over the rows.
 struct Walk {
     at::Tensor loss, right, dx, dweight, dbias;
 };
 
-Walk walk_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets, std::int64_t step, bool gradients) {
+Walk walk_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets, std::int64_t step,
+               bool gradients) {
     const std::int64_t rows = x.size(0);
     const bool fast = fast_path(x);
     Walk walk{at::zeros({}, x.options()), at::zeros({}, x.options().dtype(at::kLong)), {}, {}, {}};
     if (gradients) walk.dx = at::empty_like(x), walk.dweight = at::zeros_like(weight), walk.dbias = at::zeros_like(bias);
     for (std::int64_t begin = 0; begin < rows; begin += step) {
         const std::int64_t count = std::min(step, rows - begin);
-        const at::Tensor part = x.narrow(0, begin, count), target = targets.narrow(0, begin, count).unsqueeze(1);                            // [m, D], [m, 1]
-        at::Tensor logits = fast ? product_transposed(part, weight, bias) : at::addmm(bias, part, weight.t());                               // [m, V]
+        const at::Tensor part = x.narrow(0, begin, count), target = targets.narrow(0, begin, count).unsqueeze(1);  // [m, D], [m, 1]
+        at::Tensor logits = fast ? product_transposed(part, weight, bias) : at::addmm(bias, part, weight.t());     // [m, V]
         walk.right += (logits.argmax(1, true) == target).sum();
         const at::Tensor normaliser = logits.logsumexp(1, true);
         walk.loss += (normaliser - logits.gather(1, target)).sum();
         if (!gradients) continue;
-        logits.sub_(normaliser).exp_().scatter_add_(1, target, at::full_like(normaliser, -1)).div_(static_cast<double>(rows));               // d loss / d logits
+        logits.sub_(normaliser)
+            .exp_()
+            .scatter_add_(1, target, at::full_like(normaliser, -1))
+            .div_(static_cast<double>(rows));  // d loss / d logits
         walk.dx.narrow(0, begin, count).copy_(fast ? product(logits, weight) : logits.mm(weight));
         walk.dweight += fast ? product(logits.t(), part) : logits.t().mm(part);
         walk.dbias += logits.sum(0);
@@ -143,7 +160,8 @@ Walk walk_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& 
 }
 
 struct TokenCrossEntropy : Function<TokenCrossEntropy> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const Walk& walk) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                              const Walk& walk) {
         context->save_for_backward({walk.dx, walk.dweight, walk.dbias});
         return walk.loss.clone();
     }
@@ -155,7 +173,8 @@ struct TokenCrossEntropy : Function<TokenCrossEntropy> {
 
 }  // namespace
 
-TokenLoss token_cross_entropy(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets, std::int64_t rows_at_a_time) {
+TokenLoss token_cross_entropy(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets,
+                              std::int64_t rows_at_a_time) {
     const std::int64_t step = rows_at_a_time > 0 ? rows_at_a_time : std::max<std::int64_t>(1, logits_at_a_time / weight.size(0));
     const bool gradients = at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
     Walk walk;

@@ -24,7 +24,8 @@ kernels::NormParameters parameters_of(const at::TensorList& weights, int segment
 
 /// weights: bias, gamma, beta of each segment; what is absent is an empty tensor. Outputs: norm(z), and z where it is kept.
 struct AddNorm : Function<AddNorm> {
-    static variable_list forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& residual, const NormShape& shape, at::TensorList weights) {
+    static variable_list forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& residual, const NormShape& shape,
+                                 at::TensorList weights) {
         const at::Tensor z = x.variable_data(), base = residual.contiguous(), y = at::empty_like(z);
         const at::Tensor moments = at::empty({2, z.size(0)}, z.options());
         const auto& groups = shape.layout->groups(shape.by_expert);
@@ -35,8 +36,8 @@ struct AddNorm : Function<AddNorm> {
             const float* bias = shape.has_bias ? data(weights[3 * groups[g].segment]) : nullptr;
             for (const RowBlock& b : groups[g].blocks)
                 kernels::kernels().add_norm(data(z) + b.begin * width, bias, shape.has_residual ? data(base) + b.begin * width : nullptr,
-                                            data(y) + b.begin * width, data(moments) + b.begin, data(moments) + tokens + b.begin, b.rows, b.first_row,
-                                            b.sequence_key, dropout, norm);
+                                            data(y) + b.begin * width, data(moments) + b.begin, data(moments) + tokens + b.begin, b.rows,
+                                            b.first_row, b.sequence_key, dropout, norm);
         });
         variable_list saved{z.variable_data(), moments};
         saved.insert(saved.end(), weights.begin(), weights.end());
@@ -56,17 +57,18 @@ struct AddNorm : Function<AddNorm> {
         const auto& groups = shape.layout->groups(shape.by_expert);
         const std::int64_t width = z.size(1), tokens = z.size(0);
         const at::Tensor dx = at::empty_like(z), dz = shape.has_residual ? at::empty_like(z) : at::Tensor();
-        const at::Tensor sums = at::zeros({static_cast<std::int64_t>(groups.size()), 3, width}, z.options());  // dbias, dgamma, dbeta of each group
+        const at::Tensor sums =
+            at::zeros({static_cast<std::int64_t>(groups.size()), 3, width}, z.options());  // dbias, dgamma, dbeta of each group
         const auto dropout = shape.dropout.kernel();
         parallel_tasks(static_cast<std::int64_t>(groups.size()), [&](std::int64_t g) {
             const auto norm = parameters_of(weights, groups[g].segment, shape);
             float* sum = data(sums) + g * 3 * width;
             for (const RowBlock& b : groups[g].blocks) {
                 const std::int64_t at = b.begin * width;
-                kernels::kernels().add_norm_backward(data(z) + at, data(dy) + at, dsum.defined() ? data(dsum) + at : nullptr, data(moments) + b.begin,
-                                                     data(moments) + tokens + b.begin, data(dx) + at, shape.has_residual ? data(dz) + at : nullptr,
-                                                     sum + width, sum + 2 * width, shape.has_bias ? sum : nullptr, b.rows, b.first_row, b.sequence_key,
-                                                     dropout, norm);
+                kernels::kernels().add_norm_backward(data(z) + at, data(dy) + at, dsum.defined() ? data(dsum) + at : nullptr,
+                                                     data(moments) + b.begin, data(moments) + tokens + b.begin, data(dx) + at,
+                                                     shape.has_residual ? data(dz) + at : nullptr, sum + width, sum + 2 * width,
+                                                     shape.has_bias ? sum : nullptr, b.rows, b.first_row, b.sequence_key, dropout, norm);
             }
         });
         return with_weights({dx, dz, {}}, weights.size(), groups, sums, shape);
@@ -74,8 +76,8 @@ struct AddNorm : Function<AddNorm> {
 
   private:
     /// The gradients of the weights: the groups of a segment are neighbours.
-    static variable_list with_weights(variable_list result, std::size_t num_weights, const std::vector<PackedLayout::Group>& groups, const at::Tensor& sums,
-                                      const NormShape& shape) {
+    static variable_list with_weights(variable_list result, std::size_t num_weights, const std::vector<PackedLayout::Group>& groups,
+                                      const at::Tensor& sums, const NormShape& shape) {
         result.resize(3 + num_weights);
         const bool present[] = {shape.has_bias, true, shape.has_beta};
         std::size_t first = 0;
@@ -100,24 +102,28 @@ at::Tensor plain_norm(const at::Tensor& z, const NormWeights& weights, const Nor
 }
 
 /// In ATen operations, on the CPU and on accelerators.
-ResidualNorm plain_add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, const NormShape& shape) {
+ResidualNorm plain_add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights,
+                            const NormShape& shape) {
     const auto& segments = shape.by_expert ? shape.layout->segments() : shape.layout->whole();
     const auto by_segment = [&](const at::Tensor& rows, const auto& each) {
         std::vector<at::Tensor> parts;
-        for (std::size_t s = 0; s < segments.size(); ++s) parts.push_back(each(rows.narrow(0, segments[s].begin, segments[s].rows()), weights[s]));
+        for (std::size_t s = 0; s < segments.size(); ++s)
+            parts.push_back(each(rows.narrow(0, segments[s].begin, segments[s].rows()), weights[s]));
         return parts.size() == 1 ? parts[0] : at::cat(parts);
     };
     at::Tensor z = x;
-    if (shape.has_bias) z = by_segment(z, [](const at::Tensor& rows, const NormWeights& w) { return w.bias.defined() ? rows + w.bias : rows; });
+    if (shape.has_bias)
+        z = by_segment(z, [](const at::Tensor& rows, const NormWeights& w) { return w.bias.defined() ? rows + w.bias : rows; });
     z = packed_dropout(z, shape.layout, shape.dropout);
     if (residual.defined()) z = z + residual;
-    return {shape.form.keep_sum ? z : at::Tensor(), by_segment(z, [&](const at::Tensor& rows, const NormWeights& w) { return plain_norm(rows, w, shape.form); })};
+    return {shape.form.keep_sum ? z : at::Tensor(),
+            by_segment(z, [&](const at::Tensor& rows, const NormWeights& w) { return plain_norm(rows, w, shape.form); })};
 }
 
 }  // namespace
 
-ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, const NormForm& form,
-                      const LayoutPointer& layout, const DropoutSite& dropout) {
+ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert,
+                      const NormForm& form, const LayoutPointer& layout, const DropoutSite& dropout) {
     const NormShape shape{layout, by_expert, residual.defined(), weights[0].bias.defined(), weights[0].beta.defined(), form, dropout};
     if (!fast_path(x)) return plain_add_norm(x, residual, weights, shape);
     const at::Tensor nothing = at::empty({0}, x.options());

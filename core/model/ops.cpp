@@ -21,7 +21,8 @@ at::Tensor dropped(const at::Tensor& x, const PackedLayout& layout, const Dropou
     const auto width = static_cast<std::size_t>(in.size(1));
     parallel_tasks(static_cast<std::int64_t>(groups.size()), [&](std::int64_t g) {
         for (const RowBlock& b : groups[g].blocks)
-            kernels::kernels().dropout_rows(data(in) + b.begin * width, data(out) + b.begin * width, b.rows, width, b.first_row, b.sequence_key, mask);
+            kernels::kernels().dropout_rows(data(in) + b.begin * width, data(out) + b.begin * width, b.rows, width, b.first_row,
+                                            b.sequence_key, mask);
     });
     return out;
 }
@@ -47,7 +48,8 @@ std::pair<std::int64_t, std::int64_t> pooled_rows(const PackedLayout& layout, co
 
 struct MeanPool : Function<MeanPool> {
     using Shape = std::pair<LayoutPointer, std::vector<std::int64_t>>;
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const LayoutPointer& layout, const std::vector<std::int64_t>& skip) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const LayoutPointer& layout,
+                              const std::vector<std::int64_t>& skip) {
         context->saved_data["shape"] = Carried<Shape>::wrap({layout, skip});
         const at::Tensor in = x.contiguous(), out = at::zeros({layout->num_sequences(), x.size(1)}, x.options());
         const std::int64_t width = x.size(1);
@@ -88,7 +90,7 @@ std::pair<at::Tensor, at::Tensor> pooled_counts(const PackedLayout& layout, cons
 at::Tensor device_mean(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
     const DeviceLayout& there = layout.on(x.device());
     const auto [skipped, counts] = pooled_counts(layout, skip);
-    at::Tensor rows = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);   // a mean over many rows is not for bf16
+    at::Tensor rows = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);  // a mean over many rows is not for bf16
     if (!skip.empty()) {
         const at::Tensor counted = there.position >= to_device(skipped, x.device()).index_select(0, there.sequence);
         rows = rows * counted.unsqueeze(1).to(rows.scalar_type());
@@ -129,18 +131,24 @@ at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const Pack
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout) {
     if (dropout.p == 0) return x;
     switch (ops_form(x)) {
-        case OpsForm::kernels: return PackedDropout::apply(x, layout, dropout);
-        case OpsForm::device: return at::dropout(x, dropout.p, true);
-        case OpsForm::plain: break;
+        case OpsForm::kernels:
+            return PackedDropout::apply(x, layout, dropout);
+        case OpsForm::device:
+            return at::dropout(x, dropout.p, true);
+        case OpsForm::plain:
+            break;
     }
     return x * dropout_mask(x, x.size(1), *layout, dropout);
 }
 
 at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip) {
     if (pooling == Pooling::mean) switch (ops_form(x)) {
-            case OpsForm::kernels: return MeanPool::apply(x, layout, skip);
-            case OpsForm::device: return device_mean(x, *layout, skip);
-            case OpsForm::plain: return plain_mean(x, *layout, skip);
+            case OpsForm::kernels:
+                return MeanPool::apply(x, layout, skip);
+            case OpsForm::device:
+                return device_mean(x, *layout, skip);
+            case OpsForm::plain:
+                return plain_mean(x, *layout, skip);
         }
     const at::Tensor rows = at::empty({layout->num_sequences()}, at::kLong);
     for (std::int64_t s = 0; s < layout->num_sequences(); ++s)

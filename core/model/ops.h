@@ -9,9 +9,10 @@
 #include "model/packed.h"
 #include "model/routing.h"
 
-/// The few parts that encoders are composed of, on packed batches, with gradients. Each has a form for the CPU in float32 (own kernels around matrix
-/// products), one for accelerators (ATen operations over the whole batch that never wait for a result) and one that says the equation as it stands, a
-/// sequence at a time, for every other type: what the other two are tested against. `ops_form()` is the only place that chooses.
+/// The few parts that encoders are composed of, on packed batches, with gradients. Each has a form for the CPU in float32 (own kernels
+/// around matrix products), one for accelerators (ATen operations over the whole batch that never wait for a result) and one that says the
+/// equation as it stands, a sequence at a time, for every other type: what the other two are tested against. `ops_form()` is the only place
+/// that chooses.
 namespace faceter {
 
 enum class OpsForm { kernels, device, plain };
@@ -22,7 +23,8 @@ void force_ops(std::optional<OpsForm> form);
 /// True where the own kernels serve this tensor.
 inline bool fast_path(const at::Tensor& x) { return ops_form(x) == OpsForm::kernels; }
 
-/// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) (Su et al., 2021). [L, rotary_dim / 2] each, float32.
+/// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) (Su et al., 2021). [L, rotary_dim / 2]
+/// each, float32.
 struct RotaryTable {
     at::Tensor cosine, sine;
 };
@@ -31,13 +33,15 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, double ba
 /// What attention does beside its products.
 struct AttentionForm {
     std::int64_t heads = 1;
-    double scale = 1;                         ///< of the logits
-    std::int64_t window = 0;                  ///< a token sees those at most so far away; 0: all
-    std::shared_ptr<const RotaryTable> rotary;  ///< turns queries and keys, first half of the rotated elements against the second; may be null
-    at::Tensor position_bias;                 ///< [heads, 2 L - 1] added to the logits by distance (key - query) + L - 1, L the longest text; may be undefined
+    double scale = 1;         ///< of the logits
+    std::int64_t window = 0;  ///< a token sees those at most so far away; 0: all
+    std::shared_ptr<const RotaryTable>
+        rotary;  ///< turns queries and keys, first half of the rotated elements against the second; may be null
+    at::Tensor
+        position_bias;  ///< [heads, 2 L - 1] added to the logits by distance (key - query) + L - 1, L the longest text; may be undefined
 };
-/// softmax(scale q k^T + bias) v within each sequence. qkv: [T, 3 A], q | k | v, heads contiguous inside. Returns [T, A]. qkv is consumed: its storage may
-/// be overwritten.
+/// softmax(scale q k^T + bias) v within each sequence. qkv: [T, 3 A], q | k | v, heads contiguous inside. Returns [T, A]. qkv is consumed:
+/// its storage may be overwritten.
 at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout);
 
 /// The parameters of a residual norm for one segment: `bias` of the linear layer before it; bias and beta may be undefined.
@@ -45,47 +49,51 @@ struct NormWeights {
     at::Tensor bias, gamma, beta;
 };
 struct NormForm {
-    Norm kind = Norm::layer;                  ///< layer: (z - mean) / sd; rms: z / root mean square
+    Norm kind = Norm::layer;  ///< layer: (z - mean) / sd; rms: z / root mean square
     double epsilon = 1e-12;
-    bool keep_sum = false;                    ///< a pre-norm block needs z as well
+    bool keep_sum = false;  ///< a pre-norm block needs z as well
 };
 struct ResidualNorm {
-    at::Tensor sum;                           ///< z = dropout(x + bias) + residual [T, D], where wanted
-    at::Tensor normed;                        ///< norm(z) [T, D]
+    at::Tensor sum;     ///< z = dropout(x + bias) + residual [T, D], where wanted
+    at::Tensor normed;  ///< norm(z) [T, D]
 };
-/// `weights`: one for all rows, or one a segment of the layout (`by_expert`). `residual` may be undefined. x is consumed: its storage may be overwritten.
-ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert, const NormForm& form,
-                      const LayoutPointer& layout, const DropoutSite& dropout);
+/// `weights`: one for all rows, or one a segment of the layout (`by_expert`). `residual` may be undefined. x is consumed: its storage may
+/// be overwritten.
+ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert,
+                      const NormForm& form, const LayoutPointer& layout, const DropoutSite& dropout);
 
-/// The weights of a feed-forward: up [U, D], up_bias [U] (may be undefined), down [D, I]. The bias of `down` belongs to the norm that follows.
+/// The weights of a feed-forward: up [U, D], up_bias [U] (may be undefined), down [D, I]. The bias of `down` belongs to the norm that
+/// follows.
 struct FeedForwardWeights {
     at::Tensor up, up_bias, down;
 };
 struct FeedForwardForm {
     Activation activation = Activation::gelu;
-    bool gated = false;                       ///< U = 2 I: activation(first half) * second half (Shazeer, 2020)
+    bool gated = false;  ///< U = 2 I: activation(first half) * second half (Shazeer, 2020)
 };
 /// f(x up^T + up_bias) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] -> [T, D].
-at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights, const FeedForwardForm& form);
+at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
+                        const FeedForwardForm& form);
 /// The same with stacked experts: rows of segment s go through rows expert * U ... of `up` and expert * D ... of `down`.
-at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked, std::int64_t num_experts,
-                                const FeedForwardForm& form);
+at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,
+                                std::int64_t num_experts, const FeedForwardForm& form);
 
 /// The activation alone, composed of ATen operations: [T, U] -> [T, I].
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form);
 
-/// What a router's input is multiplied by in training, uniform in [1 - jitter, 1 + jitter] (Switch Transformer, 2.2): like x [T, D], the same for a sequence whatever
-/// batch it is in. An accelerator draws from its own generator.
+/// What a router's input is multiplied by in training, uniform in [1 - jitter, 1 + jitter] (Switch Transformer, 2.2): like x [T, D], the
+/// same for a sequence whatever batch it is in. An accelerator draws from its own generator.
 at::Tensor router_noise(const at::Tensor& x, const PackedLayout& layout, double jitter, std::uint64_t seed);
 
 /// A token-routed feed-forward on packed tokens [T, D]: dispatch by sorting, one segment-GEMM. `noise`: router_noise(), or undefined.
-at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, const at::Tensor& noise, RouterOutput* output);
+at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, const at::Tensor& noise,
+                               RouterOutput* output);
 
 /// x with elements dropped, rows keyed by their sequence.
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout);
 
-/// [T, D] -> [S, D]: the mean of a sequence's rows, its first or its last row. The first skip[s] rows stay out of the mean (include_prompt: false);
-/// `skip` may be empty.
+/// [T, D] -> [S, D]: the mean of a sequence's rows, its first or its last row. The first skip[s] rows stay out of the mean (include_prompt:
+/// false); `skip` may be empty.
 at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip);
 
 /// Rows divided by their length (at least 1e-12): [S, D].

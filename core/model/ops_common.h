@@ -7,8 +7,8 @@
 /// What the operations' implementations share. Not for others.
 namespace faceter {
 
-/// Runs task(i) for i < count on the threads of ATen's pool, as they become free. Each task writes its own outputs, so the bits do not depend on who
-/// does what. Tasks must not throw.
+/// Runs task(i) for i < count on the threads of ATen's pool, as they become free. Each task writes its own outputs, so the bits do not
+/// depend on who does what. Tasks must not throw.
 template <typename Task>
 void parallel_tasks(std::int64_t count, Task task) {
     if (count == 1 || at::get_num_threads() == 1 || at::in_parallel_region()) {

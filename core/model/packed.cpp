@@ -58,14 +58,16 @@ std::vector<PackedLayout::Group> PackedLayout::split(const std::vector<Segment>&
 
 const DeviceLayout& PackedLayout::on(const c10::Device& device) const {
     if (on_device_ && on_device_->offsets.device() == device) return *on_device_;
-    const at::Tensor offsets = at::empty({num_sequences() + 1}, at::kInt), sequence = at::empty({num_tokens()}, at::kLong), position = at::empty({num_tokens()}, at::kLong);
+    const at::Tensor offsets = at::empty({num_sequences() + 1}, at::kInt), sequence = at::empty({num_tokens()}, at::kLong),
+                     position = at::empty({num_tokens()}, at::kLong);
     std::copy(offsets_.begin(), offsets_.end(), offsets.data_ptr<std::int32_t>());
     auto *of = sequence.data_ptr<std::int64_t>(), *at = position.data_ptr<std::int64_t>();
     for (std::int64_t s = 0; s < num_sequences(); ++s) {
         std::fill_n(of + offsets_[s], length(s), s);
         std::iota(at + offsets_[s], at + offsets_[s + 1], std::int64_t{0});
     }
-    on_device_ = std::make_shared<DeviceLayout>(DeviceLayout{to_device(offsets, device), to_device(sequence, device), to_device(position, device)});
+    on_device_ =
+        std::make_shared<DeviceLayout>(DeviceLayout{to_device(offsets, device), to_device(sequence, device), to_device(position, device)});
     return *on_device_;
 }
 

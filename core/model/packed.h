@@ -18,15 +18,15 @@ struct Segment {
 
 /// Some rows of one sequence: what a row-wise kernel works on at a time.
 struct RowBlock {
-    std::int64_t begin, rows;       ///< packed rows
-    std::int64_t first_row;         ///< within the sequence
+    std::int64_t begin, rows;  ///< packed rows
+    std::int64_t first_row;    ///< within the sequence
     std::uint64_t sequence_key;
 };
 
 /// What an accelerator's operations need of a layout, on the device.
 struct DeviceLayout {
-    at::Tensor offsets;              ///< int32 [S + 1]
-    at::Tensor sequence, position;   ///< int64 [T]: which sequence a row belongs to, and its place in it
+    at::Tensor offsets;             ///< int32 [S + 1]
+    at::Tensor sequence, position;  ///< int64 [T]: which sequence a row belongs to, and its place in it
 };
 
 /// The shape of a packed batch: sequences end to end, no padding, those of one expert next to each other.

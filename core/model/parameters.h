@@ -10,8 +10,8 @@ namespace faceter {
 struct Parameter {
     std::string name;
     at::Tensor tensor;
-    bool decay = true;    ///< decoupled weight decay applies (not to norms and biases)
-    int expert = -1;      ///< -1: shared
+    bool decay = true;  ///< decoupled weight decay applies (not to norms and biases)
+    int expert = -1;    ///< -1: shared
 };
 
 /// A tensor under the name that the checkpoint's ecosystem gives it: often a view into a parameter (q, k and v are rows of one).

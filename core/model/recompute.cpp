@@ -17,12 +17,13 @@ struct Recomputed : torch::autograd::Function<Recomputed> {
     static variable_list forward(torch::autograd::AutogradContext* context, const Part& part, at::TensorList inputs) {
         context->save_for_backward(variable_list(inputs.begin(), inputs.end()));
         context->saved_data["part"] = Carried<Part>::wrap(part);
-        return part(inputs.vec());   // without gradients, as all of a function's forward
+        return part(inputs.vec());  // without gradients, as all of a function's forward
     }
 
     static variable_list backward(torch::autograd::AutogradContext* context, const variable_list& gradients) {
         variable_list inputs;
-        for (const at::Tensor& input : context->get_saved_variables()) inputs.push_back(input.detach().requires_grad_(input.is_floating_point()));
+        for (const at::Tensor& input : context->get_saved_variables())
+            inputs.push_back(input.detach().requires_grad_(input.is_floating_point()));
         variable_list outputs, wanted;
         {
             const at::AutoGradMode on(true);
@@ -44,7 +45,8 @@ struct Recomputed : torch::autograd::Function<Recomputed> {
 }  // namespace
 
 variable_list recomputed(const Part& part, const variable_list& inputs) {
-    const bool needed = at::GradMode::is_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& t) { return t.requires_grad(); });
+    const bool needed =
+        at::GradMode::is_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& t) { return t.requires_grad(); });
     return needed ? Recomputed::apply(part, at::TensorList(inputs)) : part(inputs);
 }
 

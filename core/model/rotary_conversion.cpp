@@ -10,10 +10,17 @@ namespace {
 
 void refuse_others(const EncoderConfig& c, const std::string& type) {
     if (c.max_positions == 0 || c.pre_norm || c.rotary_dim > 0)
-        throw data_error("a model of type {} has no table of absolute positions to replace; BERT, RoBERTa, XLM-R, CamemBERT and DistilBERT have", faceter::quoted(type));
-    if (c.relative_buckets > 0) throw data_error("a model of type {} has a relative position bias beside its absolute positions, which NomicBERT's layout has no place for", faceter::quoted(type));
-    if (c.activation != Activation::gelu || c.gated) throw data_error("the model's activation is not gelu, the only one that NomicBERT's layout has without gates");
-    if (c.head_dim % 2 != 0) throw data_error("heads of {} elements cannot be turned pair by pair; an even number was expected", c.head_dim);
+        throw data_error(
+            "a model of type {} has no table of absolute positions to replace; BERT, RoBERTa, XLM-R, CamemBERT and DistilBERT have",
+            faceter::quoted(type));
+    if (c.relative_buckets > 0)
+        throw data_error(
+            "a model of type {} has a relative position bias beside its absolute positions, which NomicBERT's layout has no place for",
+            faceter::quoted(type));
+    if (c.activation != Activation::gelu || c.gated)
+        throw data_error("the model's activation is not gelu, the only one that NomicBERT's layout has without gates");
+    if (c.head_dim % 2 != 0)
+        throw data_error("heads of {} elements cannot be turned pair by pair; an even number was expected", c.head_dim);
 }
 
 /// What the hub's NomicBERT configurations say of a form that is always the same.
@@ -63,12 +70,14 @@ Json rotary_config(const EncoderConfig& c, const Json& config, const RotaryConve
 }
 
 std::unique_ptr<Encoder> with_rotary_positions(const Encoder& from, const Json& rotary_config, const std::vector<DenseModule>& heads) {
-    auto to = std::make_unique<Encoder>(EncoderConfig::from_json(rotary_config, "config.json", Weights(std::vector<std::filesystem::path>{})), heads, from.dtype());
+    auto to = std::make_unique<Encoder>(
+        EncoderConfig::from_json(rotary_config, "config.json", Weights(std::vector<std::filesystem::path>{})), heads, from.dtype());
     std::vector<at::Tensor> kept;
     for (const Parameter& p : from.parameters())
         if (p.name != from.config().names.position + ".weight") kept.push_back(p.tensor.detach());
-    const auto parameters = to->parameters();   // both encoders list their parts in one order
-    if (parameters.size() != kept.size()) throw failure("the encoder has {} parameters beside its positions, NomicBERT's layout {}", kept.size(), parameters.size());
+    const auto parameters = to->parameters();  // both encoders list their parts in one order
+    if (parameters.size() != kept.size())
+        throw failure("the encoder has {} parameters beside its positions, NomicBERT's layout {}", kept.size(), parameters.size());
     for (std::size_t i = 0; i < kept.size(); ++i) parameters[i].tensor.detach().copy_(kept[i]);
     return to;
 }

@@ -21,10 +21,10 @@ using torch::autograd::variable_list;
 /// Assignments (token * k + choice) sorted by expert.
 struct Dispatch {
     std::int64_t top_k = 1;
-    std::vector<std::int64_t> assignment;   ///< [N]: which assignment each sorted row is
-    std::vector<std::int64_t> place;        ///< [T * k]: the sorted row of each assignment; -1 where it was dropped
-    std::vector<Segment> segments;          ///< rows of each expert that has any
-    at::Tensor load;                        ///< float64 [E]: assignments, dropped ones too
+    std::vector<std::int64_t> assignment;  ///< [N]: which assignment each sorted row is
+    std::vector<std::int64_t> place;       ///< [T * k]: the sorted row of each assignment; -1 where it was dropped
+    std::vector<Segment> segments;         ///< rows of each expert that has any
+    at::Tensor load;                       ///< float64 [E]: assignments, dropped ones too
     std::int64_t dropped = 0;
 };
 
@@ -36,7 +36,10 @@ Dispatch dispatch_of(const at::Tensor& experts, const TokenRouting& routing) {
     d.load = at::zeros({num_experts}, at::kDouble);
     auto* load = d.load.data_ptr<double>();
     for (std::int64_t a = 0; a < assignments; ++a) load[expert[a]] += 1;
-    const double limit = routing.capacity > 0 ? std::max(1.0, std::ceil(routing.capacity * static_cast<double>(assignments) / static_cast<double>(num_experts))) : 1e300;
+    const double limit =
+        routing.capacity > 0
+            ? std::max(1.0, std::ceil(routing.capacity * static_cast<double>(assignments) / static_cast<double>(num_experts)))
+            : 1e300;
     std::vector<std::int64_t> next(static_cast<std::size_t>(num_experts)), end(static_cast<std::size_t>(num_experts));
     std::int64_t row = 0;
     for (std::int64_t e = 0; e < num_experts; ++e) {
@@ -59,7 +62,8 @@ Dispatch dispatch_of(const at::Tensor& experts, const TokenRouting& routing) {
     return d;
 }
 
-/// Runs each(row) for row < rows on all threads, some rows a task: every row is written by one task, so there is nothing to add up across them.
+/// Runs each(row) for row < rows on all threads, some rows a task: every row is written by one task, so there is nothing to add up across
+/// them.
 template <typename Each>
 void for_rows(std::int64_t rows, const Each& each) {
     constexpr std::int64_t rows_a_task = 128;
@@ -91,11 +95,12 @@ template <typename T>
 void sum_choices(const Dispatch& dispatch, std::int64_t token, std::int64_t width, const T* rows, const T* weights, T* sum) {
     std::fill_n(sum, width, T(0));
     for (std::int64_t a = token * dispatch.top_k; a < (token + 1) * dispatch.top_k; ++a)
-        if (const std::int64_t place = dispatch.place[static_cast<std::size_t>(a)]; place >= 0) add_scaled(width, weights ? weights[a] : T(1), rows + place * width, sum);
+        if (const std::int64_t place = dispatch.place[static_cast<std::size_t>(a)]; place >= 0)
+            add_scaled(width, weights ? weights[a] : T(1), rows + place * width, sum);
 }
 
-/// x [T, D] -> [N, D], sorted by expert. Backward adds up the rows of each token in the order of its choices: no scattered additions, so that the bits
-/// do not depend on the threads.
+/// x [T, D] -> [N, D], sorted by expert. Backward adds up the rows of each token in the order of its choices: no scattered additions, so
+/// that the bits do not depend on the threads.
 struct SortRows : Function<SortRows> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const std::shared_ptr<const Dispatch>& dispatch) {
         context->saved_data["dispatch"] = Carried<std::shared_ptr<const Dispatch>>::wrap(dispatch);
@@ -125,16 +130,17 @@ struct SortRows : Function<SortRows> {
 
 /// y[t] = sum_j weight[t, j] rows[place of t's choice j]; rows [N, D], weight [T, k]. A dropped choice adds nothing and gets no gradient.
 struct CombineRows : Function<CombineRows> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& rows, const at::Tensor& weight, const std::shared_ptr<const Dispatch>& dispatch) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& rows, const at::Tensor& weight,
+                              const std::shared_ptr<const Dispatch>& dispatch) {
         const at::Tensor from = rows.contiguous(), by = weight.contiguous();
         context->save_for_backward({from, by});
         context->saved_data["dispatch"] = Carried<std::shared_ptr<const Dispatch>>::wrap(dispatch);
         const std::int64_t width = rows.size(1);
         at::Tensor y = at::empty({weight.size(0), width}, rows.options());
         AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "combine_rows", [&] {
-            for_rows(y.size(0), [&, source = from.data_ptr<scalar_t>(), scale = by.data_ptr<scalar_t>(), out = y.data_ptr<scalar_t>()](std::int64_t token) {
-                sum_choices<scalar_t>(*dispatch, token, width, source, scale, out + token * width);
-            });
+            for_rows(y.size(0),
+                     [&, source = from.data_ptr<scalar_t>(), scale = by.data_ptr<scalar_t>(), out = y.data_ptr<scalar_t>()](
+                         std::int64_t token) { sum_choices<scalar_t>(*dispatch, token, width, source, scale, out + token * width); });
         });
         return y;
     }
@@ -156,10 +162,12 @@ struct CombineRows : Function<CombineRows> {
     }
 };
 
-Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing, const FeedForwardForm& form) {
+Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing,
+                       const FeedForwardForm& form) {
     const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
     const at::Tensor rows = SortRows::apply(x, dispatch);
-    const at::Tensor outputs = stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
+    const at::Tensor outputs =
+        stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
     return {CombineRows::apply(outputs, weight, dispatch), dispatch->load, at::scalar_tensor(dispatch->dropped, at::kDouble)};
 }
 
@@ -170,7 +178,8 @@ at::Tensor router_noise(const at::Tensor& x, const PackedLayout& layout, double 
     if (ops_form(x) == OpsForm::device) return noise.uniform_(1 - jitter, 1 + jitter).to(x.scalar_type());
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
         const std::uint64_t own = hash64("sequence", seed ^ layout.keys()[static_cast<std::size_t>(s)]);
-        noise.narrow(0, layout.offsets()[static_cast<std::size_t>(s)], layout.length(s)).uniform_(1 - jitter, 1 + jitter, at::detail::createCPUGenerator(own));
+        noise.narrow(0, layout.offsets()[static_cast<std::size_t>(s)], layout.length(s))
+            .uniform_(1 - jitter, 1 + jitter, at::detail::createCPUGenerator(own));
     }
     return noise.to(x.scalar_type());
 }
@@ -188,14 +197,17 @@ void RoutingTotals::add(const RoutingTrace& trace) {
     if (!trace.empty()) tokens += trace.front().probabilities.size(0);
 }
 
-at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, const at::Tensor& noise, RouterOutput* output) {
-    // The router stays in float32 where the rest does not: a softmax over experts in half precision routes other tokens (Switch Transformer, 2.4).
+at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing, const FeedForwardForm& form, const at::Tensor& noise,
+                               RouterOutput* output) {
+    // The router stays in float32 where the rest does not: a softmax over experts in half precision routes other tokens (Switch
+    // Transformer, 2.4).
     const auto exact = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const at::Tensor logits = at::linear((noise.defined() ? x * noise : x).to(exact), routing.router.to(exact));  // [T, E]
     const at::Tensor probabilities = logits.softmax(-1);
     const auto [best, experts] = probabilities.topk(routing.top_k, -1);
     const at::Tensor weight = (routing.renormalise ? best / best.sum(-1, true) : best).to(x.scalar_type());  // [T, k]
-    auto [y, load, dropped] = ops_form(x) == OpsForm::device ? through_experts_on_device(x, experts, weight, routing, form) : through_experts(x, experts, weight, routing, form);
+    auto [y, load, dropped] = ops_form(x) == OpsForm::device ? through_experts_on_device(x, experts, weight, routing, form)
+                                                             : through_experts(x, experts, weight, routing, form);
     if (routing.bias.defined()) y = y + routing.bias;
     if (output) *output = {output->block, logits, probabilities, experts, load, dropped};
     return y;

@@ -15,11 +15,11 @@ using torch::autograd::variable_list;
 
 /// Assignments (token * k + choice) sorted by expert, all on the device.
 struct DeviceDispatch {
-    at::Tensor order, place;   ///< int64 [N]: the assignment of each sorted row, and the sorted row of each assignment
-    at::Tensor experts;        ///< int64 [N]: of the sorted rows
-    at::Tensor ends;           ///< int32 [E]: behind the last row of each expert
-    at::Tensor load;           ///< float64 [E]
-    at::Tensor kept;           ///< bool [N], by assignment; undefined: all
+    at::Tensor order, place;  ///< int64 [N]: the assignment of each sorted row, and the sorted row of each assignment
+    at::Tensor experts;       ///< int64 [N]: of the sorted rows
+    at::Tensor ends;          ///< int32 [E]: behind the last row of each expert
+    at::Tensor load;          ///< float64 [E]
+    at::Tensor kept;          ///< bool [N], by assignment; undefined: all
 };
 
 DeviceDispatch dispatch_on_device(const at::Tensor& chosen, const TokenRouting& routing) {
@@ -29,21 +29,24 @@ DeviceDispatch dispatch_on_device(const at::Tensor& chosen, const TokenRouting& 
     std::tie(d.experts, d.order) = flat.sort(/*stable=*/true, 0, false);
     const at::Tensor rows = at::arange(assignments, flat.options());
     d.place = at::empty_like(d.order).scatter_(0, d.order, rows);
-    d.load = at::zeros({routing.num_experts}, flat.options().dtype(at::kDouble)).scatter_add_(0, flat, at::ones({assignments}, flat.options().dtype(at::kDouble)));
+    d.load = at::zeros({routing.num_experts}, flat.options().dtype(at::kDouble))
+                 .scatter_add_(0, flat, at::ones({assignments}, flat.options().dtype(at::kDouble)));
     const at::Tensor ends = d.load.cumsum(0);
     d.ends = ends.to(at::kInt);
     if (routing.capacity > 0) {
-        const double limit = std::max(1.0, std::ceil(routing.capacity * static_cast<double>(assignments) / static_cast<double>(routing.num_experts)));
+        const double limit =
+            std::max(1.0, std::ceil(routing.capacity * static_cast<double>(assignments) / static_cast<double>(routing.num_experts)));
         const at::Tensor first = (ends - d.load).to(at::kLong).index_select(0, d.experts);
         d.kept = (rows - first < limit).index_select(0, d.place);
     }
     return d;
 }
 
-/// Rows in another order, each of x [T, D] `times` times: y[i] = x[from[i] / times]. `back` is from's inverse, so that backward gathers as well: additions
-/// that are scattered over threads would give other bits every time.
+/// Rows in another order, each of x [T, D] `times` times: y[i] = x[from[i] / times]. `back` is from's inverse, so that backward gathers as
+/// well: additions that are scattered over threads would give other bits every time.
 struct GatherRows : Function<GatherRows> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& from, const at::Tensor& back, std::int64_t times) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& from, const at::Tensor& back,
+                              std::int64_t times) {
         context->save_for_backward({back});
         context->saved_data["times"] = times;
         return x.index_select(0, times == 1 ? from : from.div(times, "floor"));
@@ -76,15 +79,19 @@ at::Tensor grouped_product(const at::Tensor& rows, const at::Tensor& weights, co
 
 }  // namespace
 
-Routed through_experts_on_device(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing, const FeedForwardForm& form) {
+Routed through_experts_on_device(const at::Tensor& x, const at::Tensor& experts, const at::Tensor& weight, const TokenRouting& routing,
+                                 const FeedForwardForm& form) {
     const DeviceDispatch d = dispatch_on_device(experts, routing);
     const std::int64_t count = routing.num_experts, k = routing.top_k, width = x.size(1);
-    at::Tensor u = grouped_product(GatherRows::apply(x, d.order, d.place, k), routing.up.view({count, -1, width}), d.ends);                 // [N, U]
+    at::Tensor u = grouped_product(GatherRows::apply(x, d.order, d.place, k), routing.up.view({count, -1, width}), d.ends);  // [N, U]
     // A product with one-hot rows: its backward is one as well, where a gather of few rows would add up in whatever order.
-    if (routing.up_bias.defined()) u = u + (d.experts.unsqueeze(1) == at::arange(count, d.experts.options())).to(u.scalar_type()).matmul(routing.up_bias.view({count, -1}));
-    const at::Tensor g = activate(u, form);                                                                                              // [N, I]
-    const at::Tensor outputs = grouped_product(g, routing.down.view({count, width, -1}), d.ends);                                        // [N, D]
-    const at::Tensor share = d.kept.defined() ? weight * d.kept.view_as(weight).to(weight.scalar_type()) : weight;                       // [T, k]
+    if (routing.up_bias.defined())
+        u = u + (d.experts.unsqueeze(1) == at::arange(count, d.experts.options()))
+                    .to(u.scalar_type())
+                    .matmul(routing.up_bias.view({count, -1}));
+    const at::Tensor g = activate(u, form);                                                                         // [N, I]
+    const at::Tensor outputs = grouped_product(g, routing.down.view({count, width, -1}), d.ends);                   // [N, D]
+    const at::Tensor share = d.kept.defined() ? weight * d.kept.view_as(weight).to(weight.scalar_type()) : weight;  // [T, k]
     const at::Tensor y = (GatherRows::apply(outputs, d.place, d.order, 1).view({-1, k, width}) * share.unsqueeze(-1)).sum(1);
     const at::Tensor dropped = d.kept.defined() ? d.kept.bitwise_not().sum().to(at::kDouble) : at::zeros({}, d.load.options());
     return {y, d.load, dropped};

@@ -8,9 +8,9 @@
 
 namespace faceter {
 
-/// Large blocks of memory out of one reserved range of addresses: best fit, neighbours join when they are freed. Packed batches have ever new sizes,
-/// and malloc's aligned allocation does not take a hole of just the right size again (glibc before 2.38), so that a heap of activations grows to
-/// a multiple of what is in use. What was freed stays resident for the next step. Safe to use from several threads.
+/// Large blocks of memory out of one reserved range of addresses: best fit, neighbours join when they are freed. Packed batches have ever
+/// new sizes, and malloc's aligned allocation does not take a hole of just the right size again (glibc before 2.38), so that a heap of
+/// activations grows to a multiple of what is in use. What was freed stays resident for the next step. Safe to use from several threads.
 class BlockArena {
   public:
     /// Reserves `bytes` of address space (nothing is resident yet); `valid()` is false where the system refuses.
@@ -39,8 +39,9 @@ class BlockArena {
     std::map<std::uintptr_t, std::size_t> holes_, blocks_;  // address -> size
 };
 
-/// Makes this process frugal with the memory of tensors: ATen takes large ones from a BlockArena, and oneDNN keeps few of the kernels that it generates
-/// anew for every shape. To be called once, before the first tensor is made; without effect on a system that refuses the address space.
+/// Makes this process frugal with the memory of tensors: ATen takes large ones from a BlockArena, and oneDNN keeps few of the kernels that
+/// it generates anew for every shape. To be called once, before the first tensor is made; without effect on a system that refuses the
+/// address space.
 void use_frugal_memory();
 
 }  // namespace faceter

@@ -11,6 +11,7 @@
 #else
 #define FACETER_SANITIZER "none"
 #endif
-#define FACETER_BUILD_FINGERPRINT                                                                                                    \
-    "cxx_abi=" FACETER_TEXT(__GXX_ABI_VERSION) ";cxx11_strings=" FACETER_TEXT(_GLIBCXX_USE_CXX11_ABI) ";torch=" TORCH_VERSION ";faceter=" FACETER_VERSION \
-    ";sanitizer=" FACETER_SANITIZER
+#define FACETER_BUILD_FINGERPRINT                                                                                                 \
+    "cxx_abi=" FACETER_TEXT(__GXX_ABI_VERSION) ";cxx11_strings=" FACETER_TEXT(_GLIBCXX_USE_CXX11_ABI) ";torch=" TORCH_VERSION     \
+                                                                                                      ";faceter=" FACETER_VERSION \
+                                                                                                      ";sanitizer=" FACETER_SANITIZER

@@ -16,7 +16,8 @@ std::string fingerprint_difference(const std::string& plugin, const std::string&
     const auto ours = split(own, ';'), theirs = split(plugin, ';');
     for (std::size_t i = 0; i < ours.size(); ++i)
         if (i >= theirs.size() || theirs[i] != ours[i])
-            return fmt::format("it was built with {}, this program with {}; build it again", i < theirs.size() ? theirs[i] : "nothing", ours[i]);
+            return fmt::format("it was built with {}, this program with {}; build it again", i < theirs.size() ? theirs[i] : "nothing",
+                               ours[i]);
     return "its build fingerprint has more fields than this program's; build it again";
 }
 
@@ -34,7 +35,8 @@ std::string load_one(const Manifest& manifest, Registry& registry) {
     const auto entry = reinterpret_cast<Entry>(::dlsym(library, "faceter_plugin_entry"));
     if (!entry) return "it has no function faceter_plugin_entry";
     const faceter_plugin* plugin = entry();
-    if (plugin->size != sizeof(faceter_plugin)) return fmt::format("its entry is {} bytes, expected {}; build it again", plugin->size, sizeof(faceter_plugin));
+    if (plugin->size != sizeof(faceter_plugin))
+        return fmt::format("its entry is {} bytes, expected {}; build it again", plugin->size, sizeof(faceter_plugin));
     if (auto difference = abi_difference(plugin->abi); !difference.empty()) return difference;
     if (auto difference = fingerprint_difference(plugin->fingerprint, build_fingerprint()); !difference.empty()) return difference;
     if (plugin->id != manifest.id) return fmt::format("the library calls itself '{}'", plugin->id);
@@ -65,7 +67,8 @@ const Registry& registry() {
         const PluginList found = find_plugins(plugin_folders());
         auto rejected = found.rejected;
         for (RejectedPlugin& plugin : load_plugins(found.manifests, made)) rejected.push_back(std::move(plugin));
-        for (const RejectedPlugin& plugin : rejected) fmt::print(stderr, "plugin {} is left out: {}\n", plugin.file.string(), plugin.reason);
+        for (const RejectedPlugin& plugin : rejected)
+            fmt::print(stderr, "plugin {} is left out: {}\n", plugin.file.string(), plugin.reason);
         return made;
     }();
     return loaded;

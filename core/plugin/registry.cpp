@@ -11,7 +11,8 @@ namespace {
 
 template <typename Factory>
 void add(std::map<std::string, Factory>& factories, const std::string& name, Factory factory, std::string_view what) {
-    if (!factories.emplace(name, std::move(factory)).second) throw failure("two plugins offer a {} named '{}'; remove one of them", what, name);
+    if (!factories.emplace(name, std::move(factory)).second)
+        throw failure("two plugins offer a {} named '{}'; remove one of them", what, name);
 }
 
 template <typename Factory>
@@ -35,7 +36,8 @@ class SimilarityAnalysis final : public Analysis {
     AnalysisResult run(const AnalysisContext& context) const override {
         const auto similarity = inter_task_similarity(context.embedder, context.tasks, context.texts);
         return {similarity.to_json(),
-                {{"inter_task_similarity", similarity.densities(context.run_name)}, {"inter_task_projection", similarity.plane(context.run_name)}},
+                {{"inter_task_similarity", similarity.densities(context.run_name)},
+                 {"inter_task_projection", similarity.plane(context.run_name)}},
                 {{"inter_task_similarity", similarity.table(context.run_name)}}};
     }
 };
@@ -58,7 +60,9 @@ class FormsAnalysis final : public Analysis {
             add_form_scores(scores, context.embedder, set, routes_for(context.embedder.model(), set, ""));
         }
         if (scores.results.empty()) return {{{"note", "no data set was scored"}}, {}, {}};
-        return {{{"forms", scores.to_json()}}, {{"embedding_forms", scores.figure(context.run_name)}}, {{"embedding_forms", scores.table(context.run_name)}}};
+        return {{{"forms", scores.to_json()}},
+                {{"embedding_forms", scores.figure(context.run_name)}},
+                {{"embedding_forms", scores.table(context.run_name)}}};
     }
 
   private:
@@ -72,11 +76,15 @@ std::vector<Stage> Variant::stages(const EmbeddingModel&) const { return {Stage{
 void Variant::finish(EmbeddingModel&, const FinishContext&) const {}
 
 void Registry::add_variant(const std::string& name, VariantFactory factory) { add(variants_, name, std::move(factory), "variant"); }
-void Registry::add_curriculum(const std::string& name, CurriculumFactory factory) { add(curricula_, name, std::move(factory), "curriculum"); }
+void Registry::add_curriculum(const std::string& name, CurriculumFactory factory) {
+    add(curricula_, name, std::move(factory), "curriculum");
+}
 void Registry::add_objective(const std::string& name, ObjectiveFactory factory) { add(objectives_, name, std::move(factory), "objective"); }
 void Registry::add_analysis(const std::string& name, AnalysisFactory factory) { add(analyses_, name, std::move(factory), "analysis"); }
 
-void Registry::add_router(const std::string& name, RouterOpener open, RouterEditor edit) { add(routers_, name, std::pair(std::move(open), std::move(edit)), "router"); }
+void Registry::add_router(const std::string& name, RouterOpener open, RouterEditor edit) {
+    add(routers_, name, std::pair(std::move(open), std::move(edit)), "router");
+}
 
 std::unique_ptr<Variant> Registry::make_variant(const std::string& name, const Json& settings) const {
     return find(variants_, name, "variant")(settings);
@@ -88,8 +96,10 @@ std::unique_ptr<Objective> Registry::make_objective(const std::string& name, con
     auto objective = find(objectives_, name, "objective")(settings);
     auto dims = json_or<std::vector<std::int64_t>>(settings, "matryoshka_dims", {}, "objective");
     if (dims.empty()) return objective;
-    if (dynamic_cast<const TokenObjective*>(objective.get())) throw settings_error("objective.matryoshka_dims is for losses on embeddings; {} has none", name);
-    return std::make_unique<Matryoshka>(std::move(objective), std::move(dims), json_or<std::vector<double>>(settings, "matryoshka_weights", {}, "objective"));
+    if (dynamic_cast<const TokenObjective*>(objective.get()))
+        throw settings_error("objective.matryoshka_dims is for losses on embeddings; {} has none", name);
+    return std::make_unique<Matryoshka>(std::move(objective), std::move(dims),
+                                        json_or<std::vector<double>>(settings, "matryoshka_weights", {}, "objective"));
 }
 std::unique_ptr<Analysis> Registry::make_analysis(const std::string& name, const Json& settings) const {
     return find(analyses_, name, "analysis")(settings);

@@ -20,16 +20,17 @@ namespace faceter {
 
 /// What is known when the stages of a run are over.
 struct FinishContext {
-    std::span<const TrainingSet> training;                   ///< of all tasks
+    std::span<const TrainingSet> training;  ///< of all tasks
     std::uint64_t seed = 1;
-    std::function<void(const std::string& what)> phase;      ///< says what is being done; may throw to stop
+    std::function<void(const std::string& what)> phase;  ///< says what is being done; may throw to stop
 };
 
 /// A method: turns the dense start model into the model that a run trains and serves.
 class Variant {
   public:
     virtual ~Variant() = default;
-    /// Gives `model` (dense, with its tasks) its routes, experts and further encoders. Also called with zero weights, before a checkpoint is read.
+    /// Gives `model` (dense, with its tasks) its routes, experts and further encoders. Also called with zero weights, before a checkpoint
+    /// is read.
     virtual void prepare(EmbeddingModel& model) const = 0;
     /// What is trained, in order. Default: one stage over all tasks.
     virtual std::vector<Stage> stages(const EmbeddingModel& model) const;
@@ -43,18 +44,18 @@ class Variant {
 struct AnalysisContext {
     CachedEmbedder& embedder;
     const std::vector<Task>& tasks;
-    std::vector<std::string> texts;       ///< settings.texts, read
+    std::vector<std::string> texts;  ///< settings.texts, read
     std::string run_name;
     fs::path run_folder{};
-    Json run{};                            ///< the run's resolved settings
+    Json run{};  ///< the run's resolved settings
     /// The run's training data, read at the first call; data sets that cannot exist here are left out.
     std::function<const std::vector<TrainingSet>&()> training_sets{};
-    std::span<const EvaluationSet> evaluation{};             ///< what the run was scored on
-    std::function<void(const std::string& what)> phase{};    ///< says what is being done; may be empty
+    std::span<const EvaluationSet> evaluation{};           ///< what the run was scored on
+    std::function<void(const std::string& what)> phase{};  ///< says what is being done; may be empty
 };
 
 struct AnalysisResult {
-    Json result;                                             ///< stored as results/<name>.json
+    Json result;  ///< stored as results/<name>.json
     std::vector<std::pair<std::string, Figure>> figures;
     std::vector<std::pair<std::string, Table>> tables;
 };
@@ -100,7 +101,8 @@ class Registry {
     std::map<std::string, std::pair<RouterOpener, RouterEditor>> routers_;
 };
 
-/// What core itself offers: variant start; curricula task_aware, static; objective infonce; analyses inter_task_similarity, embedding_forms.
+/// What core itself offers: variant start; curricula task_aware, static; objective infonce; analyses inter_task_similarity,
+/// embedding_forms.
 void register_builtins(Registry& registry);
 
 }  // namespace faceter

@@ -16,7 +16,8 @@ void apply_settings(EmbeddingModel& model, const Json& settings) {
     model.tasks = read_tasks(settings.at("tasks"));
     const auto limit = json_or<std::size_t>(settings, "max_length", 0, "max_length");
     if (limit > model.folder.max_seq_length)
-        throw settings_error("max_length is {}, the model in {} takes at most {}", limit, model.folder.folder.string(), model.folder.max_seq_length);
+        throw settings_error("max_length is {}, the model in {} takes at most {}", limit, model.folder.folder.string(),
+                             model.folder.max_seq_length);
     if (limit > 0) model.max_length = limit;
 }
 
@@ -88,7 +89,8 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
         return model;
     }
     if (!fs::is_directory(folder))
-        throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'", run.folder().string(), run.info().id);
+        throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",
+                         run.folder().string(), run.info().id);
     const ModelFolder files = ModelFolder::open(folder);
     auto model = EmbeddingModel::open_empty(files);
     apply_settings(*model, run.settings());

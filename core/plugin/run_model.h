@@ -9,8 +9,8 @@
 
 namespace faceter {
 
-/// RUN/model: what a finished run leaves. A folder with the start model's configuration and tokenizer and all weights; of a dense variant it is a
-/// sentence-transformers folder as it stands.
+/// RUN/model: what a finished run leaves. A folder with the start model's configuration and tokenizer and all weights; of a dense variant
+/// it is a sentence-transformers folder as it stands.
 fs::path final_model_folder(const RunDirectory& run);
 /// Writes it (temporary folder, then rename).
 void write_final_model(const RunDirectory& run, const EmbeddingModel& model);

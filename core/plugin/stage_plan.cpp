@@ -10,7 +10,9 @@
 namespace faceter {
 namespace {
 
-bool is_among(const std::string& task, const std::vector<std::string>& tasks) { return tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end(); }
+bool is_among(const std::string& task, const std::vector<std::string>& tasks) {
+    return tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+}
 
 /// The variant's stage under a recipe: its tasks are those that both name. False where none is left.
 bool restrict_tasks(Stage& stage, const std::vector<std::string>& tasks) {
@@ -23,7 +25,11 @@ bool restrict_tasks(Stage& stage, const std::vector<std::string>& tasks) {
 PlannedStage under_recipe(const Json& settings, const Json& recipe, std::size_t part, Stage stage) {
     const auto name = json_at<std::string>(recipe, "name", "stages");
     stage.name = stage.name == Stage{}.name ? name : fmt::format("{}: {}", name, stage.name);
-    PlannedStage planned{std::move(stage), settings, part, json_or<Json>(recipe, "filter", nullptr, "stages"), json_or<Json>(recipe, "mine", nullptr, "stages"),
+    PlannedStage planned{std::move(stage),
+                         settings,
+                         part,
+                         json_or<Json>(recipe, "filter", nullptr, "stages"),
+                         json_or<Json>(recipe, "mine", nullptr, "stages"),
                          json_or<std::vector<std::string>>(recipe, "tasks", {}, "stages")};
     for (const char* part : {"training", "curriculum", "objective"}) planned.settings[part] = recipe.at(part);
     return planned;
@@ -37,7 +43,8 @@ std::vector<PlannedStage> planned_stages(const Json& settings, const Variant& va
     const Json recipes = json_or<Json>(settings, "stages", Json::array(), "settings");
     for (std::size_t part = 0; part < recipes.size(); ++part)
         for (Stage stage : stages)
-            if (restrict_tasks(stage, json_or<std::vector<std::string>>(recipes[part], "tasks", {}, "stages"))) planned.push_back(under_recipe(settings, recipes[part], part, std::move(stage)));
+            if (restrict_tasks(stage, json_or<std::vector<std::string>>(recipes[part], "tasks", {}, "stages")))
+                planned.push_back(under_recipe(settings, recipes[part], part, std::move(stage)));
     if (recipes.empty())
         for (const Stage& stage : stages) planned.push_back({stage, settings, 0, {}, {}, {}});
     return planned;
@@ -54,7 +61,9 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
         sizes[set->task] += set->examples.size();
     }
     for (const std::string& task : stage.tasks)
-        if (sizes[task] == 0) throw data_error("stage '{}': task '{}' has no training examples; give it data under tasks.{}.train, or leave it out", stage.name, task, task);
+        if (sizes[task] == 0)
+            throw data_error("stage '{}': task '{}' has no training examples; give it data under tasks.{}.train, or leave it out",
+                             stage.name, task, task);
     if (stage.budget)
         for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
     const TrainingSettings training = TrainingSettings::from_json(planned.settings);

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr auto flush_interval = 1s, heartbeat_interval = 10s;
 constexpr std::size_t max_line_bytes = 4 << 20;
 constexpr std::string_view crc_key = ",\"crc\":\"";
-constexpr std::size_t crc_tail = crc_key.size() + 8 + 2;   // ,"crc":"01234567"}
+constexpr std::size_t crc_tail = crc_key.size() + 8 + 2;  // ,"crc":"01234567"}
 
 double now_seconds() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -53,8 +53,9 @@ std::string_view take_line(std::string_view line, std::int64_t expected_seq, Jou
     if (const std::string_view problem = check_seal(line); !problem.empty()) return problem;
     JournalEvent event;
     event.fields = Json::parse(line, nullptr, false);
-    if (!event.fields.is_object() || !event.fields.contains("seq") || !event.fields["seq"].is_number_integer() || !event.fields.contains("event") ||
-        !event.fields["event"].is_string() || !event.fields.contains("t") || !event.fields["t"].is_number())
+    if (!event.fields.is_object() || !event.fields.contains("seq") || !event.fields["seq"].is_number_integer() ||
+        !event.fields.contains("event") || !event.fields["event"].is_string() || !event.fields.contains("t") ||
+        !event.fields["t"].is_number())
         return "a line is not an event";
     event.seq = event.fields["seq"];
     event.time = event.fields["t"];
@@ -67,11 +68,19 @@ std::string_view take_line(std::string_view line, std::int64_t expected_seq, Jou
 }  // namespace
 
 JournalWriter::JournalWriter(const RunDirectory& run, int attempt, const Start& start)
-    : file_(journal_file(run, attempt, start.rank), OutputFile::Mode::exclusive), attempt_(attempt), step_(start.from_step),
+    : file_(journal_file(run, attempt, start.rank), OutputFile::Mode::exclusive),
+      attempt_(attempt),
+      step_(start.from_step),
       last_write_(std::chrono::steady_clock::now()) {
     const ProcessIdentity process = ProcessIdentity::own();
-    event("attempt_started", {{"attempt", attempt}, {"rank", start.rank}, {"from_checkpoint", start.from_checkpoint}, {"from_step", start.from_step},
-                              {"host", process.host}, {"pid", process.pid}, {"pid_start", process.start}, {"machine", start.machine}});
+    event("attempt_started", {{"attempt", attempt},
+                              {"rank", start.rank},
+                              {"from_checkpoint", start.from_checkpoint},
+                              {"from_step", start.from_step},
+                              {"host", process.host},
+                              {"pid", process.pid},
+                              {"pid_start", process.start},
+                              {"machine", start.machine}});
     sync_directory(file_.path().parent_path());
     heart_ = std::thread([this] { beat(); });
 }
@@ -86,7 +95,7 @@ JournalWriter::~JournalWriter() {
     try {
         flush();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}\n", error.what());   // a destructor cannot throw; the lines before it are on disk
+        fmt::print(stderr, "{}\n", error.what());  // a destructor cannot throw; the lines before it are on disk
     }
 }
 
@@ -177,7 +186,8 @@ std::pair<double, double> journal_span(const fs::path& file) {
         std::vector<double> found;
         for (const std::string_view line : split(bytes, '\n'))
             if (check_seal(line).empty())
-                if (const Json event = Json::parse(line, nullptr, false); event.is_object() && event.contains("t") && event["t"].is_number())
+                if (const Json event = Json::parse(line, nullptr, false);
+                    event.is_object() && event.contains("t") && event["t"].is_number())
                     found.push_back(event["t"]);
         return found;
     };
@@ -202,7 +212,7 @@ JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int
         position += static_cast<std::uint64_t>(got);
         buffer.append(chunk, static_cast<std::size_t>(got));
         std::size_t begin = 0;
-        for (std::size_t end; content.problem.empty() && (end = buffer.find('\n', begin)) != std::string::npos; ) {
+        for (std::size_t end; content.problem.empty() && (end = buffer.find('\n', begin)) != std::string::npos;) {
             content.problem = take_line(std::string_view(buffer).substr(begin, end - begin), expected_seq, content);
             if (!content.problem.empty()) break;
             ++expected_seq;

@@ -20,7 +20,7 @@ class RunDirectory;
 struct ProcessIdentity {
     std::string host;
     std::int64_t pid = 0;
-    std::string start;   ///< boot id and start time in clock ticks (/proc/PID/stat)
+    std::string start;  ///< boot id and start time in clock ticks (/proc/PID/stat)
     static ProcessIdentity own();
     bool on_this_machine() const;
     /// Only where on_this_machine().
@@ -35,9 +35,9 @@ struct ProcessIdentity {
 ///   heartbeat {phase, step}                       by a thread of its own every 10 s without another line
 ///   stage_started {stage, total_steps, ...}       phase {name}
 ///   step {step, total_steps, loss, lr, grad_norm, tokens_per_s, ...numbers}
-///   system {step, cpu_percent, memory_gib, threads, gpu_percent, gpu_memory_gib, gpu_power_w}   every 10 s, of each rank; gpu_... where it has one
-///   evaluation {step, scores: {data set: percent}}
-///   checkpoint {step, path}   warning {message}   stopped {step, checkpoint}   failed {code, message}   finished {}
+///   system {step, cpu_percent, memory_gib, threads, gpu_percent, gpu_memory_gib, gpu_power_w}   every 10 s, of each rank; gpu_... where it
+///   has one evaluation {step, scores: {data set: percent}} checkpoint {step, path}   warning {message}   stopped {step, checkpoint} failed
+///   {code, message}   finished {}
 class JournalWriter {
   public:
     struct Start {
@@ -77,22 +77,22 @@ class JournalWriter {
     std::int64_t seq_ = 0, step_ = 0;
     std::chrono::steady_clock::time_point last_write_;
     bool closing_ = false;
-    bool broken_ = false;   ///< a write failed: what follows a torn line would never be believed, so nothing follows it
+    bool broken_ = false;  ///< a write failed: what follows a torn line would never be believed, so nothing follows it
     std::thread heart_;
 };
 
 struct JournalEvent {
     std::int64_t seq = 0;
-    double time = 0;       ///< seconds since 1970 by the writer's clock
+    double time = 0;  ///< seconds since 1970 by the writer's clock
     std::string type;
-    Json fields;           ///< the whole object
+    Json fields;  ///< the whole object
 };
 
 struct JournalContent {
     std::vector<JournalEvent> events;
-    std::uint64_t valid_bytes = 0;   ///< offset after the last good line
-    std::uint64_t torn_bytes = 0;    ///< what follows it
-    std::string problem;             ///< why the rest was cut; empty where nothing was
+    std::uint64_t valid_bytes = 0;  ///< offset after the last good line
+    std::uint64_t torn_bytes = 0;   ///< what follows it
+    std::string problem;            ///< why the rest was cut; empty where nothing was
 };
 
 /// Times of the first and the last good line, read from the file's ends only; 0, 0 where there is none.

@@ -16,7 +16,9 @@ constexpr std::uint64_t max_bytes = 1 << 16;
 fs::path launch_file(const RunDirectory& run) { return run.control() / "launch.json"; }
 fs::path job_file(const RunDirectory& run) { return run.control() / "job.json"; }
 
-std::string text_of(const Json& json, const char* key) { return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : ""; }
+std::string text_of(const Json& json, const char* key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+}
 
 /// Nothing where the file is missing, torn, or no object.
 std::optional<Json> read_object(const fs::path& file) {
@@ -43,9 +45,10 @@ void set(RunState& state, RunPhase phase, ExitCode code, std::string cause) {
 
 void apply_waiting(const JobState& job, const JournalVerdict& journal, bool own, RunState& state) {
     if (own && journal.stop_asked && state.phase == RunPhase::stopped) return;
-    if (own && journal.newer_than_job && state.phase != RunPhase::stopped) return;   // it has begun since
+    if (own && journal.newer_than_job && state.phase != RunPhase::stopped) return;  // it has begun since
     const std::string why = fmt::format("(job {}{})", job.job, job.reason.empty() || job.reason == "None" ? "" : ": " + job.reason);
-    set(state, RunPhase::queued, ExitCode::done, own ? fmt::format("waits for its next turn in SLURM {}, after step {}", why, state.step) : "waits in SLURM " + why);
+    set(state, RunPhase::queued, ExitCode::done,
+        own ? fmt::format("waits for its next turn in SLURM {}, after step {}", why, state.step) : "waits in SLURM " + why);
 }
 
 void apply_running(const JobState& job, const JournalVerdict& journal, bool own, RunState& state) {
@@ -60,18 +63,29 @@ void apply_running(const JobState& job, const JournalVerdict& journal, bool own,
 void apply_end(const JobState& job, const JournalVerdict& journal, bool own, RunState& state) {
     const JobPhase phase = job.phase();
     if (own && journal.ended) return;
-    if (own && phase == JobPhase::completed) return;   // its last lines are on their way
-    if (own && phase != JobPhase::out_of_memory && (state.phase == RunPhase::failed || state.phase == RunPhase::stopped)) return;   // exit.json has said why
-    const std::string name = fmt::format("SLURM job {}", job.job), why = job.reason.empty() || job.reason == "None" ? "" : ": " + job.reason;
+    if (own && phase == JobPhase::completed) return;  // its last lines are on their way
+    if (own && phase != JobPhase::out_of_memory && (state.phase == RunPhase::failed || state.phase == RunPhase::stopped))
+        return;  // exit.json has said why
+    const std::string name = fmt::format("SLURM job {}", job.job),
+                      why = job.reason.empty() || job.reason == "None" ? "" : ": " + job.reason;
     switch (phase) {
-        case JobPhase::cancelled: return set(state, RunPhase::stopped, ExitCode::stopped, fmt::format("cancelled ({})", name));
-        case JobPhase::time_limit: return set(state, RunPhase::failed, ExitCode::failed, fmt::format("its time was up before a checkpoint was written ({}{}); a longer grace_s in the profile helps", name, why));
-        case JobPhase::out_of_memory: return set(state, RunPhase::failed, ExitCode::out_of_memory, fmt::format("it took more memory than it was given ({}); raise memory in the profile", name));
-        case JobPhase::node_failed: return set(state, RunPhase::failed, ExitCode::failed, fmt::format("its node failed ({}{})", name, why));
-        case JobPhase::unknown: return set(state, RunPhase::dead, ExitCode::failed, fmt::format("SLURM no longer knows its job ({})", job.job));
+        case JobPhase::cancelled:
+            return set(state, RunPhase::stopped, ExitCode::stopped, fmt::format("cancelled ({})", name));
+        case JobPhase::time_limit:
+            return set(
+                state, RunPhase::failed, ExitCode::failed,
+                fmt::format("its time was up before a checkpoint was written ({}{}); a longer grace_s in the profile helps", name, why));
+        case JobPhase::out_of_memory:
+            return set(state, RunPhase::failed, ExitCode::out_of_memory,
+                       fmt::format("it took more memory than it was given ({}); raise memory in the profile", name));
+        case JobPhase::node_failed:
+            return set(state, RunPhase::failed, ExitCode::failed, fmt::format("its node failed ({}{})", name, why));
+        case JobPhase::unknown:
+            return set(state, RunPhase::dead, ExitCode::failed, fmt::format("SLURM no longer knows its job ({})", job.job));
         default:
-            return set(state, RunPhase::failed, ExitCode::failed, fmt::format("{} ended ({}{}) {}; see its output with --log of 'faceter show'", name, job.word, why,
-                                                                              own ? "and the run did not say why" : "before the run said a word"));
+            return set(state, RunPhase::failed, ExitCode::failed,
+                       fmt::format("{} ended ({}{}) {}; see its output with --log of 'faceter show'", name, job.word, why,
+                                   own ? "and the run did not say why" : "before the run said a word"));
     }
 }
 
@@ -80,7 +94,8 @@ void apply_end(const JobState& job, const JournalVerdict& journal, bool own, Run
 void write_launch(const RunDirectory& run, const Launch& launch) {
     std::error_code ignored;
     fs::remove(run.control() / "supervisor.json", ignored);
-    write_object(launch_file(run), {{"launcher", launch.launcher}, {"profile", launch.profile}, {"job", launch.job}, {"folder", launch.folder.string()}});
+    write_object(launch_file(run),
+                 {{"launcher", launch.launcher}, {"profile", launch.profile}, {"job", launch.job}, {"folder", launch.folder.string()}});
 }
 
 std::optional<Launch> read_launch(const RunDirectory& run) {
@@ -98,25 +113,39 @@ void clear_launch(const RunDirectory& run) {
 }
 
 JobPhase job_phase(std::string_view word) {
-    static const std::map<std::string_view, JobPhase> phases = {
-        {"PENDING", JobPhase::pending},        {"REQUEUED", JobPhase::pending},           {"REQUEUE_HOLD", JobPhase::pending}, {"REQUEUE_FED", JobPhase::pending},
-        {"SPECIAL_EXIT", JobPhase::pending},   {"RESV_DEL_HOLD", JobPhase::pending},      {"COMPLETED", JobPhase::completed},  {"CANCELLED", JobPhase::cancelled},
-        {"PREEMPTED", JobPhase::cancelled},    {"REVOKED", JobPhase::cancelled},          {"TIMEOUT", JobPhase::time_limit},   {"DEADLINE", JobPhase::time_limit},
-        {"OUT_OF_MEMORY", JobPhase::out_of_memory}, {"NODE_FAIL", JobPhase::node_failed}, {"BOOT_FAIL", JobPhase::node_failed}, {"FAILED", JobPhase::failed},
-        {"UNKNOWN", JobPhase::unknown}};
-    const auto found = phases.find(word.substr(0, word.find_first_of(" +")));   // "CANCELLED by 1000", "CANCELLED+"
+    static const std::map<std::string_view, JobPhase> phases = {{"PENDING", JobPhase::pending},
+                                                                {"REQUEUED", JobPhase::pending},
+                                                                {"REQUEUE_HOLD", JobPhase::pending},
+                                                                {"REQUEUE_FED", JobPhase::pending},
+                                                                {"SPECIAL_EXIT", JobPhase::pending},
+                                                                {"RESV_DEL_HOLD", JobPhase::pending},
+                                                                {"COMPLETED", JobPhase::completed},
+                                                                {"CANCELLED", JobPhase::cancelled},
+                                                                {"PREEMPTED", JobPhase::cancelled},
+                                                                {"REVOKED", JobPhase::cancelled},
+                                                                {"TIMEOUT", JobPhase::time_limit},
+                                                                {"DEADLINE", JobPhase::time_limit},
+                                                                {"OUT_OF_MEMORY", JobPhase::out_of_memory},
+                                                                {"NODE_FAIL", JobPhase::node_failed},
+                                                                {"BOOT_FAIL", JobPhase::node_failed},
+                                                                {"FAILED", JobPhase::failed},
+                                                                {"UNKNOWN", JobPhase::unknown}};
+    const auto found = phases.find(word.substr(0, word.find_first_of(" +")));  // "CANCELLED by 1000", "CANCELLED+"
     return found == phases.end() ? JobPhase::running : found->second;
 }
 
 void write_job(const RunDirectory& run, const JobState& job) {
-    write_object(job_file(run), {{"job", job.job}, {"state", job.word}, {"reason", job.reason}, {"node", job.node}, {"attempts_before", job.attempts_before}});
+    write_object(
+        job_file(run),
+        {{"job", job.job}, {"state", job.word}, {"reason", job.reason}, {"node", job.node}, {"attempts_before", job.attempts_before}});
 }
 
 std::optional<JobState> read_job(const RunDirectory& run) {
     const auto json = read_object(job_file(run));
     if (!json) return std::nullopt;
     JobState job{text_of(*json, "job"), text_of(*json, "state"), text_of(*json, "reason"), text_of(*json, "node"), 0};
-    if (json->contains("attempts_before") && (*json)["attempts_before"].is_number_integer()) job.attempts_before = (*json)["attempts_before"].get<int>();
+    if (json->contains("attempts_before") && (*json)["attempts_before"].is_number_integer())
+        job.attempts_before = (*json)["attempts_before"].get<int>();
     return job;
 }
 
@@ -126,7 +155,8 @@ bool is_array_element(std::string_view text) {
 }
 
 bool is_newer(const fs::path& file, const fs::path& than) {
-    struct stat a {}, b {};
+    struct stat a {
+    }, b{};
     if (::stat(file.c_str(), &a) != 0 || ::stat(than.c_str(), &b) != 0) return false;
     return a.st_mtim.tv_sec > b.st_mtim.tv_sec || (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
 }
@@ -134,12 +164,15 @@ bool is_newer(const fs::path& file, const fs::path& than) {
 bool journal_is_newer_than_job(const RunDirectory& run, int attempt) { return is_newer(run.attempt_journal(attempt), job_file(run)); }
 
 void apply_job(const JobState& job, const JournalVerdict& journal, RunState& state) {
-    const bool own = state.attempt > job.attempts_before;   // the newest attempt is this job's
+    const bool own = state.attempt > job.attempts_before;  // the newest attempt is this job's
     if (own && journal.ended && state.phase != RunPhase::stopped) return;
     switch (job.phase()) {
-        case JobPhase::pending: return apply_waiting(job, journal, own, state);
-        case JobPhase::running: return apply_running(job, journal, own, state);
-        default: return apply_end(job, journal, own, state);
+        case JobPhase::pending:
+            return apply_waiting(job, journal, own, state);
+        case JobPhase::running:
+            return apply_running(job, journal, own, state);
+        default:
+            return apply_end(job, journal, own, state);
     }
 }
 

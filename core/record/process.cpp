@@ -32,7 +32,8 @@ std::vector<std::string> process_stat(std::int64_t pid) {
     const std::size_t command_end = stat.rfind(')');
     if (command_end == std::string::npos) return {};
     std::vector<std::string> fields;
-    for (const std::string_view field : split(std::string_view(stat).substr(std::min(command_end + 2, stat.size())), ' ')) fields.emplace_back(field);
+    for (const std::string_view field : split(std::string_view(stat).substr(std::min(command_end + 2, stat.size())), ' '))
+        fields.emplace_back(field);
     return fields;
 }
 
@@ -41,7 +42,7 @@ namespace {
 /// Boot id and start time: together with the number, a name that no other process ever has. Empty where there is no such process.
 std::string process_start(std::int64_t pid) {
     const auto fields = process_stat(pid);
-    constexpr std::size_t state = 0, start_time = 19;   // fields 3 and 22 of proc(5), counted from behind the name
+    constexpr std::size_t state = 0, start_time = 19;  // fields 3 and 22 of proc(5), counted from behind the name
     if (fields.size() <= start_time || fields[state] == "Z" || fields[state] == "X") return "";
     return fmt::format("{}:{}", small_file("/proc/sys/kernel/random/boot_id"), fields[start_time]);
 }

@@ -44,7 +44,8 @@ std::vector<std::string> Project::run_ids() const {
 
 RunDirectory Project::find_run(std::string_view name) const {
     std::error_code ignored;
-    if (!name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.') && fs::exists(runs_folder() / name / "run.json", ignored))
+    if (!name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.') &&
+        fs::exists(runs_folder() / name / "run.json", ignored))
         return RunDirectory(runs_folder() / name);
     const std::vector<std::string> ids = run_ids();
     std::vector<std::string> found;

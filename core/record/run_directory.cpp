@@ -35,14 +35,15 @@ std::string name_part(const std::string& text, std::size_t longest) {
 }
 
 Json info_to_json(const RunInfo& info) {
-    return {{"faceter_run", run_format}, {"id", info.id},           {"experiment", info.experiment}, {"variant", info.variant},
-            {"method", info.method},     {"plugin", info.plugin},   {"point", info.point},           {"seed", info.seed},
-            {"created", info.created},   {"parent", info.parent},   {"version", info.version},       {"smoke", info.smoke},
+    return {{"faceter_run", run_format}, {"id", info.id},         {"experiment", info.experiment}, {"variant", info.variant},
+            {"method", info.method},     {"plugin", info.plugin}, {"point", info.point},           {"seed", info.seed},
+            {"created", info.created},   {"parent", info.parent}, {"version", info.version},       {"smoke", info.smoke},
             {"settings", info.settings}};
 }
 
 RunInfo info_from_json(const Json& json, const std::string& name) {
-    if (json_at<int>(json, "faceter_run", name) != run_format) throw data_error("{}: a run of another form of Faceter; {} is expected", name, run_format);
+    if (json_at<int>(json, "faceter_run", name) != run_format)
+        throw data_error("{}: a run of another form of Faceter; {} is expected", name, run_format);
     RunInfo info;
     info.id = json_at<std::string>(json, "id", name);
     info.experiment = json_or<std::string>(json, "experiment", "", name);
@@ -63,7 +64,8 @@ RunInfo info_from_json(const Json& json, const std::string& name) {
 RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view experiment_text) {
     const fs::path runs = project / "runs";
     make_directories(runs);
-    const std::string stem = fmt::format("{}-{}-s{}-{}", name_part(info.experiment, 40), name_part(info.variant, 24), info.seed, compact_time());
+    const std::string stem =
+        fmt::format("{}-{}-s{}-{}", name_part(info.experiment, 40), name_part(info.variant, 24), info.seed, compact_time());
     info.created = utc_now();
     info.version = FACETER_VERSION;
     for (int trial = 0; trial < 100; ++trial) {
@@ -74,7 +76,8 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
             if (error) throw failure("{}: cannot create folder: {}", temporary.string(), error.message());
             continue;
         }
-        for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(temporary / part);
+        for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"})
+            make_directories(temporary / part);
         write_file_atomic(temporary / "experiment.yaml", experiment_text);
         write_file_atomic(temporary / "run.json", info_to_json(info).dump(1) + "\n");
         rename_synced(temporary, folder);
@@ -215,7 +218,7 @@ void RunDirectory::append_user_event(const Json& event) const {
     char last = '\n';
     const off_t size = ::lseek(descriptor, 0, SEEK_END);
     if (size > 0 && ::pread(descriptor, &last, 1, size - 1) != 1) last = '\0';
-    const std::string line = (last == '\n' ? "" : "\n") + event.dump() + "\n";   // a line torn by a crash stays a line of its own
+    const std::string line = (last == '\n' ? "" : "\n") + event.dump() + "\n";  // a line torn by a crash stays a line of its own
     const bool written = ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor) == 0;
     const int error = errno;
     ::close(descriptor);
@@ -230,8 +233,10 @@ RunDirectory::UserState RunDirectory::user_state() const {
     const std::string text = read_file(file, max_run_bytes);
     for (const std::string_view line : split(text, '\n')) {
         const Json event = Json::parse(line, nullptr, false);
-        if (!event.is_object()) continue;   // empty, or torn by a crash
-        const auto name = [&](const char* key) { return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string(); };
+        if (!event.is_object()) continue;  // empty, or torn by a crash
+        const auto name = [&](const char* key) {
+            return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string();
+        };
         const std::string tag = name("tag"), untag = name("untag");
         if (!tag.empty() && std::find(state.tags.begin(), state.tags.end(), tag) == state.tags.end()) state.tags.push_back(tag);
         if (!untag.empty()) std::erase(state.tags, untag);

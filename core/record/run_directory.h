@@ -12,14 +12,14 @@ namespace faceter {
 
 /// What run.json says: written once when the run is made, never changed.
 struct RunInfo {
-    std::string id;           ///< readable and unique: quickstart-mote-s1-20261121-071500-ab12
+    std::string id;  ///< readable and unique: quickstart-mote-s1-20261121-071500-ab12
     std::string experiment, variant, method, plugin, point;
     std::uint64_t seed = 1;
-    std::string created;      ///< UTC
-    std::string parent;       ///< rerun: the run whose settings these are
-    std::string version;      ///< of Faceter
+    std::string created;  ///< UTC
+    std::string parent;   ///< rerun: the run whose settings these are
+    std::string version;  ///< of Faceter
     bool smoke = false;
-    Json settings;            ///< ResolvedRun::settings
+    Json settings;  ///< ResolvedRun::settings
     bool is_baseline() const { return method == "start"; }
     /// Somebody else's results (faceter import): there is no model, and nothing to run.
     bool is_imported() const { return method == "imported"; }
@@ -55,8 +55,8 @@ class RunDirectory {
 
     /// Attempts so far, ascending from 1.
     std::vector<int> attempts() const;
-    /// Takes the next attempt's number by making journal/<n> (exclusive: of two processes each gets its own). The supervisor hands the number that
-    /// it opened the log for in FACETER_ATTEMPT.
+    /// Takes the next attempt's number by making journal/<n> (exclusive: of two processes each gets its own). The supervisor hands the
+    /// number that it opened the log for in FACETER_ATTEMPT.
     int begin_attempt() const;
 
     /// control/stop, control/checkpoint ...: asks the worker for something. It looks between steps.
@@ -78,7 +78,7 @@ class RunDirectory {
         std::vector<std::string> tags;
         std::string note;
         bool archived = false, pinned = false;
-        double trashed = 0;   ///< when it went to the trash last, seconds since 1970
+        double trashed = 0;  ///< when it went to the trash last, seconds since 1970
     };
     UserState user_state() const;
 
@@ -92,7 +92,7 @@ std::string safe_file_name(std::string_view name);
 
 struct TrashedRun {
     RunInfo info;
-    double when = 0;   ///< seconds since 1970
+    double when = 0;  ///< seconds since 1970
 };
 
 /// A project folder: runs/, faceter.sqlite, queue/, trash/.
@@ -104,7 +104,8 @@ class Project {
     fs::path runs_folder() const { return folder_ / "runs"; }
     /// Run ids, sorted by name.
     std::vector<std::string> run_ids() const;
-    /// By id, unique prefix, or "variant" / "variant-sSEED" where only one run (the newest where several) has it. Usage error listing candidates otherwise.
+    /// By id, unique prefix, or "variant" / "variant-sSEED" where only one run (the newest where several) has it. Usage error listing
+    /// candidates otherwise.
     RunDirectory find_run(std::string_view name) const;
 
     /// Deleting with undo: PROJECT/trash/<run id>. Stores find out at their next ingest.

@@ -21,7 +21,7 @@ T member(const Json& object, const char* key, T fallback) {
     try {
         return object.is_object() && object.contains(key) && !object[key].is_null() ? object[key].get<T>() : fallback;
     } catch (const nlohmann::json::exception&) {
-        return fallback;   // a line with a good checksum and an odd member: from another version
+        return fallback;  // a line with a good checksum and an odd member: from another version
     }
 }
 
@@ -30,7 +30,8 @@ fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_jo
 /// Seconds since the journal was written to, by the clock of the file system that it lies on: a probe file beside it has "now" there, so
 /// that the clocks of two machines are never compared. Negative where the folder cannot be written.
 double silence_by_file_system(const fs::path& folder, const fs::path& journal) {
-    struct stat written {}, probe {};
+    struct stat written {
+    }, probe{};
     if (::stat(journal.c_str(), &written) != 0) return -1;
     std::string name = (folder / "control" / ".probe-XXXXXX").string();
     const int descriptor = ::mkstemp(name.data());
@@ -46,20 +47,28 @@ bool waits_again(const RunDirectory& run, int attempt) {
     const fs::path supervisor_file = run.control() / "supervisor.json", journal = run.attempt_journal(attempt);
     const auto supervisor = attempt != 0 && !run.requested("stop") ? read_supervisor(run) : std::nullopt;
     if (!supervisor || !supervisor->on_this_machine() || !supervisor->alive()) return false;
-    return is_newer(supervisor_file, journal.parent_path()) && !is_newer(journal, supervisor_file) && !is_newer(exit_file(run, attempt), supervisor_file);
+    return is_newer(supervisor_file, journal.parent_path()) && !is_newer(journal, supervisor_file) &&
+           !is_newer(exit_file(run, attempt), supervisor_file);
 }
 
 }  // namespace
 
 std::string_view run_phase_name(RunPhase phase) {
     switch (phase) {
-        case RunPhase::queued: return "queued";
-        case RunPhase::running: return "running";
-        case RunPhase::silent: return "silent";
-        case RunPhase::stopped: return "stopped";
-        case RunPhase::failed: return "failed";
-        case RunPhase::dead: return "dead";
-        case RunPhase::done: return "done";
+        case RunPhase::queued:
+            return "queued";
+        case RunPhase::running:
+            return "running";
+        case RunPhase::silent:
+            return "silent";
+        case RunPhase::stopped:
+            return "stopped";
+        case RunPhase::failed:
+            return "failed";
+        case RunPhase::dead:
+            return "dead";
+        case RunPhase::done:
+            return "done";
     }
     return "";
 }
@@ -71,7 +80,9 @@ bool is_over(RunPhase phase) {
 void write_worker_exit(const RunDirectory& run, int attempt, const WorkerExit& exit) {
     const fs::path file = exit_file(run, attempt);
     make_directories(file.parent_path());
-    write_file_atomic(file, Json{{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file_atomic(file, Json{{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}}.dump(
+                                -1, ' ', false, Json::error_handler_t::replace) +
+                                "\n");
 }
 
 std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt) {
@@ -84,7 +95,8 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
 
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
     make_directories(run.control());
-    write_file_atomic(run.control() / "supervisor.json", Json{{"host", process.host}, {"pid", process.pid}, {"pid_start", process.start}}.dump() + "\n");
+    write_file_atomic(run.control() / "supervisor.json",
+                      Json{{"host", process.host}, {"pid", process.pid}, {"pid_start", process.start}}.dump() + "\n");
 }
 
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
@@ -92,7 +104,8 @@ std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
     const Json json = Json::parse(read_file(file, 1 << 16), nullptr, false);
-    return ProcessIdentity{member(json, "host", std::string()), member(json, "pid", std::int64_t{0}), member(json, "pid_start", std::string())};
+    return ProcessIdentity{member(json, "host", std::string()), member(json, "pid", std::int64_t{0}),
+                           member(json, "pid_start", std::string())};
 }
 
 RunFollower::RunFollower(const RunDirectory& run) : run_(run) { state_.loss = std::numeric_limits<double>::quiet_NaN(); }
@@ -152,7 +165,8 @@ void RunFollower::take(const JournalEvent& event) {
     state_.last_sign = event.time;
     state_.active_s = earlier_active_ + event.time - first_;
     if (event.type == "attempt_started") {
-        process_ = {member(event.fields, "host", std::string()), member(event.fields, "pid", std::int64_t{0}), member(event.fields, "pid_start", std::string())};
+        process_ = {member(event.fields, "host", std::string()), member(event.fields, "pid", std::int64_t{0}),
+                    member(event.fields, "pid_start", std::string())};
         state_.step = member(event.fields, "from_step", std::int64_t{0});
     } else if (event.type == "step") {
         take_step(event);
@@ -173,17 +187,21 @@ void RunFollower::take(const JournalEvent& event) {
 void RunFollower::judge_open_attempt(RunState& state) const {
     if (const auto exit = read_worker_exit(run_, attempt_)) {
         state.exit_code = exit->signal ? static_cast<int>(ExitCode::failed) : exit->code;
-        state.phase = exit->signal ? RunPhase::dead : exit->code == static_cast<int>(ExitCode::stopped) ? RunPhase::stopped : RunPhase::failed;
+        state.phase = exit->signal                                        ? RunPhase::dead
+                      : exit->code == static_cast<int>(ExitCode::stopped) ? RunPhase::stopped
+                                                                          : RunPhase::failed;
         const std::string said = exit->message.empty() ? "" : ": " + exit->message;
         if (exit->signal)
-            state.cause = fmt::format("killed by signal {} ({}){}", exit->signal, ::strsignal(exit->signal), exit->signal == 9 ? "; was memory short?" : "");
+            state.cause = fmt::format("killed by signal {} ({}){}", exit->signal, ::strsignal(exit->signal),
+                                      exit->signal == 9 ? "; was memory short?" : "");
         else
-            state.cause = exit->code == 0 ? "the worker ended without saying that it was done" + said : fmt::format("exit code {}{}", exit->code, said);
+            state.cause = exit->code == 0 ? "the worker ended without saying that it was done" + said
+                                          : fmt::format("exit code {}{}", exit->code, said);
         if (state.phase == RunPhase::failed && state.exit_code == 0) state.exit_code = static_cast<int>(ExitCode::failed);
         return;
     }
     state.phase = RunPhase::running;
-    if (process_.host.empty()) return;   // between making the attempt's folder and its first line
+    if (process_.host.empty()) return;  // between making the attempt's folder and its first line
     if (process_.on_this_machine()) {
         if (process_.alive()) return;
         state.phase = RunPhase::dead;
@@ -194,7 +212,8 @@ void RunFollower::judge_open_attempt(RunState& state) const {
     const double quiet = silence_by_file_system(run_.folder(), run_.attempt_journal(attempt_));
     if (quiet < std::max(least_silence_s, silence_factor * slowest_gap_)) return;
     state.phase = RunPhase::silent;
-    state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", process_.host, format_duration(quiet), format_duration(slowest_gap_));
+    state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", process_.host, format_duration(quiet),
+                              format_duration(slowest_gap_));
     if (const auto launch = read_launch(run_); launch && launch->launcher == "ssh") state.cause += "; faceter follow asks for more";
 }
 
@@ -220,7 +239,8 @@ RunState RunFollower::state() const {
         state.phase = RunPhase::queued;
         state.cause.clear();
     }
-    if (const auto job = read_job(run_)) apply_job(*job, {ended_, run_.requested("stop"), journal_is_newer_than_job(run_, attempt_)}, state);
+    if (const auto job = read_job(run_))
+        apply_job(*job, {ended_, run_.requested("stop"), journal_is_newer_than_job(run_, attempt_)}, state);
     return state;
 }
 

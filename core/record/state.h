@@ -8,12 +8,12 @@
 namespace faceter {
 
 enum class RunPhase {
-    queued,    ///< no attempt yet
+    queued,  ///< no attempt yet
     running,
-    silent,    ///< on another machine and quiet for much longer than ever before
-    stopped,   ///< stopped or preempted; can be resumed
-    failed,    ///< says why
-    dead,      ///< its process is gone without a word (killed, machine lost)
+    silent,   ///< on another machine and quiet for much longer than ever before
+    stopped,  ///< stopped or preempted; can be resumed
+    failed,   ///< says why
+    dead,     ///< its process is gone without a word (killed, machine lost)
     done,
 };
 std::string_view run_phase_name(RunPhase phase);
@@ -21,22 +21,22 @@ bool is_over(RunPhase phase);
 
 struct RunState {
     RunPhase phase = RunPhase::queued;
-    std::string cause;              ///< failed, dead, silent, stopped: one sentence
-    int exit_code = 0;              ///< failed: the worker's
+    std::string cause;  ///< failed, dead, silent, stopped: one sentence
+    int exit_code = 0;  ///< failed: the worker's
     int attempt = 0, attempts = 0;
-    std::string doing;              ///< train, evaluate ...
+    std::string doing;  ///< train, evaluate ...
     std::int64_t step = 0, total_steps = 0;
-    double loss = 0;                ///< last; NaN where there is none
-    double started = 0, last_sign = 0;   ///< seconds since 1970, by the run's own clock
-    double steps_per_s = 0;         ///< of this attempt
-    double active_s = 0;            ///< time between first and last line, all attempts
+    double loss = 0;                    ///< last; NaN where there is none
+    double started = 0, last_sign = 0;  ///< seconds since 1970, by the run's own clock
+    double steps_per_s = 0;             ///< of this attempt
+    double active_s = 0;                ///< time between first and last line, all attempts
 };
 
 /// How a worker process ended, as its supervisor saw it: journal/<attempt>/exit.json, written by the supervisor alone.
 struct WorkerExit {
     int code = 0;
-    int signal = 0;        ///< killed by it; 0: it exited by itself
-    std::string message;   ///< last line of its log, for a worker that could not say why in its journal
+    int signal = 0;       ///< killed by it; 0: it exited by itself
+    std::string message;  ///< last line of its log, for a worker that could not say why in its journal
 };
 void write_worker_exit(const RunDirectory& run, int attempt, const WorkerExit& exit);
 std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt);

@@ -20,9 +20,11 @@ void check_idle(const RunDirectory& run) {
     const RunPhase phase = read_state(run).phase;
     const auto supervisor = read_supervisor(run);
     const auto job = read_job(run);
-    const bool waits = phase == RunPhase::queued && ((supervisor && supervisor->on_this_machine() && supervisor->alive()) || (job && !job->is_over()));
+    const bool waits =
+        phase == RunPhase::queued && ((supervisor && supervisor->on_this_machine() && supervisor->alive()) || (job && !job->is_over()));
     if (phase == RunPhase::running || phase == RunPhase::silent || waits)
-        throw usage_error("{} is {}; stop it first: faceter stop {}", run.info().id, waits ? "waiting in a queue" : run_phase_name(phase), run.info().id);
+        throw usage_error("{} is {}; stop it first: faceter stop {}", run.info().id, waits ? "waiting in a queue" : run_phase_name(phase),
+                          run.info().id);
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ std::vector<TrashedRun> Project::trashed() const {
             const RunDirectory run(it->path());
             if (run.info().id == it->path().filename().string()) runs.push_back({run.info(), run.user_state().trashed});
         } catch (const Error&) {
-            continue;   // no run, or one that cannot be read: left alone
+            continue;  // no run, or one that cannot be read: left alone
         }
     }
     std::sort(runs.begin(), runs.end(), [](const TrashedRun& a, const TrashedRun& b) { return a.when > b.when; });
@@ -78,12 +80,12 @@ int Project::empty_trash(double older_than_s) const {
     std::error_code error;
     std::vector<fs::path> doomed;
     for (fs::directory_iterator it(trash_folder(), error), end; !error && it != end; it.increment(error))
-        if (it->path().filename().string().starts_with(half_removed)) doomed.push_back(it->path());   // a removal that was cut short
+        if (it->path().filename().string().starts_with(half_removed)) doomed.push_back(it->path());  // a removal that was cut short
     int removed = 0;
     for (const TrashedRun& run : trashed()) {
         if (now_seconds() - run.when < older_than_s) continue;
         const fs::path place = trash_folder() / (half_removed + run.info.id);
-        rename_synced(trash_folder() / run.info.id, place);   // whole or gone, never half a run that could be restored
+        rename_synced(trash_folder() / run.info.id, place);  // whole or gone, never half a run that could be restored
         doomed.push_back(place);
         ++removed;
     }

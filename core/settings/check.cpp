@@ -11,7 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string joined(std::string_view where, std::string_view key) { return where.empty() ? std::string(key) : fmt::format("{}.{}", where, key); }
+std::string joined(std::string_view where, std::string_view key) {
+    return where.empty() ? std::string(key) : fmt::format("{}.{}", where, key);
+}
 
 std::string range_text(const Field& field) {
     std::string text;
@@ -25,16 +27,36 @@ std::string range_text(const Field& field) {
 std::string expected(const Field& field) {
     std::string text;
     switch (field.type) {
-        case FieldType::boolean: text = "true or false"; break;
-        case FieldType::integer: text = "a whole number" + range_text(field); break;
-        case FieldType::real: text = "a number" + range_text(field); break;
-        case FieldType::text: text = "text"; break;
-        case FieldType::path: text = "a path"; break;
-        case FieldType::choice: text = "one of " + join(field.choices, ", "); break;
-        case FieldType::list: text = "a list, such as [" + std::string(field.item->type == FieldType::text ? "a, b" : "...") + "]"; break;
-        case FieldType::map: text = "a map of names to settings"; break;
-        case FieldType::section: text = "a map of settings"; break;
-        case FieldType::any: text = "a value"; break;
+        case FieldType::boolean:
+            text = "true or false";
+            break;
+        case FieldType::integer:
+            text = "a whole number" + range_text(field);
+            break;
+        case FieldType::real:
+            text = "a number" + range_text(field);
+            break;
+        case FieldType::text:
+            text = "text";
+            break;
+        case FieldType::path:
+            text = "a path";
+            break;
+        case FieldType::choice:
+            text = "one of " + join(field.choices, ", ");
+            break;
+        case FieldType::list:
+            text = "a list, such as [" + std::string(field.item->type == FieldType::text ? "a, b" : "...") + "]";
+            break;
+        case FieldType::map:
+            text = "a map of names to settings";
+            break;
+        case FieldType::section:
+            text = "a map of settings";
+            break;
+        case FieldType::any:
+            text = "a value";
+            break;
     }
     return field.nullable ? text + ", or null" : text;
 }
@@ -69,7 +91,8 @@ Json Checker::fallback(const Field& field) const {
 }
 
 std::string Checker::path(const std::string& text) const {
-    if (const char* home = std::getenv("HOME"); home && text.starts_with("~/")) return (fs::path(home) / text.substr(2)).lexically_normal().string();
+    if (const char* home = std::getenv("HOME"); home && text.starts_with("~/"))
+        return (fs::path(home) / text.substr(2)).lexically_normal().string();
     if (context.base_folder.empty() || text.empty()) return text;
     return (context.base_folder / text).lexically_normal().string();
 }
@@ -96,12 +119,17 @@ Json Checker::scalar(const Field& field, const YamlNode& node, std::string_view 
     if (node.kind != YamlNode::Kind::scalar) return wrong(field, node, where);
     const Json json = scalar_to_json(node);
     switch (field.type) {
-        case FieldType::boolean: return json.is_boolean() ? json : wrong(field, node, where);
+        case FieldType::boolean:
+            return json.is_boolean() ? json : wrong(field, node, where);
         case FieldType::integer:
-        case FieldType::real: return number(field, json, node, where);
-        case FieldType::choice: return choice(field, node, where);
-        case FieldType::path: return path(node.text);
-        default: return node.text;
+        case FieldType::real:
+            return number(field, json, node, where);
+        case FieldType::choice:
+            return choice(field, node, where);
+        case FieldType::path:
+            return path(node.text);
+        default:
+            return node.text;
     }
 }
 
@@ -116,7 +144,8 @@ Json Checker::named_items(const Field& field, const YamlNode& node, std::string_
     if (node.kind != YamlNode::Kind::map) return wrong(field, node, where);
     Json object = Json::object();
     for (const auto& entry : node.entries) {
-        const bool printable = std::none_of(entry.key.begin(), entry.key.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+        const bool printable =
+            std::none_of(entry.key.begin(), entry.key.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
         if (entry.key.empty() || entry.key.size() > 100 || !printable)
             problem(entry.value, fmt::format("{} is not a name (1 to 100 bytes, no control characters)", faceter::quoted(entry.key)));
         object[entry.key] = value(*field.item, entry.value, joined(where, entry.key));
@@ -129,13 +158,17 @@ Json Checker::value(const Field& field, const YamlNode& node, std::string_view w
     const bool null = node.kind == YamlNode::Kind::null || (node.kind == YamlNode::Kind::scalar && scalar_to_json(node).is_null());
     if (null && field.nullable) return nullptr;
     const bool container = field.type == FieldType::list || field.type == FieldType::map || field.type == FieldType::section;
-    if (null && container && !field.required) return fallback(field);   // "training:" with nothing under it
+    if (null && container && !field.required) return fallback(field);  // "training:" with nothing under it
     if (null) return wrong(field, node, where);
     switch (field.type) {
-        case FieldType::list: return items(field, node, where);
-        case FieldType::map: return named_items(field, node, where);
-        case FieldType::section: return node.kind == YamlNode::Kind::map ? section(*field.section, node, where) : wrong(field, node, where);
-        default: return scalar(field, node, where);
+        case FieldType::list:
+            return items(field, node, where);
+        case FieldType::map:
+            return named_items(field, node, where);
+        case FieldType::section:
+            return node.kind == YamlNode::Kind::map ? section(*field.section, node, where) : wrong(field, node, where);
+        default:
+            return scalar(field, node, where);
     }
 }
 
@@ -151,7 +184,9 @@ Json Checker::section(const Schema& schema, const YamlNode& node, std::string_vi
         const SourcePosition at{node.source ? *node.source : "", entry.line, entry.column};
         const std::string place = where.empty() ? std::string() : fmt::format(" in {}", where);
         const SourcePosition& position = entry.value.source && *entry.value.source != at.file ? entry.value.position() : at;
-        if (context.problems) context.problems->add(position, fmt::format("unknown setting {}{}{}", faceter::quoted(entry.key), place, suggestion(entry.key, known)));
+        if (context.problems)
+            context.problems->add(position,
+                                  fmt::format("unknown setting {}{}{}", faceter::quoted(entry.key), place, suggestion(entry.key, known)));
     }
     Json result = Json::object();
     for (const Field& field : schema.fields) {

@@ -25,7 +25,7 @@ class Problems {
 };
 
 struct CheckContext {
-    std::filesystem::path base_folder;   ///< `path` settings are made absolute against it; empty: left as they are
+    std::filesystem::path base_folder;  ///< `path` settings are made absolute against it; empty: left as they are
     Problems* problems = nullptr;
 };
 

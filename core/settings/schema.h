@@ -27,26 +27,49 @@ struct Schema;
 struct Field {
     std::string key;
     FieldType type = FieldType::text;
-    std::string description;         ///< one sentence
-    Json default_value = nullptr;    ///< null: no default
+    std::string description;       ///< one sentence
+    Json default_value = nullptr;  ///< null: no default
     bool required = false;
-    bool nullable = false;           ///< null (or leaving it out) means "not set"
-    std::string unit;                ///< "steps", "s", "MiB", ...
+    bool nullable = false;  ///< null (or leaving it out) means "not set"
+    std::string unit;       ///< "steps", "s", "MiB", ...
     std::optional<double> minimum, maximum;
     bool exclusive_minimum = false;
     std::vector<std::string> choices;
-    std::string source;              ///< "MoTE, section 5.1"; "paper-silent" where the default is ours because the paper says nothing
-    std::shared_ptr<const Field> item;       ///< list, map
-    std::shared_ptr<const Schema> section;   ///< section
+    std::string source;                 ///< "MoTE, section 5.1"; "paper-silent" where the default is ours because the paper says nothing
+    std::shared_ptr<const Field> item;  ///< list, map
+    std::shared_ptr<const Schema> section;  ///< section
 
     // So that declarations read as one line each: real("temperature", 0.05, "...").above(0).from("MoTE, section 3.2")
-    Field&& at_least(double value) && { minimum = value; return std::move(*this); }
-    Field&& above(double value) && { minimum = value; exclusive_minimum = true; return std::move(*this); }
-    Field&& at_most(double value) && { maximum = value; return std::move(*this); }
-    Field&& in(std::string unit_name) && { unit = std::move(unit_name); return std::move(*this); }
-    Field&& from(std::string where) && { source = std::move(where); return std::move(*this); }
-    Field&& must() && { required = true; return std::move(*this); }
-    Field&& optional() && { nullable = true; default_value = nullptr; return std::move(*this); }
+    Field&& at_least(double value) && {
+        minimum = value;
+        return std::move(*this);
+    }
+    Field&& above(double value) && {
+        minimum = value;
+        exclusive_minimum = true;
+        return std::move(*this);
+    }
+    Field&& at_most(double value) && {
+        maximum = value;
+        return std::move(*this);
+    }
+    Field&& in(std::string unit_name) && {
+        unit = std::move(unit_name);
+        return std::move(*this);
+    }
+    Field&& from(std::string where) && {
+        source = std::move(where);
+        return std::move(*this);
+    }
+    Field&& must() && {
+        required = true;
+        return std::move(*this);
+    }
+    Field&& optional() && {
+        nullable = true;
+        default_value = nullptr;
+        return std::move(*this);
+    }
 };
 
 Field boolean(std::string key, bool fallback, std::string description);

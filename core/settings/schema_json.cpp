@@ -9,15 +9,15 @@ namespace faceter {
 namespace {
 
 constexpr std::array<std::pair<FieldType, std::string_view>, 10> type_names = {{{FieldType::boolean, "boolean"},
-                                                                               {FieldType::integer, "integer"},
-                                                                               {FieldType::real, "real"},
-                                                                               {FieldType::text, "text"},
-                                                                               {FieldType::choice, "choice"},
-                                                                               {FieldType::path, "path"},
-                                                                               {FieldType::list, "list"},
-                                                                               {FieldType::map, "map"},
-                                                                               {FieldType::section, "section"},
-                                                                               {FieldType::any, "any"}}};
+                                                                                {FieldType::integer, "integer"},
+                                                                                {FieldType::real, "real"},
+                                                                                {FieldType::text, "text"},
+                                                                                {FieldType::choice, "choice"},
+                                                                                {FieldType::path, "path"},
+                                                                                {FieldType::list, "list"},
+                                                                                {FieldType::map, "map"},
+                                                                                {FieldType::section, "section"},
+                                                                                {FieldType::any, "any"}}};
 constexpr int max_depth = 16;
 
 std::string_view type_name(FieldType type) {
@@ -103,20 +103,28 @@ Json field_to_json_schema(const Field& field);
 
 Json typed_json_schema(const Field& field) {
     switch (field.type) {
-        case FieldType::boolean: return {{"type", "boolean"}};
-        case FieldType::integer: return {{"type", "integer"}};
-        case FieldType::real: return {{"type", "number"}};
+        case FieldType::boolean:
+            return {{"type", "boolean"}};
+        case FieldType::integer:
+            return {{"type", "integer"}};
+        case FieldType::real:
+            return {{"type", "number"}};
         case FieldType::text:
-        case FieldType::path: return {{"type", "string"}};
-        case FieldType::choice: return {{"enum", field.choices}};
-        case FieldType::list: return {{"type", "array"}, {"items", field_to_json_schema(*field.item)}};
-        case FieldType::map: return {{"type", "object"}, {"additionalProperties", field_to_json_schema(*field.item)}};
+        case FieldType::path:
+            return {{"type", "string"}};
+        case FieldType::choice:
+            return {{"enum", field.choices}};
+        case FieldType::list:
+            return {{"type", "array"}, {"items", field_to_json_schema(*field.item)}};
+        case FieldType::map:
+            return {{"type", "object"}, {"additionalProperties", field_to_json_schema(*field.item)}};
         case FieldType::section: {
             Json json = schema_to_json_schema(*field.section);
             json.erase("$schema");
             return json;
         }
-        case FieldType::any: break;
+        case FieldType::any:
+            break;
     }
     return Json::object();
 }

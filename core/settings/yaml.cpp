@@ -16,8 +16,7 @@ namespace {
 /// Builds the tree from the parser's events: values are finished on a stack and handed to their parent, so that nothing is built twice.
 class TreeBuilder : public YAML::EventHandler {
   public:
-    TreeBuilder(std::string_view file, const YamlLimits& limits)
-        : source_(std::make_shared<const std::string>(file)), limits_(limits) {}
+    TreeBuilder(std::string_view file, const YamlLimits& limits) : source_(std::make_shared<const std::string>(file)), limits_(limits) {}
 
     YamlNode take_root() {
         if (root_.kind == YamlNode::Kind::null && !root_.source) root_.source = source_;
@@ -57,7 +56,7 @@ class TreeBuilder : public YAML::EventHandler {
     struct Level {
         YamlNode node;
         YAML::anchor_t anchor = YAML::NullAnchor;
-        std::optional<YamlNode> key;   ///< map: read, its value not yet
+        std::optional<YamlNode> key;  ///< map: read, its value not yet
     };
 
     static Error error(const YamlNode& at, std::string_view what) { return settings_error("{}: {}", at.position().text(), what); }
@@ -72,13 +71,15 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     static void check_tag(const std::string& tag, const YamlNode& at) {
-        if (!tag.empty() && tag != "?" && tag != "!") throw error(at, fmt::format("tags such as {} are not understood; leave it out", faceter::quoted(tag)));
+        if (!tag.empty() && tag != "?" && tag != "!")
+            throw error(at, fmt::format("tags such as {} are not understood; leave it out", faceter::quoted(tag)));
     }
 
     void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
         Level level{node(mark, kind), anchor, std::nullopt};
         check_tag(tag, level.node);
-        if (static_cast<int>(stack_.size()) >= limits_.depth) throw error(level.node, fmt::format("nested deeper than {} levels", limits_.depth));
+        if (static_cast<int>(stack_.size()) >= limits_.depth)
+            throw error(level.node, fmt::format("nested deeper than {} levels", limits_.depth));
         if (!stack_.empty() && stack_.back().node.kind == YamlNode::Kind::map && !stack_.back().key)
             throw error(level.node, "a key must be plain text, not a list or a map");
         stack_.push_back(std::move(level));
@@ -113,7 +114,8 @@ class TreeBuilder : public YAML::EventHandler {
     static void take_key(Level& parent, YamlNode key) {
         if (key.kind != YamlNode::Kind::scalar) throw error(key, "a key must be plain text");
         if (const auto* first = parent.node.entry(key.text))
-            throw error(key, fmt::format("setting {} stands twice in the same map (first in line {}); remove one", faceter::quoted(key.text), first->line));
+            throw error(key, fmt::format("setting {} stands twice in the same map (first in line {}); remove one",
+                                         faceter::quoted(key.text), first->line));
         parent.key = std::move(key);
     }
 
@@ -129,7 +131,8 @@ class TreeBuilder : public YAML::EventHandler {
         bytes_ += one.text.size();
         for (const auto& entry : one.entries) bytes_ += entry.key.size();
         if (++nodes_ > limits_.nodes || bytes_ > limits_.bytes)
-            throw error(at, fmt::format("the file grows beyond {} values or {} bytes (aliases count as what they stand for)", limits_.nodes, limits_.bytes));
+            throw error(at, fmt::format("the file grows beyond {} values or {} bytes (aliases count as what they stand for)", limits_.nodes,
+                                        limits_.bytes));
     }
 
     std::shared_ptr<const std::string> source_;
@@ -147,7 +150,7 @@ void check_flow_depth(std::string_view text, std::string_view file, int depth_li
     for (const char c : text) {
         if (c == '\n') {
             ++line;
-            depth = 0;   // an experiment's flow lists end on their line; block nesting is counted by the builder
+            depth = 0;  // an experiment's flow lists end on their line; block nesting is counted by the builder
         }
         depth += (c == '[' || c == '{') - ((c == ']' || c == '}') && depth > 0);
         if (depth > depth_limit) throw settings_error("{}:{}: nested deeper than {} levels", file, line, depth_limit);
@@ -179,10 +182,14 @@ const YamlNode::Entry* YamlNode::entry(std::string_view key) const {
 
 std::string_view YamlNode::kind_name() const {
     switch (kind) {
-        case Kind::null: return "nothing";
-        case Kind::scalar: return "a single value";
-        case Kind::sequence: return "a list";
-        case Kind::map: return "a map";
+        case Kind::null:
+            return "nothing";
+        case Kind::scalar:
+            return "a single value";
+        case Kind::sequence:
+            return "a list";
+        case Kind::map:
+            return "a map";
     }
     return "";
 }

@@ -18,12 +18,12 @@ struct YamlNode {
     struct Entry;
 
     Kind kind = Kind::null;
-    std::string text;              ///< scalar
-    bool quoted = false;           ///< 'text' or "text" (or a block scalar): always text
-    std::vector<YamlNode> items;   ///< sequence
-    std::vector<Entry> entries;    ///< map, in the file's order
-    std::shared_ptr<const std::string> source;   ///< file, or "--set key"
-    std::size_t line = 0, column = 0;             ///< from 1; 0: not from a file
+    std::string text;                           ///< scalar
+    bool quoted = false;                        ///< 'text' or "text" (or a block scalar): always text
+    std::vector<YamlNode> items;                ///< sequence
+    std::vector<Entry> entries;                 ///< map, in the file's order
+    std::shared_ptr<const std::string> source;  ///< file, or "--set key"
+    std::size_t line = 0, column = 0;           ///< from 1; 0: not from a file
 
     SourcePosition position() const { return {source ? *source : std::string(), line, column}; }
     const YamlNode* find(std::string_view key) const;
@@ -35,14 +35,14 @@ struct YamlNode {
 
 struct YamlNode::Entry {
     std::string key;
-    std::size_t line = 0, column = 0;   ///< of the key
+    std::size_t line = 0, column = 0;  ///< of the key
     YamlNode value;
 };
 
 /// Limits against hostile files: an experiment file is small.
 struct YamlLimits {
-    std::size_t bytes = std::size_t(1) << 20;   ///< of the file, and of all text after expansion of aliases
-    std::size_t nodes = 100'000;   ///< after expansion of aliases
+    std::size_t bytes = std::size_t(1) << 20;  ///< of the file, and of all text after expansion of aliases
+    std::size_t nodes = 100'000;               ///< after expansion of aliases
     int depth = 64;
 };
 
@@ -50,7 +50,8 @@ struct YamlLimits {
 YamlNode parse_yaml(std::string_view text, std::string_view file, const YamlLimits& limits = {});
 YamlNode read_yaml(const std::string& path, const YamlLimits& limits = {});
 
-/// What a scalar means: null (`null`, `~`, empty), true/false, a decimal integer, a decimal number (1e3, 2.0e-5), else text. Quoted scalars are text.
+/// What a scalar means: null (`null`, `~`, empty), true/false, a decimal integer, a decimal number (1e3, 2.0e-5), else text. Quoted scalars
+/// are text.
 Json scalar_to_json(const YamlNode& scalar);
 /// The whole tree by the same rules.
 Json yaml_to_json(const YamlNode& node);

@@ -9,7 +9,9 @@ namespace {
 constexpr const char* file_name = "experiment";
 
 Error refused(const YamlPath& path) {
-    return settings_error("{} cannot be changed in place, because of how the file writes it (an alias, or a value over several lines); edit the text", yaml_path_text(path));
+    return settings_error(
+        "{} cannot be changed in place, because of how the file writes it (an alias, or a value over several lines); edit the text",
+        yaml_path_text(path));
 }
 
 Json parsed(std::string_view text) { return yaml_to_json(parse_yaml(text, file_name)); }
@@ -42,7 +44,8 @@ TextEdit checked(std::string_view text, TextEdit edit, const Json& meant, const 
     throw refused(path);
 }
 
-/// "a: {b: value}" for the keys of path behind the first `known` steps; the first level below the top of the file stands on a line of its own.
+/// "a: {b: value}" for the keys of path behind the first `known` steps; the first level below the top of the file stands on a line of its
+/// own.
 std::string nested(const YamlPath& path, std::size_t known, std::string_view value, const YamlLayout& layout) {
     std::string text = yaml_text(path[known].key) + ":";
     if (known + 1 == path.size()) return text + " " + std::string(value);
@@ -149,7 +152,8 @@ TextEdit yaml_rename(std::string_view text, const YamlPath& path, std::string_vi
     if (path.empty() || path.back().is_item || !yaml_at(root, path)) throw settings_error("{}: is not in the file", yaml_path_text(path));
     Json meant = yaml_to_json(root), renamed = Json::object();
     Json& parent = place_of(meant, parent_of(path));
-    if (path.back().key != key && parent.contains(std::string(key))) throw settings_error("{} is there already; choose another name", quoted(key));
+    if (path.back().key != key && parent.contains(std::string(key)))
+        throw settings_error("{} is there already; choose another name", quoted(key));
     for (const auto& [name, value] : parent.items()) renamed[name == path.back().key ? std::string(key) : name] = value;
     parent = renamed;
     return checked(text, layout.rename(layout.find(root, path), yaml_text(key)), meant, path);
@@ -176,7 +180,7 @@ std::string yaml_inline(const Json& json) {
         for (const Json& item : json) text += (text.empty() ? "" : ", ") + yaml_inline(item);
         return "[" + text + "]";
     }
-    text = to_yaml(json);   // one rule for what needs quotes
+    text = to_yaml(json);  // one rule for what needs quotes
     text.pop_back();
     return text;
 }

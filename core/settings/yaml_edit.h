@@ -39,9 +39,9 @@ struct TextEdit {
     std::string applied_to(std::string_view whole) const;
 };
 
-// Changes of one value that leave everything else of a file, its comments and its layout, as they are. Each parses what it made and compares
-// it with what was meant; where the file's layout does not allow the change in place (aliases, keys over several lines ...), it throws a settings
-// error that says so and the text has to be edited by hand. `value` is YAML on one line (yaml_inline, yaml_text).
+// Changes of one value that leave everything else of a file, its comments and its layout, as they are. Each parses what it made and
+// compares it with what was meant; where the file's layout does not allow the change in place (aliases, keys over several lines ...), it
+// throws a settings error that says so and the text has to be edited by hand. `value` is YAML on one line (yaml_inline, yaml_text).
 
 /// Sets a value, adding its key and the maps on the way where they are not there.
 TextEdit yaml_set(std::string_view text, const YamlPath& path, std::string_view value);

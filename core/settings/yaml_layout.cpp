@@ -150,7 +150,8 @@ std::size_t YamlLayout::end_of_plain(const YamlSpot& spot, std::size_t at) const
     std::size_t end = at;
     for (; end < line; ++end) {
         const char c = text_[end];
-        const bool blank_next = end + 1 >= line || text_[end + 1] == ' ' || (flow && std::string_view(",]}").find(text_[end + 1]) != std::string_view::npos);
+        const bool blank_next =
+            end + 1 >= line || text_[end + 1] == ' ' || (flow && std::string_view(",]}").find(text_[end + 1]) != std::string_view::npos);
         if ((c == ':' && blank_next) || (c == '#' && end > at && text_[end - 1] == ' ')) break;
         if (flow && std::string_view(",[]{}").find(c) != std::string_view::npos) break;
     }
@@ -163,7 +164,8 @@ std::size_t YamlLayout::end_of(const YamlSpot& spot) const {
     const std::size_t at = begin_of(spot);
     if (!is_written(spot)) return spot.entry ? at : std::max(at, dash_of(spot) + 1);
     if (is_flow(*spot.node)) return end_of_flow(at);
-    if (const std::size_t count = size_of(*spot.node); count > 0 && spot.node->kind != YamlNode::Kind::scalar) return end_of(child(spot, count - 1));
+    if (const std::size_t count = size_of(*spot.node); count > 0 && spot.node->kind != YamlNode::Kind::scalar)
+        return end_of(child(spot, count - 1));
     if (at >= text_.size()) return at;
     if (text_[at] == '"' || text_[at] == '\'') return end_of_quoted(at);
     if (text_[at] == '|' || text_[at] == '>') return end_of_deeper_lines(at, indent_of_holder(spot));

@@ -10,14 +10,14 @@ namespace faceter {
 /// A value in its file: what holds it and how that is written.
 struct YamlSpot {
     const YamlNode* node = nullptr;
-    const YamlNode* parent = nullptr;              ///< null: the top of the file
-    const YamlNode::Entry* entry = nullptr;        ///< where the parent is a map
-    std::size_t index = 0;                         ///< place among the parent's entries or items
-    std::shared_ptr<const YamlSpot> outer;         ///< the parent's own spot
+    const YamlNode* parent = nullptr;        ///< null: the top of the file
+    const YamlNode::Entry* entry = nullptr;  ///< where the parent is a map
+    std::size_t index = 0;                   ///< place among the parent's entries or items
+    std::shared_ptr<const YamlSpot> outer;   ///< the parent's own spot
 };
 
-/// Finds where values begin and end in the text of a YAML file, and makes edits of it. yaml-cpp tells where a value begins; its end is looked for here.
-/// What cannot be told is guessed: yaml_edit.cpp checks every edit by parsing what comes out.
+/// Finds where values begin and end in the text of a YAML file, and makes edits of it. yaml-cpp tells where a value begins; its end is
+/// looked for here. What cannot be told is guessed: yaml_edit.cpp checks every edit by parsing what comes out.
 class YamlLayout {
   public:
     explicit YamlLayout(std::string_view text);
@@ -37,11 +37,11 @@ class YamlLayout {
     };
     std::size_t offset(std::size_t line, std::size_t column) const;
     std::size_t line_begin(std::size_t at) const;
-    std::size_t line_end(std::size_t at) const;      ///< before the line break
-    std::size_t next_line(std::size_t at) const;     ///< behind the line break
+    std::size_t line_end(std::size_t at) const;   ///< before the line break
+    std::size_t next_line(std::size_t at) const;  ///< behind the line break
     std::string pad(std::size_t at) const { return std::string(at - line_begin(at), ' '); }
     bool is_flow(const YamlNode& node) const;
-    bool is_written(const YamlSpot& spot) const;     ///< not an empty value
+    bool is_written(const YamlSpot& spot) const;  ///< not an empty value
     Span key_span(const YamlNode::Entry& entry) const;
     std::size_t behind_colon(const YamlNode::Entry& entry) const;
     std::size_t dash_of(const YamlSpot& spot) const;

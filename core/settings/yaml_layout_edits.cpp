@@ -41,7 +41,8 @@ TextEdit YamlLayout::insert_entry(const YamlSpot& spot, const std::string& entry
     // A nested block in `entry` stands two deeper than the map.
     std::string text = entry;
     const std::string indent = pad(begin_of(spot));
-    for (std::size_t from = text.find('\n'); from != std::string::npos; from = text.find('\n', from + 1 + indent.size())) text.insert(from + 1, indent);
+    for (std::size_t from = text.find('\n'); from != std::string::npos; from = text.find('\n', from + 1 + indent.size()))
+        text.insert(from + 1, indent);
     return {at, at, line_break_ + indent + text};
 }
 

@@ -30,7 +30,8 @@ Json plain_scalar(const std::string& text) {
 /// Text that needs no quotes: reads back as the same text, and nothing in it means anything to YAML.
 bool is_plain(const std::string& text) {
     constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+ ";
-    if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.front() == '-' || text.find_first_not_of(allowed) != std::string::npos)
+    if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.front() == '-' ||
+        text.find_first_not_of(allowed) != std::string::npos)
         return false;
     const std::string lower = lowercase_ascii(text);
     for (const char* word : {"null", "yes", "no", "on", "off", "true", "false", "y", "n"})
@@ -96,7 +97,9 @@ struct PathStep {
 /// "train[0].max" -> {train, [0]}, {max}.
 std::vector<PathStep> split_path(std::string_view key_path, const YamlNode& value) {
     std::vector<PathStep> steps;
-    const auto bad = [&] { return settings_error("{}: '{}' is not a setting's path; write it as in training.batch_size=32", value.position().text(), key_path); };
+    const auto bad = [&] {
+        return settings_error("{}: '{}' is not a setting's path; write it as in training.batch_size=32", value.position().text(), key_path);
+    };
     for (std::string_view part : split(key_path, '.')) {
         PathStep step;
         const std::size_t bracket = part.find('[');
@@ -137,14 +140,17 @@ Json scalar_to_json(const YamlNode& scalar) { return scalar.quoted ? Json(scalar
 
 Json yaml_to_json(const YamlNode& node) {
     switch (node.kind) {
-        case YamlNode::Kind::null: return nullptr;
-        case YamlNode::Kind::scalar: return scalar_to_json(node);
+        case YamlNode::Kind::null:
+            return nullptr;
+        case YamlNode::Kind::scalar:
+            return scalar_to_json(node);
         case YamlNode::Kind::sequence: {
             Json list = Json::array();
             for (const YamlNode& item : node.items) list.push_back(yaml_to_json(item));
             return list;
         }
-        case YamlNode::Kind::map: break;
+        case YamlNode::Kind::map:
+            break;
     }
     Json object = Json::object();
     for (const auto& entry : node.entries) object[entry.key] = yaml_to_json(entry.value);

@@ -77,13 +77,14 @@ double mean_of_groups(const Groups& groups, std::span<const std::uint32_t> drawn
     return sum / size;
 }
 
-/// xoshiro256++ (Blackman and Vigna 2019), seeded by a stream of ours: thousands of resamples of thousands of examples of dozens of data sets are
-/// billions of draws, for which a counter-based stream is twenty times slower.
+/// xoshiro256++ (Blackman and Vigna 2019), seeded by a stream of ours: thousands of resamples of thousands of examples of dozens of data
+/// sets are billions of draws, for which a counter-based stream is twenty times slower.
 class FastIndices {
   public:
     explicit FastIndices(RandomStream& seed) : state_{seed.next(), seed.next(), seed.next(), seed.next() | 1} {}
 
-    /// Mean of as many values as there are, drawn with replacement; two 32-bit indices a word (an index is off uniform by less than n / 2^32).
+    /// Mean of as many values as there are, drawn with replacement; two 32-bit indices a word (an index is off uniform by less than n /
+    /// 2^32).
     double mean_of_drawn(std::span<const double> values) {
         const std::uint64_t n = values.size();
         double even = 0, odd = 0;

@@ -45,8 +45,8 @@ PairedBootstrapResult paired_bootstrap(std::span<const double> a, std::span<cons
 PairedBootstrapResult paired_bootstrap_by_group(std::span<const double> a, std::span<const double> b, std::span<const std::uint32_t> groups,
                                                 const BootstrapOptions& options = {});
 
-/// Mean over strata (data sets) of the mean difference within each: examples are drawn within their stratum, and every stratum counts once, as in a
-/// mean over data sets. One stratum is the paired bootstrap. `n` counts all examples. An empty stratum makes the results NaN.
+/// Mean over strata (data sets) of the mean difference within each: examples are drawn within their stratum, and every stratum counts once,
+/// as in a mean over data sets. One stratum is the paired bootstrap. `n` counts all examples. An empty stratum makes the results NaN.
 PairedBootstrapResult stratified_bootstrap(std::span<const std::vector<double>> differences, const BootstrapOptions& options = {});
 
 /// The bootstrap of any statistic: `statistic` gets the drawn indices of one resample (n of them).

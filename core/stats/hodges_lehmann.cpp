@@ -16,7 +16,8 @@ constexpr std::size_t most_differences = 2000, most_exact = 50;
 std::size_t signed_rank_quantile(std::size_t n, double tail) {
     const std::size_t total = n * (n + 1) / 2;
     if (n > most_exact) {
-        const double mean = static_cast<double>(total) / 2, sd = std::sqrt(static_cast<double>(total) * (2 * static_cast<double>(n) + 1) / 12);
+        const double mean = static_cast<double>(total) / 2,
+                     sd = std::sqrt(static_cast<double>(total) * (2 * static_cast<double>(n) + 1) / 12);
         const double q = mean + sd * boost::math::quantile(boost::math::normal(), tail);
         return static_cast<std::size_t>(std::max(1.0, std::floor(q + 0.5)));
     }

@@ -13,23 +13,31 @@ namespace faceter {
 namespace {
 
 constexpr std::pair<const char*, FilterColumn> columns[] = {
-    {"run", FilterColumn::run},           {"name", FilterColumn::run},         {"experiment", FilterColumn::experiment}, {"variant", FilterColumn::variant},
-    {"method", FilterColumn::method},     {"plugin", FilterColumn::plugin},    {"point", FilterColumn::point},           {"seed", FilterColumn::seed},
-    {"state", FilterColumn::state},       {"created", FilterColumn::created},  {"tag", FilterColumn::tag},               {"note", FilterColumn::note},
-    {"archived", FilterColumn::archived}, {"pinned", FilterColumn::pinned},    {"smoke", FilterColumn::smoke},           {"step", FilterColumn::step},
-    {"steps", FilterColumn::steps},       {"loss", FilterColumn::loss},        {"score", FilterColumn::score},           {"time", FilterColumn::time},
-    {"attempts", FilterColumn::attempts}};
+    {"run", FilterColumn::run},           {"name", FilterColumn::run},      {"experiment", FilterColumn::experiment},
+    {"variant", FilterColumn::variant},   {"method", FilterColumn::method}, {"plugin", FilterColumn::plugin},
+    {"point", FilterColumn::point},       {"seed", FilterColumn::seed},     {"state", FilterColumn::state},
+    {"created", FilterColumn::created},   {"tag", FilterColumn::tag},       {"note", FilterColumn::note},
+    {"archived", FilterColumn::archived}, {"pinned", FilterColumn::pinned}, {"smoke", FilterColumn::smoke},
+    {"step", FilterColumn::step},         {"steps", FilterColumn::steps},   {"loss", FilterColumn::loss},
+    {"score", FilterColumn::score},       {"time", FilterColumn::time},     {"attempts", FilterColumn::attempts}};
 
 template <typename T>
 bool ordered(FilterOperator op, const T& a, const T& b) {
     switch (op) {
-        case FilterOperator::equal: return a == b;
-        case FilterOperator::unequal: return a != b;
-        case FilterOperator::less: return a < b;
-        case FilterOperator::less_equal: return a <= b;
-        case FilterOperator::greater: return a > b;
-        case FilterOperator::greater_equal: return a >= b;
-        default: return false;
+        case FilterOperator::equal:
+            return a == b;
+        case FilterOperator::unequal:
+            return a != b;
+        case FilterOperator::less:
+            return a < b;
+        case FilterOperator::less_equal:
+            return a <= b;
+        case FilterOperator::greater:
+            return a > b;
+        case FilterOperator::greater_equal:
+            return a >= b;
+        default:
+            return false;
     }
 }
 
@@ -58,8 +66,9 @@ bool number_matches(const FilterNode& node, double number) {
 }
 
 bool time_matches(const FilterNode& node, std::string_view created) {
-    return any_or_none(node, node.texts.size(),
-                       [&](std::size_t i) { return ordered(node.op, lowercase_ascii(created.substr(0, node.texts[i].size())), node.texts[i]); });
+    return any_or_none(node, node.texts.size(), [&](std::size_t i) {
+        return ordered(node.op, lowercase_ascii(created.substr(0, node.texts[i].size())), node.texts[i]);
+    });
 }
 
 bool tags_match(FilterNode node, const std::vector<std::string>& tags) {
@@ -80,33 +89,55 @@ bool setting_matches(const FilterNode& node, const std::string* value) {
 
 double number_of(FilterColumn column, const RunRow& row) {
     switch (column) {
-        case FilterColumn::seed: return static_cast<double>(row.info.seed);
-        case FilterColumn::step: return static_cast<double>(row.state.step);
-        case FilterColumn::steps: return static_cast<double>(row.state.total_steps);
-        case FilterColumn::loss: return row.state.loss;
-        case FilterColumn::score: return row.mean_score;
-        case FilterColumn::time: return row.state.active_s;
-        case FilterColumn::attempts: return row.state.attempts;
-        case FilterColumn::archived: return row.archived;
-        case FilterColumn::pinned: return row.pinned;
-        case FilterColumn::smoke: return row.info.smoke;
-        default: return std::numeric_limits<double>::quiet_NaN();
+        case FilterColumn::seed:
+            return static_cast<double>(row.info.seed);
+        case FilterColumn::step:
+            return static_cast<double>(row.state.step);
+        case FilterColumn::steps:
+            return static_cast<double>(row.state.total_steps);
+        case FilterColumn::loss:
+            return row.state.loss;
+        case FilterColumn::score:
+            return row.mean_score;
+        case FilterColumn::time:
+            return row.state.active_s;
+        case FilterColumn::attempts:
+            return row.state.attempts;
+        case FilterColumn::archived:
+            return row.archived;
+        case FilterColumn::pinned:
+            return row.pinned;
+        case FilterColumn::smoke:
+            return row.info.smoke;
+        default:
+            return std::numeric_limits<double>::quiet_NaN();
     }
 }
 
 bool column_matches(const FilterNode& node, const RunRow& row) {
     switch (node.column) {
-        case FilterColumn::run: return text_matches(node, row.info.id);
-        case FilterColumn::experiment: return text_matches(node, row.info.experiment);
-        case FilterColumn::variant: return text_matches(node, row.info.variant);
-        case FilterColumn::method: return text_matches(node, row.info.method);
-        case FilterColumn::plugin: return text_matches(node, row.info.plugin);
-        case FilterColumn::point: return text_matches(node, row.info.point);
-        case FilterColumn::note: return text_matches(node, row.note);
-        case FilterColumn::state: return text_matches(node, run_phase_name(row.state.phase));
-        case FilterColumn::created: return time_matches(node, row.info.created);
-        case FilterColumn::tag: return tags_match(node, row.tags);
-        default: return number_matches(node, number_of(node.column, row));
+        case FilterColumn::run:
+            return text_matches(node, row.info.id);
+        case FilterColumn::experiment:
+            return text_matches(node, row.info.experiment);
+        case FilterColumn::variant:
+            return text_matches(node, row.info.variant);
+        case FilterColumn::method:
+            return text_matches(node, row.info.method);
+        case FilterColumn::plugin:
+            return text_matches(node, row.info.plugin);
+        case FilterColumn::point:
+            return text_matches(node, row.info.point);
+        case FilterColumn::note:
+            return text_matches(node, row.note);
+        case FilterColumn::state:
+            return text_matches(node, run_phase_name(row.state.phase));
+        case FilterColumn::created:
+            return time_matches(node, row.info.created);
+        case FilterColumn::tag:
+            return tags_match(node, row.tags);
+        default:
+            return number_matches(node, number_of(node.column, row));
     }
 }
 
@@ -135,16 +166,24 @@ const FilterColumn* find_filter_column(std::string_view name) {
 bool FilterNode::matches(const FilterData& data, std::size_t row) const {
     const auto does = [&](const FilterNode& part) { return part.matches(data, row); };
     switch (kind) {
-        case Kind::all: return std::all_of(parts.begin(), parts.end(), does);
-        case Kind::any: return std::any_of(parts.begin(), parts.end(), does);
-        case Kind::negation: return !does(parts.front());
-        case Kind::comparison: break;
+        case Kind::all:
+            return std::all_of(parts.begin(), parts.end(), does);
+        case Kind::any:
+            return std::any_of(parts.begin(), parts.end(), does);
+        case Kind::negation:
+            return !does(parts.front());
+        case Kind::comparison:
+            break;
     }
     switch (column) {
-        case FilterColumn::set: return number_matches(*this, data.score(row, name));
-        case FilterColumn::task_type: return number_matches(*this, data.type_mean(row, name));
-        case FilterColumn::setting: return setting_matches(*this, data.setting(row, name));
-        default: return column_matches(*this, data.rows()[row]);
+        case FilterColumn::set:
+            return number_matches(*this, data.score(row, name));
+        case FilterColumn::task_type:
+            return number_matches(*this, data.type_mean(row, name));
+        case FilterColumn::setting:
+            return setting_matches(*this, data.setting(row, name));
+        default:
+            return column_matches(*this, data.rows()[row]);
     }
 }
 

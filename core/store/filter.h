@@ -12,7 +12,7 @@ namespace faceter {
 /// What a filter may name besides the columns that every run has.
 struct FilterNames {
     std::vector<std::string> sets, task_types, settings;
-    std::map<std::string, std::vector<std::string>> values;   ///< for completion: column -> values that occur
+    std::map<std::string, std::vector<std::string>> values;  ///< for completion: column -> values that occur
 };
 FilterNames filter_names(Store& store);
 /// run experiment variant method plugin point seed state created tag note archived pinned smoke step steps loss score time attempts.
@@ -24,13 +24,13 @@ class FilterData;
 /// An expression over runs:
 ///   variant = mote and retrieval > 0.4        state != failed            variant in (em, ic) and not tag = paper
 ///   training.learning_rate < 1e-4             name ~ quick (contains)    created > 2026-11-01        pinned or scifact >= 60
-/// Names: columns, data sets (their main score), task types (mean of their data sets), dotted settings or their last part where only one has it.
-/// Texts are compared without regard to case. Scores are percent; a number from -1 to 1 is taken as a fraction (0.4 is 40; write 0.4% for the percentage).
-/// A time is compared as far as it is written: created > 2026-11-01 begins on the 2nd. What a run does not have is unequal to everything.
-/// `not` binds before `and`, that before `or`. Errors (settings) show the place and the nearest name.
+/// Names: columns, data sets (their main score), task types (mean of their data sets), dotted settings or their last part where only one
+/// has it. Texts are compared without regard to case. Scores are percent; a number from -1 to 1 is taken as a fraction (0.4 is 40; write
+/// 0.4% for the percentage). A time is compared as far as it is written: created > 2026-11-01 begins on the 2nd. What a run does not have
+/// is unequal to everything. `not` binds before `and`, that before `or`. Errors (settings) show the place and the nearest name.
 class Filter {
   public:
-    Filter() = default;   ///< lets every run through
+    Filter() = default;  ///< lets every run through
     static Filter parse(std::string_view text, const FilterNames& names);
     /// One flag a row of `data`.
     std::vector<bool> matches(const FilterData& data) const;
@@ -67,7 +67,7 @@ void filter_rows(Store& store, std::string_view expression, std::vector<RunRow>&
 
 /// What could stand at a place of an expression that is being typed.
 struct Completions {
-    std::size_t begin = 0, end = 0;   ///< bytes of the text that a word would replace
+    std::size_t begin = 0, end = 0;  ///< bytes of the text that a word would replace
     std::vector<std::string> words;
 };
 Completions completions(std::string_view text, std::size_t cursor, const FilterNames& names);

@@ -23,13 +23,23 @@ void advance(Place& place, const FilterToken& token) {
             return;
         case Expected::comparator:
             if (token.is_keyword("not")) return;
-            if (token.is_keyword("and") || token.is_keyword("or")) place.expected = Expected::name;   // after a flag
-            else place.expected = token.is_keyword("in") ? Expected::list : Expected::value;
+            if (token.is_keyword("and") || token.is_keyword("or"))
+                place.expected = Expected::name;  // after a flag
+            else
+                place.expected = token.is_keyword("in") ? Expected::list : Expected::value;
             return;
-        case Expected::value: place.expected = Expected::connective; return;
-        case Expected::list: place.expected = Expected::list_value; return;
-        case Expected::list_value: place.expected = token.is(")") ? Expected::connective : Expected::list_end; return;
-        case Expected::list_end: place.expected = token.is(")") ? Expected::connective : Expected::list_value; return;
+        case Expected::value:
+            place.expected = Expected::connective;
+            return;
+        case Expected::list:
+            place.expected = Expected::list_value;
+            return;
+        case Expected::list_value:
+            place.expected = token.is(")") ? Expected::connective : Expected::list_end;
+            return;
+        case Expected::list_end:
+            place.expected = token.is(")") ? Expected::connective : Expected::list_value;
+            return;
         case Expected::connective:
             if (token.is_keyword("and") || token.is_keyword("or")) place = {};
             return;
@@ -44,7 +54,8 @@ std::vector<std::string> candidates(const Place& place, const FilterNames& names
             all.emplace_back("not");
             return all;
         }
-        case Expected::comparator: return {"=", "!=", "<", "<=", ">", ">=", "~", "in", "not in"};
+        case Expected::comparator:
+            return {"=", "!=", "<", "<=", ">", ">=", "~", "in", "not in"};
         case Expected::value:
         case Expected::list_value: {
             const std::string column = lowercase_ascii(place.column);
@@ -53,9 +64,12 @@ std::vector<std::string> candidates(const Place& place, const FilterNames& names
             const auto values = names.values.find(column);
             return values == names.values.end() ? std::vector<std::string>() : values->second;
         }
-        case Expected::list: return {"("};
-        case Expected::list_end: return {",", ")"};
-        case Expected::connective: return {"and", "or"};
+        case Expected::list:
+            return {"("};
+        case Expected::list_end:
+            return {",", ")"};
+        case Expected::connective:
+            return {"and", "or"};
     }
     return {};
 }

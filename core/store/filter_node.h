@@ -7,10 +7,29 @@
 namespace faceter {
 
 enum class FilterColumn {
-    run, experiment, variant, method, plugin, point, note, state,                       // texts
-    seed, step, steps, loss, score, time, attempts,                                     // numbers
-    archived, pinned, smoke,                                                            // flags
-    created, tag, set, task_type, setting,
+    run,
+    experiment,
+    variant,
+    method,
+    plugin,
+    point,
+    note,
+    state,  // texts
+    seed,
+    step,
+    steps,
+    loss,
+    score,
+    time,
+    attempts,  // numbers
+    archived,
+    pinned,
+    smoke,  // flags
+    created,
+    tag,
+    set,
+    task_type,
+    setting,
 };
 /// Null where no column has this name.
 const FilterColumn* find_filter_column(std::string_view name);
@@ -19,13 +38,13 @@ enum class FilterOperator { equal, unequal, less, less_equal, greater, greater_e
 
 struct FilterNode {
     enum class Kind { all, any, negation, comparison } kind = Kind::comparison;
-    std::vector<FilterNode> parts;              ///< of all, any, negation
+    std::vector<FilterNode> parts;  ///< of all, any, negation
 
-    FilterColumn column = FilterColumn::run;    ///< of a comparison
-    std::string name;                           ///< of the data set, task type or setting
+    FilterColumn column = FilterColumn::run;  ///< of a comparison
+    std::string name;                         ///< of the data set, task type or setting
     FilterOperator op = FilterOperator::equal;
-    std::vector<std::string> texts;             ///< lower case; several: `in`
-    std::vector<double> numbers;                ///< the same as numbers (NaN: none); scores in percent
+    std::vector<std::string> texts;  ///< lower case; several: `in`
+    std::vector<double> numbers;     ///< the same as numbers (NaN: none); scores in percent
     bool matches(const FilterData& data, std::size_t row) const;
 };
 

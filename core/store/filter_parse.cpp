@@ -37,7 +37,8 @@ class Parser {
 
     FilterNode whole() {
         FilterNode node = any();
-        if (now().kind != FilterToken::Kind::end) fail(now(), fmt::format("{} is not expected here; join comparisons with 'and' or 'or'", faceter::quoted(now().text)));
+        if (now().kind != FilterToken::Kind::end)
+            fail(now(), fmt::format("{} is not expected here; join comparisons with 'and' or 'or'", faceter::quoted(now().text)));
         return node;
     }
 
@@ -91,7 +92,8 @@ class Parser {
         if (name.kind == FilterToken::Kind::end) fail(name, "a comparison is expected, as in variant = mote");
         if (name.kind == FilterToken::Kind::symbol) fail(name, fmt::format("a name is expected, not '{}'", name.text));
         FilterNode node = named(name);
-        const bool flag = node.column == FilterColumn::archived || node.column == FilterColumn::pinned || node.column == FilterColumn::smoke;
+        const bool flag =
+            node.column == FilterColumn::archived || node.column == FilterColumn::pinned || node.column == FilterColumn::smoke;
         if (flag && (now().kind == FilterToken::Kind::end || now().is(")") || now().is_keyword("and") || now().is_keyword("or"))) {
             node.texts = {"true"};
             node.numbers = {1};
@@ -109,7 +111,9 @@ class Parser {
     FilterNode named(const FilterToken& token) {
         FilterNode node;
         node.name = token.text;
-        const auto has = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), token.text) != list.end(); };
+        const auto has = [&](const std::vector<std::string>& list) {
+            return std::find(list.begin(), list.end(), token.text) != list.end();
+        };
         if (const FilterColumn* column = find_filter_column(lowercase_ascii(token.text)))
             node.column = *column;
         else if (has(names_.sets))
@@ -132,19 +136,22 @@ class Parser {
             node.name = ending.front();
             return;
         }
-        if (ending.size() > 1) fail(token, fmt::format("{} stands for several settings: {}, {}; write more of it", faceter::quoted(token.text), ending[0], ending[1]));
+        if (ending.size() > 1)
+            fail(token, fmt::format("{} stands for several settings: {}, {}; write more of it", faceter::quoted(token.text), ending[0],
+                                    ending[1]));
         std::vector<std::string> known = filter_columns();
         for (const auto* more : {&names_.sets, &names_.task_types, &names_.settings}) known.insert(known.end(), more->begin(), more->end());
         const auto near = nearest(token.text, known);
         fail(token, fmt::format("unknown name {}{} (known: columns as {}; data sets, task types and dotted settings of the project's runs)",
-                                faceter::quoted(token.text), near ? fmt::format("; did you mean '{}'?", *near) : "", "variant, seed, state, tag, created"));
+                                faceter::quoted(token.text), near ? fmt::format("; did you mean '{}'?", *near) : "",
+                                "variant, seed, state, tag, created"));
     }
 
     FilterOperator comparator(const FilterToken& name, const FilterNode& node) {
         static const std::pair<const char*, FilterOperator> operators[] = {
-            {"=", FilterOperator::equal},       {"==", FilterOperator::equal},          {"!=", FilterOperator::unequal},  {"<", FilterOperator::less},
-            {"<=", FilterOperator::less_equal}, {">", FilterOperator::greater},         {">=", FilterOperator::greater_equal},
-            {"~", FilterOperator::contains},    {"!~", FilterOperator::contains_not}};
+            {"=", FilterOperator::equal},          {"==", FilterOperator::equal},      {"!=", FilterOperator::unequal},
+            {"<", FilterOperator::less},           {"<=", FilterOperator::less_equal}, {">", FilterOperator::greater},
+            {">=", FilterOperator::greater_equal}, {"~", FilterOperator::contains},    {"!~", FilterOperator::contains_not}};
         const FilterToken token = next();
         for (const auto& [text, op] : operators) {
             if (!token.is(text)) continue;
@@ -182,12 +189,14 @@ class Parser {
         if (token.open) fail(token, "this quote is not closed");
         const std::string lower = lowercase_ascii(token.text);
         double number = parse_double(lower).value_or(std::numeric_limits<double>::quiet_NaN());
-        if (node.column >= FilterColumn::archived && node.column <= FilterColumn::smoke && (lower == "true" || lower == "false")) number = lower == "true";
+        if (node.column >= FilterColumn::archived && node.column <= FilterColumn::smoke && (lower == "true" || lower == "false"))
+            number = lower == "true";
         if (is_score(node)) {
             const auto percent = lower.ends_with('%') ? parse_double(std::string_view(lower).substr(0, lower.size() - 1)) : std::nullopt;
             number = percent ? *percent : std::abs(number) <= 1 ? number * 100 : number;
         }
-        if (is_number(node) && std::isnan(number)) fail(token, fmt::format("{} is not a number, which is expected here", faceter::quoted(token.text)));
+        if (is_number(node) && std::isnan(number))
+            fail(token, fmt::format("{} is not a number, which is expected here", faceter::quoted(token.text)));
         if (node.column == FilterColumn::state && (node.op == FilterOperator::equal || node.op == FilterOperator::unequal) &&
             std::find(state_names().begin(), state_names().end(), lower) == state_names().end())
             fail(token, fmt::format("unknown state {}{}", faceter::quoted(token.text), suggestion(lower, state_names())));

@@ -34,14 +34,15 @@ Database::Database(const fs::path& file) : file_(file) {
         turn_to_wal();
         execute("PRAGMA synchronous = NORMAL");
         execute("PRAGMA foreign_keys = ON");
-        execute("PRAGMA cache_size = -32768");   // KiB; the 2 MiB of default hold a tenth of what a list of 10,000 runs reads
+        execute("PRAGMA cache_size = -32768");  // KiB; the 2 MiB of default hold a tenth of what a list of 10,000 runs reads
     } catch (...) {
         sqlite3_close(handle_);
         throw;
     }
 }
 
-/// Of processes that make a new file at the same time SQLite turns all but one away at once: each holds what another needs, so it does not wait.
+/// Of processes that make a new file at the same time SQLite turns all but one away at once: each holds what another needs, so it does not
+/// wait.
 void Database::turn_to_wal() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms);
     while (sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -59,7 +60,8 @@ bool Database::is_damaged() const {
 
 void Database::fail(std::string_view doing) const {
     const char* hint = is_damaged() ? "; it holds nothing that the run directories do not: faceter ingest --rebuild makes it new" : "";
-    throw Error(is_damaged() ? ExitCode::data : ExitCode::failed, fmt::format("{}: cannot {}: {}{}", file_.string(), doing, sqlite3_errmsg(handle_), hint));
+    throw Error(is_damaged() ? ExitCode::data : ExitCode::failed,
+                fmt::format("{}: cannot {}: {}{}", file_.string(), doing, sqlite3_errmsg(handle_), hint));
 }
 
 void Database::execute(const std::string& sql) {
@@ -90,7 +92,8 @@ void Database::transaction(const std::function<void()>& body) { enclose("BEGIN I
 void Database::snapshot(const std::function<void()>& body) { enclose("BEGIN", body); }
 
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
-    if (sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr) != SQLITE_OK) database.fail("read the store");
+    if (sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr) != SQLITE_OK)
+        database.fail("read the store");
 }
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
@@ -129,7 +132,8 @@ void Statement::bind_next(std::string_view value) {
 
 void Statement::bind_next(std::span<const std::byte> blob) {
     static const char nothing = 0;
-    sqlite3_bind_blob64(statement_, ++bound_, blob.empty() ? static_cast<const void*>(&nothing) : blob.data(), blob.size(), SQLITE_TRANSIENT);
+    sqlite3_bind_blob64(statement_, ++bound_, blob.empty() ? static_cast<const void*>(&nothing) : blob.data(), blob.size(),
+                        SQLITE_TRANSIENT);
 }
 
 std::string Statement::text(int column) const {
@@ -145,7 +149,8 @@ double Statement::real(int column) const {
 
 std::string_view Statement::blob(int column) const {
     const void* bytes = sqlite3_column_blob(statement_, column);
-    return bytes ? std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : std::string_view();
+    return bytes ? std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)))
+                 : std::string_view();
 }
 
 int Statement::columns() const { return sqlite3_column_count(statement_); }

@@ -36,18 +36,17 @@ class Statement {
 
     std::string text(int column) const;
     std::int64_t integer(int column) const;
-    double real(int column) const;   ///< NaN for NULL
+    double real(int column) const;  ///< NaN for NULL
     std::string_view blob(int column) const;
     bool is_null(int column) const;
     int columns() const;
 
   private:
-
     void bind_next(std::int64_t value);
     void bind_next(std::uint64_t value) { bind_next(static_cast<std::int64_t>(value)); }
     void bind_next(int value) { bind_next(static_cast<std::int64_t>(value)); }
     void bind_next(bool value) { bind_next(static_cast<std::int64_t>(value)); }
-    void bind_next(double value);   ///< NaN: NULL
+    void bind_next(double value);  ///< NaN: NULL
     void bind_next(std::string_view value);
     void bind_next(const std::string& value) { bind_next(std::string_view(value)); }
     void bind_next(const char* value) { bind_next(std::string_view(value)); }
@@ -68,12 +67,12 @@ class Database {
 
     void execute(const std::string& sql);
     std::int64_t scalar(const std::string& sql);
-    std::int64_t total_changes() const;   ///< by this connection
-    int changes() const;   ///< rows that the last INSERT, UPDATE or DELETE changed
+    std::int64_t total_changes() const;  ///< by this connection
+    int changes() const;                 ///< rows that the last INSERT, UPDATE or DELETE changed
     const fs::path& file() const { return file_; }
     sqlite3* handle() const { return handle_; }
     [[noreturn]] void fail(std::string_view doing) const;
-    bool is_damaged() const;   ///< the last error was "not a database" or "malformed"
+    bool is_damaged() const;  ///< the last error was "not a database" or "malformed"
 
     /// BEGIN IMMEDIATE ... COMMIT; rolled back when the body throws.
     void transaction(const std::function<void()>& body);

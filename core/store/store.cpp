@@ -19,7 +19,8 @@ namespace faceter {
 namespace {
 
 const char* const run_columns =
-    "id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, attempt, attempts, doing, "
+    "id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, attempt, attempts, "
+    "doing, "
     "step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, pinned";
 
 RunRow read_row(const Statement& row) {
@@ -54,9 +55,9 @@ std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
 }  // namespace
 
 bool is_shared_file_system(std::uint64_t magic) {
-    constexpr std::uint64_t shared[] = {0x6969 /* NFS */,       0xFF534D42 /* CIFS */, 0xFE534D42 /* SMB2 */, 0x517B /* SMB */,
-                                        0x65735546 /* FUSE */,  0x0BD00BD0 /* Lustre */, 0x47504653 /* GPFS */, 0x5346414F /* AFS */,
-                                        0x01021997 /* 9P */,    0x00C36400 /* Ceph */, 0x19830326 /* BeeGFS */, 0x013111A8 /* IBRIX */};
+    constexpr std::uint64_t shared[] = {0x6969 /* NFS */,      0xFF534D42 /* CIFS */,   0xFE534D42 /* SMB2 */,   0x517B /* SMB */,
+                                        0x65735546 /* FUSE */, 0x0BD00BD0 /* Lustre */, 0x47504653 /* GPFS */,   0x5346414F /* AFS */,
+                                        0x01021997 /* 9P */,   0x00C36400 /* Ceph */,   0x19830326 /* BeeGFS */, 0x013111A8 /* IBRIX */};
     for (const std::uint64_t one : shared)
         if (one == (magic & 0xFFFFFFFF)) return true;
     return false;
@@ -72,7 +73,9 @@ fs::path Store::location(const fs::path& project) {
     return cache / (hash128(fs::weakly_canonical(folder).string()).hex() + ".sqlite");
 }
 
-Store::Store(const fs::path& project) : project_(absolute_path(project)), database_(std::make_unique<Database>(location(project))) { migrate(); }
+Store::Store(const fs::path& project) : project_(absolute_path(project)), database_(std::make_unique<Database>(location(project))) {
+    migrate();
+}
 
 Store::~Store() = default;
 
@@ -91,7 +94,9 @@ std::vector<RunRow> Store::rows_after(std::int64_t revision) {
     }
     std::vector<RunRow*> order;
     for (RunRow& row : rows) order.push_back(&row);
-    std::sort(order.begin(), order.end(), [](const RunRow* a, const RunRow* b) { return std::tie(a->info.created, a->info.id) < std::tie(b->info.created, b->info.id); });
+    std::sort(order.begin(), order.end(), [](const RunRow* a, const RunRow* b) {
+        return std::tie(a->info.created, a->info.id) < std::tie(b->info.created, b->info.id);
+    });
     std::vector<RunRow> sorted;
     sorted.reserve(rows.size());
     for (RunRow* row : order) sorted.push_back(std::move(*row));
@@ -104,7 +109,7 @@ RunChanges Store::changes_since(std::int64_t revision) {
     RunChanges changes;
     database_->snapshot([&] {
         changes.revision = database_->scalar("SELECT newest FROM revisions");
-        if (revision > changes.revision) revision = 0;   // asked with the number of another store
+        if (revision > changes.revision) revision = 0;  // asked with the number of another store
         if (revision == changes.revision) return;
         changes.changed = rows_after(revision);
         Statement removed(*database_, "SELECT run FROM removed WHERE revision > ? ORDER BY run");
@@ -127,12 +132,19 @@ Json Store::settings(const std::string& run) {
 
 std::vector<ResultRow> Store::results(const std::string& run, bool with_examples) {
     std::vector<ResultRow> rows;
-    Statement statement(*database_, fmt::format("SELECT name, task, task_type, metric, score, n, metrics{} FROM results WHERE run = ? ORDER BY rowid",
-                                                with_examples ? ", per_example" : ""));
+    Statement statement(*database_,
+                        fmt::format("SELECT name, task, task_type, metric, score, n, metrics{} FROM results WHERE run = ? ORDER BY rowid",
+                                    with_examples ? ", per_example" : ""));
     statement.bind(run);
     while (statement.next()) {
-        ResultRow row{statement.text(0), statement.text(1), statement.text(2), statement.text(3), statement.real(4), statement.integer(5),
-                      parse_json(statement.text(6), run), {}};
+        ResultRow row{statement.text(0),
+                      statement.text(1),
+                      statement.text(2),
+                      statement.text(3),
+                      statement.real(4),
+                      statement.integer(5),
+                      parse_json(statement.text(6), run),
+                      {}};
         if (with_examples) row.per_example = unpack_doubles(statement.blob(7));
         rows.push_back(std::move(row));
     }
@@ -140,7 +152,9 @@ std::vector<ResultRow> Store::results(const std::string& run, bool with_examples
 }
 
 ModelCost Store::cost(const std::string& run) {
-    Statement row(*database_, "SELECT total_parameters, active_parameters, multiply_adds_per_token, peak_memory_bytes, encode_latency_ms FROM costs WHERE run = ?");
+    Statement row(*database_,
+                  "SELECT total_parameters, active_parameters, multiply_adds_per_token, peak_memory_bytes, encode_latency_ms FROM costs "
+                  "WHERE run = ?");
     row.bind(run);
     ModelCost cost;
     if (!row.next()) return cost;
@@ -166,7 +180,8 @@ std::vector<SeriesPoint> Store::series(const std::string& run, const std::string
     return points;
 }
 
-std::vector<SeriesBucket> Store::series_sample(const std::string& run, const std::string& name, SeriesX x, double from, double to, int columns) {
+std::vector<SeriesBucket> Store::series_sample(const std::string& run, const std::string& name, SeriesX x, double from, double to,
+                                               int columns) {
     std::vector<SeriesBucket> buckets;
     database_->snapshot([&] { buckets = faceter::series_sample(*database_, run, name, x, from, to, columns); });
     return buckets;

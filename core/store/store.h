@@ -6,27 +6,27 @@
 #include <unordered_map>
 #include <vector>
 
+#include "record/state.h"
 #include "store/series.h"
 #include "store/sqlite.h"
-#include "record/state.h"
 
 namespace faceter {
 
 /// One run as lists show it.
 struct RunRow {
-    RunInfo info;           ///< without settings
+    RunInfo info;  ///< without settings
     RunState state;
     double mean_score = 0;  ///< over data sets, percent; NaN where there is none
     int num_scores = 0;
     std::vector<std::string> tags;
     std::string note;
     bool archived = false, pinned = false;
-    std::int64_t revision = 0;   ///< of the store, when this row last changed
+    std::int64_t revision = 0;  ///< of the store, when this row last changed
 };
 
 struct ResultRow {
     std::string name, task, task_type, metric;
-    double score = 0;      ///< percent
+    double score = 0;  ///< percent
     std::int64_t n = 0;
     Json metrics;
     std::vector<double> per_example;
@@ -42,26 +42,28 @@ struct RunScores {
     struct Set {
         std::string name, task_type;
     };
-    std::vector<Set> sets;                  ///< by task type and name
-    std::vector<std::string> task_types;    ///< sorted
-    std::vector<std::string> runs;          ///< ids in the order of Store::runs()
-    std::vector<double> values;             ///< [runs, sets], percent; NaN where a run lacks a set
+    std::vector<Set> sets;                ///< by task type and name
+    std::vector<std::string> task_types;  ///< sorted
+    std::vector<std::string> runs;        ///< ids in the order of Store::runs()
+    std::vector<double> values;           ///< [runs, sets], percent; NaN where a run lacks a set
     double at(std::size_t run, std::size_t set) const { return values[run * sets.size() + set]; }
     /// Over the sets of a task type that the run has; NaN where it has none.
     double type_mean(std::size_t run, std::string_view task_type) const;
-    void arrange_sets();                    ///< sorts sets, fills task_types
+    void arrange_sets();  ///< sorts sets, fills task_types
 };
 
 /// The settings that tell the runs of one experiment apart.
 struct KeySettings {
-    std::vector<std::string> keys;   ///< dotted (flat_settings.h), sorted; those that are columns of RunRow anyway (seed, variant) are left out
-    std::unordered_map<std::string, std::map<std::string, std::string>> values;   ///< run -> key -> value; keys that it shares with all are left out
+    std::vector<std::string>
+        keys;  ///< dotted (flat_settings.h), sorted; those that are columns of RunRow anyway (seed, variant) are left out
+    std::unordered_map<std::string, std::map<std::string, std::string>>
+        values;  ///< run -> key -> value; keys that it shares with all are left out
 };
 
 /// What happened since a revision of the store.
 struct RunChanges {
-    std::int64_t revision = 0;               ///< to ask with next time
-    std::vector<RunRow> changed;             ///< new or different, by creation
+    std::int64_t revision = 0;    ///< to ask with next time
+    std::vector<RunRow> changed;  ///< new or different, by creation
     std::vector<std::string> removed;
 };
 
@@ -77,8 +79,8 @@ class Store {
     /// All runs; those that are over and unchanged cost a few stat calls. Runs whose folders are gone are removed. Returns warnings
     /// (folders that are no runs, torn journals).
     std::vector<std::string> ingest_all();
-    /// For a program that looks every second: like ingest_all, but runs that are not live are looked at in turn, an eighth of them a call, and runs that
-    /// are live cost what they added. New and removed runs are seen at once. Only one thread may use a Store.
+    /// For a program that looks every second: like ingest_all, but runs that are not live are looked at in turn, an eighth of them a call,
+    /// and runs that are live cost what they added. New and removed runs are seen at once. Only one thread may use a Store.
     std::vector<std::string> ingest_changed();
     /// Empties the store and ingests everything again; a damaged file is made new.
     static std::vector<std::string> rebuild(const fs::path& project);
@@ -101,12 +103,14 @@ class Store {
     std::vector<ResultRow> results(const std::string& run, bool with_examples = false);
     ModelCost cost(const std::string& run);
     std::vector<std::string> series_names(const std::string& run);
-    /// By step. Between its first and its last step an attempt hides what earlier attempts have there. Stages after the first count their steps anew, so
-    /// their series are called NAME@STAGE.
+    /// By step. Between its first and its last step an attempt hides what earlier attempts have there. Stages after the first count their
+    /// steps anew, so their series are called NAME@STAGE.
     std::vector<SeriesPoint> series(const std::string& run, const std::string& name);
-    /// The same in `columns` equal parts of [from, to] on the x axis, without reading all points. Every visible point in the range is in exactly one
-    /// bucket, whose numbers are exact for the points it holds; where columns hold many points, up to an eighth of a column's may be in the one before.
-    std::vector<SeriesBucket> series_sample(const std::string& run, const std::string& name, SeriesX x, double from, double to, int columns);
+    /// The same in `columns` equal parts of [from, to] on the x axis, without reading all points. Every visible point in the range is in
+    /// exactly one bucket, whose numbers are exact for the points it holds; where columns hold many points, up to an eighth of a column's
+    /// may be in the one before.
+    std::vector<SeriesBucket> series_sample(const std::string& run, const std::string& name, SeriesX x, double from, double to,
+                                            int columns);
     SeriesRange series_range(const std::string& run, const std::string& name, SeriesX x);
     /// kind: figure, table, analysis.
     std::vector<std::pair<std::string, Json>> documents(const std::string& run, const std::string& kind);

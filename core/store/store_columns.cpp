@@ -85,7 +85,8 @@ bool is_column_anyway(std::string_view key) { return key == "seed" || key == "na
 /// Two passes over the lists of hashes: what the runs of an experiment share, then what each has besides.
 class KeySettingsReader {
   public:
-    explicit KeySettingsReader(Database& database) : database_(database), text_(database, "SELECT key, value FROM setting_texts WHERE hash = ?") {}
+    explicit KeySettingsReader(Database& database)
+        : database_(database), text_(database, "SELECT key, value FROM setting_texts WHERE hash = ?") {}
 
     KeySettings read() {
         Numbers experiments;
@@ -101,7 +102,7 @@ class KeySettingsReader {
 
   private:
     struct Text {
-        int column = -1;   ///< of settings_.keys as it grows; -1: no column
+        int column = -1;  ///< of settings_.keys as it grows; -1: no column
         std::string key, value;
     };
 
@@ -109,7 +110,8 @@ class KeySettingsReader {
     void for_each_run(Take take) {
         Statement rows(database_, "SELECT run, hashes FROM setting_lists");
         while (rows.next())
-            if (const auto found = experiment_of_.find(rows.blob(0)); found != experiment_of_.end()) take(rows.blob(0), found->second, HashList(rows.blob(1)));
+            if (const auto found = experiment_of_.find(rows.blob(0)); found != experiment_of_.end())
+                take(rows.blob(0), found->second, HashList(rows.blob(1)));
     }
 
     void share(std::size_t experiment, const HashList& hashes) {
@@ -147,7 +149,7 @@ class KeySettingsReader {
     Statement text_;
     KeySettings settings_;
     TextMap<std::size_t> experiment_of_;
-    std::vector<std::optional<std::vector<std::int64_t>>> common_;   ///< experiment -> what all of its runs have
+    std::vector<std::optional<std::vector<std::int64_t>>> common_;  ///< experiment -> what all of its runs have
     std::unordered_map<std::int64_t, Text> texts_;
     std::unordered_map<std::string, int> columns_;
 };
@@ -189,7 +191,9 @@ void put_settings(Database& database, const std::string& run, const Json& settin
         text.bind(hashes.back(), key, value).run();
     }
     std::sort(hashes.begin(), hashes.end());
-    Statement(database, "INSERT OR REPLACE INTO setting_lists VALUES (?, ?)").bind(run, std::as_bytes(std::span<const std::int64_t>(hashes))).run();
+    Statement(database, "INSERT OR REPLACE INTO setting_lists VALUES (?, ?)")
+        .bind(run, std::as_bytes(std::span<const std::int64_t>(hashes)))
+        .run();
 }
 
 RunScores Store::run_scores(std::int64_t since) {
@@ -199,7 +203,7 @@ RunScores Store::run_scores(std::int64_t since) {
     };
     RunScores scores;
     Numbers numbers;
-    std::vector<std::pair<std::size_t, double>> cells;   // set, score
+    std::vector<std::pair<std::size_t, double>> cells;  // set, score
     std::vector<Row> rows;
     Statement statement(*database_, "SELECT created, id, scores FROM runs WHERE revision > ?");
     statement.bind(since);
@@ -229,7 +233,8 @@ RunScores Store::run_scores(std::int64_t since) {
 }
 
 void RunScores::arrange_sets() {
-    std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return std::tie(a.task_type, a.name) < std::tie(b.task_type, b.name); });
+    std::sort(sets.begin(), sets.end(),
+              [](const Set& a, const Set& b) { return std::tie(a.task_type, a.name) < std::tie(b.task_type, b.name); });
     task_types.clear();
     for (const Set& set : sets)
         if (task_types.empty() || task_types.back() != set.task_type) task_types.push_back(set.task_type);
@@ -264,7 +269,7 @@ std::unordered_map<std::string, std::string> Store::setting(const std::string& k
     std::unordered_map<std::string, std::string> found;
     if (texts.empty()) return found;
     constexpr std::size_t places = 1 << 16;
-    std::vector<bool> maybe(places);   // says no at once to nearly all of a run's settings
+    std::vector<bool> maybe(places);  // says no at once to nearly all of a run's settings
     for (const auto& [hash, value] : texts) maybe[static_cast<std::size_t>(hash) % places] = true;
     Statement rows(*database_, "SELECT run, hashes FROM setting_lists");
     while (rows.next())

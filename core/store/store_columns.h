@@ -9,11 +9,12 @@
 
 namespace faceter {
 
-// What a list of all runs needs of each, kept so that one pass over small rows reads it: the main scores, and the settings as hashes of "key = value".
+// What a list of all runs needs of each, kept so that one pass over small rows reads it: the main scores, and the settings as hashes of
+// "key = value".
 
 struct StoredScore {
-    std::string_view name, task_type;   ///< into the blob
-    double score = 0;                   ///< percent
+    std::string_view name, task_type;  ///< into the blob
+    double score = 0;                  ///< percent
 };
 /// Nothing of the end that is not whole.
 void for_each_score(std::string_view blob, const std::function<void(const StoredScore&)>& take);

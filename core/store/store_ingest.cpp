@@ -41,7 +41,10 @@ std::vector<double> numbers_of(const Json& list) {
 class Ingest {
   public:
     Ingest(Store& store, const RunDirectory& run, RunState state)
-        : database_(*store.database_), run_(run), id_(run.info().id), state_(std::move(state)),
+        : database_(*store.database_),
+          run_(run),
+          id_(run.info().id),
+          state_(std::move(state)),
           stamps_(stamps_of(AT_FDCWD, run.folder().string(), state_.attempt)) {}
 
     std::vector<std::string> take() {
@@ -58,23 +61,28 @@ class Ingest {
   private:
     void run_row() {
         const RunInfo& info = run_.info();
-        Statement insert(database_,
-                         "INSERT INTO runs (id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, "
-                         "attempt, attempts, doing, step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, signature) "
-                         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'',0,'') ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
-                         "cause=excluded.cause, exit_code=excluded.exit_code, attempt=excluded.attempt, attempts=excluded.attempts, doing=excluded.doing, "
-                         "step=excluded.step, total_steps=excluded.total_steps, loss=excluded.loss, started=excluded.started, last_sign=excluded.last_sign, "
-                         "steps_per_s=excluded.steps_per_s, active_s=excluded.active_s WHERE (phase, cause, exit_code, attempt, attempts, doing, step, "
-                         "total_steps, loss, started, last_sign, steps_per_s, active_s) IS NOT (excluded.phase, excluded.cause, excluded.exit_code, "
-                         "excluded.attempt, excluded.attempts, excluded.doing, excluded.step, excluded.total_steps, excluded.loss, excluded.started, "
-                         "excluded.last_sign, excluded.steps_per_s, excluded.active_s)");
-        insert.bind(id_, info.experiment, info.variant, info.method, info.plugin, info.point, info.seed, info.created, info.parent, info.version, info.smoke,
-                    static_cast<int>(state_.phase), state_.cause, state_.exit_code, state_.attempt, state_.attempts, state_.doing, state_.step,
-                    state_.total_steps, state_.loss, state_.started, state_.last_sign, state_.steps_per_s, state_.active_s);
+        Statement insert(
+            database_,
+            "INSERT INTO runs (id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, "
+            "exit_code, "
+            "attempt, attempts, doing, step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, signature) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'',0,'') ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
+            "cause=excluded.cause, exit_code=excluded.exit_code, attempt=excluded.attempt, attempts=excluded.attempts, "
+            "doing=excluded.doing, "
+            "step=excluded.step, total_steps=excluded.total_steps, loss=excluded.loss, started=excluded.started, "
+            "last_sign=excluded.last_sign, "
+            "steps_per_s=excluded.steps_per_s, active_s=excluded.active_s WHERE (phase, cause, exit_code, attempt, attempts, doing, step, "
+            "total_steps, loss, started, last_sign, steps_per_s, active_s) IS NOT (excluded.phase, excluded.cause, excluded.exit_code, "
+            "excluded.attempt, excluded.attempts, excluded.doing, excluded.step, excluded.total_steps, excluded.loss, excluded.started, "
+            "excluded.last_sign, excluded.steps_per_s, excluded.active_s)");
+        insert.bind(id_, info.experiment, info.variant, info.method, info.plugin, info.point, info.seed, info.created, info.parent,
+                    info.version, info.smoke, static_cast<int>(state_.phase), state_.cause, state_.exit_code, state_.attempt,
+                    state_.attempts, state_.doing, state_.step, state_.total_steps, state_.loss, state_.started, state_.last_sign,
+                    state_.steps_per_s, state_.active_s);
         insert.run();
         changed_ = changed_ || database_.changes() > 0;
         Statement known(database_, "SELECT 1 FROM settings WHERE run = ?");
-        if (known.bind(id_).next()) return;   // settings never change
+        if (known.bind(id_).next()) return;  // settings never change
         Statement(database_, "INSERT INTO settings VALUES (?, ?)").bind(id_, dumped(info.settings)).run();
         put_settings(database_, id_, info.settings);
         Statement(database_, "DELETE FROM removed WHERE run = ?").bind(id_).run();
@@ -83,7 +91,8 @@ class Ingest {
 
     void user_state() {
         const RunDirectory::UserState user = run_.user_state();
-        Statement(database_, "UPDATE runs SET note = ?1, archived = ?2, pinned = ?3 WHERE id = ?4 AND (note, archived, pinned) IS NOT (?1, ?2, ?3)")
+        Statement(database_,
+                  "UPDATE runs SET note = ?1, archived = ?2, pinned = ?3 WHERE id = ?4 AND (note, archived, pinned) IS NOT (?1, ?2, ?3)")
             .bind(user.note, user.archived, user.pinned, id_)
             .run();
         changed_ = changed_ || database_.changes() > 0;
@@ -103,7 +112,9 @@ class Ingest {
         Statement stored(database_, fmt::format("SELECT {} FROM runs WHERE id = ?", column));
         const std::string before = stored.bind(id_).next() ? stored.text(0) : "";
         if (before == stamp) return false;
-        Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamps_.settled ? stamp : stamp + "?", id_).run();
+        Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column))
+            .bind(stamps_.settled ? stamp : stamp + "?", id_)
+            .run();
         changed_ = changed_ || before != stamp + "?";
         return true;
     }
@@ -143,8 +154,8 @@ class Ingest {
         if (known.next()) next_seq = known.integer(0), offset = known.integer(1);
         const JournalContent content = read_journal(run_.attempt_journal(attempt, rank), static_cast<std::uint64_t>(offset), next_seq);
         if (content.torn_bytes > 0 && !is_being_written(attempt, rank))
-            warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}", run_.attempt_journal(attempt, rank).string(),
-                                            content.torn_bytes, content.problem));
+            warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}",
+                                            run_.attempt_journal(attempt, rank).string(), content.torn_bytes, content.problem));
         if (content.events.empty()) return;
         std::map<std::string, std::vector<SeriesPoint>> points, system;
         Statement insert(database_, "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
@@ -160,7 +171,8 @@ class Ingest {
         changed_ = true;
         if (!(points.empty() && system.empty()) && !series_) series_.emplace(database_);
         for (const auto& [name, added] : points) series_->append(id_, attempt, rank, name, added);
-        for (const auto& [name, added] : system) series_->append(id_, attempt, 0, name, added);   // curves of their own, beside those of rank 0
+        for (const auto& [name, added] : system)
+            series_->append(id_, attempt, 0, name, added);  // curves of their own, beside those of rank 0
         Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
             .bind(id_, attempt, rank, content.events.back().seq + 1, content.valid_bytes)
             .run();
@@ -174,13 +186,16 @@ class Ingest {
 
     /// Scores during training (evaluate_every_steps) as curves: "score/<data set>".
     static void take_scores(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
-        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer() || !event.fields.contains("scores") || !event.fields["scores"].is_object()) return;
+        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer() || !event.fields.contains("scores") ||
+            !event.fields["scores"].is_object())
+            return;
         const std::string suffix = stage_suffix(event);
         for (const auto& [name, score] : event.fields["scores"].items())
             if (score.is_number()) points["score/" + name + suffix].push_back({event.fields["step"], event.time, score.get<double>()});
     }
 
-    static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points, const std::string& before, const std::string& after) {
+    static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points, const std::string& before,
+                          const std::string& after) {
         if (!event.fields.contains("step") || !event.fields["step"].is_number_integer()) return;
         const std::int64_t step = event.fields["step"];
         const std::string suffix = stage_suffix(event);
@@ -198,7 +213,8 @@ class Ingest {
     }
 
     void results() {
-        for (const char* table : {"results", "costs"}) Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
+        for (const char* table : {"results", "costs"})
+            Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind = 'analysis'").bind(id_).run();
         for (const auto& [name, json] : all_of(run_.results())) {
             if (!json.is_object()) continue;
@@ -217,16 +233,18 @@ class Ingest {
         const std::vector<double> examples = json.contains("per_example") ? numbers_of(json["per_example"]) : std::vector<double>();
         const double n = number_or_nan(json, "n");
         Statement(database_, "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-            .bind(id_, name.empty() ? stem : name, text_or_empty(json, "task"), text_or_empty(json, "task_type"), text_or_empty(json, "metric"),
-                  number_or_nan(json, "score"), n >= 0 && n < 1e15 ? static_cast<std::int64_t>(n) : std::int64_t{0}, dumped(json.value("metrics", Json::object())),
+            .bind(id_, name.empty() ? stem : name, text_or_empty(json, "task"), text_or_empty(json, "task_type"),
+                  text_or_empty(json, "metric"), number_or_nan(json, "score"),
+                  n >= 0 && n < 1e15 ? static_cast<std::int64_t>(n) : std::int64_t{0}, dumped(json.value("metrics", Json::object())),
                   dumped(json.value("settings", Json::object())), std::as_bytes(std::span<const double>(examples)))
             .run();
     }
 
     void cost(const Json& json) {
         Statement(database_, "INSERT OR REPLACE INTO costs VALUES (?, ?, ?, ?, ?, ?)")
-            .bind(id_, number_or_nan(json, "total_parameters"), number_or_nan(json, "active_parameters"), number_or_nan(json, "multiply_adds_per_token"),
-                  number_or_nan(json, "encode_latency_ms"), number_or_nan(json, "peak_memory_bytes"))
+            .bind(id_, number_or_nan(json, "total_parameters"), number_or_nan(json, "active_parameters"),
+                  number_or_nan(json, "multiply_adds_per_token"), number_or_nan(json, "encode_latency_ms"),
+                  number_or_nan(json, "peak_memory_bytes"))
             .run();
     }
 
@@ -244,7 +262,7 @@ class Ingest {
     const RunDirectory& run_;
     std::string id_;
     RunState state_;
-    RunStamps stamps_;   ///< made before anything was read
+    RunStamps stamps_;  ///< made before anything was read
     std::optional<SeriesWriter> series_;
     std::vector<std::string> warnings_;
     bool changed_ = false;

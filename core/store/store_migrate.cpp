@@ -31,8 +31,8 @@ CREATE TABLE costs (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, 
 CREATE TABLE documents (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, kind TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,
   PRIMARY KEY (run, kind, name));)",
 
-    // Pyramids over series; scores and settings in a form that a list of all runs reads at once; what changed since when. Runs of several stages, whose
-    // series were mixed, are taken anew.
+    // Pyramids over series; scores and settings in a form that a list of all runs reads at once; what changed since when. Runs of several
+    // stages, whose series were mixed, are taken anew.
     R"(ALTER TABLE runs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN scores BLOB NOT NULL DEFAULT x'';
 ALTER TABLE runs ADD COLUMN results_stamp TEXT NOT NULL DEFAULT '';
@@ -76,8 +76,10 @@ void Store::migrate() {
     database_->transaction([&] {
         const std::int64_t version = database_->scalar("PRAGMA user_version");
         if (version > newest)
-            throw data_error("{}: written by a newer Faceter (version {} of the store, {} is known here); use that one, or move the file away and run "
-                             "faceter ingest", database_->file().string(), version, newest);
+            throw data_error(
+                "{}: written by a newer Faceter (version {} of the store, {} is known here); use that one, or move the file away and run "
+                "faceter ingest",
+                database_->file().string(), version, newest);
         for (std::int64_t step = version; step < newest; ++step) {
             database_->execute(migrations[static_cast<std::size_t>(step)]);
             if (step + 1 == 2 && version > 0) derive_version_2(*database_);

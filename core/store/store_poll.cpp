@@ -58,7 +58,8 @@ void Poll::list_runs(bool thorough) {
         ids_ = project.run_ids();
         listed_ = settled ? stamp : "";
     }
-    if (known_.size() == ids_.size() && std::all_of(ids_.begin(), ids_.end(), [&](const std::string& id) { return known_.contains(id); })) return;
+    if (known_.size() == ids_.size() && std::all_of(ids_.begin(), ids_.end(), [&](const std::string& id) { return known_.contains(id); }))
+        return;
     std::vector<std::string> gone;
     for (const auto& [id, known] : known_)
         if (!std::binary_search(ids_.begin(), ids_.end(), id)) gone.push_back(id);
@@ -68,7 +69,8 @@ void Poll::list_runs(bool thorough) {
     }
 }
 
-/// A live run is looked at whenever its files changed, and in its turn (has its process died?); one that waits or is over when its folders changed.
+/// A live run is looked at whenever its files changed, and in its turn (has its process died?); one that waits or is over when its folders
+/// changed.
 bool Poll::is_unchanged(Known& known, const std::string& id, bool in_turn) const {
     if (known.unusable || known.phase == RunPhase::queued) return !in_turn;
     if (is_live(known.phase)) {
@@ -85,7 +87,8 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
     try {
         if (!known.follower) {
             RunDirectory run(folder);
-            if (run.info().id != id) throw data_error("{}: its run.json says that it is run {}; rename the folder to that", folder.string(), run.info().id);
+            if (run.info().id != id)
+                throw data_error("{}: its run.json says that it is run {}; rename the folder to that", folder.string(), run.info().id);
             known.follower = std::make_unique<RunFollower>(std::move(run));
         }
         const RunStamps before = stamps_of(runs_folder_, id, known.attempt);

@@ -10,8 +10,8 @@ namespace faceter {
 
 class Store;
 
-/// Looks for what is new in a project's runs and takes it in. It remembers between looks what is in the store and how far the journals of live runs
-/// were read.
+/// Looks for what is new in a project's runs and takes it in. It remembers between looks what is in the store and how far the journals of
+/// live runs were read.
 class Poll {
   public:
     explicit Poll(Store& store) : store_(store) {}
@@ -20,12 +20,12 @@ class Poll {
 
   private:
     struct Known {
-        std::string signature;   ///< empty: to be looked at
+        std::string signature;  ///< empty: to be looked at
         int attempt = 0;
         RunPhase phase = RunPhase::queued;
-        std::string seen;        ///< stamps at the last look of a live run
-        std::unique_ptr<RunFollower> follower;   ///< of a live run
-        bool unusable = false;   ///< no run; not tried again at every look
+        std::string seen;                       ///< stamps at the last look of a live run
+        std::unique_ptr<RunFollower> follower;  ///< of a live run
+        bool unusable = false;                  ///< no run; not tried again at every look
     };
     void load_known();
     void list_runs(bool thorough);
@@ -35,10 +35,10 @@ class Poll {
     Store& store_;
     std::unordered_map<std::string, Known> known_;
     std::vector<std::string> ids_;
-    std::string listed_;         ///< stamp of runs/ when ids_ was made; empty: list again
+    std::string listed_;  ///< stamp of runs/ when ids_ was made; empty: list again
     std::uint64_t counter_ = 0;
     std::size_t turn_ = 0;
-    int runs_folder_ = -1;       ///< open during a look
+    int runs_folder_ = -1;  ///< open during a look
 };
 
 }  // namespace faceter

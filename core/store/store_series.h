@@ -10,8 +10,9 @@
 
 namespace faceter {
 
-// A series of one attempt is kept twice: its points in chunks, and a pyramid over them. A node of level L stands for the next 32^L points, so a node's
-// children are known by its number alone. Both depend on the points and their order only, never on how often a journal was looked at.
+// A series of one attempt is kept twice: its points in chunks, and a pyramid over them. A node of level L stands for the next 32^L points,
+// so a node's children are known by its number alone. Both depend on the points and their order only, never on how often a journal was
+// looked at.
 
 inline constexpr std::size_t points_per_chunk = 4096, nodes_per_block = 128;
 inline constexpr int series_levels = 3, series_fan_out = 32;
@@ -21,7 +22,7 @@ struct SeriesNode {
     double min_time = 0, max_time = 0;
     double first = 0, last = 0, min = 0, max = 0, sum = 0;
     std::uint32_t count = 0;
-    std::uint32_t unordered = 0;   ///< points whose step is not above the one before
+    std::uint32_t unordered = 0;  ///< points whose step is not above the one before
 
     static SeriesNode of(const SeriesPoint& point);
     void add(const SeriesNode& next);
@@ -37,7 +38,8 @@ class SeriesWriter {
 
   private:
     void append_points(const std::string& run, int attempt, int rank, const std::string& name, std::span<const SeriesPoint> added);
-    void append_level(const std::string& run, int attempt, int rank, const std::string& name, int level, std::span<const SeriesPoint> added);
+    void append_level(const std::string& run, int attempt, int rank, const std::string& name, int level,
+                      std::span<const SeriesPoint> added);
     Statement last_chunk_, put_chunk_, last_block_, put_block_;
 };
 
@@ -47,8 +49,8 @@ class SeriesReader {
     SeriesReader(Database& database, const std::string& run, const std::string& name);
 
     enum class Answer { skip, take, open };
-    /// Walks the visible nodes by ascending step, coarse ones first: `ask` says whether a node is left out, taken as it is, or opened (a single point
-    /// cannot be opened and counts as taken). Nodes that a later attempt hides in part are always opened.
+    /// Walks the visible nodes by ascending step, coarse ones first: `ask` says whether a node is left out, taken as it is, or opened (a
+    /// single point cannot be opened and counts as taken). Nodes that a later attempt hides in part are always opened.
     void visit(const std::function<Answer(const SeriesNode&)>& ask, const std::function<void(const SeriesNode&)>& take);
     std::vector<SeriesPoint> points();
     bool empty() const { return pieces_.empty(); }
@@ -57,12 +59,12 @@ class SeriesReader {
     struct Attempt {
         int number = 0;
         std::vector<SeriesNode> top;
-        std::optional<std::vector<SeriesPoint>> sorted;   ///< where its steps do not ascend: all points, sorted, last value of a step
+        std::optional<std::vector<SeriesPoint>> sorted;  ///< where its steps do not ascend: all points, sorted, last value of a step
         std::int64_t first_step = 0, last_step = 0;
     };
     struct Piece {
         std::size_t attempt = 0;
-        std::int64_t first_step = 0, last_step = 0;       ///< inclusive
+        std::int64_t first_step = 0, last_step = 0;  ///< inclusive
     };
     struct Block {
         int attempt = -1;
@@ -89,6 +91,7 @@ class SeriesReader {
 };
 
 SeriesRange series_range(Database& database, const std::string& run, const std::string& name, SeriesX x);
-std::vector<SeriesBucket> series_sample(Database& database, const std::string& run, const std::string& name, SeriesX x, double from, double to, int columns);
+std::vector<SeriesBucket> series_sample(Database& database, const std::string& run, const std::string& name, SeriesX x, double from,
+                                        double to, int columns);
 
 }  // namespace faceter

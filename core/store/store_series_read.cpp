@@ -12,15 +12,19 @@ struct SeriesReader::Visit {
 };
 
 SeriesReader::SeriesReader(Database& database, const std::string& run, const std::string& name)
-    : database_(database), run_(run), name_(name),
-      get_block_(database, "SELECT nodes FROM series_nodes WHERE run = ? AND name = ? AND rank = 0 AND level = ? AND attempt = ? AND block = ?"),
+    : database_(database),
+      run_(run),
+      name_(name),
+      get_block_(database,
+                 "SELECT nodes FROM series_nodes WHERE run = ? AND name = ? AND rank = 0 AND level = ? AND attempt = ? AND block = ?"),
       get_chunk_(database, "SELECT points FROM series WHERE run = ? AND attempt = ? AND rank = 0 AND name = ? AND chunk = ?") {
     load_attempts();
     find_pieces();
 }
 
 void SeriesReader::load_attempts() {
-    Statement tops(database_, "SELECT attempt, nodes FROM series_nodes WHERE run = ? AND name = ? AND rank = 0 AND level = ? ORDER BY attempt, block");
+    Statement tops(database_,
+                   "SELECT attempt, nodes FROM series_nodes WHERE run = ? AND name = ? AND rank = 0 AND level = ? ORDER BY attempt, block");
     tops.bind(run_, name_, series_levels);
     while (tops.next()) {
         const int number = static_cast<int>(tops.integer(0));
@@ -32,7 +36,8 @@ void SeriesReader::load_attempts() {
     for (Attempt& attempt : attempts_) {
         attempt.first_step = attempt.top.front().first_step;
         attempt.last_step = attempt.top.back().last_step;
-        if (std::any_of(attempt.top.begin(), attempt.top.end(), [](const SeriesNode& node) { return node.unordered > 0; })) sort_points(attempt);
+        if (std::any_of(attempt.top.begin(), attempt.top.end(), [](const SeriesNode& node) { return node.unordered > 0; }))
+            sort_points(attempt);
     }
 }
 
@@ -99,7 +104,8 @@ const std::vector<SeriesNode>& SeriesReader::block(int attempt, int level, std::
     return block.nodes;
 }
 
-void SeriesReader::offer(const Visit& visit, const Attempt& attempt, const Piece& piece, int level, std::int64_t index, const SeriesNode& node) {
+void SeriesReader::offer(const Visit& visit, const Attempt& attempt, const Piece& piece, int level, std::int64_t index,
+                         const SeriesNode& node) {
     if (node.last_step < piece.first_step || node.first_step > piece.last_step) return;
     const bool whole = node.first_step >= piece.first_step && node.last_step <= piece.last_step;
     const Answer answer = whole || level == 0 ? visit.ask(node) : Answer::open;
@@ -107,8 +113,10 @@ void SeriesReader::offer(const Visit& visit, const Attempt& attempt, const Piece
     if (answer == Answer::open && level > 0) descend(visit, attempt, piece, level - 1, index * series_fan_out, series_fan_out);
 }
 
-/// `count` nodes of a level from number `first` on, fewer where there are no more. They lie in one block: blocks hold a multiple of the fan-out.
-void SeriesReader::descend(const Visit& visit, const Attempt& attempt, const Piece& piece, int level, std::int64_t first, std::int64_t count) {
+/// `count` nodes of a level from number `first` on, fewer where there are no more. They lie in one block: blocks hold a multiple of the
+/// fan-out.
+void SeriesReader::descend(const Visit& visit, const Attempt& attempt, const Piece& piece, int level, std::int64_t first,
+                           std::int64_t count) {
     const auto per_block = static_cast<std::int64_t>(level == 0 ? points_per_chunk : nodes_per_block);
     static_assert(points_per_chunk % series_fan_out == 0 && nodes_per_block % series_fan_out == 0);
     const std::vector<SeriesNode>& nodes = block(attempt.number, level, first / per_block);
@@ -138,8 +146,10 @@ void SeriesReader::collect(const Attempt& attempt, const Piece& piece, std::vect
     for (std::size_t i = 0; i < attempt.top.size(); ++i) {
         const SeriesNode& node = attempt.top[i];
         if (node.last_step < piece.first_step || node.first_step > piece.last_step) continue;
-        constexpr std::int64_t chunks_per_node = series_fan_out * series_fan_out * series_fan_out / static_cast<std::int64_t>(points_per_chunk);
-        for (std::int64_t part = 0; part < chunks_per_node; ++part) add(chunk(attempt.number, static_cast<std::int64_t>(i) * chunks_per_node + part));
+        constexpr std::int64_t chunks_per_node =
+            series_fan_out * series_fan_out * series_fan_out / static_cast<std::int64_t>(points_per_chunk);
+        for (std::int64_t part = 0; part < chunks_per_node; ++part)
+            add(chunk(attempt.number, static_cast<std::int64_t>(i) * chunks_per_node + part));
     }
 }
 

@@ -11,7 +11,7 @@ using Answer = SeriesReader::Answer;
 using Extent = std::pair<double, double>;
 
 constexpr int most_columns = 100'000;
-constexpr double fine = 1.0 / 8;   // of a column: a node narrower than this is not opened for a column's border that it crosses
+constexpr double fine = 1.0 / 8;  // of a column: a node narrower than this is not opened for a column's border that it crosses
 
 /// Steps to what training had seen by then: running sums of a series, linear between the places where they are known.
 class Cumulative {
@@ -67,8 +67,8 @@ std::string counter_of(const std::string& name, SeriesX x) {
 }
 
 /// From where to where a node lies on the x axis. Empty function where the run has no such axis.
-std::function<Extent(const SeriesNode&)> axis(Database& database, const std::string& run, const std::string& name, SeriesX x, double from, double to,
-                                              double grain) {
+std::function<Extent(const SeriesNode&)> axis(Database& database, const std::string& run, const std::string& name, SeriesX x, double from,
+                                              double to, double grain) {
     if (x == SeriesX::step)
         return [](const SeriesNode& node) { return Extent(static_cast<double>(node.first_step), static_cast<double>(node.last_step)); };
     if (x == SeriesX::time) return [](const SeriesNode& node) { return Extent(node.min_time, node.max_time); };
@@ -87,7 +87,7 @@ void add_to(SeriesBucket& bucket, const SeriesNode& node) {
     bucket.min = std::min(bucket.min, node.min);
     bucket.max = std::max(bucket.max, node.max);
     bucket.last = node.last;
-    bucket.mean += node.sum;   // the sum until all are in
+    bucket.mean += node.sum;  // the sum until all are in
 }
 
 }  // namespace
@@ -111,8 +111,10 @@ SeriesRange series_range(Database& database, const std::string& run, const std::
     return range;
 }
 
-std::vector<SeriesBucket> series_sample(Database& database, const std::string& run, const std::string& name, SeriesX x, double from, double to, int columns) {
-    if (columns < 1 || columns > most_columns) throw usage_error("a series cannot be shown in {} columns; give 1 to {}", columns, most_columns);
+std::vector<SeriesBucket> series_sample(Database& database, const std::string& run, const std::string& name, SeriesX x, double from,
+                                        double to, int columns) {
+    if (columns < 1 || columns > most_columns)
+        throw usage_error("a series cannot be shown in {} columns; give 1 to {}", columns, most_columns);
     if (!std::isfinite(from) || !std::isfinite(to) || from > to) throw usage_error("a series cannot be shown from {} to {}", from, to);
     std::vector<SeriesBucket> buckets(static_cast<std::size_t>(columns));
     const double width = (to - from) / columns;

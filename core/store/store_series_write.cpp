@@ -31,10 +31,12 @@ void SeriesNode::add(const SeriesNode& next) {
 }
 
 SeriesWriter::SeriesWriter(Database& database)
-    : last_chunk_(database, "SELECT chunk, points FROM series WHERE run = ? AND attempt = ? AND rank = ? AND name = ? ORDER BY chunk DESC LIMIT 1"),
+    : last_chunk_(database,
+                  "SELECT chunk, points FROM series WHERE run = ? AND attempt = ? AND rank = ? AND name = ? ORDER BY chunk DESC LIMIT 1"),
       put_chunk_(database, "INSERT OR REPLACE INTO series VALUES (?, ?, ?, ?, ?, ?)"),
-      last_block_(database, "SELECT block, nodes FROM series_nodes WHERE run = ? AND name = ? AND rank = ? AND level = ? AND attempt = ? "
-                            "ORDER BY block DESC LIMIT 1"),
+      last_block_(database,
+                  "SELECT block, nodes FROM series_nodes WHERE run = ? AND name = ? AND rank = ? AND level = ? AND attempt = ? "
+                  "ORDER BY block DESC LIMIT 1"),
       put_block_(database, "INSERT OR REPLACE INTO series_nodes VALUES (?, ?, ?, ?, ?, ?, ?)") {}
 
 void SeriesWriter::append(const std::string& run, int attempt, int rank, const std::string& name, std::span<const SeriesPoint> added) {
@@ -42,11 +44,13 @@ void SeriesWriter::append(const std::string& run, int attempt, int rank, const s
     append_nodes(run, attempt, rank, name, added);
 }
 
-void SeriesWriter::append_nodes(const std::string& run, int attempt, int rank, const std::string& name, std::span<const SeriesPoint> added) {
+void SeriesWriter::append_nodes(const std::string& run, int attempt, int rank, const std::string& name,
+                                std::span<const SeriesPoint> added) {
     for (int level = 1; level <= series_levels; ++level) append_level(run, attempt, rank, name, level, added);
 }
 
-void SeriesWriter::append_points(const std::string& run, int attempt, int rank, const std::string& name, std::span<const SeriesPoint> added) {
+void SeriesWriter::append_points(const std::string& run, int attempt, int rank, const std::string& name,
+                                 std::span<const SeriesPoint> added) {
     std::int64_t chunk = 0;
     std::vector<SeriesPoint> points;
     if (last_chunk_.bind(run, attempt, rank, name).next()) {
@@ -65,7 +69,8 @@ void SeriesWriter::append_points(const std::string& run, int attempt, int rank, 
     }
 }
 
-void SeriesWriter::append_level(const std::string& run, int attempt, int rank, const std::string& name, int level, std::span<const SeriesPoint> added) {
+void SeriesWriter::append_level(const std::string& run, int attempt, int rank, const std::string& name, int level,
+                                std::span<const SeriesPoint> added) {
     std::int64_t block = 0;
     std::vector<SeriesNode> nodes;
     if (last_block_.bind(run, name, rank, level, attempt).next()) {
@@ -73,7 +78,9 @@ void SeriesWriter::append_level(const std::string& run, int attempt, int rank, c
         nodes = unpack_blob<SeriesNode>(last_block_.blob(1));
     }
     last_block_.reset();
-    const auto put = [&] { put_block_.bind(run, name, rank, level, attempt, block, std::as_bytes(std::span<const SeriesNode>(nodes))).run(); };
+    const auto put = [&] {
+        put_block_.bind(run, name, rank, level, attempt, block, std::as_bytes(std::span<const SeriesNode>(nodes))).run();
+    };
     const auto span = static_cast<std::uint32_t>(span_of(level));
     for (const SeriesPoint& point : added) {
         SeriesNode one = SeriesNode::of(point);

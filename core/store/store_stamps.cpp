@@ -11,7 +11,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::int64_t settle_ns = 2'000'000'000;   // a file changed within this time may change again without another time stamp
+constexpr std::int64_t settle_ns = 2'000'000'000;  // a file changed within this time may change again without another time stamp
 
 std::int64_t now_ns() {
     struct timespec now {};

@@ -5,9 +5,9 @@ namespace faceter {
 
 /// What would differ with anything that is new in a run's folder: times and sizes of the places where something can be added.
 struct RunStamps {
-    std::string results, documents;   ///< of results/, of tables/ and figures/
+    std::string results, documents;  ///< of results/, of tables/ and figures/
     std::string all;
-    bool settled = false;             ///< false: something changed so recently that a further change could hide behind the same time
+    bool settled = false;  ///< false: something changed so recently that a further change could hide behind the same time
 };
 
 /// `folder` relative to the open folder `directory` (or AT_FDCWD). Eight stat calls.

@@ -16,7 +16,9 @@ void balance_shares(BatchPlan& plan, std::span<const double> work, int ranks) {
     std::vector<std::vector<std::size_t>> shares(sums.size());
     for (const std::size_t item : most_first) {
         std::size_t least = 0;
-        const auto has_room = [&](std::size_t r) { return static_cast<std::int64_t>(shares[r].size()) < share_of(count, static_cast<int>(r), ranks).size(); };
+        const auto has_room = [&](std::size_t r) {
+            return static_cast<std::int64_t>(shares[r].size()) < share_of(count, static_cast<int>(r), ranks).size();
+        };
         while (!has_room(least)) ++least;
         for (std::size_t r = least + 1; r < shares.size(); ++r)
             if (has_room(r) && sums[r] < sums[least]) least = r;

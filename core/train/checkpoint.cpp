@@ -39,8 +39,10 @@ std::string problem_of(const fs::path& folder) {
         for (const auto& [name, entry] : manifest.at("files").items()) {
             if (name.find('/') != std::string::npos) return "its manifest names a file elsewhere";
             if (!fs::is_regular_file(folder / name)) return name + " is missing";
-            if (fs::file_size(folder / name) != entry.at("bytes").get<std::uint64_t>()) return name + " has another size than its manifest says";
-            if (file_hash(folder / name) != entry.at("xxh64").get<std::string>()) return name + " has another content than its manifest says";
+            if (fs::file_size(folder / name) != entry.at("bytes").get<std::uint64_t>())
+                return name + " has another size than its manifest says";
+            if (file_hash(folder / name) != entry.at("xxh64").get<std::string>())
+                return name + " has another content than its manifest says";
         }
         return {};
     } catch (const std::exception& error) {
@@ -86,7 +88,9 @@ void remove_leftovers(const fs::path& folder) {
         if (entry.path().filename().string().starts_with(temporary_prefix)) fs::remove_all(entry.path());
 }
 
-fs::path CheckpointStore::folder_of(const CheckpointState& state) const { return folder_ / fmt::format("stage-{:03}-step-{:09}", state.stage, state.step); }
+fs::path CheckpointStore::folder_of(const CheckpointState& state) const {
+    return folder_ / fmt::format("stage-{:03}-step-{:09}", state.stage, state.step);
+}
 
 std::optional<fs::path> CheckpointStore::begin(const fs::path& final) const {
     make_directories(folder_);
@@ -102,7 +106,8 @@ std::optional<fs::path> CheckpointStore::begin(const fs::path& final) const {
 }
 
 /// The optimiser's files are there.
-void CheckpointStore::finish(const fs::path& temporary, const fs::path& final, const CheckpointState& state, const std::vector<NamedTensor>& model) const {
+void CheckpointStore::finish(const fs::path& temporary, const fs::path& final, const CheckpointState& state,
+                             const std::vector<NamedTensor>& model) const {
     write_tensors(temporary / "model.safetensors", model);
     write_new_file(temporary / "state.json", Json{{"stage", state.stage}, {"step", state.step}, {"details", state.details}}.dump(1));
     std::vector<std::string> names;
@@ -115,7 +120,8 @@ void CheckpointStore::finish(const fs::path& temporary, const fs::path& final, c
     for (std::size_t i = keep_; i < all.size(); ++i) fs::remove_all(all[i], ignored);
 }
 
-fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer, ProcessGroup* group) const {
+fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<NamedTensor>& model,
+                               const std::vector<NamedTensor>& optimizer, ProcessGroup* group) const {
     const fs::path final = folder_of(state);
     const bool root = !group || group->rank() == 0;
     std::optional<fs::path> temporary = root ? begin(final) : std::nullopt;
@@ -125,7 +131,8 @@ fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<N
     }
     if (!temporary) return final;
     try {
-        write_tensors(*temporary / (group ? fmt::format("optimizer-{:03}.safetensors", group->rank()) : "optimizer.safetensors"), optimizer);
+        write_tensors(*temporary / (group ? fmt::format("optimizer-{:03}.safetensors", group->rank()) : "optimizer.safetensors"),
+                      optimizer);
         if (group) group->barrier();
         if (root) finish(*temporary, final, state, model);
     } catch (...) {
@@ -139,7 +146,8 @@ fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<N
 std::vector<fs::path> Checkpoint::optimizer() const {
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder))
-        if (const std::string name = entry.path().filename().string(); name.starts_with("optimizer") && name.ends_with(".safetensors")) files.push_back(entry.path());
+        if (const std::string name = entry.path().filename().string(); name.starts_with("optimizer") && name.ends_with(".safetensors"))
+            files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     return files;
 }

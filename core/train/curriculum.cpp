@@ -66,7 +66,8 @@ class TaskAware final : public Curriculum {
         std::size_t i = 0;
         for (Entry& entry : tasks_)
             for (ExamplePool& pool : entry.pools) {
-                if (i >= pools.size()) throw data_error("the checkpoint's curriculum has {} pools of examples, the experiment more", pools.size());
+                if (i >= pools.size())
+                    throw data_error("the checkpoint's curriculum has {} pools of examples, the experiment more", pools.size());
                 pool.restore(pools[i++]);
             }
     }
@@ -138,10 +139,13 @@ std::vector<ExampleReference> examples_of(const CurriculumContext& context, std:
     const auto limit = context.max_examples.find(context.sets[set]->task);
     if (limit == context.max_examples.end()) return all;
     // The smallest hashes of all of the task's examples: a larger limit gives a superset, whatever set they lie in.
-    const auto rank = [&](std::size_t s, std::uint64_t i) { return hash64({reinterpret_cast<const char*>(&i), sizeof i}, hash64(context.sets[s]->name, context.seed)); };
+    const auto rank = [&](std::size_t s, std::uint64_t i) {
+        return hash64({reinterpret_cast<const char*>(&i), sizeof i}, hash64(context.sets[s]->name, context.seed));
+    };
     std::vector<std::uint64_t> ranks;
     for (std::size_t s = 0; s < context.sets.size(); ++s)
-        for (std::size_t i = 0; context.sets[s]->task == context.sets[set]->task && i < context.sets[s]->examples.size(); ++i) ranks.push_back(rank(s, i));
+        for (std::size_t i = 0; context.sets[s]->task == context.sets[set]->task && i < context.sets[s]->examples.size(); ++i)
+            ranks.push_back(rank(s, i));
     if (limit->second >= ranks.size()) return all;
     std::nth_element(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(limit->second), ranks.end());
     const std::uint64_t border = ranks[limit->second];

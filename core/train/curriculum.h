@@ -24,21 +24,21 @@ struct ExampleReference {
 /// What one step trains on: decided before anything is computed, the same on every rank.
 struct BatchPlan {
     std::vector<ExampleReference> items;
-    std::string task;            ///< the batch's task; empty for a mixture of several
+    std::string task;  ///< the batch's task; empty for a mixture of several
     double temperature = 0.05;
-    std::vector<std::int64_t> keep{};   ///< 0/1 an item: those with 0 give no loss but stay negatives of the others; empty: all give loss
+    std::vector<std::int64_t> keep{};  ///< 0/1 an item: those with 0 give no loss but stay negatives of the others; empty: all give loss
 };
 
 struct CurriculumContext {
-    std::vector<Task> tasks;                   ///< those of the stage
-    std::vector<const TrainingSet*> sets;      ///< all of the run; a set's task is its `task`
+    std::vector<Task> tasks;               ///< those of the stage
+    std::vector<const TrainingSet*> sets;  ///< all of the run; a set's task is its `task`
     std::int64_t batch_size = 32;
     std::uint64_t seed = 1;
     Json settings = Json::object();
-    Json run = Json::object();                 ///< the run's resolved settings: for a curriculum that asks a model before training begins
-    fs::path folder{};                         ///< where a plan is kept (the run's curriculum/); empty: nowhere
-    std::string stage = "train";               ///< plans of different stages are different files
-    ProcessGroup* group = nullptr;             ///< all ranks must follow one plan; null: one process
+    Json run = Json::object();      ///< the run's resolved settings: for a curriculum that asks a model before training begins
+    fs::path folder{};              ///< where a plan is kept (the run's curriculum/); empty: nowhere
+    std::string stage = "train";    ///< plans of different stages are different files
+    ProcessGroup* group = nullptr;  ///< all ranks must follow one plan; null: one process
     std::function<void(const std::string&)> warn{};
     std::map<std::string, std::size_t> max_examples{};  ///< of a task, over its sets, chosen by hash; a task that is not named: all
 };
@@ -56,8 +56,8 @@ class Curriculum {
     virtual void restore(const Json& state) = 0;
 };
 
-/// Examples drawn without repetition, a new order every epoch. A draw that does not fit into what is left of an epoch starts the next, so that
-/// batches are always full; a pool smaller than a batch gives all it has.
+/// Examples drawn without repetition, a new order every epoch. A draw that does not fit into what is left of an epoch starts the next, so
+/// that batches are always full; a pool smaller than a batch gives all it has.
 class ExamplePool {
   public:
     ExamplePool(std::string name, std::vector<ExampleReference> examples, std::uint64_t seed);
@@ -76,8 +76,8 @@ class ExamplePool {
 /// The examples of set `set` that the stage uses: all, or its part of what max_examples leaves of its task.
 std::vector<ExampleReference> examples_of(const CurriculumContext& context, std::size_t set);
 
-/// TA-CL (MoTE, section 4.2): each batch draws one task by weight, then is built by the task's strategy, homogeneous (examples of one data set, drawn
-/// by size) or heterogeneous (of all of the task's data sets), with the task's temperature.
+/// TA-CL (MoTE, section 4.2): each batch draws one task by weight, then is built by the task's strategy, homogeneous (examples of one data
+/// set, drawn by size) or heterogeneous (of all of the task's data sets), with the task's temperature.
 std::unique_ptr<Curriculum> make_task_aware_curriculum(const CurriculumContext& context);
 /// Static training, the ablation of TA-CL: heterogeneous batches over all tasks, one temperature everywhere.
 std::unique_ptr<Curriculum> make_static_curriculum(const CurriculumContext& context);

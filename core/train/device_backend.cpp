@@ -15,10 +15,12 @@ std::filesystem::path module_file() { return beside_library_of(reinterpret_cast<
 
 }  // namespace
 
-c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, std::chrono::milliseconds limit) {
+c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                            std::chrono::milliseconds limit) {
     static const auto open = [] {
         const auto file = module_file();
-        if (!std::filesystem::exists(file)) throw settings_error("{} is missing, which joins several GPUs; run packaging/setup.sh --cuda and build again", file.string());
+        if (!std::filesystem::exists(file))
+            throw settings_error("{} is missing, which joins several GPUs; run packaging/setup.sh --cuda and build again", file.string());
         void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!module) throw settings_error("{} cannot be loaded: {}", file.string(), ::dlerror());
         return reinterpret_cast<decltype(&faceter_open_nccl)>(::dlsym(module, "faceter_open_nccl"));

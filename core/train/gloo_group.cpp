@@ -1,5 +1,6 @@
-// The only source that sees Gloo: its class layouts follow the macros of whichever Gloo headers are found. They are Debian's (libgloo-dev, headers only), the code is
-// the wheel's; what differs between the two (GlooStore's virtual functions) is never made here, and tests/train looks that it is not.
+// The only source that sees Gloo: its class layouts follow the macros of whichever Gloo headers are found. They are Debian's (libgloo-dev,
+// headers only), the code is the wheel's; what differs between the two (GlooStore's virtual functions) is never made here, and tests/train
+// looks that it is not.
 #define USE_C10D_GLOO
 #if !__has_include(<gloo/context.h>)
 #error "Gloo's headers are missing: install libgloo-dev (packaging/setup.sh does)"
@@ -31,8 +32,8 @@ using Milliseconds = std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr Milliseconds poll_interval{20};
-constexpr Milliseconds verdict_grace{5000};   ///< for the others to say that they are alive, once one is missed
-constexpr Milliseconds reading_time{2000};    ///< for the others to read why rank 0 goes, with which the store goes
+constexpr Milliseconds verdict_grace{5000};  ///< for the others to say that they are alive, once one is missed
+constexpr Milliseconds reading_time{2000};   ///< for the others to read why rank 0 goes, with which the store goes
 
 Milliseconds milliseconds(double seconds) { return Milliseconds(static_cast<std::int64_t>(seconds * 1000)); }
 
@@ -45,7 +46,9 @@ std::string first_line(const std::exception& error) {
     return std::string(trim(text.substr(0, text.find(" Exception raised from"))));
 }
 
-std::string list_of(const std::vector<int>& ranks) { return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", ")); }
+std::string list_of(const std::vector<int>& ranks) {
+    return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
 
 StorePointer open_store(const Rendezvous& where, const GroupTimeouts& timeouts) {
     if (!where.file.empty()) {
@@ -61,9 +64,13 @@ StorePointer open_store(const Rendezvous& where, const GroupTimeouts& timeouts) 
     try {
         return c10::make_intrusive<c10d::PrefixStore>("faceter/" + where.key, c10::make_intrusive<c10d::TCPStore>(where.host, options));
     } catch (const std::exception& error) {
-        throw lost(options.isServer ? fmt::format("rank 0 cannot open the rendezvous at {}: {}; is the port taken by another run? Set MASTER_PORT", where.place(), first_line(error))
-                                    : fmt::format("rank {} cannot reach the rendezvous at {} within {} s: {}; does rank 0 run, and does a firewall let it through?", where.rank,
-                                                  where.place(), timeouts.rendezvous_s, first_line(error)));
+        throw lost(
+            options.isServer
+                ? fmt::format("rank 0 cannot open the rendezvous at {}: {}; is the port taken by another run? Set MASTER_PORT",
+                              where.place(), first_line(error))
+                : fmt::format(
+                      "rank {} cannot reach the rendezvous at {} within {} s: {}; does rank 0 run, and does a firewall let it through?",
+                      where.rank, where.place(), timeouts.rendezvous_s, first_line(error)));
     }
 }
 
@@ -78,8 +85,9 @@ void meet(c10d::Store& store, const Rendezvous& where, const GroupTimeouts& time
         std::erase_if(missing, [&](int rank) { return store.check({key(rank)}); });
         if (missing.empty()) return;
         if (Clock::now() > deadline)
-            throw lost(fmt::format("rendezvous at {}: {} of {} did not come within {} s; look at its log, or whether its machine reaches {}", where.place(), list_of(missing), where.size,
-                                   timeouts.rendezvous_s, where.place()));
+            throw lost(
+                fmt::format("rendezvous at {}: {} of {} did not come within {} s; look at its log, or whether its machine reaches {}",
+                            where.place(), list_of(missing), where.size, timeouts.rendezvous_s, where.place()));
         std::this_thread::sleep_for(poll_interval);
     }
 }
@@ -87,7 +95,8 @@ void meet(c10d::Store& store, const Rendezvous& where, const GroupTimeouts& time
 std::shared_ptr<::gloo::transport::Device> device_for(const Rendezvous& where) {
     const bool here = !where.file.empty() || where.host == "localhost" || where.host.starts_with("127.") || where.host == "::1";
     if (here) return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
-    if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface) return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+    if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface)
+        return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
     return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
@@ -103,8 +112,10 @@ class GlooGroup final : public ProcessGroup {
             meet(*store_, where, timeouts);
             const auto options = c10d::ProcessGroupGloo::Options::create(milliseconds(timeouts.rendezvous_s));
             options->devices = {device_for(where)};
-            gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, size_, options);
-            if (!device.is_cpu()) nccl_ = open_nccl(c10::make_intrusive<c10d::PrefixStore>("nccl", store_), rank_, size_, milliseconds(timeouts.step_s));
+            gloo_ =
+                c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, size_, options);
+            if (!device.is_cpu())
+                nccl_ = open_nccl(c10::make_intrusive<c10d::PrefixStore>("nccl", store_), rank_, size_, milliseconds(timeouts.step_s));
         } catch (const Error&) {
             throw;
         } catch (const std::exception& error) {
@@ -113,7 +124,7 @@ class GlooGroup final : public ProcessGroup {
     }
 
     ~GlooGroup() override {
-        if (nccl_ && gloo_) nccl_->shutdown();   // else the others are gone, and it would wait for them
+        if (nccl_ && gloo_) nccl_->shutdown();  // else the others are gone, and it would wait for them
     }
 
     int rank() const override { return rank_; }
@@ -126,7 +137,7 @@ class GlooGroup final : public ProcessGroup {
         const std::int64_t most = *std::max_element(count, count + size_), least = *std::min_element(count, count + size_);
         std::vector<std::int64_t> shape = own.sizes().vec();
         if (most == 0) return own;
-        shape[0] = most;   // Gloo gathers equal parts only
+        shape[0] = most;  // Gloo gathers equal parts only
         at::Tensor padded = own;
         if (own.size(0) < most) {
             padded = at::zeros(shape, own.options());
@@ -159,7 +170,7 @@ class GlooGroup final : public ProcessGroup {
     }
 
     void barrier() override {
-        at::Tensor one = at::ones({1});   // its own barrier does not say who is missing
+        at::Tensor one = at::ones({1});  // its own barrier does not say who is missing
         all_reduce_sum(one, Patience::work);
     }
 
@@ -168,7 +179,7 @@ class GlooGroup final : public ProcessGroup {
             store_->set(fmt::format("failed/{}", rank_), std::vector<std::uint8_t>(why.begin(), why.end()));
             close();
             if (keeps_store_) std::this_thread::sleep_for(reading_time);
-        } catch (const std::exception&) {   // nobody left to tell
+        } catch (const std::exception&) {  // nobody left to tell
         }
     }
 
@@ -177,11 +188,15 @@ class GlooGroup final : public ProcessGroup {
     c10d::Backend& backend_of(const at::Tensor& values) const { return values.is_cpu() ? static_cast<c10d::Backend&>(*gloo_) : *nccl_; }
 
     /// It is rank 0 that evaluates and writes while the others wait: it finds them there.
-    Milliseconds limit(Patience patience) const { return milliseconds(patience == Patience::step || rank_ == 0 ? timeouts_.step_s : timeouts_.work_s); }
+    Milliseconds limit(Patience patience) const {
+        return milliseconds(patience == Patience::step || rank_ == 0 ? timeouts_.step_s : timeouts_.work_s);
+    }
 
     /// A collective under way; its place in their order is what messages say.
     struct UnderWay final : PendingSum {
-        UnderWay(GlooGroup& g, std::string w, Patience p, at::Tensor r) : group(g), place(std::move(w)), patience(p), result(std::move(r)) { group.under_way_.insert(this); }
+        UnderWay(GlooGroup& g, std::string w, Patience p, at::Tensor r) : group(g), place(std::move(w)), patience(p), result(std::move(r)) {
+            group.under_way_.insert(this);
+        }
         ~UnderWay() override { group.under_way_.erase(this); }
         at::Tensor wait() override {
             group.guarded(place, patience, [this] { work->wait(); });
@@ -192,7 +207,7 @@ class GlooGroup final : public ProcessGroup {
         std::string place;
         Patience patience;
         at::Tensor result;
-        c10::intrusive_ptr<c10d::Work> work;   // keeps the operands, and the connections open
+        c10::intrusive_ptr<c10d::Work> work;  // keeps the operands, and the connections open
     };
 
     template <typename Start>
@@ -235,20 +250,23 @@ class GlooGroup final : public ProcessGroup {
             if (r != rank_) missing.push_back(r);
         try {
             store_->set(fmt::format("alive/{}", rank_), std::vector<std::uint8_t>{1});
-            close();   // those that wait for this rank are to come to their verdict now
+            close();  // those that wait for this rank are to come to their verdict now
             const auto deadline = Clock::now() + verdict_grace;
             for (; !missing.empty() && Clock::now() < deadline; std::this_thread::sleep_for(poll_interval)) {
                 for (const int r : missing)
-                    if (store_->check({fmt::format("failed/{}", r)})) return fmt::format("rank {} of {} failed: {}", r, size_, store_->get_to_str(fmt::format("failed/{}", r)));
+                    if (store_->check({fmt::format("failed/{}", r)}))
+                        return fmt::format("rank {} of {} failed: {}", r, size_, store_->get_to_str(fmt::format("failed/{}", r)));
                 std::erase_if(missing, [&](int r) { return store_->check({fmt::format("alive/{}", r)}); });
             }
-        } catch (const std::exception&) {   // the store is gone, and with it rank 0; perhaps because it has come to its own verdict
+        } catch (const std::exception&) {  // the store is gone, and with it rank 0; perhaps because it has come to its own verdict
             if (std::find(missing.begin(), missing.end(), 0) != missing.end()) missing = {0};
         }
         const std::string place = collective + ": " + problem;
         if (missing.empty()) return fmt::format("rank {} of {} lost its connection to others that are alive ({})", rank_, size_, place);
         const bool late = problem.find("imed out") != std::string::npos;
-        if (late) return fmt::format("{} of {} did not come within {} s, hung or lost with its machine ({})", list_of(missing), size_, limit(patience).count() / 1000, place);
+        if (late)
+            return fmt::format("{} of {} did not come within {} s, hung or lost with its machine ({})", list_of(missing), size_,
+                               limit(patience).count() / 1000, place);
         return fmt::format("{} of {} is gone without a word ({})", list_of(missing), size_, place);
     }
 

@@ -15,7 +15,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::int64_t bucket_values = std::int64_t{2} << 20;   ///< 8 MiB in float32: the last one, which nothing hides, is small
+constexpr std::int64_t bucket_values = std::int64_t{2} << 20;  ///< 8 MiB in float32: the last one, which nothing hides, is small
 
 at::Tensor flat(const at::Tensor& values) { return values.detach().view(-1); }
 
@@ -58,7 +58,8 @@ GroupAdamW::GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings
     for (std::size_t b = 0; b < buckets_.size(); ++b)
         for (const Bucket::Member& member : buckets_[b].members) {
             bucket_of_[member.parameter] = b;
-            torch::autograd::impl::set_post_acc_grad_hooks(parameters_[member.parameter].tensor, std::make_unique<Arrival>(*this, member.parameter));
+            torch::autograd::impl::set_post_acc_grad_hooks(parameters_[member.parameter].tensor,
+                                                           std::make_unique<Arrival>(*this, member.parameter));
         }
 }
 
@@ -77,7 +78,8 @@ std::vector<GroupAdamW::Piece> GroupAdamW::own_pieces() const {
 
 std::vector<Parameter> GroupAdamW::stepped() const {
     for (const Parameter& p : parameters_)
-        if (group_.size() > 1 && !p.tensor.is_contiguous()) throw failure("parameter '{}' is not contiguous in memory; its gradient cannot be shared between processes", p.name);
+        if (group_.size() > 1 && !p.tensor.is_contiguous())
+            throw failure("parameter '{}' is not contiguous in memory; its gradient cannot be shared between processes", p.name);
     if (sharding_ == Sharding::none) return parameters_;
     std::vector<Parameter> parts;
     for (const Piece& piece : pieces_) {
@@ -115,7 +117,8 @@ bool GroupAdamW::is_alone_in(const Bucket& bucket, const at::Tensor& table) cons
 }
 
 bool GroupAdamW::sends_rows_of(const at::Tensor& table) const {
-    return sharding_ == Sharding::none && std::any_of(buckets_.begin(), buckets_.end(), [&](const Bucket& b) { return is_alone_in(b, table); });
+    return sharding_ == Sharding::none &&
+           std::any_of(buckets_.begin(), buckets_.end(), [&](const Bucket& b) { return is_alone_in(b, table); });
 }
 
 void GroupAdamW::only_rows(const at::Tensor& table, const std::vector<std::int64_t>& rows) {
@@ -158,7 +161,8 @@ std::vector<char> GroupAdamW::gradients_anywhere() const {
 
 /// This rank's gradients end to end, zero where it has none. They are let go.
 at::Tensor GroupAdamW::packed_gradients(const Bucket& bucket) {
-    const at::Tensor packed = at::empty({bucket.numel}, parameters_[bucket.members.front().parameter].tensor.options().requires_grad(false));
+    const at::Tensor packed =
+        at::empty({bucket.numel}, parameters_[bucket.members.front().parameter].tensor.options().requires_grad(false));
     std::int64_t end = 0;
     for (const Bucket::Member& member : bucket.members) {
         at::Tensor& gradient = parameters_[member.parameter].tensor.mutable_grad();
@@ -175,7 +179,8 @@ at::Tensor GroupAdamW::packed_gradients(const Bucket& bucket) {
 void GroupAdamW::take_all(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere) {
     for (const Bucket::Member& member : buckets_[bucket].members)
         if (anywhere[member.parameter])
-            parameters_[member.parameter].tensor.mutable_grad() = sums.narrow(0, member.offset, member.numel).view(parameters_[member.parameter].tensor.sizes());
+            parameters_[member.parameter].tensor.mutable_grad() =
+                sums.narrow(0, member.offset, member.numel).view(parameters_[member.parameter].tensor.sizes());
 }
 
 void GroupAdamW::take_own(std::size_t bucket, const at::Tensor& sums, const std::vector<char>& anywhere) {
@@ -190,7 +195,8 @@ void GroupAdamW::share_new_values(std::size_t b) {
     for (std::size_t i = 0; i < pieces_.size(); ++i)
         if (pieces_[i].bucket == b) part.narrow(0, pieces_[i].offset, pieces_[i].numel).copy_(adamw_.parameters()[i].tensor);
     const at::Tensor all = group_.all_gather_parts(part);
-    for (const Bucket::Member& member : bucket.members) flat(parameters_[member.parameter].tensor).copy_(all.narrow(0, member.offset, member.numel));
+    for (const Bucket::Member& member : bucket.members)
+        flat(parameters_[member.parameter].tensor).copy_(all.narrow(0, member.offset, member.numel));
 }
 
 at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts) {
@@ -238,7 +244,7 @@ std::vector<NamedTensor> GroupAdamW::state() const {
 
 void GroupAdamW::load(const Weights& weights) {
     if (sharding_ == Sharding::none) return adamw_.load(weights);
-    std::size_t known = parameters_.size();   // pieces of one parameter are neighbours: it is read once
+    std::size_t known = parameters_.size();  // pieces of one parameter are neighbours: it is read once
     at::Tensor first, second;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
         const Parameter& p = parameters_[pieces_[i].parameter];

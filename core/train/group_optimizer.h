@@ -7,19 +7,21 @@
 
 namespace faceter {
 
-/// How a group shares the optimiser's work. `none`: every rank holds all moments, gradients are all-reduced. `zero2` (ZeRO stage 2, Rajbhandari et al., 2020):
-/// every rank holds the moments of its part of the parameters, gradients are reduce-scattered, new values all-gathered.
+/// How a group shares the optimiser's work. `none`: every rank holds all moments, gradients are all-reduced. `zero2` (ZeRO stage 2,
+/// Rajbhandari et al., 2020): every rank holds the moments of its part of the parameters, gradients are reduce-scattered, new values
+/// all-gathered.
 enum class Sharding { none, zero2 };
 
-/// Parameters whose gradients travel in one flat tensor: all of one expert (or shared ones), so that a step sends only what its batch plan names.
+/// Parameters whose gradients travel in one flat tensor: all of one expert (or shared ones), so that a step sends only what its batch plan
+/// names.
 struct Bucket {
     struct Member {
         std::size_t parameter;
-        std::int64_t offset, numel;   ///< its place in the flat tensor
+        std::int64_t offset, numel;  ///< its place in the flat tensor
     };
     int expert = -1;
     std::vector<Member> members;
-    std::int64_t numel = 0;           ///< padded to a multiple of the ranks
+    std::int64_t numel = 0;  ///< padded to a multiple of the ranks
 };
 /// In the parameters' order within each expert; a bucket is closed when it has `max_values` or more.
 std::vector<Bucket> make_buckets(const std::vector<Parameter>& parameters, int ranks, std::int64_t max_values);
@@ -32,15 +34,17 @@ class GroupAdamW {
     GroupAdamW(const GroupAdamW&) = delete;
     GroupAdamW& operator=(const GroupAdamW&) = delete;
 
-    /// Whether only_rows() of this parameter spares anything: not alone, nor where it is not trained, shares a bucket, or the optimiser is sharded.
+    /// Whether only_rows() of this parameter spares anything: not alone, nor where it is not trained, shares a bucket, or the optimiser is
+    /// sharded.
     bool sends_rows_of(const at::Tensor& table) const;
-    /// For the step to come: only these rows of `table` [V, D] have gradients on any rank (the tokens of the global batch; ascending), so only they
-    /// travel. The same on every rank.
+    /// For the step to come: only these rows of `table` [V, D] have gradients on any rank (the tokens of the global batch; ascending), so
+    /// only they travel. The same on every rank.
     void only_rows(const at::Tensor& table, const std::vector<std::int64_t>& rows);
-    /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time. Not needed for the result.
+    /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time.
+    /// Not needed for the result.
     void send_while_backward(const std::set<int>& experts);
-    /// Sums the gradients over the ranks, then one step as AdamW::step. `experts` are those of the global batch plan: the same on every rank. A rank
-    /// without a gradient that others have counts as zero; where nobody has one, the parameter stays as it is.
+    /// Sums the gradients over the ranks, then one step as AdamW::step. `experts` are those of the global batch plan: the same on every
+    /// rank. A rank without a gradient that others have counts as zero; where nobody has one, the parameter stays as it is.
     at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts);
     void zero_grad();
     const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -55,17 +59,17 @@ class GroupAdamW {
     /// What this rank steps of a parameter: a range of its values.
     struct Piece {
         std::size_t parameter, bucket;
-        std::int64_t begin, numel;    ///< within the parameter
-        std::int64_t offset;          ///< within this rank's part of the bucket
+        std::int64_t begin, numel;  ///< within the parameter
+        std::int64_t offset;        ///< within this rank's part of the bucket
     };
     /// The buckets of a step on their way: the same ones in the same order on every rank, whatever each has gradients for.
     struct Sending {
-        std::vector<std::size_t> order;                    ///< from the last layers to the first, as backward comes to them; empty: not begun
-        std::size_t sent = 0;                              ///< of `order`
-        std::vector<std::size_t> missing;                  ///< of each bucket: gradients that backward has not come to
-        std::vector<std::unique_ptr<PendingSum>> sums;     ///< in that order
-        std::vector<at::Tensor> tables;                    ///< in that order: this rank's gradient of a table of which rows were sent
-        std::vector<float> gradients;                      ///< 0 or 1 of each parameter: whether this rank had one when its bucket was sent
+        std::vector<std::size_t> order;                 ///< from the last layers to the first, as backward comes to them; empty: not begun
+        std::size_t sent = 0;                           ///< of `order`
+        std::vector<std::size_t> missing;               ///< of each bucket: gradients that backward has not come to
+        std::vector<std::unique_ptr<PendingSum>> sums;  ///< in that order
+        std::vector<at::Tensor> tables;                 ///< in that order: this rank's gradient of a table of which rows were sent
+        std::vector<float> gradients;                   ///< 0 or 1 of each parameter: whether this rank had one when its bucket was sent
     };
     struct Arrival;
     std::vector<Piece> own_pieces() const;
@@ -88,11 +92,11 @@ class GroupAdamW {
     ProcessGroup& group_;
     Sharding sharding_;
     std::vector<Bucket> buckets_;
-    std::vector<std::size_t> bucket_of_;   ///< of each parameter
+    std::vector<std::size_t> bucket_of_;  ///< of each parameter
     Sending sending_;
-    at::Tensor table_, table_rows_;        ///< of only_rows(); undefined: none
-    std::vector<Piece> pieces_;   ///< zero2
-    AdamW adamw_;                 ///< of all parameters, or of the pieces
+    at::Tensor table_, table_rows_;  ///< of only_rows(); undefined: none
+    std::vector<Piece> pieces_;      ///< zero2
+    AdamW adamw_;                    ///< of all parameters, or of the pieces
 };
 
 }  // namespace faceter

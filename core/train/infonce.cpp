@@ -53,7 +53,8 @@ at::Tensor InfoNce::false_negatives(const PairEmbeddings& batch, std::int64_t co
             bool masked = hard && own_only && batch.negative_owner[n] != i;
             if (by_text) masked |= batch.document_texts[i] == (hard ? batch.negative_texts[n] : batch.document_texts[j]);
             if (by_label && batch.labels[i] != no_label)
-                masked |= batch.labels[i] == (hard ? (batch.negative_labels.empty() ? no_label : batch.negative_labels[n]) : batch.labels[j]);
+                masked |=
+                    batch.labels[i] == (hard ? (batch.negative_labels.empty() ? no_label : batch.negative_labels[n]) : batch.labels[j]);
             out[i * columns + j] = masked;
             any |= masked;
         }
@@ -61,7 +62,8 @@ at::Tensor InfoNce::false_negatives(const PairEmbeddings& batch, std::int64_t co
 }
 
 LossResult InfoNce::operator()(const PairEmbeddings& batch) const {
-    const bool hard = batch.negatives.defined() && batch.negatives.size(0) > 0 && settings_.hard_negatives != InfoNceSettings::HardNegatives::none;
+    const bool hard =
+        batch.negatives.defined() && batch.negatives.size(0) > 0 && settings_.hard_negatives != InfoNceSettings::HardNegatives::none;
     const auto scaled = [&](const at::Tensor& x) { return settings_.cosine ? normalize_rows(x) : x; };
     const at::Tensor queries = scaled(batch.queries);
     const at::Tensor documents = scaled(hard ? at::cat({batch.documents, batch.negatives}) : batch.documents);

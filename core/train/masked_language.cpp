@@ -17,7 +17,9 @@ struct MaskedLanguage::Attached {
     MaskingSettings masking;
 };
 
-LossResult TokenObjective::operator()(const PairEmbeddings&) const { throw failure("this objective works on tokens; it has no loss on embeddings"); }
+LossResult TokenObjective::operator()(const PairEmbeddings&) const {
+    throw failure("this objective works on tokens; it has no loss on embeddings");
+}
 
 MaskedLanguage::MaskedLanguage(const Json& settings) : settings_(settings) {
     MaskingSettings::from_json(settings);
@@ -29,12 +31,18 @@ MaskedLanguage::~MaskedLanguage() = default;
 
 std::string MaskedLanguage::attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) {
     if (model.encoders.size() != 1)
-        throw settings_error("objective masked_language trains one encoder, the model of this run has {}; pre-train a dense variant, and start the specialists from what it leaves", model.encoders.size());
+        throw settings_error(
+            "objective masked_language trains one encoder, the model of this run has {}; pre-train a dense variant, and start the "
+            "specialists from what it leaves",
+            model.encoders.size());
     const ModelFolder& folder = model.folder;
-    attached_.reset(new Attached{MlmHead(*model.encoders.front(), folder.model_type, seed), MaskVocabulary(*model.tokenizer), MaskingSettings::from_json(settings_)});
+    attached_.reset(new Attached{MlmHead(*model.encoders.front(), folder.model_type, seed), MaskVocabulary(*model.tokenizer),
+                                 MaskingSettings::from_json(settings_)});
     for (const fs::path& file : {kept, folder.folder / mlm_head_file})
-        if (fs::exists(file) && attached_->head.load(Weights(std::vector<fs::path>{file}))) return "head of masked-language modelling from " + file.string();
-    if (attached_->head.load(folder.weights(), folder.config)) return "head of masked-language modelling from the weights in " + folder.folder.string();
+        if (fs::exists(file) && attached_->head.load(Weights(std::vector<fs::path>{file})))
+            return "head of masked-language modelling from " + file.string();
+    if (attached_->head.load(folder.weights(), folder.config))
+        return "head of masked-language modelling from the weights in " + folder.folder.string();
     return "the model has no head of masked-language modelling; a fresh one is trained with it";
 }
 
@@ -49,9 +57,10 @@ void MaskedLanguage::keep(const std::filesystem::path& file) const {
 std::vector<Parameter> MaskedLanguage::parameters() const { return attached_->head.parameters(); }
 
 PackedBatch MaskedLanguage::texts_of(const PairBatch& batch) const {
-    const auto first = batch.rows.begin() + (texts_ == Texts::documents ? batch.num_pairs : 0), last = batch.rows.begin() + (texts_ == Texts::queries ? batch.num_pairs : 2 * batch.num_pairs);
+    const auto first = batch.rows.begin() + (texts_ == Texts::documents ? batch.num_pairs : 0),
+               last = batch.rows.begin() + (texts_ == Texts::queries ? batch.num_pairs : 2 * batch.num_pairs);
     std::vector<std::int64_t> sequences(first, last);
-    std::sort(sequences.begin(), sequences.end());   // those of one expert stay neighbours
+    std::sort(sequences.begin(), sequences.end());  // those of one expert stay neighbours
     const PackedLayout& layout = *batch.tokens.layout;
     const at::Tensor all = batch.tokens.ids.to(at::kInt).contiguous();
     std::vector<SequenceInput> chosen;
@@ -59,7 +68,8 @@ PackedBatch MaskedLanguage::texts_of(const PairBatch& batch) const {
     for (const std::int64_t s : sequences) {
         const std::int64_t begin = layout.offsets()[static_cast<std::size_t>(s)];
         while (segment->end <= begin) ++segment;
-        chosen.push_back({all.data_ptr<std::int32_t>() + begin, layout.length(s), layout.keys()[static_cast<std::size_t>(s)], segment->expert, 0});
+        chosen.push_back(
+            {all.data_ptr<std::int32_t>() + begin, layout.length(s), layout.keys()[static_cast<std::size_t>(s)], segment->expert, 0});
     }
     return make_packed_batch(chosen);
 }
@@ -68,10 +78,12 @@ LossResult MaskedLanguage::loss(const Encoder& encoder, const PackedBatch& texts
     const MaskedTokens masked = mask_tokens(texts, attached_->vocabulary, attached_->masking, context.seed, context.step);
     PackedBatch input = texts;
     input.ids = masked.ids;
-    const at::Tensor hidden = encoder.forward(input, context);                                                                      // [T, D]
+    const at::Tensor hidden = encoder.forward(input, context);  // [T, D]
     if (masked.rows.numel() == 0) return {hidden.sum() * 0, {{"masked_accuracy", at::zeros({}, at::kDouble)}}, 0};
-    const at::Tensor guessed = attached_->head.transform(hidden.index_select(0, to_device(masked.rows, hidden.device())).to(word_embeddings(encoder).scalar_type()));  // [M, D]
-    const TokenLoss result = token_cross_entropy(guessed, word_embeddings(encoder), attached_->head.bias(), to_device(masked.targets, hidden.device()));
+    const at::Tensor guessed = attached_->head.transform(
+        hidden.index_select(0, to_device(masked.rows, hidden.device())).to(word_embeddings(encoder).scalar_type()));  // [M, D]
+    const TokenLoss result =
+        token_cross_entropy(guessed, word_embeddings(encoder), attached_->head.bias(), to_device(masked.targets, hidden.device()));
     return {result.loss, {{"masked_accuracy", result.accuracy}}, static_cast<double>(masked.rows.numel())};
 }
 

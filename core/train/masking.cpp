@@ -17,7 +17,9 @@ double share(const Json& settings, const char* key, double fallback) {
 
 std::int64_t other_token(const MaskVocabulary& vocabulary, RandomStream& random) {
     for (;;)
-        if (const auto id = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(vocabulary.size))); !vocabulary.special.contains(id)) return id;
+        if (const auto id = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(vocabulary.size)));
+            !vocabulary.special.contains(id))
+            return id;
 }
 
 }  // namespace
@@ -27,19 +29,26 @@ MaskingSettings MaskingSettings::from_json(const Json& settings) {
     s.rate = share(settings, "rate", s.rate);
     s.mask_share = share(settings, "mask_share", s.mask_share);
     s.random_share = share(settings, "random_share", s.random_share);
-    if (s.mask_share + s.random_share > 1 + 1e-9) throw settings_error("objective.mask_share and random_share are {} and {}; together they are at most 1", s.mask_share, s.random_share);
+    if (s.mask_share + s.random_share > 1 + 1e-9)
+        throw settings_error("objective.mask_share and random_share are {} and {}; together they are at most 1", s.mask_share,
+                             s.random_share);
     return s;
 }
 
-MaskVocabulary::MaskVocabulary(const Tokenizer& tokenizer) : mask(tokenizer.special().mask), size(static_cast<std::int64_t>(tokenizer.vocab_size())) {
+MaskVocabulary::MaskVocabulary(const Tokenizer& tokenizer)
+    : mask(tokenizer.special().mask), size(static_cast<std::int64_t>(tokenizer.vocab_size())) {
     const SpecialTokens tokens = tokenizer.special();
-    if (tokens.mask < 0) throw data_error("the model's tokenizer has no mask token, which masked-language modelling needs; name one as mask_token in its tokenizer_config.json");
+    if (tokens.mask < 0)
+        throw data_error(
+            "the model's tokenizer has no mask token, which masked-language modelling needs; name one as mask_token in its "
+            "tokenizer_config.json");
     for (const int id : {tokens.pad, tokens.unk, tokens.cls, tokens.sep, tokens.mask})
         if (id >= 0) special.insert(id);
     if (size <= static_cast<std::int64_t>(special.size())) throw data_error("the model's tokenizer has no tokens but special ones");
 }
 
-MaskedTokens mask_tokens(const PackedBatch& batch, const MaskVocabulary& vocabulary, const MaskingSettings& settings, std::uint64_t seed, std::int64_t step) {
+MaskedTokens mask_tokens(const PackedBatch& batch, const MaskVocabulary& vocabulary, const MaskingSettings& settings, std::uint64_t seed,
+                         std::int64_t step) {
     MaskedTokens masked;
     masked.ids = batch.ids.clone();
     auto* ids = masked.ids.data_ptr<std::int64_t>();
@@ -47,7 +56,8 @@ MaskedTokens mask_tokens(const PackedBatch& batch, const MaskVocabulary& vocabul
     for (std::int64_t s = 0; s < batch.layout->num_sequences(); ++s) {
         const std::string key = fmt::format("mask/{}/{}", step, batch.layout->keys()[static_cast<std::size_t>(s)]);
         RandomStream chosen(seed, key), replaced(seed, key + "/by");
-        for (std::int64_t row = batch.layout->offsets()[static_cast<std::size_t>(s)]; row < batch.layout->offsets()[static_cast<std::size_t>(s) + 1]; ++row) {
+        for (std::int64_t row = batch.layout->offsets()[static_cast<std::size_t>(s)];
+             row < batch.layout->offsets()[static_cast<std::size_t>(s) + 1]; ++row) {
             const double draw = chosen.uniform();
             if (draw >= settings.rate || vocabulary.special.contains(ids[row])) continue;
             rows.push_back(row);

@@ -10,14 +10,16 @@ Matryoshka::Matryoshka(std::unique_ptr<Objective> around, std::vector<std::int64
     : around_(std::move(around)), dims_(std::move(dims)), weights_(std::move(weights)) {
     if (weights_.empty()) weights_.assign(dims_.size(), 1.0);
     if (weights_.size() != dims_.size())
-        throw settings_error("objective.matryoshka_weights has {} numbers for {} prefixes in matryoshka_dims; give one each, or none", weights_.size(), dims_.size());
+        throw settings_error("objective.matryoshka_weights has {} numbers for {} prefixes in matryoshka_dims; give one each, or none",
+                             weights_.size(), dims_.size());
 }
 
 LossResult Matryoshka::operator()(const PairEmbeddings& batch) const {
     LossResult result;
     for (std::size_t i = 0; i < dims_.size(); ++i) {
         const std::int64_t dim = dims_[i];
-        if (dim > batch.queries.size(1)) throw settings_error("objective.matryoshka_dims has {}, but the embeddings have {} elements", dim, batch.queries.size(1));
+        if (dim > batch.queries.size(1))
+            throw settings_error("objective.matryoshka_dims has {}, but the embeddings have {} elements", dim, batch.queries.size(1));
         PairEmbeddings part = batch;
         for (at::Tensor* rows : {&part.queries, &part.documents, &part.negatives})
             if (rows->defined()) *rows = rows->narrow(1, 0, dim);

@@ -13,10 +13,10 @@ namespace faceter {
 
 /// The embeddings of a batch of pairs and what a loss may want to know of them. Rows are as the model gives them (normalised or not).
 struct PairEmbeddings {
-    at::Tensor queries;      ///< [B, D]
-    at::Tensor documents;    ///< [B, D]: row i is the positive of query i
-    at::Tensor negatives;    ///< [N, D] given hard negatives, or undefined
-    std::vector<std::int64_t> negative_owner;   ///< [N]: the query that each was given for
+    at::Tensor queries;                        ///< [B, D]
+    at::Tensor documents;                      ///< [B, D]: row i is the positive of query i
+    at::Tensor negatives;                      ///< [N, D] given hard negatives, or undefined
+    std::vector<std::int64_t> negative_owner;  ///< [N]: the query that each was given for
     /// Hashes that say when two texts or labels are the same; all-ones in `labels` means none. Empty: unknown.
     std::vector<std::uint64_t> document_texts, negative_texts, labels, negative_labels;
     std::vector<std::int64_t> keep;  ///< [B] 0/1: rows with 0 give no loss but stay negatives of the others (empty: all)
@@ -24,13 +24,14 @@ struct PairEmbeddings {
     void move_to(const c10::Device& device);
 };
 
-/// Named numbers that are journaled beside a loss: scalars, on the loss's device or the host. They are read when the step is over: no step waits for one.
+/// Named numbers that are journaled beside a loss: scalars, on the loss's device or the host. They are read when the step is over: no step
+/// waits for one.
 using LossParts = std::map<std::string, at::Tensor>;
 
 struct LossResult {
-    at::Tensor loss;      ///< scalar
+    at::Tensor loss;  ///< scalar
     LossParts parts;
-    double count = 0;     ///< of a TokenObjective: what the loss and the parts are means over
+    double count = 0;  ///< of a TokenObjective: what the loss and the parts are means over
 };
 
 class Objective {
@@ -42,7 +43,8 @@ class Objective {
 inline constexpr std::uint64_t no_label = ~std::uint64_t{0};
 
 /// InfoNCE (methods.md, section 2; van den Oord et al., 2018):
-///   -log( exp(sim(q, d+) / tau) / sum over d of exp(sim(q, d) / tau) ), mean over queries, d over the batch's positives and hard negatives.
+///   -log( exp(sim(q, d+) / tau) / sum over d of exp(sim(q, d) / tau) ), mean over queries, d over the batch's positives and hard
+///   negatives.
 /// The same as sentence-transformers' MultipleNegativesRankingLoss with scale = 1 / tau.
 struct InfoNceSettings {
     enum class Mask { none, same_text, same_label };
@@ -65,8 +67,8 @@ class InfoNce final : public Objective {
     InfoNceSettings settings_;
 };
 
-/// Another objective summed over prefixes of the embedding (Kusupati et al., 2022; Nomic Embed v2, section 4.4): an embedding trained so can be cut short.
-/// A prefix longer than the embedding is a settings error.
+/// Another objective summed over prefixes of the embedding (Kusupati et al., 2022; Nomic Embed v2, section 4.4): an embedding trained so
+/// can be cut short. A prefix longer than the embedding is a settings error.
 class Matryoshka final : public Objective {
   public:
     /// `weights`: one a prefix, or none for equal ones.

@@ -18,7 +18,8 @@ AdamW::AdamW(std::vector<Parameter> parameters, AdamWSettings settings) : parame
     }
 }
 
-at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts, const std::function<at::Tensor(const at::Tensor&)>& over_all) {
+at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts,
+                       const std::function<at::Tensor(const at::Tensor&)>& over_all) {
     const at::NoGradGuard no_grad;
     struct Batch {
         std::vector<at::Tensor> values, gradients, first, second, steps;
@@ -45,8 +46,8 @@ at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::se
         Batch& batch = batches[decay];
         if (batch.values.empty()) continue;
         at::_foreach_add_(batch.steps, 1);
-        at::_fused_adamw_(batch.values, batch.gradients, batch.first, batch.second, {}, batch.steps, learning_rate, settings_.beta1, settings_.beta2,
-                          decay ? settings_.weight_decay : 0.0, settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+        at::_fused_adamw_(batch.values, batch.gradients, batch.first, batch.second, {}, batch.steps, learning_rate, settings_.beta1,
+                          settings_.beta2, decay ? settings_.weight_decay : 0.0, settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false,
                           divisor.defined() ? std::optional<at::Tensor>(divisor) : std::nullopt);
     }
     return norm;
@@ -75,14 +76,17 @@ void read_tensor(const Weights& weights, const std::string& name, const at::Tens
         for (std::int64_t begin = 0; begin < values.numel();) {
             const std::string part = fmt::format("{}@{}", name, begin);
             const auto count = static_cast<std::int64_t>(weights.at(part).numel());
-            if (count < 1 || count > values.numel() - begin) throw data_error("{}: tensor '{}' has {} values, expected at most {}", weights.description(), part, count, values.numel() - begin);
+            if (count < 1 || count > values.numel() - begin)
+                throw data_error("{}: tensor '{}' has {} values, expected at most {}", weights.description(), part, count,
+                                 values.numel() - begin);
             read_tensor(weights, part, values.view(-1).narrow(0, begin, count));
             begin += count;
         }
         return;
     }
     const TensorInfo& info = weights.at(name);
-    if (info.numel() != values.numel()) throw data_error("{}: tensor '{}' has {} values, expected {}", weights.description(), name, info.numel(), values.numel());
+    if (info.numel() != values.numel())
+        throw data_error("{}: tensor '{}' has {} values, expected {}", weights.description(), name, info.numel(), values.numel());
     const bool in_place = values.scalar_type() == at::kFloat && values.device().is_cpu() && values.is_contiguous();
     const at::Tensor read = in_place ? values : at::empty(values.sizes(), at::kFloat);
     weights.read_float(name, {read.data_ptr<float>(), static_cast<std::size_t>(read.numel())});

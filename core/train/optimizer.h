@@ -25,7 +25,8 @@ class AdamW {
     /// One step with the gradients at hand for shared parameters and those experts that the batch plan names. Gradients are first scaled
     /// down to the norm `max_grad_norm` (0: never). Returns their norm before that, as a tensor: reading it is the caller's choice.
     /// Where these are a part of the parameters, `over_all` makes the norm of their gradients that of all.
-    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts, const std::function<at::Tensor(const at::Tensor&)>& over_all = {});
+    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts,
+                    const std::function<at::Tensor(const at::Tensor&)>& over_all = {});
     void zero_grad();
 
     const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -44,8 +45,8 @@ class AdamW {
     AdamWSettings settings_;
 };
 
-/// Reads a stored tensor into `values`, whatever their type; one that ranks have stored in parts NAME@BEGIN (its flat values from BEGIN on) is put together.
-/// Errors (data): it is missing, or has another number of values.
+/// Reads a stored tensor into `values`, whatever their type; one that ranks have stored in parts NAME@BEGIN (its flat values from BEGIN on)
+/// is put together. Errors (data): it is missing, or has another number of values.
 void read_tensor(const Weights& weights, const std::string& name, const at::Tensor& values);
 
 enum class Schedule { cosine, linear, constant };

@@ -35,9 +35,12 @@ Route route_of(const EmbeddingModel& model, const TrainingSet& set, PairSide sid
     return route;
 }
 
-PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads, const TokenLengths& lengths) {
+PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const TrainingSet*> sets, const fs::path& cache_folder, int threads,
+                         const TokenLengths& lengths) {
     for (const std::size_t length : {lengths.query, lengths.document})
-        if (length > model.max_length) throw settings_error("training.query_length or document_length is {}, beyond max_length, which is {} here", length, model.max_length);
+        if (length > model.max_length)
+            throw settings_error("training.query_length or document_length is {}, beyond max_length, which is {} here", length,
+                                 model.max_length);
     for (const TrainingSet* set : sets) {
         std::vector<std::string_view> all;
         for (std::uint32_t i = 0; i < set->texts.size(); ++i) all.push_back(set->texts[i]);
@@ -49,11 +52,13 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
             const std::size_t own = which == PairSide::query ? lengths.query : lengths.document, length = own > 0 ? own : model.max_length;
             auto& cache = caches[{result.route.instruction, length}];
             if (!cache)
-                cache = std::make_shared<TokenCache>(TokenCache::open_or_build(cache_folder, *model.tokenizer, all, result.route.instruction, length, threads));
+                cache = std::make_shared<TokenCache>(
+                    TokenCache::open_or_build(cache_folder, *model.tokenizer, all, result.route.instruction, length, threads));
             result.tokens = cache;
             return result;
         };
-        sets_.push_back({set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash64(set->name, hash64(set->task)), {}, {}});
+        sets_.push_back(
+            {set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash64(set->name, hash64(set->task)), {}, {}});
     }
 }
 
@@ -62,14 +67,17 @@ SequenceInput PairBatcher::input(const Side& side, const std::optional<int>& exp
     return {ids.data(), static_cast<std::int64_t>(ids.size()), key, expert.value_or(side.route.expert), side.skip};
 }
 
-/// Longest first, in batches of some thousand tokens, without gradients: [texts, D]. The ranks take turns in that order, so that all have as much to do.
-at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts, ProcessGroup& group) {
+/// Longest first, in batches of some thousand tokens, without gradients: [texts, D]. The ranks take turns in that order, so that all have
+/// as much to do.
+at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts,
+                                   ProcessGroup& group) {
     constexpr std::int64_t tokens_per_batch = 4096;
     const at::NoGradGuard no_grad;
     std::vector<std::size_t> order(texts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return (*side.tokens)[texts[a]].size() > (*side.tokens)[texts[b]].size(); });
-    std::vector<std::int64_t> places;   // of the rows of all ranks, in rank order
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return (*side.tokens)[texts[a]].size() > (*side.tokens)[texts[b]].size(); });
+    std::vector<std::int64_t> places;  // of the rows of all ranks, in rank order
     std::vector<std::uint32_t> own;
     for (int rank = 0; rank < group.size(); ++rank)
         for (auto i = static_cast<std::size_t>(rank); i < order.size(); i += static_cast<std::size_t>(group.size())) {
@@ -88,7 +96,8 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
                 break;
             }
         }
-        parts.push_back(model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {}).to(at::kCPU, kept));
+        parts.push_back(
+            model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {}).to(at::kCPU, kept));
     }
     const at::Tensor gathered = group.all_gather_rows(at::cat(parts));
     return at::empty_like(gathered).index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), gathered);
@@ -98,7 +107,9 @@ void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<s
     for (const Set& set : sets_) {
         if ((!tasks.empty() && !tasks.contains(set.data->task)) || set.frozen.defined()) continue;
         if (set.negative.route.instruction != set.document.route.instruction)
-            throw data_error("data set '{}' has another instruction for negatives than for documents; documents cannot be embedded once for it", set.data->name);
+            throw data_error(
+                "data set '{}' has another instruction for negatives than for documents; documents cannot be embedded once for it",
+                set.data->name);
         set.frozen_row.assign(set.data->texts.size(), -1);
         std::vector<std::uint32_t> documents;
         const auto add = [&](std::uint32_t text) {
@@ -136,7 +147,8 @@ std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference
         const Set& set = sets_[items[i].set];
         const Example& example = set.data->examples[items[i].example];
         const std::uint64_t key = set.hash ^ (std::uint64_t{items[i].example} << 20);
-        const auto document = [&](const Side& side, std::uint32_t text, std::uint64_t own_key, std::vector<SequenceInput>& packed, std::vector<at::Tensor>& frozen) {
+        const auto document = [&](const Side& side, std::uint32_t text, std::uint64_t own_key, std::vector<SequenceInput>& packed,
+                                  std::vector<at::Tensor>& frozen) {
             if (sides.documents_frozen)
                 frozen.push_back(set.frozen.select(0, set.frozen_row[text]));
             else
@@ -169,7 +181,8 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
     return batch;
 }
 
-PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides, std::span<char> used_tokens) const {
+PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides,
+                               std::span<char> used_tokens) const {
     PairBatch batch;
     batch.num_pairs = static_cast<std::int64_t>(items.size());
     batch.pairs.temperature = temperature;

@@ -7,8 +7,8 @@
 
 namespace faceter {
 
-/// How long a rank waits for the others. `step`: they do the same work at the same time, and one that is late by the time limit is dead or hung. `work`: rank 0
-/// may be evaluating or writing a checkpoint before it comes; it waits for nobody longer than for a step.
+/// How long a rank waits for the others. `step`: they do the same work at the same time, and one that is late by the time limit is dead or
+/// hung. `work`: rank 0 may be evaluating or writing a checkpoint before it comes; it waits for nobody longer than for a step.
 enum class Patience { step, work };
 
 /// A sum over the ranks that is under way while its rank goes on. wait() is called once and gives what the collective of that name would.
@@ -18,8 +18,9 @@ class PendingSum {
     virtual at::Tensor wait() = 0;
 };
 
-/// The processes that train one model together. The trainer is written against this from the start; alone it is a group of one. All ranks call the same
-/// functions in the same order. Errors (peer_lost): a rank died, failed or did not come within the time limit; the message names it.
+/// The processes that train one model together. The trainer is written against this from the start; alone it is a group of one. All ranks
+/// call the same functions in the same order. Errors (peer_lost): a rank died, failed or did not come within the time limit; the message
+/// names it.
 class ProcessGroup {
   public:
     virtual ~ProcessGroup() = default;

@@ -22,7 +22,8 @@ struct Reader {
         const auto value = text(name);
         if (!value) return std::nullopt;
         const auto parsed = parse_int(*value);
-        if (!parsed || *parsed < 0 || *parsed > 1'000'000) throw settings_error("{} is '{}', expected a number; it is part of what says how the processes of a run meet", name, *value);
+        if (!parsed || *parsed < 0 || *parsed > 1'000'000)
+            throw settings_error("{} is '{}', expected a number; it is part of what says how the processes of a run meet", name, *value);
         return static_cast<int>(*parsed);
     }
     int needed(const std::string& name, const std::string& because) const {
@@ -64,11 +65,14 @@ void read_place(const Reader& read, Rendezvous& r) {
         r.host = *host;
         r.port = read.needed("MASTER_PORT", "MASTER_ADDR");
         r.store_is_there = read.text("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
-        r.key = fmt::format("{}{}-{}", r.key, read.text("TORCHELASTIC_RUN_ID").value_or("run"), read.text("TORCHELASTIC_RESTART_COUNT").value_or("0"));
+        r.key = fmt::format("{}{}-{}", r.key, read.text("TORCHELASTIC_RUN_ID").value_or("run"),
+                            read.text("TORCHELASTIC_RESTART_COUNT").value_or("0"));
     }
     if (const auto token = read.text("FACETER_RENDEZVOUS_TOKEN")) r.key += "-" + *token;
     if (r.host.empty() || r.port < 1 || r.port > 65535)
-        throw settings_error("rank {} of {} does not know where to meet the others; set MASTER_ADDR and MASTER_PORT (1 to 65535), as torchrun does", r.rank, r.size);
+        throw settings_error(
+            "rank {} of {} does not know where to meet the others; set MASTER_ADDR and MASTER_PORT (1 to 65535), as torchrun does", r.rank,
+            r.size);
 }
 
 }  // namespace
@@ -85,8 +89,10 @@ std::string first_host(const std::string& list) {
     const std::size_t close = list.find(']', open);
     if (close == std::string::npos) throw settings_error("SLURM_NODELIST is '{}': a bracket does not close", list);
     const std::string first = list.substr(open + 1, list.find_first_of("-,]", open + 1) - open - 1);
-    const std::string rest = list.substr(close + 1, list.find(',', close) == std::string::npos ? std::string::npos : list.find(',', close) - close - 1);
-    if (first.empty() || rest.find('[') != std::string::npos) throw settings_error("SLURM_NODELIST is '{}': its first host cannot be read; set MASTER_ADDR", list);
+    const std::string rest =
+        list.substr(close + 1, list.find(',', close) == std::string::npos ? std::string::npos : list.find(',', close) - close - 1);
+    if (first.empty() || rest.find('[') != std::string::npos)
+        throw settings_error("SLURM_NODELIST is '{}': its first host cannot be read; set MASTER_ADDR", list);
     return stem + first + rest;
 }
 
@@ -97,7 +103,8 @@ Rendezvous Rendezvous::from(const Variables& variables) {
         read_ranks(read, r);
     else if (read.text("SLURM_STEP_ID") && read.number("SLURM_PROCID"))
         read_slurm(read, r);
-    if (r.size < 1 || r.rank >= r.size) throw settings_error("rank {} of {} processes: ranks count from 0; look at RANK and WORLD_SIZE", r.rank, r.size);
+    if (r.size < 1 || r.rank >= r.size)
+        throw settings_error("rank {} of {} processes: ranks count from 0; look at RANK and WORLD_SIZE", r.rank, r.size);
     if (r.size > 1) read_place(read, r);
     return r;
 }

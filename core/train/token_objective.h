@@ -9,15 +9,16 @@
 
 namespace faceter {
 
-/// A loss on the tokens of texts rather than on embeddings, with parameters of its own: what pre-training needs. The trainer asks it in place of the pair
-/// loss, steps its parameters with the encoder's and keeps them in its checkpoints.
+/// A loss on the tokens of texts rather than on embeddings, with parameters of its own: what pre-training needs. The trainer asks it in
+/// place of the pair loss, steps its parameters with the encoder's and keeps them in its checkpoints.
 class TokenObjective : public Objective {
   public:
     /// There is no loss on embeddings: fails.
     LossResult operator()(const PairEmbeddings& batch) const final;
 
-    /// Called once before training: makes its parameters for the model's only encoder. `kept`: what an earlier stage of the run left (keep()); need not exist.
-    /// Returns a line that says where they come from. Errors (settings): a model with several encoders, or of a family that it has no form for.
+    /// Called once before training: makes its parameters for the model's only encoder. `kept`: what an earlier stage of the run left
+    /// (keep()); need not exist. Returns a line that says where they come from. Errors (settings): a model with several encoders, or of a
+    /// family that it has no form for.
     virtual std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) = 0;
     /// Writes its parameters as a safetensors file, under their checkpoint names.
     virtual void keep(const std::filesystem::path& file) const = 0;

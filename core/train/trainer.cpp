@@ -49,12 +49,21 @@ const TokenObjective* on_tokens(const Objective& objective) { return dynamic_cas
 /// What an objective on tokens cannot be asked for.
 void check_tokens(const Objective& objective, const Stage& stage) {
     if (on_tokens(objective) && stage.adapter >= 0)
-        throw settings_error("stage '{}' trains a low-rank adapter, but its objective is one on tokens, which trains the encoder itself; pre-train in a stage of a dense variant", stage.name);
+        throw settings_error(
+            "stage '{}' trains a low-rank adapter, but its objective is one on tokens, which trains the encoder itself; pre-train in a "
+            "stage of a dense variant",
+            stage.name);
 }
 
 ForwardContext training_pass(const EncoderConfig& config, const TrainingSettings& settings, std::int64_t step, RoutingTrace* trace) {
     const bool own = settings.dropout < 0;
-    return {true, settings.seed, step, own ? config.hidden_dropout : settings.dropout, own ? config.attention_dropout : settings.dropout, trace, settings.activation_checkpointing};
+    return {true,
+            settings.seed,
+            step,
+            own ? config.hidden_dropout : settings.dropout,
+            own ? config.attention_dropout : settings.dropout,
+            trace,
+            settings.activation_checkpointing};
 }
 
 }  // namespace
@@ -83,10 +92,12 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     const at::Tensor words = word_embeddings(encoder_);
     if (!on_tokens(objective_) && optimizer_->sends_rows_of(words)) word_table_ = words;
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum_.num_examples() * settings_.epochs / settings_.batch_size);
-    const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;   // its last step may be a short one: no example is left out
-    const std::int64_t whole_epochs = planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
+    const std::int64_t planned = curriculum_.num_batches() * settings_.epochs;  // its last step may be a short one: no example is left out
+    const std::int64_t whole_epochs =
+        planned > 0 ? (planned + settings_.accumulate - 1) / settings_.accumulate : batches / settings_.accumulate;
     total_steps_ = settings_.steps > 0 ? settings_.steps : std::max<std::int64_t>(1, whole_epochs);
-    warmup_steps_ = settings_.warmup_steps >= 0 ? settings_.warmup_steps : std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_));
+    warmup_steps_ =
+        settings_.warmup_steps >= 0 ? settings_.warmup_steps : std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_));
 }
 
 std::vector<Parameter> Trainer::trained(const Encoder& encoder) const {
@@ -122,7 +133,9 @@ BatchPlan Trainer::next_plan() {
     return plan;
 }
 
-PairBatch Trainer::build(std::span<const ExampleReference> items, double temperature) const { return batcher_.build(items, temperature, sides_); }
+PairBatch Trainer::build(std::span<const ExampleReference> items, double temperature) const {
+    return batcher_.build(items, temperature, sides_);
+}
 
 void Trainer::restore(const Checkpoint& checkpoint) {
     const Weights state(checkpoint.optimizer());
@@ -163,7 +176,8 @@ void Trainer::accumulate_gradients(const BatchPlan& plan, bool last, StepSums& s
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     sums.pairs += pairs;
     if (const TokenObjective* tokens = on_tokens(objective_)) return token_gradients(*tokens, plan, last, sums);
-    if (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk)) return cached_gradients(plan, last, sums);
+    if (group_.size() > 1 || (settings_.gradient_cache_chunk > 0 && pairs > settings_.gradient_cache_chunk))
+        return cached_gradients(plan, last, sums);
     const PairBatch batch = build(plan.items, plan.temperature);
     sums.tokens += batch.tokens.layout->num_tokens();
     for (const Segment& segment : batch.tokens.layout->segments()) sums.experts.insert(segment.expert);
@@ -264,7 +278,8 @@ StepReport Trainer::read(const StepSums& sums, const at::Tensor& norm) const {
 }
 
 CheckpointState Trainer::state() const {
-    return {stage_index_, step_,
+    return {stage_index_,
+            step_,
             {{"curriculum", curriculum_.state()}, {"best_score", best_score_}, {"evaluations_without_gain", evaluations_without_gain_}}};
 }
 
@@ -316,7 +331,8 @@ TrainOutcome Trainer::run_steps(const TrainerEvents& events) {
     while (step_ < total_steps_) {
         const StepReport report = train_step();
         if (!std::isfinite(report.loss))
-            throw failure("the loss is {} at step {}; lower training.learning_rate, or look for empty or broken texts", report.loss, report.step);
+            throw failure("the loss is {} at step {}; lower training.learning_rate, or look for empty or broken texts", report.loss,
+                          report.step);
         if (events.step) events.step(report);
         const bool last = step_ == total_steps_;
         const Verdict verdict = agree(events);

@@ -12,7 +12,8 @@ std::vector<std::int64_t> negatives_by_rank(const PairEmbeddings& whole, std::in
     std::vector<std::int64_t> counts;
     for (int r = 0; r < ranks; ++r) {
         const Share share = share_of(pairs, r, ranks);
-        counts.push_back(std::count_if(whole.negative_owner.begin(), whole.negative_owner.end(), [&](auto owner) { return owner >= share.begin && owner < share.end; }));
+        counts.push_back(std::count_if(whole.negative_owner.begin(), whole.negative_owner.end(),
+                                       [&](auto owner) { return owner >= share.begin && owner < share.end; }));
     }
     return counts;
 }
@@ -39,9 +40,9 @@ struct GatheredRows {
 
 }  // namespace
 
-/// GradCache (Gao et al., 2021) over the chunks of all ranks: embeddings without a graph, gradients of the whole batch's loss with respect to them, then each
-/// chunk again with its part. Dropout masks are keyed by example, so both passes draw the same, and so does another number of ranks. A share that is one
-/// chunk keeps its graph and is not embedded twice.
+/// GradCache (Gao et al., 2021) over the chunks of all ranks: embeddings without a graph, gradients of the whole batch's loss with respect
+/// to them, then each chunk again with its part. Dropout masks are keyed by example, so both passes draw the same, and so does another
+/// number of ranks. A share that is one chunk keeps its graph and is not embedded twice.
 void Trainer::cached_gradients(const BatchPlan& plan, bool last, StepSums& sums) {
     const auto pairs = static_cast<std::int64_t>(plan.items.size());
     const Share share = share_of(pairs, group_.rank(), group_.size());
@@ -85,7 +86,7 @@ std::vector<Trainer::EmbeddedPart> Trainer::embed_share(const BatchPlan& plan, c
 
 /// Sets the embeddings of `whole` to those of all ranks, as leaves.
 void Trainer::gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const {
-    const bool queries_only = sides_.documents_frozen;   // the outline has the documents
+    const bool queries_only = sides_.documents_frozen;  // the outline has the documents
     std::vector<at::Tensor> queries, documents, negatives;
     for (const EmbeddedPart& part : parts) {
         queries.push_back(part.rows.queries.detach());
@@ -97,7 +98,8 @@ void Trainer::gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbe
         std::vector<at::Tensor> own = queries;
         own.insert(own.end(), documents.begin(), documents.end());
         own.insert(own.end(), negatives.begin(), negatives.end());
-        const at::Tensor rows = own.empty() ? at::empty({0, model_.dim()}, at::TensorOptions(encoder_.dtype()).device(encoder_.device())) : at::cat(own);
+        const at::Tensor rows =
+            own.empty() ? at::empty({0, model_.dim()}, at::TensorOptions(encoder_.dtype()).device(encoder_.device())) : at::cat(own);
         const auto pairs = static_cast<std::int64_t>(whole.document_texts.size());
         GatheredRows gathered(group_.all_gather_rows(rows), pairs, negatives_by_rank(whole, pairs, group_.size()), queries_only);
         queries = std::move(gathered.queries);
@@ -110,9 +112,11 @@ void Trainer::gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbe
     if (!negatives.empty()) whole.negatives = at::cat(negatives).requires_grad_();
 }
 
-void Trainer::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals, bool last, StepSums& sums) {
+void Trainer::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals,
+                             bool last, StepSums& sums) {
     std::int64_t pair = share.begin;
-    std::int64_t negative = std::count_if(whole.negative_owner.begin(), whole.negative_owner.end(), [&](auto owner) { return owner < share.begin; });
+    std::int64_t negative =
+        std::count_if(whole.negative_owner.begin(), whole.negative_owner.end(), [&](auto owner) { return owner < share.begin; });
     for (EmbeddedPart& part : parts) {
         if (parts.size() > 1) {
             part.rows = part.batch.assemble(forward(part.batch, &part.trace));
@@ -146,7 +150,9 @@ void Trainer::sum_over_ranks(RoutingTotals& totals) const {
     const auto options = at::TensorOptions(at::kDouble).device(encoder_.device());
     std::vector<at::Tensor> loads;
     for (const Block& block : encoder_.blocks())
-        if (block.routing) loads.push_back(loads.size() < totals.load.size() ? totals.load[loads.size()] : at::zeros({block.routing->num_experts}, options));
+        if (block.routing)
+            loads.push_back(loads.size() < totals.load.size() ? totals.load[loads.size()]
+                                                              : at::zeros({block.routing->num_experts}, options));
     if (loads.empty()) return;
     at::Tensor sums = at::cat(loads), tokens = at::full({1}, static_cast<double>(totals.tokens), at::kDouble);
     group_.all_reduce_sum(sums);
@@ -160,7 +166,8 @@ void Trainer::sum_over_ranks(RoutingTotals& totals) const {
     totals.tokens = tokens.item<std::int64_t>();
 }
 
-/// What the ranks have of a step, each of its own share, added up. Ranks that had none do not know the names of the parts, and have no use for them.
+/// What the ranks have of a step, each of its own share, added up. Ranks that had none do not know the names of the parts, and have no use
+/// for them.
 void Trainer::add_share(const std::map<std::string, double>& parts, double loss, const StepSums& sums, StepReport& report) const {
     std::vector<double> own;
     if (group_.rank() < sums.busy_ranks || group_.size() == 1) own = {loss, static_cast<double>(sums.tokens)};

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "plugin/abi.h"
 #include "experiment/manifest.h"
+#include "plugin/abi.h"
 
 namespace faceter {
 /// Defined by the plugin's settings.cpp.
@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
     try {
         faceter::Manifest manifest = faceter::plugin_manifest();
         if (manifest.id != argv[1]) {
-            std::fprintf(stderr, "settings.cpp names the plugin '%s', faceter_plugin() names it '%s'; make them equal\n", manifest.id.c_str(), argv[1]);
+            std::fprintf(stderr, "settings.cpp names the plugin '%s', faceter_plugin() names it '%s'; make them equal\n",
+                         manifest.id.c_str(), argv[1]);
             return 3;
         }
         manifest.abi = faceter::plugin_abi;

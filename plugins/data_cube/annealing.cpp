@@ -34,7 +34,8 @@ const std::array<float, 4096>& log_uniform() {
     return table;
 }
 
-/// A tour with its edges' similarities at hand. Places 0 and n + 1 repeat the last and the first task, so that no step asks for a remainder.
+/// A tour with its edges' similarities at hand. Places 0 and n + 1 repeat the last and the first task, so that no step asks for a
+/// remainder.
 class Chain {
   public:
     Chain(const Similarities& similarities, const Tour& tour) : s_(similarities.data()), n_(tour.size()), place_(n_ + 2), edge_(n_ + 1) {
@@ -87,7 +88,7 @@ class Chain {
     const float* s_;
     std::size_t n_;
     std::vector<std::uint32_t> place_;
-    std::vector<float> edge_;   // edge_[k] between places k and k + 1
+    std::vector<float> edge_;  // edge_[k] between places k and k + 1
     double total_ = 0;
 };
 
@@ -117,8 +118,9 @@ TourResult anneal(const Similarities& similarities, const TourSettings& settings
     if (n <= 3) return best;  // all orders have the same neighbours
     RandomStream seeds(settings.seed, "data_cube/chain");
     seeds.seek(2 * static_cast<std::uint64_t>(number));
-    best.start_temperature = settings.start_temperature > 0 ? settings.start_temperature : spread_of_swaps(similarities, best.tour, seeds.next());
-    if (!(best.start_temperature > 0)) return best;   // all orders are alike
+    best.start_temperature =
+        settings.start_temperature > 0 ? settings.start_temperature : spread_of_swaps(similarities, best.tour, seeds.next());
+    if (!(best.start_temperature > 0)) return best;  // all orders are alike
     FastRandom random(seeds.next());
     const double alpha = std::pow(settings.cooling, 1.0 / static_cast<double>(std::max<std::int64_t>(1, settings.steps)));
     Chain chain(similarities, best.tour);
@@ -134,7 +136,7 @@ TourResult anneal(const Similarities& similarities, const TourSettings& settings
             best.tour = chain.tour();
         }
     }
-    best.total = tour_total(similarities, best.tour);   // without the rounding of the sum of changes
+    best.total = tour_total(similarities, best.tour);  // without the rounding of the sum of changes
     return best;
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "common/error.h"
@@ -61,8 +61,10 @@ class DataCube final : public Curriculum {
 
     void restore(const Json& state) override {
         if (const auto hash = json_at<std::string>(state, "plan", "curriculum"); hash != plan_.hash())
-            throw data_error("data_cube: the checkpoint was made under the plan {}, but this run's is {}; data, batch size or settings differ: start a new run", hash,
-                             plan_.hash());
+            throw data_error(
+                "data_cube: the checkpoint was made under the plan {}, but this run's is {}; data, batch size or settings differ: start a "
+                "new run",
+                hash, plan_.hash());
         epoch_ = json_at<std::uint64_t>(state, "epoch", "curriculum");
         batch_ = json_at<std::size_t>(state, "batch", "curriculum");
         if (batch_ > plan_.num_batches()) throw data_error("data_cube: the checkpoint is at batch {} of {}", batch_, plan_.num_batches());
@@ -82,13 +84,20 @@ class DataCube final : public Curriculum {
 };
 
 SetInstructions instructions_under(const Json& settings, const Leaf& leaf) {
-    return json_or<bool>(settings, "teacher_instructions", true, "curriculum") ? instructions_of(*leaf.data, *leaf.task) : SetInstructions{};
+    return json_or<bool>(settings, "teacher_instructions", true, "curriculum") ? instructions_of(*leaf.data, *leaf.task)
+                                                                               : SetInstructions{};
 }
 
 /// What one task's measurement depends on, besides the teacher.
 std::string measurement_key(const Json& settings, const Leaf& leaf) {
     const SetInstructions in = instructions_under(settings, leaf);
-    const Json key = {1, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.value("negatives", "hardest"),
+    const Json key = {1,
+                      leaf.data->name,
+                      leaf.data->fingerprint,
+                      in.query,
+                      in.document,
+                      in.negative,
+                      settings.value("negatives", "hardest"),
                       settings.value("queries_per_task", 64)};
     return hash128(key.dump()).hex();
 }
@@ -105,8 +114,10 @@ Measured measure(const Json& settings, const Leaf& leaf, Teacher& teacher, const
         try {
             PlanRecord kept = read_plan(file);
             if (kept.tasks.size() == 1 && kept.tasks[0].phi.size() == leaf.data->examples.size())
-                return {std::move(kept.tasks[0]), {json_at<std::vector<float>>(kept.details, "vector", file.string()), json_at<std::size_t>(kept.details, "not_finite", file.string())}};
-        } catch (const Error&) {   // damaged: measured again and replaced
+                return {std::move(kept.tasks[0]),
+                        {json_at<std::vector<float>>(kept.details, "vector", file.string()),
+                         json_at<std::size_t>(kept.details, "not_finite", file.string())}};
+        } catch (const Error&) {  // damaged: measured again and replaced
         }
     }
     const SetInstructions in = instructions_under(settings, leaf);
@@ -134,15 +145,23 @@ void describe_oddities(const Measured& measured, std::vector<std::string>& notes
     for (const std::uint8_t marks : measured.difficulty.marks)
         for (int bit = 0; bit < 4; ++bit) counts[bit] += marks >> bit & 1;
     const std::string& name = measured.difficulty.name;
-    if (counts[0] > 0) notes.push_back(fmt::format("{}: {} examples have no negative; another positive of the task stands in for their difficulty.", name, counts[0]));
+    if (counts[0] > 0)
+        notes.push_back(
+            fmt::format("{}: {} examples have no negative; another positive of the task stands in for their difficulty.", name, counts[0]));
     if (counts[1] > 0)
-        notes.push_back(fmt::format("{}: {} examples have no negative and the task no other positive; their difficulty is sim(q, s+) alone and never masked.", name, counts[1]));
+        notes.push_back(fmt::format(
+            "{}: {} examples have no negative and the task no other positive; their difficulty is sim(q, s+) alone and never masked.", name,
+            counts[1]));
     if (counts[2] > 0)
-        notes.push_back(fmt::format("{}: {} examples have an embedding under the teacher that is not finite; they come last and give no loss.", name, counts[2]));
+        notes.push_back(fmt::format(
+            "{}: {} examples have an embedding under the teacher that is not finite; they come last and give no loss.", name, counts[2]));
     if (counts[3] > 0) notes.push_back(fmt::format("{}: {} examples have a negative with the text of their positive.", name, counts[3]));
-    if (measured.difficulty.phi.size() == 1) notes.push_back(fmt::format("{}: the task has one example, so that its batch has no in-batch negative.", name));
+    if (measured.difficulty.phi.size() == 1)
+        notes.push_back(fmt::format("{}: the task has one example, so that its batch has no in-batch negative.", name));
     if (measured.vector.not_finite > 0)
-        notes.push_back(fmt::format("{}: {} of its sampled queries have an embedding that is not finite; the task's vector is the mean of the others.", name, measured.vector.not_finite));
+        notes.push_back(
+            fmt::format("{}: {} of its sampled queries have an embedding that is not finite; the task's vector is the mean of the others.",
+                        name, measured.vector.not_finite));
 }
 
 PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& leaves, const OpenTeacher& open, const fs::path& cache) {
@@ -154,7 +173,8 @@ PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& le
     std::vector<std::vector<float>> vectors;
     std::vector<std::string> notes;
     for (const Leaf& leaf : leaves) {
-        const fs::path file = cache.empty() ? fs::path() : cache / (hash128(fingerprint + measurement_key(context.settings, leaf)).hex() + ".plan");
+        const fs::path file =
+            cache.empty() ? fs::path() : cache / (hash128(fingerprint + measurement_key(context.settings, leaf)).hex() + ".plan");
         Measured measured = measure(context.settings, leaf, *teacher, file);
         describe_oddities(measured, notes);
         vectors.push_back(std::move(measured.vector.values));
@@ -163,9 +183,14 @@ PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& le
     const double measured_seconds = seconds();
     record.similarities = Similarities::cosine(vectors);
     record.tour = solve_tour(record.similarities, tour_settings(context.settings, context.seed));
-    record.details = {{"teacher", json_or<std::string>(context.settings, "teacher", "", "curriculum")}, {"teacher_fingerprint", fingerprint},
-                      {"settings", context.settings}, {"batch_size", context.batch_size}, {"seed", context.seed},
-                      {"measuring_s", measured_seconds}, {"tour_s", seconds() - measured_seconds}, {"notes", notes}};
+    record.details = {{"teacher", json_or<std::string>(context.settings, "teacher", "", "curriculum")},
+                      {"teacher_fingerprint", fingerprint},
+                      {"settings", context.settings},
+                      {"batch_size", context.batch_size},
+                      {"seed", context.seed},
+                      {"measuring_s", measured_seconds},
+                      {"tour_s", seconds() - measured_seconds},
+                      {"notes", notes}};
     return record;
 }
 
@@ -186,7 +211,8 @@ std::optional<PlanRecord> stored(const fs::path& file, const std::string& key, c
     try {
         PlanRecord record = read_plan(file);
         if (record.key == key) return record;
-        if (context.warn) context.warn(fmt::format("{}: the stored plan is of other data or settings; it is computed again", file.string()));
+        if (context.warn)
+            context.warn(fmt::format("{}: the stored plan is of other data or settings; it is computed again", file.string()));
     } catch (const Error& error) {
         if (context.warn) context.warn(error.what());
     }
@@ -207,13 +233,17 @@ Plan make_plan(const CurriculumContext& context, const std::vector<Leaf>& leaves
             if (!file.empty()) write_plan(file, *record);
         }
     }
-    if (context.group) context.group->barrier();   // the other ranks read what the first has written
+    if (context.group) context.group->barrier();  // the other ranks read what the first has written
     if (!record) record = stored(file, key, context);
-    if (!record) throw data_error("{}: rank {} cannot read the plan that rank 0 wrote; do all nodes see the run's folder?", file.string(), context.group->rank());
+    if (!record)
+        throw data_error("{}: rank {} cannot read the plan that rank 0 wrote; do all nodes see the run's folder?", file.string(),
+                         context.group->rank());
     Plan plan = plan_of(*record, context);
     if (plan.hash() != record->plan_hash)
-        throw data_error("{}: the plan made of the stored difficulties has the hash {}, stored is {}; another version of Faceter wrote it: start a new run", file.string(), plan.hash(),
-                         record->plan_hash);
+        throw data_error(
+            "{}: the plan made of the stored difficulties has the hash {}, stored is {}; another version of Faceter wrote it: start a new "
+            "run",
+            file.string(), plan.hash(), record->plan_hash);
     return plan;
 }
 
@@ -240,7 +270,9 @@ PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::u
     plan.batch_size = batch_size;
     const std::string tail = chosen("tail", "keep"), noise = chosen("noise_mask", "quantile");
     plan.tail = tail == "merge" ? PlanSettings::Tail::merge : tail == "drop" ? PlanSettings::Tail::drop : PlanSettings::Tail::keep;
-    plan.noise = noise == "none" ? PlanSettings::Noise::none : noise == "threshold" ? PlanSettings::Noise::threshold : PlanSettings::Noise::quantile;
+    plan.noise = noise == "none"        ? PlanSettings::Noise::none
+                 : noise == "threshold" ? PlanSettings::Noise::threshold
+                                        : PlanSettings::Noise::quantile;
     plan.noise_quantile = json_or<double>(settings, "noise_quantile", plan.noise_quantile, "curriculum");
     plan.noise_threshold = json_or<double>(settings, "noise_threshold", plan.noise_threshold, "curriculum");
     plan.printed = chosen("noise_side", "difficult") == "printed";
@@ -250,8 +282,10 @@ PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::u
 
 /// A stage is named after its task, which may hold any letter.
 fs::path plan_path(const fs::path& folder, const std::string& stage) {
-    const bool plain = std::all_of(stage.begin(), stage.end(), [](unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
-    return folder / (plain && !stage.empty() && stage.size() < 60 ? stage + ".plan" : "stage-" + hash128(stage).hex().substr(0, 12) + ".plan");
+    const bool plain = std::all_of(stage.begin(), stage.end(),
+                                   [](unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+    return folder /
+           (plain && !stage.empty() && stage.size() < 60 ? stage + ".plan" : "stage-" + hash128(stage).hex().substr(0, 12) + ".plan");
 }
 
 std::unique_ptr<Curriculum> make_data_cube(const CurriculumContext& context, const OpenTeacher& open, const fs::path& cache) {

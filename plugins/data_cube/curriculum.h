@@ -30,8 +30,8 @@ PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::u
 /// RUN/curriculum/STAGE.plan
 fs::path plan_path(const fs::path& folder, const std::string& stage);
 
-/// Data-CUBE. Difficulties are kept in `cache` by data, instruction and teacher, so that the runs of an ablation measure them once; the plan is kept in
-/// context.folder.
+/// Data-CUBE. Difficulties are kept in `cache` by data, instruction and teacher, so that the runs of an ablation measure them once; the
+/// plan is kept in context.folder.
 std::unique_ptr<Curriculum> make_data_cube(const CurriculumContext& context, const OpenTeacher& open, const fs::path& cache);
 
 }  // namespace faceter::data_cube

@@ -33,12 +33,14 @@ std::unique_ptr<Teacher> open_teacher(const CurriculumContext& context) {
     const auto name = json_or<std::string>(context.settings, "teacher", "", "curriculum");
     if (name.empty()) return std::make_unique<ModelTeacher>(open_start_model(context.run));
     auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(name)));
-    if (const auto limit = json_or<std::size_t>(context.run, "max_length", 0, "settings"); limit > 0) model->max_length = std::min(model->max_length, limit);
+    if (const auto limit = json_or<std::size_t>(context.run, "max_length", 0, "settings"); limit > 0)
+        model->max_length = std::min(model->max_length, limit);
     return std::make_unique<ModelTeacher>(std::move(model));
 }
 
 std::unique_ptr<Curriculum> make_curriculum(const CurriculumContext& context) {
-    return make_data_cube(context, [&] { return open_teacher(context); }, cache_directory() / "difficulties");
+    return make_data_cube(
+        context, [&] { return open_teacher(context); }, cache_directory() / "difficulties");
 }
 
 class Report final : public Analysis {
@@ -57,7 +59,8 @@ class Report final : public Analysis {
         result.tables.emplace_back("data_cube_underfitting", underfitting_table(fits, margin_, context.run_name));
         result.figures.emplace_back("data_cube_underfitting", underfitting_figure(fits, margin_, context.run_name));
         result.figures.emplace_back("data_cube_difficulty", difficulty_figure(fits, context.run_name));
-        if (const fs::path file = plan_path(context.run_folder / "curriculum", "train"); fs::is_regular_file(file)) describe_plan(read_plan(file), context, result);
+        if (const fs::path file = plan_path(context.run_folder / "curriculum", "train"); fs::is_regular_file(file))
+            describe_plan(read_plan(file), context, result);
         return result;
     }
 
@@ -67,7 +70,8 @@ class Report final : public Analysis {
         std::iota(chosen.begin(), chosen.end(), 0U);
         if (examples_ == 0 || examples_ >= chosen.size()) return chosen;
         chosen.clear();
-        for (const std::size_t i : RandomStream(0, "data_cube/report/" + set.name).sample(set.examples.size(), examples_)) chosen.push_back(static_cast<std::uint32_t>(i));
+        for (const std::size_t i : RandomStream(0, "data_cube/report/" + set.name).sample(set.examples.size(), examples_))
+            chosen.push_back(static_cast<std::uint32_t>(i));
         return chosen;
     }
 
@@ -80,11 +84,16 @@ class Report final : public Analysis {
             const auto examples = sample(set);
             TaskFit fit;
             fit.name = set.name;
-            fit.before = measure_difficulty(set, examples, [&](auto texts, PairSide side) {
-                const Route route = route_of(trained, set, side);
-                return before.embed(texts, {route.instruction, 0, 0});
-            }, difficulty_);
-            fit.after = measure_difficulty(set, examples, [&](auto texts, PairSide side) { return context.embedder.embed(texts, route_of(trained, set, side)); }, difficulty_);
+            fit.before = measure_difficulty(
+                set, examples,
+                [&](auto texts, PairSide side) {
+                    const Route route = route_of(trained, set, side);
+                    return before.embed(texts, {route.instruction, 0, 0});
+                },
+                difficulty_);
+            fit.after = measure_difficulty(
+                set, examples, [&](auto texts, PairSide side) { return context.embedder.embed(texts, route_of(trained, set, side)); },
+                difficulty_);
             fit.ratio_before = underfitting_ratio(fit.before, margin_);
             fit.ratio_after = underfitting_ratio(fit.after, margin_);
             fits.push_back(std::move(fit));
@@ -95,7 +104,8 @@ class Report final : public Analysis {
     void describe_plan(const PlanRecord& record, const AnalysisContext& context, AnalysisResult& result) const {
         const Json settings = json_at<Json>(record.details, "settings", "plan");
         const Plan plan(record.tasks, record.tour.tour,
-                        plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"), json_at<std::uint64_t>(record.details, "seed", "plan")));
+                        plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"),
+                                      json_at<std::uint64_t>(record.details, "seed", "plan")));
         const RandomOrders random = random_orders(record.similarities, random_orders_, 1);
         result.tables.emplace_back("data_cube_plan", plan_table(record, plan, context.run_name));
         result.tables.emplace_back("data_cube_tour", tour_table(record, random, context.run_name));
@@ -104,8 +114,9 @@ class Report final : public Analysis {
         result.figures.emplace_back("data_cube_similarity", similarity_figure(record, context.run_name));
         Json tour = Json::array();
         for (const std::uint32_t task : record.tour.tour) tour.push_back(record.tasks[task].name);
-        result.result["plan"] = {{"hash", plan.hash()}, {"total", record.tour.total}, {"random_mean", random.mean}, {"random_std", random.deviation}, {"tour", tour},
-                                 {"details", record.details}};
+        result.result["plan"] = {
+            {"hash", plan.hash()}, {"total", record.tour.total}, {"random_mean", random.mean}, {"random_std", random.deviation},
+            {"tour", tour},        {"details", record.details}};
     }
 
     double margin_;

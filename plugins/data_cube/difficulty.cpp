@@ -40,13 +40,14 @@ double cosine(std::span<const float> a, std::span<const float> b) {
 /// The texts of some examples: positives and stand-ins share one list, so that a text is embedded once.
 struct Chunk {
     std::vector<std::string_view> queries, positives, negatives;
-    std::vector<std::size_t> first_negative;   // of each example, in `negatives`
-    std::vector<std::size_t> stand_in;         // of each example, in `positives`; none: no_row
+    std::vector<std::size_t> first_negative;  // of each example, in `negatives`
+    std::vector<std::size_t> stand_in;        // of each example, in `positives`; none: no_row
     static constexpr std::size_t no_row = std::numeric_limits<std::size_t>::max();
     std::size_t size() const { return queries.size() + positives.size() + negatives.size(); }
 };
 
-void add_example(const TrainingSet& set, std::uint32_t index, Chunk& chunk, std::vector<std::string_view>& stand_ins, TaskDifficulty& result) {
+void add_example(const TrainingSet& set, std::uint32_t index, Chunk& chunk, std::vector<std::string_view>& stand_ins,
+                 TaskDifficulty& result) {
     const Example& example = set.examples[index];
     std::uint8_t marks = 0;
     chunk.queries.push_back(set.texts[example.anchor]);
@@ -79,7 +80,8 @@ double negative_similarity(const std::vector<double>& similarities, DifficultySe
     return mode == DifficultySettings::Negatives::hardest ? highest : sum / static_cast<double>(similarities.size());
 }
 
-void measure_chunk(Chunk& chunk, std::vector<std::string_view>& stand_ins, const EmbedSide& embed, const DifficultySettings& settings, TaskDifficulty& result) {
+void measure_chunk(Chunk& chunk, std::vector<std::string_view>& stand_ins, const EmbedSide& embed, const DifficultySettings& settings,
+                   TaskDifficulty& result) {
     const std::size_t examples = chunk.queries.size();
     chunk.positives.insert(chunk.positives.end(), stand_ins.begin(), stand_ins.end());
     const Rows queries(embed(chunk.queries, PairSide::query)), positives(embed(chunk.positives, PairSide::positive));
@@ -127,7 +129,8 @@ std::int64_t stand_in_negative(const TrainingSet& set, std::uint32_t example) {
     return -1;
 }
 
-TaskDifficulty measure_difficulty(const TrainingSet& set, std::span<const std::uint32_t> examples, const EmbedSide& embed, const DifficultySettings& settings) {
+TaskDifficulty measure_difficulty(const TrainingSet& set, std::span<const std::uint32_t> examples, const EmbedSide& embed,
+                                  const DifficultySettings& settings) {
     TaskDifficulty result;
     result.name = set.name;
     Chunk chunk;

@@ -35,7 +35,13 @@ double noise_delta(std::vector<float> phi, double share, bool printed) {
 }
 
 Plan::Plan(std::vector<TaskDifficulty> tasks, Tour tour, const PlanSettings& settings)
-    : tasks_(std::move(tasks)), tour_(std::move(tour)), settings_(settings), counts_(tasks_.size()), order_(tasks_.size()), cuts_(tasks_.size()), keep_(tasks_.size()) {
+    : tasks_(std::move(tasks)),
+      tour_(std::move(tour)),
+      settings_(settings),
+      counts_(tasks_.size()),
+      order_(tasks_.size()),
+      cuts_(tasks_.size()),
+      keep_(tasks_.size()) {
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
         mask_noise(t);
         cut(t);
@@ -106,7 +112,8 @@ void Plan::arrange_examples(std::size_t t, std::uint64_t epoch) {
         RandomStream(settings_.seed, fmt::format("data_cube/examples/{}/{}", t, epoch)).shuffle(order);
 }
 
-/// Along the tour again and again, each visit taking the next batch of that task, until all are used. (Algorithm 1 as printed stops after one pass.)
+/// Along the tour again and again, each visit taking the next batch of that task, until all are used. (Algorithm 1 as printed stops after
+/// one pass.)
 void Plan::arrange_batches(std::uint64_t epoch) {
     sequence_.clear();
     for (std::uint32_t round = 0, used = 1; used > 0; ++round) {

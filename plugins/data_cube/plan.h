@@ -10,17 +10,17 @@ namespace faceter::data_cube {
 
 /// What is known of one example beside its difficulty.
 enum Mark : std::uint8_t {
-    drawn_negative = 1,      ///< no negative was given: another positive of the task stands in
-    no_negative = 2,         ///< and there was none: phi is sim(q, s+) alone, and never masks
-    not_finite = 4,          ///< an embedding under the teacher has NaN or infinite elements
-    negative_is_positive = 8 ///< a given negative has the positive's text
+    drawn_negative = 1,       ///< no negative was given: another positive of the task stands in
+    no_negative = 2,          ///< and there was none: phi is sim(q, s+) alone, and never masks
+    not_finite = 4,           ///< an embedding under the teacher has NaN or infinite elements
+    negative_is_positive = 8  ///< a given negative has the positive's text
 };
 
 /// One task (a leaf data set) as the plan sees it: ids and difficulties, no texts.
 struct TaskDifficulty {
     std::string name;
-    std::vector<float> phi;            ///< of each example: sim(q, s+) - sim(q, s-) (Data-CUBE, Eq. 8); large is easy
-    std::vector<std::uint8_t> marks;   ///< Mark bits of each example
+    std::vector<float> phi;           ///< of each example: sim(q, s+) - sim(q, s-) (Data-CUBE, Eq. 8); large is easy
+    std::vector<std::uint8_t> marks;  ///< Mark bits of each example
 };
 
 struct PlanSettings {
@@ -30,17 +30,17 @@ struct PlanSettings {
     std::int64_t batch_size = 32;
     Tail tail = Tail::keep;
     Noise noise = Noise::quantile;
-    double noise_quantile = 0.05;      ///< share of each task's examples
-    double noise_threshold = 0;        ///< delta
-    bool printed = false;              ///< mask the easy ones, as Eq. 9 is printed
+    double noise_quantile = 0.05;  ///< share of each task's examples
+    double noise_threshold = 0;    ///< delta
+    bool printed = false;          ///< mask the easy ones, as Eq. 9 is printed
     std::uint64_t seed = 1;
 };
 
 /// Counts for the report.
 struct TaskCounts {
-    std::size_t examples = 0, batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0, not_finite = 0, drawn_negatives = 0, no_negative = 0,
-                negative_is_positive = 0;
-    double delta = 0;                  ///< the threshold that the noise mask used; NaN: none
+    std::size_t examples = 0, batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0, not_finite = 0, drawn_negatives = 0,
+                no_negative = 0, negative_is_positive = 0;
+    double delta = 0;  ///< the threshold that the noise mask used; NaN: none
 };
 
 /// The order of all batches of an epoch (Data-CUBE, Algorithm 1, lines 13 to 25). Only ids: what an epoch of 1.4M examples needs is 7 MB.
@@ -65,7 +65,8 @@ class Plan {
     const std::vector<TaskDifficulty>& tasks() const { return tasks_; }
     const Tour& tour() const { return tour_; }
     const std::vector<TaskCounts>& counts() const { return counts_; }
-    /// Of the first epoch's batches, the order of tasks and the mask: equal on every rank and after a resume, else the run would not be the same.
+    /// Of the first epoch's batches, the order of tasks and the mask: equal on every rank and after a resume, else the run would not be the
+    /// same.
     const std::string& hash() const { return hash_; }
 
   private:
@@ -79,15 +80,16 @@ class Plan {
     Tour tour_;
     PlanSettings settings_;
     std::vector<TaskCounts> counts_;
-    std::vector<std::vector<std::uint32_t>> order_;      // of each task: examples
-    std::vector<std::vector<std::uint32_t>> cuts_;       // of each task: where its batches begin, and the end
-    std::vector<std::vector<std::uint8_t>> keep_;        // of each task: 0/1 an example; empty: all give loss
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> sequence_;   // (task, its batch)
+    std::vector<std::vector<std::uint32_t>> order_;                  // of each task: examples
+    std::vector<std::vector<std::uint32_t>> cuts_;                   // of each task: where its batches begin, and the end
+    std::vector<std::vector<std::uint8_t>> keep_;                    // of each task: 0/1 an example; empty: all give loss
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> sequence_;  // (task, its batch)
     std::size_t num_examples_ = 0;
     std::string hash_;
 };
 
-/// The delta of the noise mask by quantile: `share` of the finite values lie below (or, for the printed form, at or above) it. NaN: masks nothing.
+/// The delta of the noise mask by quantile: `share` of the finite values lie below (or, for the printed form, at or above) it. NaN: masks
+/// nothing.
 double noise_delta(std::vector<float> phi, double share, bool printed);
 
 }  // namespace faceter::data_cube

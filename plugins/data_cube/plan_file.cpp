@@ -8,7 +8,8 @@
 namespace faceter::data_cube {
 namespace {
 
-// magic, hash of the rest, size of the header, header (JSON), then the arrays that it gives the sizes of: similarities, and per task phi and marks.
+// magic, hash of the rest, size of the header, header (JSON), then the arrays that it gives the sizes of: similarities, and per task phi
+// and marks.
 constexpr std::string_view magic = "FACETER-PLAN-1\n";
 constexpr std::size_t hash_digits = 32, size_bytes = 8;
 constexpr std::uint64_t max_bytes = std::uint64_t{4} << 30, max_tasks = 100'000;
@@ -45,10 +46,14 @@ Json header_of(const PlanRecord& record) {
     Json tasks = Json::array(), trace = Json::array();
     for (const TaskDifficulty& task : record.tasks) tasks.push_back({{"name", task.name}, {"examples", task.phi.size()}});
     for (const TourPoint& point : record.tour.trace) trace.push_back({point.step, point.total, point.temperature});
-    return {{"key", record.key},     {"plan", record.plan_hash},
-            {"tasks", tasks},        {"tour", record.tour.tour},
-            {"total", record.tour.total}, {"chain", record.tour.chain},
-            {"start_temperature", record.tour.start_temperature}, {"trace", trace},
+    return {{"key", record.key},
+            {"plan", record.plan_hash},
+            {"tasks", tasks},
+            {"tour", record.tour.tour},
+            {"total", record.tour.total},
+            {"chain", record.tour.chain},
+            {"start_temperature", record.tour.start_temperature},
+            {"trace", trace},
             {"details", record.details}};
 }
 
@@ -72,7 +77,8 @@ void check_tour(const PlanRecord& record, const std::string& name) {
         if (task >= seen.size() || seen[task]) throw data_error("{}: its tour does not visit every task once", name);
         seen[task] = 1;
     }
-    if (record.tour.tour.size() != seen.size()) throw data_error("{}: its tour has {} tasks of {}", name, record.tour.tour.size(), seen.size());
+    if (record.tour.tour.size() != seen.size())
+        throw data_error("{}: its tour has {} tasks of {}", name, record.tour.tour.size(), seen.size());
 }
 
 }  // namespace
@@ -95,7 +101,8 @@ void write_plan(const fs::path& file, const PlanRecord& record) {
 PlanRecord read_plan(const fs::path& file) {
     const std::string bytes = read_file(file, max_bytes), name = file.string();
     Cursor cursor(bytes, name);
-    if (!std::string_view(bytes).starts_with(magic)) throw data_error("{}: no stored plan; remove the file, and it is computed again", name);
+    if (!std::string_view(bytes).starts_with(magic))
+        throw data_error("{}: no stored plan; remove the file, and it is computed again", name);
     cursor.take(magic.size());
     const std::string_view hash = cursor.take(hash_digits);
     if (hash128(std::string_view(bytes).substr(magic.size() + hash_digits)).hex() != hash)

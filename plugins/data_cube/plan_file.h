@@ -9,15 +9,15 @@
 
 namespace faceter::data_cube {
 
-/// What a plan is made of and takes long to compute: difficulties, similarities, the tour. Kept in RUN/curriculum/STAGE.plan, so that a resumed run, the
-/// other ranks and the report have the same.
+/// What a plan is made of and takes long to compute: difficulties, similarities, the tour. Kept in RUN/curriculum/STAGE.plan, so that a
+/// resumed run, the other ranks and the report have the same.
 struct PlanRecord {
-    std::string key;                 ///< hash of everything it was computed from: data, teacher, settings
-    std::string plan_hash;           ///< Plan::hash() of the plan made of it
+    std::string key;        ///< hash of everything it was computed from: data, teacher, settings
+    std::string plan_hash;  ///< Plan::hash() of the plan made of it
     std::vector<TaskDifficulty> tasks;
     Similarities similarities{0};
     TourResult tour;
-    Json details = Json::object();   ///< teacher, settings, seconds, warnings
+    Json details = Json::object();  ///< teacher, settings, seconds, warnings
 };
 
 /// Written so that it is there whole or not at all.

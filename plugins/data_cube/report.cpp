@@ -38,8 +38,8 @@ void add_density(Figure& figure, const char* name, const std::vector<double>& va
 std::string band_line(const std::vector<TaskFit>& tasks, bool after) {
     std::map<std::string, int> count;
     for (const TaskFit& task : tasks) ++count[band_of(after ? task.ratio_after : task.ratio_before)];
-    return fmt::format("{}: {} tasks severe (> 80%), {} moderate (50 to 80%), {} mild (< 50%), {} that could not be judged.", after ? "After" : "Before",
-                       count["severe"], count["moderate"], count["mild"], count["-"]);
+    return fmt::format("{}: {} tasks severe (> 80%), {} moderate (50 to 80%), {} mild (< 50%), {} that could not be judged.",
+                       after ? "After" : "Before", count["severe"], count["moderate"], count["mild"], count["-"]);
 }
 
 Cell percent(double ratio) { return Cell::of(100 * ratio); }
@@ -66,9 +66,11 @@ Table underfitting_table(const std::vector<TaskFit>& tasks, double margin, const
     table.add_column("band after", ColumnKind::text);
     for (const TaskFit& task : tasks)
         table.add_row({Cell::of(task.name), of_count(task.after.phi.size()), percent(task.ratio_before), percent(task.ratio_after),
-                       percent(task.ratio_after - task.ratio_before), Cell::of(band_of(task.ratio_before)), Cell::of(band_of(task.ratio_after))});
+                       percent(task.ratio_after - task.ratio_before), Cell::of(band_of(task.ratio_before)),
+                       Cell::of(band_of(task.ratio_after))});
     table.footnotes = {band_line(tasks, false), band_line(tasks, true),
-                       "Before is the untrained start model. Both embed the same examples; those without any negative, and those whose embeddings are not finite, are left out."};
+                       "Before is the untrained start model. Both embed the same examples; those without any negative, and those whose "
+                       "embeddings are not finite, are left out."};
     return table;
 }
 
@@ -76,9 +78,11 @@ Figure underfitting_figure(const std::vector<TaskFit>& tasks, double margin, con
     Figure figure;
     figure.name = "data_cube_underfitting";
     figure.title = fmt::format("Underfitting before and after training, {}", run);
-    figure.notes = {band_line(tasks, false), band_line(tasks, true), fmt::format("Share of examples with sim(q, s+) - sim(q, s-) < {}; Data-CUBE, Figure 2.", margin)};
+    figure.notes = {band_line(tasks, false), band_line(tasks, true),
+                    fmt::format("Share of examples with sim(q, s+) - sim(q, s-) < {}; Data-CUBE, Figure 2.", margin)};
     std::vector<TaskFit> judged;
-    std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(judged), [](const TaskFit& t) { return !std::isnan(t.ratio_before) && !std::isnan(t.ratio_after); });
+    std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(judged),
+                 [](const TaskFit& t) { return !std::isnan(t.ratio_before) && !std::isnan(t.ratio_after); });
     std::stable_sort(judged.begin(), judged.end(), [](const TaskFit& a, const TaskFit& b) { return a.ratio_before > b.ratio_before; });
     if (judged.size() > most_bars) {
         figure.kind = FigureKind::scatter;
@@ -125,8 +129,12 @@ Json underfitting_json(const std::vector<TaskFit>& tasks) {
     const auto number = [](double value) { return std::isnan(value) ? Json() : Json(value); };
     Json all = Json::array();
     for (const TaskFit& task : tasks)
-        all.push_back({{"task", task.name}, {"examples", task.after.phi.size()}, {"before", number(task.ratio_before)}, {"after", number(task.ratio_after)},
-                       {"band_before", band_of(task.ratio_before)}, {"band_after", band_of(task.ratio_after)}});
+        all.push_back({{"task", task.name},
+                       {"examples", task.after.phi.size()},
+                       {"before", number(task.ratio_before)},
+                       {"after", number(task.ratio_after)},
+                       {"band_before", band_of(task.ratio_before)},
+                       {"band_after", band_of(task.ratio_after)}});
     return all;
 }
 
@@ -135,7 +143,8 @@ Table plan_table(const PlanRecord& record, const Plan& plan, const std::string& 
     table.name = "data_cube_plan";
     table.caption = fmt::format("Plan {} of {}: tasks in the order of the tour", plan.hash().substr(0, 12), run);
     table.add_column("task", ColumnKind::text);
-    for (const char* name : {"examples", "batches", "short", "merged", "dropped", "masked", "no negative given", "no negative at all", "not finite", "negative = positive"})
+    for (const char* name : {"examples", "batches", "short", "merged", "dropped", "masked", "no negative given", "no negative at all",
+                             "not finite", "negative = positive"})
         table.add_column(name, ColumnKind::count);
     table.add_column("delta", ColumnKind::number, 4);
     table.add_column("similarity to next", ColumnKind::number, 4);
@@ -145,15 +154,18 @@ Table plan_table(const PlanRecord& record, const Plan& plan, const std::string& 
         const std::uint32_t t = tour[k];
         const TaskCounts& c = plan.counts()[t];
         std::vector<Cell> cells{Cell::of(plan.tasks()[t].name)};
-        for (const std::size_t count : {c.examples, c.batches, c.short_batches, c.merged, c.dropped, c.masked, c.drawn_negatives, c.no_negative, c.not_finite, c.negative_is_positive})
+        for (const std::size_t count : {c.examples, c.batches, c.short_batches, c.merged, c.dropped, c.masked, c.drawn_negatives,
+                                        c.no_negative, c.not_finite, c.negative_is_positive})
             cells.push_back(of_count(count));
         cells.push_back(Cell::of(c.delta));
         cells.push_back(Cell::of(record.similarities.at(t, tour[(k + 1) % tour.size()])));
         table.add_row(std::move(cells));
         batches += c.batches, short_batches += c.short_batches, merged += c.merged, dropped += c.dropped, masked += c.masked;
     }
-    table.footnotes.push_back(fmt::format("{} batches an epoch, {} of them shorter than a whole one; {} last batches merged with the one before; {} examples dropped; {} masked.",
-                                          batches, short_batches, merged, dropped, masked));
+    table.footnotes.push_back(
+        fmt::format("{} batches an epoch, {} of them shorter than a whole one; {} last batches merged with the one before; {} examples "
+                    "dropped; {} masked.",
+                    batches, short_batches, merged, dropped, masked));
     for (const auto& note : json_or<std::vector<std::string>>(record.details, "notes", {}, "plan")) table.footnotes.push_back(note);
     return table;
 }
@@ -161,7 +173,8 @@ Table plan_table(const PlanRecord& record, const Plan& plan, const std::string& 
 RandomOrders random_orders(const Similarities& similarities, std::int64_t count, std::uint64_t seed) {
     RandomOrders random;
     for (std::int64_t k = 0; k < count; ++k)
-        random.totals.push_back(tour_total(similarities, random_tour(similarities.num_tasks(), seed, 1'000'000 + static_cast<std::uint64_t>(k))));
+        random.totals.push_back(
+            tour_total(similarities, random_tour(similarities.num_tasks(), seed, 1'000'000 + static_cast<std::uint64_t>(k))));
     random.mean = mean(random.totals);
     random.deviation = standard_deviation(random.totals);
     return random;
@@ -180,7 +193,8 @@ Table tour_table(const PlanRecord& record, const RandomOrders& random, const std
     add("greedy nearest neighbour", tour_total(record.similarities, greedy_tour(record.similarities)));
     add("2-opt from a random order", tour_total(record.similarities, two_opt(record.similarities, random_tour(record.tasks.size(), 1, 0))));
     if (record.tasks.size() <= 12) add("optimum", tour_total(record.similarities, exact_tour(record.similarities)));
-    table.add_row({Cell::of("random orders, mean"), Cell::of(random.mean, random.deviation, static_cast<std::int64_t>(random.totals.size())), Cell::of(random.mean / n)});
+    table.add_row({Cell::of("random orders, mean"),
+                   Cell::of(random.mean, random.deviation, static_cast<std::int64_t>(random.totals.size())), Cell::of(random.mean / n)});
     table.mark_best();
     if (random.deviation > 0)
         table.footnotes.push_back(fmt::format("The tour lies {:.1f} standard deviations above the mean of {} random orders.",
@@ -234,8 +248,8 @@ Figure energy_figure(const PlanRecord& record, const RandomOrders& random, const
     mean_order.x = {chain.x.front(), chain.x.back()};
     mean_order.y = {random.mean, random.mean};
     figure.series = {std::move(chain), std::move(mean_order)};
-    figure.notes.push_back(fmt::format("First temperature {:.4g}, last {:.4g}; the best of the chains is shown.", record.tour.trace.front().temperature,
-                                       record.tour.trace.back().temperature));
+    figure.notes.push_back(fmt::format("First temperature {:.4g}, last {:.4g}; the best of the chains is shown.",
+                                       record.tour.trace.front().temperature, record.tour.trace.back().temperature));
     return figure;
 }
 
@@ -250,7 +264,8 @@ Figure similarity_figure(const PlanRecord& record, const std::string& run) {
         const std::uint32_t a = record.tour.tour[i];
         figure.heat_map.rows.push_back(record.tasks[a].name);
         figure.heat_map.columns.push_back(record.tasks[a].name);
-        for (std::size_t j = 0; j < shown; ++j) figure.heat_map.values.push_back(i == j ? 1.0 : record.similarities.at(a, record.tour.tour[j]));
+        for (std::size_t j = 0; j < shown; ++j)
+            figure.heat_map.values.push_back(i == j ? 1.0 : record.similarities.at(a, record.tour.tour[j]));
     }
     if (shown < record.tour.tour.size()) figure.notes.push_back(fmt::format("The first {} of {} tasks.", shown, record.tour.tour.size()));
     return figure;

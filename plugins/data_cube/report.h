@@ -12,7 +12,7 @@ namespace faceter::data_cube {
 struct TaskFit {
     std::string name;
     TaskDifficulty before, after;
-    double ratio_before = 0, ratio_after = 0;   ///< of underfitting examples; NaN: none could be judged
+    double ratio_before = 0, ratio_after = 0;  ///< of underfitting examples; NaN: none could be judged
 };
 
 /// severe > 80%, moderate 50 to 80%, mild < 50% (Data-CUBE, Figure 1); "-" where there is no ratio.

@@ -22,7 +22,8 @@ TourResult best_chain(const Similarities& similarities, const TourSettings& sett
         for (std::size_t k = next++; k < count; k = next++) chains[k] = anneal(similarities, settings, static_cast<std::int64_t>(k));
     };
     std::vector<std::thread> helpers;
-    for (std::size_t t = 1; t < std::min<std::size_t>(count, static_cast<std::size_t>(std::max(1, settings.threads))); ++t) helpers.emplace_back(work);
+    for (std::size_t t = 1; t < std::min<std::size_t>(count, static_cast<std::size_t>(std::max(1, settings.threads))); ++t)
+        helpers.emplace_back(work);
     work();
     for (std::thread& helper : helpers) helper.join();
     // The first of equal ones, whichever thread was done first.
@@ -58,7 +59,8 @@ Similarities Similarities::cosine(const std::vector<std::vector<float>>& vectors
     for (const auto& v : vectors) lengths.push_back(std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)));
     for (std::size_t i = 0; i < vectors.size(); ++i)
         for (std::size_t j = i + 1; j < vectors.size(); ++j) {
-            const double product = std::inner_product(vectors[i].begin(), vectors[i].end(), vectors[j].begin(), 0.0), length = lengths[i] * lengths[j];
+            const double product = std::inner_product(vectors[i].begin(), vectors[i].end(), vectors[j].begin(), 0.0),
+                         length = lengths[i] * lengths[j];
             result.set(i, j, length > 0 ? static_cast<float>(product / length) : 0.0F);
         }
     return result;
@@ -114,7 +116,7 @@ Tour two_opt(const Similarities& similarities, Tour tour) {
             for (std::size_t j = i + 2; j < n; ++j) {
                 const std::uint32_t a = tour[i], b = tour[i + 1], c = tour[j], d = tour[(j + 1) % n];
                 const double gain = double{similarities.at(a, c)} + similarities.at(b, d) - similarities.at(a, b) - similarities.at(c, d);
-                if (a == d || gain <= 1e-6) continue;   // below that it may be rounding, and would go on for ever
+                if (a == d || gain <= 1e-6) continue;  // below that it may be rounding, and would go on for ever
                 std::reverse(tour.begin() + static_cast<std::ptrdiff_t>(i) + 1, tour.begin() + static_cast<std::ptrdiff_t>(j) + 1);
                 better = true;
             }
@@ -158,11 +160,21 @@ TourResult solve_tour(const Similarities& similarities, const TourSettings& sett
     const std::size_t n = similarities.num_tasks();
     TourResult result;
     switch (settings.solver) {
-        case Solver::annealing: result = best_chain(similarities, settings); break;
-        case Solver::greedy: result.tour = greedy_tour(similarities); break;
-        case Solver::two_opt: result.tour = two_opt(similarities, random_tour(n, settings.seed, 0)); break;
-        case Solver::random: result.tour = random_tour(n, settings.seed, 0); break;
-        case Solver::exact: result.tour = exact_tour(similarities); break;
+        case Solver::annealing:
+            result = best_chain(similarities, settings);
+            break;
+        case Solver::greedy:
+            result.tour = greedy_tour(similarities);
+            break;
+        case Solver::two_opt:
+            result.tour = two_opt(similarities, random_tour(n, settings.seed, 0));
+            break;
+        case Solver::random:
+            result.tour = random_tour(n, settings.seed, 0);
+            break;
+        case Solver::exact:
+            result.tour = exact_tour(similarities);
+            break;
     }
     if (settings.polish && settings.solver == Solver::annealing) result.tour = two_opt(similarities, std::move(result.tour));
     result.total = tour_total(similarities, result.tour);

@@ -35,12 +35,12 @@ Solver solver_from_name(const std::string& name);
 
 struct TourSettings {
     Solver solver = Solver::annealing;
-    std::int64_t steps = 2'000'000;      ///< swaps tried in each chain
-    std::int64_t chains = 4;             ///< restarts, each from its own random order
-    int threads = 1;                     ///< chains are shared out among them; the result does not depend on their number
-    double start_temperature = 0;        ///< 0: the standard deviation of what random swaps of the first order change
-    double cooling = 1e-3;               ///< last temperature / first
-    bool polish = false;                 ///< 2-opt on the best order at the end
+    std::int64_t steps = 2'000'000;  ///< swaps tried in each chain
+    std::int64_t chains = 4;         ///< restarts, each from its own random order
+    int threads = 1;                 ///< chains are shared out among them; the result does not depend on their number
+    double start_temperature = 0;    ///< 0: the standard deviation of what random swaps of the first order change
+    double cooling = 1e-3;           ///< last temperature / first
+    bool polish = false;             ///< 2-opt on the best order at the end
     std::uint64_t seed = 1;
 };
 
@@ -52,16 +52,16 @@ struct TourPoint {
 struct TourResult {
     Tour tour;
     double total = 0;
-    std::int64_t chain = 0;              ///< that found it
+    std::int64_t chain = 0;  ///< that found it
     double start_temperature = 0;
-    std::vector<TourPoint> trace;        ///< of that chain
+    std::vector<TourPoint> trace;  ///< of that chain
 };
 
 /// A closed tour with a high total, by the settings' solver. Errors (settings): exact with more than 12 tasks.
 TourResult solve_tour(const Similarities& similarities, const TourSettings& settings);
 
-/// One chain of simulated annealing (Data-CUBE, Algorithm 1, lines 2 to 12): swaps of random pairs, accepted where the total rises, else with
-/// probability exp(-drop / tau); tau falls by the same factor every step.
+/// One chain of simulated annealing (Data-CUBE, Algorithm 1, lines 2 to 12): swaps of random pairs, accepted where the total rises, else
+/// with probability exp(-drop / tau); tau falls by the same factor every step.
 TourResult anneal(const Similarities& similarities, const TourSettings& settings, std::int64_t chain);
 Tour random_tour(std::size_t num_tasks, std::uint64_t seed, std::uint64_t number);
 /// The best of the nearest-neighbour tours from each task.

@@ -12,9 +12,7 @@ class Dense final : public Variant {
 
 class Instruction final : public Variant {
   public:
-    void prepare(EmbeddingModel& model) const override {
-        model.route_by_instruction();
-    }
+    void prepare(EmbeddingModel& model) const override { model.route_by_instruction(); }
 };
 
 /// One encoder a task. An unseen task type goes through the specialist of the task that stands in for it.
@@ -32,7 +30,8 @@ class Specialists final : public Variant {
 
     std::vector<Stage> stages(const EmbeddingModel& model) const override {
         std::vector<Stage> stages;
-        for (std::size_t i = 0; i < model.tasks.size(); ++i) stages.push_back({model.tasks[i].name, {model.tasks[i].name}, static_cast<int>(i)});
+        for (std::size_t i = 0; i < model.tasks.size(); ++i)
+            stages.push_back({model.tasks[i].name, {model.tasks[i].name}, static_cast<int>(i)});
         return stages;
     }
 

@@ -71,7 +71,8 @@ class Mote final : public Variant {
 
     /// Every expert starts as a copy of the dense block's MLP and norms.
     void upcycle(Block& block, int experts) const {
-        if (block.routing) throw settings_error("the start model has token-routed blocks, which cannot become task experts; choose a dense start model");
+        if (block.routing)
+            throw settings_error("the start model has token-routed blocks, which cannot become task experts; choose a dense start model");
         block.shared_norms = shared_norms_;
         while (static_cast<int>(block.experts.size()) < experts) {
             Expert copy = block.experts.front().clone();

@@ -12,7 +12,7 @@ namespace {
 
 struct Question {
     std::string query;
-    std::vector<std::pair<std::string, std::string>> contexts;   ///< kind, text
+    std::vector<std::pair<std::string, std::string>> contexts;  ///< kind, text
 };
 
 std::vector<Question> read_questions(const fs::path& file) {
@@ -26,8 +26,10 @@ std::vector<Question> read_questions(const fs::path& file) {
         const Json json = parse_json(line, where);
         Question question{json_at<std::string>(json, "query", where), {}};
         const Json contexts = json_at<Json>(json, "contexts", where);
-        if (!contexts.is_array() || contexts.size() < 2) throw data_error("{}: contexts is expected to be a list of two or more {{text, kind}}", where);
-        for (const Json& context : contexts) question.contexts.emplace_back(json_at<std::string>(context, "kind", where), json_at<std::string>(context, "text", where));
+        if (!contexts.is_array() || contexts.size() < 2)
+            throw data_error("{}: contexts is expected to be a list of two or more {{text, kind}}", where);
+        for (const Json& context : contexts)
+            question.contexts.emplace_back(json_at<std::string>(context, "kind", where), json_at<std::string>(context, "text", where));
         questions.push_back(std::move(question));
     }
     if (questions.empty()) throw data_error("{}: holds no questions; expected JSON lines with query and contexts", file.string());
@@ -66,7 +68,8 @@ class ContextPreference final : public Analysis {
         table.add_column("mean similarity", ColumnKind::number, 4);
         Json result = Json::object();
         for (const auto& [name, kind] : kinds) {
-            table.add_row({Cell::of(name), Cell::of(kind.offered), Cell::of(100 * kind.first / kind.offered), Cell::of(kind.similarity / kind.contexts)});
+            table.add_row({Cell::of(name), Cell::of(kind.offered), Cell::of(100 * kind.first / kind.offered),
+                           Cell::of(kind.similarity / kind.contexts)});
             result[name] = {{"questions", kind.offered}, {"first", kind.first}, {"mean_similarity", kind.similarity / kind.contexts}};
         }
         return {{{"kinds", result}, {"questions", questions.size()}}, {}, {{"context_preference", table}}};
@@ -76,7 +79,8 @@ class ContextPreference final : public Analysis {
     static at::Tensor similarities(const AnalysisContext& context, const Question& question) {
         const EmbeddingModel& model = context.embedder.model();
         const Task* task = find_task(context.tasks, "", "retrieval");
-        const Route query = task ? model.route(task->name, Role::query) : Route{}, document = task ? model.route(task->name, Role::document) : Route{};
+        const Route query = task ? model.route(task->name, Role::query) : Route{},
+                    document = task ? model.route(task->name, Role::document) : Route{};
         const std::string_view text = question.query;
         std::vector<std::string_view> contexts;
         for (const auto& [kind, body] : question.contexts) contexts.emplace_back(body);

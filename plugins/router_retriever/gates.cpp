@@ -22,8 +22,8 @@ enum class Budget { all, equal_total, min_per_set };
 struct PlannedGate {
     GateInfo info;
     std::vector<std::string> tasks;
-    std::string taken_from;                ///< a PEFT folder, or RUN/gates/NAME; empty: it is trained
-    std::size_t at_most = 0;               ///< examples of each task; 0: as the budget says
+    std::string taken_from;   ///< a PEFT folder, or RUN/gates/NAME; empty: it is trained
+    std::size_t at_most = 0;  ///< examples of each task; 0: as the budget says
 };
 
 class RouterRetriever final : public Variant {
@@ -55,7 +55,9 @@ class RouterRetriever final : public Variant {
     /// The gates of a finished model lie beside it; opening its router adds them.
     void prepare_finished(EmbeddingModel& model) const override {
         shape(model);
-        if (router_method(model.folder.folder).empty()) throw data_error("{}: router.json is missing, which says what its gates are; the run's model is not whole", model.folder.folder.string());
+        if (router_method(model.folder.folder).empty())
+            throw data_error("{}: router.json is missing, which says what its gates are; the run's model is not whole",
+                             model.folder.folder.string());
     }
 
     std::vector<Stage> stages(const EmbeddingModel& model) const override {
@@ -68,9 +70,8 @@ class RouterRetriever final : public Variant {
             stage.tasks = gates[i].tasks;
             stage.adapter = static_cast<int>(i);
             stage.adapt_documents = both_sides_;
-            stage.budget = [this, gate = gates[i], domains = domain_names(model.tasks), single = single_names()](const std::string& task, const Sizes& sizes) {
-                return budget_of(gate, task, sizes, domains, single);
-            };
+            stage.budget = [this, gate = gates[i], domains = domain_names(model.tasks), single = single_names()](
+                               const std::string& task, const Sizes& sizes) { return budget_of(gate, task, sizes, domains, single); };
             stages.push_back(std::move(stage));
         }
         return stages;
@@ -87,14 +88,16 @@ class RouterRetriever final : public Variant {
             library.gates.back().examples = 0;
             for (const std::string& task : gate.tasks)
                 if (const auto size = sizes.find(task); size != sizes.end())
-                    library.gates.back().examples += std::min(size->second, budget_of(gate, task, sizes, domain_names(model.tasks), single_names()));
+                    library.gates.back().examples +=
+                        std::min(size->second, budget_of(gate, task, sizes, domain_names(model.tasks), single_names()));
         }
         for (const Task& task : model.tasks) {
             std::vector<const TrainingSet*> sets;
             for (const TrainingSet& set : context.training)
                 if (set.task == task.name) sets.push_back(&set);
             if (sets.empty() && is_taken_up(task.name)) continue;
-            library.domains.push_back(scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
+            library.domains.push_back(
+                scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
         }
         if (context.phase) context.phase("build the router");
         RouterSettings router = router_;
@@ -136,14 +139,18 @@ class RouterRetriever final : public Variant {
         std::vector<std::string> known;
         for (const Task& task : tasks) known.push_back(task.name);
         const auto check = [&](const char* setting, const std::string& name) {
-            if (std::find(known.begin(), known.end(), name) == known.end()) throw settings_error("variant.{} names '{}', which is no task{}", setting, name, suggestion(name, known));
+            if (std::find(known.begin(), known.end(), name) == known.end())
+                throw settings_error("variant.{} names '{}', which is no task{}", setting, name, suggestion(name, known));
         };
         for (const std::string& name : single_names()) check("single_gates", name);
         const Json gates = taken();
         for (const auto& [name, folder] : gates.items()) check("gates", name);
-        if (domain_names(tasks).empty()) throw settings_error("no task is left as a domain to route to; variant.single_gates names all of them");
+        if (domain_names(tasks).empty())
+            throw settings_error("no task is left as a domain to route to; variant.single_gates names all of them");
         if (budget_ == Budget::equal_total && single_names().size() != 1)
-            throw settings_error("variant.budget: equal_total needs one gate in variant.single_gates, whose number of examples the domains' gates get together");
+            throw settings_error(
+                "variant.budget: equal_total needs one gate in variant.single_gates, whose number of examples the domains' gates get "
+                "together");
     }
 
     /// Gates of domains first, then those for comparison: single gates, the multi-task gate, its curve, and smaller training sets.
@@ -156,17 +163,23 @@ class RouterRetriever final : public Variant {
             const std::string from = gates.contains(domain) ? gates.at(domain).get<std::string>() : "";
             all.push_back({{domain, domain, "gate", 0, from}, {domain}, from});
         }
-        for (const std::string& single : single_names()) all.push_back({{single, single, "single", 0, ""}, {single}, gates.contains(single) ? gates.at(single).get<std::string>() : ""});
-        if (json_or<bool>(settings_, "multi_task", true, "variant") && domains.size() > 1) all.push_back({{"multi-task", "", "multi_task", 0, ""}, domains, ""});
+        for (const std::string& single : single_names())
+            all.push_back({{single, single, "single", 0, ""}, {single}, gates.contains(single) ? gates.at(single).get<std::string>() : ""});
+        if (json_or<bool>(settings_, "multi_task", true, "variant") && domains.size() > 1)
+            all.push_back({{"multi-task", "", "multi_task", 0, ""}, domains, ""});
         if (json_or<bool>(settings_, "multi_task_curve", false, "variant"))
             for (std::size_t n = 2; n < domains.size(); ++n)
-                all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part", 0, ""}, {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)}, ""});
+                all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part", 0, ""},
+                               {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)},
+                               ""});
         for (const std::size_t size : json_or<std::vector<std::size_t>>(settings_, "training_sizes", {}, "variant"))
-            for (const std::string& domain : domains) all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
+            for (const std::string& domain : domains)
+                all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
         return all;
     }
 
-    std::size_t budget_of(const PlannedGate& gate, const std::string& task, const Sizes& sizes, const std::vector<std::string>& domains, const std::vector<std::string>& single) const {
+    std::size_t budget_of(const PlannedGate& gate, const std::string& task, const Sizes& sizes, const std::vector<std::string>& domains,
+                          const std::vector<std::string>& single) const {
         const auto size_of = [&](const std::string& name) { return sizes.contains(name) ? sizes.at(name) : 0; };
         const std::size_t own = size_of(task);
         if (gate.at_most > 0) return std::min(own, gate.at_most);
@@ -185,7 +198,8 @@ class RouterRetriever final : public Variant {
         return sizes;
     }
 
-    Domain scored(Domain domain, const Task& task, const std::vector<std::string>& documents, const EmbeddingModel& model, const FinishContext& context) const {
+    Domain scored(Domain domain, const Task& task, const std::vector<std::string>& documents, const EmbeddingModel& model,
+                  const FinishContext& context) const {
         domain.query_instruction = task.query_instruction;
         domain.document_instruction = task.document_instruction;
         const auto experts = static_cast<int>(model.encoders.front()->adapters().size()) + 1;

@@ -23,7 +23,9 @@ double discount(std::size_t rank) { return std::log2(static_cast<double>(rank) +
 
 std::vector<std::string_view> views(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
-at::Tensor with_column(const at::Tensor& table, const at::Tensor& column) { return table.defined() ? at::cat({table, column.unsqueeze(1)}, 1) : column.unsqueeze(1); }
+at::Tensor with_column(const at::Tensor& table, const at::Tensor& column) {
+    return table.defined() ? at::cat({table, column.unsqueeze(1)}, 1) : column.unsqueeze(1);
+}
 
 /// Rows that dot products rank as the model's similarity does.
 at::Tensor comparable(const at::Tensor& rows, const EmbeddingModel& model) {
@@ -33,7 +35,9 @@ at::Tensor comparable(const at::Tensor& rows, const EmbeddingModel& model) {
 at::Tensor read_tensor(const SafetensorsFile& file, const std::string& name, DType type, std::int64_t rows) {
     const TensorInfo* info = file.find(name);
     if (!info || info->dtype != type || info->shape.empty() || info->shape[0] != rows)
-        throw data_error("{}: tensor '{}' is missing or of another size or type than router.json says; the library is damaged, build it again", file.path().string(), name);
+        throw data_error(
+            "{}: tensor '{}' is missing or of another size or type than router.json says; the library is damaged, build it again",
+            file.path().string(), name);
     at::Tensor tensor = at::empty(info->shape, type == DType::f64 ? at::kDouble : type == DType::i64 ? at::kLong : at::kFloat);
     file.read(*info, tensor.data_ptr());
     return tensor;
@@ -97,7 +101,8 @@ std::pair<double, double> instance_score(const float* scores, std::int64_t num_d
     double dcg = 0, ideal = 0, best_positive = -INFINITY, best_other = -INFINITY;
     for (const std::uint32_t r : relevant) {
         std::size_t rank = 0;
-        for (std::int64_t d = 0; d < num_documents; ++d) rank += scores[d] > scores[r] || (scores[d] == scores[r] && d < static_cast<std::int64_t>(r));
+        for (std::int64_t d = 0; d < num_documents; ++d)
+            rank += scores[d] > scores[r] || (scores[d] == scores[r] && d < static_cast<std::int64_t>(r));
         if (rank < cutoff) dcg += 1 / discount(rank);
     }
     for (std::size_t i = 0; i < std::min(cutoff, relevant.size()); ++i) ideal += 1 / discount(i);
@@ -151,7 +156,8 @@ Domain make_domain(const std::string& name, const std::vector<const TrainingSet*
             if (std::find(of_query.begin(), of_query.end(), document) == of_query.end()) of_query.push_back(document);
         }
     }
-    if (relevant.empty()) throw data_error("domain '{}' has no training examples; give it data under tasks.{}.train, or leave it out", name, name);
+    if (relevant.empty())
+        throw data_error("domain '{}' has no training examples; give it data under tasks.{}.train, or leave it out", name, name);
     std::vector<std::pair<std::uint64_t, std::string_view>> order;
     for (const auto& [query, rows] : relevant) order.emplace_back(hash64(query, seed), query);
     std::sort(order.begin(), order.end());
@@ -174,7 +180,8 @@ void add_scores(Domain& domain, const EmbeddingModel& model, const at::Tensor& q
     for (std::int64_t begin = 0; begin < q.size(0); begin += rows_at_a_time) {
         const at::Tensor part = at::mm(q.narrow(0, begin, std::min(rows_at_a_time, q.size(0) - begin)), d.t());
         for (std::int64_t i = 0; i < part.size(0); ++i) {
-            const auto [score, margin] = instance_score(part.data_ptr<float>() + i * part.size(1), part.size(1), domain.relevant[static_cast<std::size_t>(begin + i)]);
+            const auto [score, margin] = instance_score(part.data_ptr<float>() + i * part.size(1), part.size(1),
+                                                        domain.relevant[static_cast<std::size_t>(begin + i)]);
             scores.data_ptr<double>()[begin + i] = score;
             margins.data_ptr<double>()[begin + i] = margin;
         }
@@ -200,15 +207,22 @@ void score_domain(Domain& domain, const EmbeddingModel& model, int expert, bool 
     add_scores(domain, model, queries, documents);
 }
 
-void score_domain(Domain& domain, const EmbeddingModel& model, int expert) { add_scores(domain, model, embed_queries(domain, model, expert), domain.documents); }
+void score_domain(Domain& domain, const EmbeddingModel& model, int expert) {
+    add_scores(domain, model, embed_queries(domain, model, expert), domain.documents);
+}
 
 Json Library::description() const {
     Json json = {{"base_fingerprint", base_fingerprint}, {"gates", Json::array()}, {"domains", Json::array()}};
     for (const GateInfo& gate : gates)
-        json["gates"].push_back({{"name", gate.name}, {"domain", gate.domain}, {"kind", gate.kind}, {"examples", gate.examples}, {"source", gate.source}});
+        json["gates"].push_back(
+            {{"name", gate.name}, {"domain", gate.domain}, {"kind", gate.kind}, {"examples", gate.examples}, {"source", gate.source}});
     for (const Domain& domain : domains)
-        json["domains"].push_back({{"name", domain.name}, {"data_fingerprint", domain.fingerprint}, {"instances", domain.size()}, {"documents", domain.documents.size(0)},
-                                   {"query_instruction", domain.query_instruction}, {"document_instruction", domain.document_instruction}});
+        json["domains"].push_back({{"name", domain.name},
+                                   {"data_fingerprint", domain.fingerprint},
+                                   {"instances", domain.size()},
+                                   {"documents", domain.documents.size(0)},
+                                   {"query_instruction", domain.query_instruction},
+                                   {"document_instruction", domain.document_instruction}});
     return json;
 }
 
@@ -227,7 +241,9 @@ void Library::write(const fs::path& folder, const std::string& stem) const {
         add(fmt::format("{}.scores", i), DType::f64, domain.scores);
         add(fmt::format("{}.margins", i), DType::f64, domain.margins);
         for (std::size_t q = 0; q < domain.size(); ++q)
-            lines += Json{{"domain", domain.name}, {"query", domain.queries[q]}, {"relevant", domain.relevant[q]}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+            lines += Json{{"domain", domain.name}, {"query", domain.queries[q]}, {"relevant", domain.relevant[q]}}.dump(
+                         -1, ' ', false, Json::error_handler_t::replace) +
+                     "\n";
     }
     writer.write(folder / (stem + ".safetensors"));
     write_file_atomic(folder / (stem + ".jsonl"), lines);
@@ -239,8 +255,9 @@ Library Library::read(const fs::path& folder, const std::string& stem, const Jso
     Library library;
     library.base_fingerprint = json_at<std::string>(description, "base_fingerprint", name);
     for (const Json& gate : json_at<Json>(description, "gates", name))
-        library.gates.push_back({json_at<std::string>(gate, "name", name), json_at<std::string>(gate, "domain", name), json_at<std::string>(gate, "kind", name),
-                                 json_or<std::size_t>(gate, "examples", 0, name), json_or<std::string>(gate, "source", "", name)});
+        library.gates.push_back({json_at<std::string>(gate, "name", name), json_at<std::string>(gate, "domain", name),
+                                 json_at<std::string>(gate, "kind", name), json_or<std::size_t>(gate, "examples", 0, name),
+                                 json_or<std::string>(gate, "source", "", name)});
     const std::string lines = read_file(folder / (stem + ".jsonl"));
     std::vector<std::string_view> all = split(lines, '\n');
     std::size_t line = 0;
@@ -258,12 +275,16 @@ Library Library::read(const fs::path& folder, const std::string& stem, const Jso
         domain.margins = read_tensor(file, fmt::format("{}.margins", i), DType::f64, n);
         const auto columns = static_cast<std::int64_t>(library.gates.size()) + 1;
         for (const at::Tensor& table : {domain.scores, domain.margins})
-            if (table.dim() != 2 || table.size(1) != columns) throw data_error("{}: scores {} experts, router.json names {}; the library is damaged", file.path().string(), table.size(-1), columns);
+            if (table.dim() != 2 || table.size(1) != columns)
+                throw data_error("{}: scores {} experts, router.json names {}; the library is damaged", file.path().string(),
+                                 table.size(-1), columns);
         for (std::int64_t q = 0; q < n; ++q, ++line) {
             const std::string where = fmt::format("{}:{}", (folder / (stem + ".jsonl")).string(), line + 1);
-            if (line >= all.size() || all[line].empty()) throw data_error("{}: ends before the instances that router.json names; the library is damaged", where);
+            if (line >= all.size() || all[line].empty())
+                throw data_error("{}: ends before the instances that router.json names; the library is damaged", where);
             const Json instance = parse_json(all[line], where);
-            if (json_at<std::string>(instance, "domain", where) != domain.name) throw data_error("{}: is of another domain than router.json says; the library is damaged", where);
+            if (json_at<std::string>(instance, "domain", where) != domain.name)
+                throw data_error("{}: is of another domain than router.json says; the library is damaged", where);
             domain.queries.push_back(json_at<std::string>(instance, "query", where));
             domain.relevant.push_back(json_at<std::vector<std::uint32_t>>(instance, "relevant", where));
             for (const std::uint32_t row : domain.relevant.back())

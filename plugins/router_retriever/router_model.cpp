@@ -31,7 +31,8 @@ class FolderLock {
             if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without locks
             if (std::chrono::steady_clock::now() > end) {
                 ::close(descriptor_);
-                throw failure("{}: is {} by another process; nothing was changed, try again when it is done", folder.string(), kind == Kind::read ? "being changed" : "in use");
+                throw failure("{}: is {} by another process; nothing was changed, try again when it is done", folder.string(),
+                              kind == Kind::read ? "being changed" : "in use");
             }
             std::this_thread::sleep_for(50ms);
         }
@@ -59,10 +60,13 @@ std::shared_ptr<RouterModel> read_router(EmbeddingModel& model, const fs::path& 
     const std::string name = (folder / "router.json").string();
     const std::string base = model.base_fingerprint(), wanted = json_at<std::string>(json, "base_fingerprint", name);
     if (base != wanted)
-        throw data_error("{}: its gates and pilots were made for another base model (weights {}, here {}); put the model back that it was written with, or build the router again", name, wanted.substr(0, 12),
-                         base.substr(0, 12));
+        throw data_error(
+            "{}: its gates and pilots were made for another base model (weights {}, here {}); put the model back that it was written with, "
+            "or build the router again",
+            name, wanted.substr(0, 12), base.substr(0, 12));
     Library library = Library::read(folder, json_at<std::string>(json, "library", name), json);
-    for (const GateInfo& gate : library.gates) model.encoders.front()->add_adapter(gate.name, AdapterFolder::open(gate_folder(folder, gate.name)));
+    for (const GateInfo& gate : library.gates)
+        model.encoders.front()->add_adapter(gate.name, AdapterFolder::open(gate_folder(folder, gate.name)));
     const bool adapted = json_or<bool>(json, "documents_adapted", false, name), with_base = json_or<bool>(json, "base_gate", false, name);
     return std::make_shared<RouterModel>(std::move(library), RouterSettings::from_json(json), with_base, adapted);
 }
@@ -82,7 +86,8 @@ void replace_library(const fs::path& folder, const RouterModel& router, const st
 }
 
 void check_stem(const std::string& stem, const fs::path& folder) {
-    if (!stem.starts_with("library-") || safe_file_name(stem) != stem) throw data_error("{}: library is {}; expected a name such as library-1", (folder / "router.json").string(), faceter::quoted(stem));
+    if (!stem.starts_with("library-") || safe_file_name(stem) != stem)
+        throw data_error("{}: library is {}; expected a name such as library-1", (folder / "router.json").string(), faceter::quoted(stem));
 }
 
 std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& change) {
@@ -92,10 +97,14 @@ std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& 
     const auto old = read_router(model, folder);
     Library library = old->library();
     const fs::path source = json_at<std::string>(change, "gate", "router add");
-    const auto name = json_or<std::string>(change, "name", source.filename().string(), "router add"), domain = json_or<std::string>(change, "domain", name, "router add");
+    const auto name = json_or<std::string>(change, "name", source.filename().string(), "router add"),
+               domain = json_or<std::string>(change, "domain", name, "router add");
     for (const GateInfo& gate : library.gates)
-        if (gate.name == name || safe_file_name(gate.name) == safe_file_name(name)) throw usage_error("there is a gate {} already; give another --name, or remove that first", faceter::quoted(gate.name));
-    if (old->documents_adapted()) throw usage_error("this router's gates change documents too, whose texts it does not keep; train it again with the further gate (variant.gates)");
+        if (gate.name == name || safe_file_name(gate.name) == safe_file_name(name))
+            throw usage_error("there is a gate {} already; give another --name, or remove that first", faceter::quoted(gate.name));
+    if (old->documents_adapted())
+        throw usage_error(
+            "this router's gates change documents too, whose texts it does not keep; train it again with the further gate (variant.gates)");
     const std::size_t index = model.encoders.front()->add_adapter(name, AdapterFolder::open(source));
     library.gates.push_back({name, domain, "gate", 0, absolute_path(source).string()});
     const int expert = static_cast<int>(index) + 1;
@@ -103,8 +112,10 @@ std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& 
     if (const Json train = json_or<Json>(change, "train", nullptr, "router add"); !train.is_null()) {
         const TrainingSet set = load_training_set({train, fs::current_path()}, "retrieval");
         for (const Domain& known : library.domains)
-            if (known.name == domain) throw usage_error("the library has instances of domain {} already; leave --train out", faceter::quoted(domain));
-        Domain fresh = make_domain(domain, {&set}, json_or<std::size_t>(json, "library_examples", 1000, "router.json"), old->settings().seed);
+            if (known.name == domain)
+                throw usage_error("the library has instances of domain {} already; leave --train out", faceter::quoted(domain));
+        Domain fresh =
+            make_domain(domain, {&set}, json_or<std::size_t>(json, "library_examples", 1000, "router.json"), old->settings().seed);
         if (!library.domains.empty()) {
             fresh.query_instruction = library.domains.front().query_instruction;
             fresh.document_instruction = library.domains.front().document_instruction;
@@ -136,7 +147,9 @@ std::string remove_gate(EmbeddingModel& model, const fs::path& folder, const Jso
         domain.margins = without_column(domain.margins, expert);
     }
     const RouterModel changed(std::move(library), old->settings(), old->with_base(), old->documents_adapted());
-    const fs::path kept = folder / "removed" / fmt::format("{}-{}", safe_file_name(name), sha256_file(gate_folder(folder, name) / "adapter_model.safetensors").substr(0, 8));
+    const fs::path kept =
+        folder / "removed" /
+        fmt::format("{}-{}", safe_file_name(name), sha256_file(gate_folder(folder, name) / "adapter_model.safetensors").substr(0, 8));
     make_directories(kept.parent_path());
     replace_library(folder, changed, stem);
     std::error_code ignored;

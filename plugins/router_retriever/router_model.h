@@ -37,10 +37,12 @@ class RouterModel final : public ExpertRouter {
     std::unique_ptr<QueryRouter> router_;
 };
 
-/// Opens what write() left and adds its gates to the model. Errors (data): a library of another base model, a gate of another shape, damaged files.
+/// Opens what write() left and adds its gates to the model. Errors (data): a library of another base model, a gate of another shape,
+/// damaged files.
 std::shared_ptr<const ExpertRouter> open_router_model(EmbeddingModel& model, const fs::path& folder);
-/// {"action": "add", "gate": FOLDER, "name", "domain", "train": data entry or null} or {"action": "remove", "gate": NAME}. New files are written first, then
-/// router.json is replaced; a removed gate is moved into removed/. While others read the folder it waits, then says so and changes nothing.
+/// {"action": "add", "gate": FOLDER, "name", "domain", "train": data entry or null} or {"action": "remove", "gate": NAME}. New files are
+/// written first, then router.json is replaced; a removed gate is moved into removed/. While others read the folder it waits, then says so
+/// and changes nothing.
 std::string edit_router_model(EmbeddingModel& model, const fs::path& folder, const Json& change);
 
 }  // namespace faceter

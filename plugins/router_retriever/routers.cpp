@@ -55,7 +55,8 @@ std::vector<int> best_of_rows(const at::Tensor& values, const std::vector<int>& 
 
 Json named_values(const at::Tensor& values, const std::vector<int>& candidates, const Library& library) {
     Json json = Json::object();
-    for (std::size_t c = 0; c < candidates.size(); ++c) json[library.name_of(candidates[c])] = values[static_cast<std::int64_t>(c)].item<double>();
+    for (std::size_t c = 0; c < candidates.size(); ++c)
+        json[library.name_of(candidates[c])] = values[static_cast<std::int64_t>(c)].item<double>();
     return json;
 }
 
@@ -63,8 +64,13 @@ Json named_values(const at::Tensor& values, const std::vector<int>& candidates, 
 class PilotRouter final : public QueryRouter {
   public:
     PilotRouter(const Library& library, std::vector<int> candidates, RouterSettings settings)
-        : library_(library), candidates_(std::move(candidates)), settings_(std::move(settings)), pilots_(build_pilots(library_, candidates_, settings_)) {}
-    std::vector<int> choose(const at::Tensor& base) const override { return best_of_rows(pilot_similarities(base, library_, pilots_, candidates_, settings_), candidates_); }
+        : library_(library),
+          candidates_(std::move(candidates)),
+          settings_(std::move(settings)),
+          pilots_(build_pilots(library_, candidates_, settings_)) {}
+    std::vector<int> choose(const at::Tensor& base) const override {
+        return best_of_rows(pilot_similarities(base, library_, pilots_, candidates_, settings_), candidates_);
+    }
     Json explain(const at::Tensor& base, const Library& library) const override {
         return named_values(pilot_similarities(base.unsqueeze(0), library, pilots_, candidates_, settings_)[0], candidates_, library);
     }
@@ -82,11 +88,14 @@ std::map<int, std::vector<at::Tensor>> single_best(const Library& library, const
     for (const std::size_t d : library.domains_of(candidates)) {
         const Domain& domain = library.domains[d];
         for (std::size_t i = 0; i < domain.size(); ++i)
-            if (const BestGate best = Library::best_gate(domain, i, candidates, Ties::drop); best.expert >= 0) by_gate[best.expert].push_back(domain.base[static_cast<std::int64_t>(i)]);
+            if (const BestGate best = Library::best_gate(domain, i, candidates, Ties::drop); best.expert >= 0)
+                by_gate[best.expert].push_back(domain.base[static_cast<std::int64_t>(i)]);
     }
     if (by_gate.size() < 2)
-        throw data_error("a classifier router needs instances for which one gate alone is best, of two gates at least; the library has those of {}; give it more instances, or use router: pilot",
-                         by_gate.size());
+        throw data_error(
+            "a classifier router needs instances for which one gate alone is best, of two gates at least; the library has those of {}; "
+            "give it more instances, or use router: pilot",
+            by_gate.size());
     return by_gate;
 }
 
@@ -107,7 +116,8 @@ at::Tensor probability(const LogisticRegression& model, const at::Tensor& base, 
     const auto all = model.probabilities(view(features));
     const auto place = std::find(model.labels().begin(), model.labels().end(), of) - model.labels().begin();
     const at::Tensor values = at::empty({features.size(0)}, at::kDouble);
-    for (std::int64_t i = 0; i < features.size(0); ++i) values.data_ptr<double>()[i] = all[static_cast<std::size_t>(i) * model.labels().size() + static_cast<std::size_t>(place)];
+    for (std::int64_t i = 0; i < features.size(0); ++i)
+        values.data_ptr<double>()[i] = all[static_cast<std::size_t>(i) * model.labels().size() + static_cast<std::size_t>(place)];
     return values;
 }
 
@@ -116,17 +126,20 @@ class ValueRouter : public QueryRouter {
   public:
     explicit ValueRouter(std::vector<int> candidates) : candidates_(std::move(candidates)) {}
     std::vector<int> choose(const at::Tensor& base) const override { return best_of_rows(values(base), candidates_); }
-    Json explain(const at::Tensor& base, const Library& library) const override { return named_values(values(base.unsqueeze(0))[0], candidates_, library); }
+    Json explain(const at::Tensor& base, const Library& library) const override {
+        return named_values(values(base.unsqueeze(0))[0], candidates_, library);
+    }
 
   protected:
-    virtual at::Tensor values(const at::Tensor& base) const = 0;   ///< float64 [N, candidates]
+    virtual at::Tensor values(const at::Tensor& base) const = 0;  ///< float64 [N, candidates]
     std::vector<int> candidates_;
 };
 
 /// ExpertClassifierRouter (Shen et al., 2024): a binary classifier a gate, as many instances of other gates as of its own.
 class ExpertClassifier final : public ValueRouter {
   public:
-    ExpertClassifier(const Library& library, std::vector<int> candidates, const RouterSettings& settings) : ValueRouter(std::move(candidates)) {
+    ExpertClassifier(const Library& library, std::vector<int> candidates, const RouterSettings& settings)
+        : ValueRouter(std::move(candidates)) {
         const auto by_gate = single_best(library, candidates_);
         for (const auto& [expert, own] : by_gate) {
             std::vector<at::Tensor> others;
@@ -159,7 +172,8 @@ class ExpertClassifier final : public ValueRouter {
 /// ClassificationHeadRouter (Muqeeth et al., 2024): one head over the gates, labels equalised to the smallest.
 class ClassificationHead final : public ValueRouter {
   public:
-    ClassificationHead(const Library& library, std::vector<int> candidates, const RouterSettings& settings) : ValueRouter(std::move(candidates)), model_(train(library, candidates_, settings)) {}
+    ClassificationHead(const Library& library, std::vector<int> candidates, const RouterSettings& settings)
+        : ValueRouter(std::move(candidates)), model_(train(library, candidates_, settings)) {}
 
   protected:
     at::Tensor values(const at::Tensor& base) const override {
@@ -191,11 +205,13 @@ class ClassificationHead final : public ValueRouter {
 /// DatasetRouter (Ye et al., 2022; Jang et al., 2023): the data set of the nearest of some sampled training instances.
 class DatasetRouter final : public ValueRouter {
   public:
-    DatasetRouter(const Library& library, std::vector<int> candidates, const RouterSettings& settings) : ValueRouter(std::move(candidates)), cosine_(settings.cosine) {
+    DatasetRouter(const Library& library, std::vector<int> candidates, const RouterSettings& settings)
+        : ValueRouter(std::move(candidates)), cosine_(settings.cosine) {
         for (const Domain& domain : library.domains) {
             const int expert = library.own_gate(domain.name, candidates_);
             if (expert < 0) continue;
-            for (const std::size_t i : RandomStream(settings.seed, "dataset router/" + domain.name).sample(domain.size(), settings.dataset_samples))
+            for (const std::size_t i :
+                 RandomStream(settings.seed, "dataset router/" + domain.name).sample(domain.size(), settings.dataset_samples))
                 instances_.push_back({expert, 0, 1, domain.base[static_cast<std::int64_t>(i)]});
         }
         if (instances_.empty()) throw data_error("router: dataset needs a gate whose own domain is in the library, and there is none");
@@ -228,7 +244,8 @@ class RandomRouter final : public QueryRouter {
         const auto bytes = static_cast<std::size_t>(rows.size(1)) * sizeof(float);
         std::vector<int> chosen;
         for (std::int64_t i = 0; i < rows.size(0); ++i)
-            chosen.push_back(candidates_[hash64({reinterpret_cast<const char*>(rows.data_ptr<float>() + i * rows.size(1)), bytes}, seed_) % candidates_.size()]);
+            chosen.push_back(candidates_[hash64({reinterpret_cast<const char*>(rows.data_ptr<float>() + i * rows.size(1)), bytes}, seed_) %
+                                         candidates_.size()]);
         return chosen;
     }
 
@@ -240,7 +257,9 @@ class RandomRouter final : public QueryRouter {
 class FixedRouter final : public QueryRouter {
   public:
     explicit FixedRouter(int expert) : expert_(expert) {}
-    std::vector<int> choose(const at::Tensor& base) const override { return std::vector<int>(static_cast<std::size_t>(base.size(0)), expert_); }
+    std::vector<int> choose(const at::Tensor& base) const override {
+        return std::vector<int>(static_cast<std::size_t>(base.size(0)), expert_);
+    }
 
   private:
     int expert_;
@@ -277,7 +296,9 @@ Json RouterSettings::to_json() const {
 
 Json PilotLibrary::to_json(const Library& library) const {
     Json json = {{"instances", instances}, {"tied", tied}, {"dropped", dropped}, {"pilots", Json::array()}};
-    for (const Pilot& pilot : pilots) json["pilots"].push_back({{"gate", library.name_of(pilot.expert)}, {"domain", library.domains[pilot.domain].name}, {"instances", pilot.instances}});
+    for (const Pilot& pilot : pilots)
+        json["pilots"].push_back(
+            {{"gate", library.name_of(pilot.expert)}, {"domain", library.domains[pilot.domain].name}, {"instances", pilot.instances}});
     return json;
 }
 
@@ -295,9 +316,12 @@ PilotLibrary build_pilots(const Library& library, const std::vector<int>& candid
         }
         for (const int expert : candidates)
             if (const auto group = groups.find(expert); group != groups.end())
-                for (const auto& [centre, count] : centroids(at::stack(group->second), settings.clusters, settings.seed)) built.pilots.push_back({expert, d, count, centre});
+                for (const auto& [centre, count] : centroids(at::stack(group->second), settings.clusters, settings.seed))
+                    built.pilots.push_back({expert, d, count, centre});
     }
-    if (built.pilots.empty()) throw data_error("no instance of the library is left to make a pilot of ({} of {} tied); use ties: margin", built.tied, built.instances);
+    if (built.pilots.empty())
+        throw data_error("no instance of the library is left to make a pilot of ({} of {} tied); use ties: margin", built.tied,
+                         built.instances);
     return built;
 }
 
@@ -307,7 +331,8 @@ at::Tensor similarities_to(const at::Tensor& base, const std::vector<Pilot>& pil
     return at::mm(unit_rows(base, cosine), unit_rows(at::stack(rows), cosine).t());
 }
 
-at::Tensor pilot_similarities(const at::Tensor& base, const Library& library, const PilotLibrary& pilots, const std::vector<int>& candidates, const RouterSettings& settings) {
+at::Tensor pilot_similarities(const at::Tensor& base, const Library& library, const PilotLibrary& pilots,
+                              const std::vector<int>& candidates, const RouterSettings& settings) {
     const at::Tensor all = similarities_to(base, pilots.pilots, settings.cosine);
     const auto mean_over = [&](auto belongs) {
         at::Tensor sum = at::zeros({base.size(0)}, at::kDouble);
@@ -320,7 +345,8 @@ at::Tensor pilot_similarities(const at::Tensor& base, const Library& library, co
     for (const int expert : candidates) {
         at::Tensor column = mean_over([&](const Pilot& p) { return p.expert == expert; });
         if (settings.label_weight > 0) {
-            at::Tensor labelled = mean_over([&](const Pilot& p) { return library.own_gate(library.domains[p.domain].name, candidates) == expert; });
+            at::Tensor labelled =
+                mean_over([&](const Pilot& p) { return library.own_gate(library.domains[p.domain].name, candidates) == expert; });
             labelled = at::where(labelled.isinf(), column, labelled);  // a gate without a domain of its own
             column = settings.label_weight < 1 ? column * (1 - settings.label_weight) + labelled * settings.label_weight : labelled;
         }
@@ -336,7 +362,9 @@ std::unique_ptr<QueryRouter> make_query_router(const Library& library, const std
     if (settings.kind == "classification_head") return std::make_unique<ClassificationHead>(library, candidates, settings);
     if (settings.kind == "dataset") return std::make_unique<DatasetRouter>(library, candidates, settings);
     if (settings.kind == "random") return std::make_unique<RandomRouter>(candidates, settings.seed);
-    if (settings.kind != "fixed") throw settings_error("no router is called '{}'; expected pilot, expert_classifier, classification_head, dataset, random or fixed", settings.kind);
+    if (settings.kind != "fixed")
+        throw settings_error("no router is called '{}'; expected pilot, expert_classifier, classification_head, dataset, random or fixed",
+                             settings.kind);
     return std::make_unique<FixedRouter>(settings.fixed_gate == "base" ? 0 : library.expert_named(settings.fixed_gate));
 }
 

@@ -16,11 +16,15 @@
 namespace faceter {
 namespace {
 
-constexpr double tie = 1e-9;   ///< percent
+constexpr double tie = 1e-9;  ///< percent
 
-double score_at(const StudySet& set, std::size_t query, int expert) { return set.scores[static_cast<std::int64_t>(query)][expert].item<double>(); }
+double score_at(const StudySet& set, std::size_t query, int expert) {
+    return set.scores[static_cast<std::int64_t>(query)][expert].item<double>();
+}
 
-const double* row_of(const StudySet& set, std::size_t query) { return set.scores.data_ptr<double>() + static_cast<std::int64_t>(query) * set.scores.size(1); }
+const double* row_of(const StudySet& set, std::size_t query) {
+    return set.scores.data_ptr<double>() + static_cast<std::int64_t>(query) * set.scores.size(1);
+}
 
 /// The scores of one set through every expert, by the evaluation's own code.
 StudySet study_set(CachedEmbedder& embedder, const RouterModel& router, const EvaluationSet& evaluation) {
@@ -79,7 +83,8 @@ Figure map_figure(const std::vector<std::pair<std::string, at::Tensor>>& sets, c
 Table latency_table(const StudyData& data, const EmbeddingModel& model) {
     std::vector<std::string_view> queries;
     for (const StudySet& set : data.sets)
-        for (std::size_t i = 0; i < std::min<std::size_t>(set.queries.size(), 1000 / data.sets.size() + 1); ++i) queries.emplace_back(set.queries[i]);
+        for (std::size_t i = 0; i < std::min<std::size_t>(set.queries.size(), 1000 / data.sets.size() + 1); ++i)
+            queries.emplace_back(set.queries[i]);
     const auto timed = [&](auto body) {
         std::vector<double> seconds;
         for (int round = 0; round < 5; ++round) {
@@ -99,7 +104,8 @@ Table latency_table(const StudyData& data, const EmbeddingModel& model) {
     table.add_column("what", ColumnKind::text);
     table.add_column("time", ColumnKind::number, 4).unit = "ms";
     table.add_column("of two plain passes", ColumnKind::number, 3);
-    for (const auto& [name, ms] : {std::pair("base pass", plain), std::pair("choosing a gate", choice), std::pair("routed, both passes", both)})
+    for (const auto& [name, ms] :
+         {std::pair("base pass", plain), std::pair("choosing a gate", choice), std::pair("routed, both passes", both)})
         table.add_row({Cell::of(std::string(name)), Cell::of(ms), Cell::of(ms / (2 * plain))});
     return table;
 }
@@ -178,7 +184,8 @@ class RouterStudy final : public Analysis {
         result.tables.emplace_back("router_own_gate", own_gate_table(data));
         result.tables.emplace_back("router_errors", error_table(data));
         result.tables.emplace_back("router_matrix", matrix_table(data));
-        if (const auto count = json_or<std::size_t>(settings_, "examples", 20, "analysis")) result.tables.emplace_back("router_other_domains", example_table(data, count));
+        if (const auto count = json_or<std::size_t>(settings_, "examples", 20, "analysis"))
+            result.tables.emplace_back("router_other_domains", example_table(data, count));
         const auto second = list<std::string>("second_gates", {});
         if (!second.empty()) result.tables.emplace_back("router_second_gate", second_gate_table(data, second));
         return result;
@@ -201,7 +208,8 @@ class RouterStudy final : public Analysis {
         result.figures.emplace_back("router_routed_gate", routed_gate_figure(data));
         result.figures.emplace_back("router_gate_count", gate_count_figure(data, json_or<int>(settings_, "orders", 5, "analysis")));
         result.figures.emplace_back("router_clusters", clusters_figure(data, list<int>("clusters", {1, 2, 3, 5, 10})));
-        result.figures.emplace_back("router_label_weight", label_weight_figure(data, list<double>("label_weights", {0, 0.25, 0.5, 0.75, 1})));
+        result.figures.emplace_back("router_label_weight",
+                                    label_weight_figure(data, list<double>("label_weights", {0, 0.25, 0.5, 0.75, 1})));
         for (auto& figure : training_size_figures(data)) result.figures.push_back(std::move(figure));
     }
 
@@ -209,7 +217,9 @@ class RouterStudy final : public Analysis {
         const auto count = json_or<std::size_t>(settings_, "map_points", 100, "analysis");
         if (count == 0) return;
         std::vector<std::pair<std::string, at::Tensor>> queries, documents;
-        for (const StudySet& set : data.sets) queries.emplace_back(set.name, set.base.narrow(0, 0, std::min<std::int64_t>(static_cast<std::int64_t>(count), set.base.size(0))));
+        for (const StudySet& set : data.sets)
+            queries.emplace_back(set.name,
+                                 set.base.narrow(0, 0, std::min<std::int64_t>(static_cast<std::int64_t>(count), set.base.size(0))));
         for (const EvaluationSet& set : context.evaluation) {
             if (set.task_type != "retrieval" || !set.subsets.empty()) continue;
             const auto texts = relevant_documents(std::get<RetrievalData>(set.data), count);
@@ -236,18 +246,23 @@ std::vector<double> chosen_scores(const StudySet& set, const std::vector<int>& c
 std::vector<int> oracle_choice(const StudySet& set, const std::vector<int>& candidates) {
     std::vector<int> chosen;
     for (std::size_t q = 0; q < set.queries.size(); ++q)
-        chosen.push_back(*std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return row_of(set, q)[a] < row_of(set, q)[b]; }));
+        chosen.push_back(
+            *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return row_of(set, q)[a] < row_of(set, q)[b]; }));
     return chosen;
 }
 
 int best_individual(const StudySet& set, const std::vector<int>& candidates) {
     const at::Tensor means = set.scores.mean(0);
-    return *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return means[a].item<double>() < means[b].item<double>(); });
+    return *std::max_element(candidates.begin(), candidates.end(),
+                             [&](int a, int b) { return means[a].item<double>() < means[b].item<double>(); });
 }
 
 std::vector<double> shares(const std::vector<int>& chosen, const std::vector<int>& candidates) {
     std::vector<double> all;
-    for (const int expert : candidates) all.push_back(chosen.empty() ? 0 : static_cast<double>(std::count(chosen.begin(), chosen.end(), expert)) / static_cast<double>(chosen.size()));
+    for (const int expert : candidates)
+        all.push_back(chosen.empty()
+                          ? 0
+                          : static_cast<double>(std::count(chosen.begin(), chosen.end(), expert)) / static_cast<double>(chosen.size()));
     return all;
 }
 

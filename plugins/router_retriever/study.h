@@ -13,10 +13,10 @@ std::unique_ptr<Analysis> make_context_preference(const Json& settings);
 
 /// A retrieval set as routing sees it: nDCG@10 of every query through every expert. All of a study is computed from these.
 struct StudySet {
-    std::string name, domain;          ///< domain: the task it is of; empty: of none that has a gate
+    std::string name, domain;  ///< domain: the task it is of; empty: of none that has a gate
     std::vector<std::string> queries;
-    at::Tensor base;                   ///< [Q, D] queries under the base
-    at::Tensor scores;                 ///< float64 [Q, experts + 1], percent
+    at::Tensor base;    ///< [Q, D] queries under the base
+    at::Tensor scores;  ///< float64 [Q, experts + 1], percent
 };
 
 /// The scores of a set's queries, each through the expert chosen for it; percent.

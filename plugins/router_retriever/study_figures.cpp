@@ -36,7 +36,8 @@ std::vector<std::string> names_of(const StudyData& data, const std::vector<int>&
     return names;
 }
 
-Figure heat_map(const StudyData& data, const char* name, const std::string& title, const std::vector<int>& experts, const std::vector<std::vector<double>>& rows, const char* label) {
+Figure heat_map(const StudyData& data, const char* name, const std::string& title, const std::vector<int>& experts,
+                const std::vector<std::vector<double>>& rows, const char* label) {
     Figure figure;
     figure.kind = FigureKind::heat_map;
     figure.name = name;
@@ -121,7 +122,8 @@ StudyMethod oracle(const StudyData& data, const std::vector<int>& candidates) {
 
 StudyMethod best_individuals(const StudyData& data, const std::vector<int>& candidates) {
     StudyMethod method{"Best Individual (oracle by data set)", {}};
-    for (const StudySet& set : data.sets) method.scores.push_back(chosen_scores(set, std::vector<int>(set.queries.size(), best_individual(set, candidates))));
+    for (const StudySet& set : data.sets)
+        method.scores.push_back(chosen_scores(set, std::vector<int>(set.queries.size(), best_individual(set, candidates))));
     return method;
 }
 
@@ -130,8 +132,10 @@ Table score_table(const StudyData& data, const std::vector<StudyMethod>& methods
     table.name = "router_scores";
     table.caption = fmt::format("nDCG@10 in percent by way of choosing a gate: {}", data.run);
     table.add_column("method", ColumnKind::text);
-    for (const StudySet& set : data.sets) table.add_column(set.name, ColumnKind::number, 1).group = data.has_gate(set) ? "with a gate of their own" : "without one";
-    for (const char* mean : {"with own gate", "without", "all sets"}) table.add_column(mean, ColumnKind::number, 1).group = "means over data sets";
+    for (const StudySet& set : data.sets)
+        table.add_column(set.name, ColumnKind::number, 1).group = data.has_gate(set) ? "with a gate of their own" : "without one";
+    for (const char* mean : {"with own gate", "without", "all sets"})
+        table.add_column(mean, ColumnKind::number, 1).group = "means over data sets";
     for (const StudyMethod& method : methods) {
         std::vector<Cell> cells = {Cell::of(method.name)};
         std::vector<double> with, without;
@@ -143,7 +147,9 @@ Table score_table(const StudyData& data, const std::vector<StudyMethod>& methods
         for (const double value : {mean_of(with), mean_of(without), method.mean()}) cells.push_back(Cell::of(value));
         table.add_row(std::move(cells)).rule_above = method.name == "no gate" || method.name.starts_with("Best Individual");
     }
-    notes.insert(notes.begin(), "Best Individual takes the gate with the best mean of each data set, Oracle the best one of each query; both look at the answers.");
+    notes.insert(
+        notes.begin(),
+        "Best Individual takes the gate with the best mean of each data set, Oracle the best one of each query; both look at the answers.");
     table.footnotes = std::move(notes);
     return table;
 }
@@ -171,10 +177,11 @@ Table test_table(const StudyData& data, const std::vector<StudyMethod>& methods)
     for (std::size_t m = 1; m < methods.size(); ++m) {
         const PairedTResult& t = tests[m - 1];
         const double w = wilcoxon(paired_differences(own, pooled(methods[m]))).p;
-        table.add_row({Cell::of(methods[m].name), Cell::of(t.mean_difference), Cell::of(t.interval.low), Cell::of(t.interval.high), Cell::of(t.p), Cell::of(w), Cell::of(adjusted[m - 1]),
-                       Cell::of(static_cast<double>(t.n))});
+        table.add_row({Cell::of(methods[m].name), Cell::of(t.mean_difference), Cell::of(t.interval.low), Cell::of(t.interval.high),
+                       Cell::of(t.p), Cell::of(w), Cell::of(adjusted[m - 1]), Cell::of(static_cast<double>(t.n))});
     }
-    table.footnotes = {"Differences in points of nDCG@10, over all queries of all data sets (larger sets count more than in the means); two-sided."};
+    table.footnotes = {
+        "Differences in points of nDCG@10, over all queries of all data sets (larger sets count more than in the means); two-sided."};
     return table;
 }
 
@@ -186,7 +193,8 @@ Table matrix_table(const StudyData& data) {
     table.add_column("kind", ColumnKind::text);
     for (const StudySet& set : data.sets) table.add_column(set.name, ColumnKind::number, 1, Better::higher);
     for (const int expert : every_expert(data)) {
-        std::vector<Cell> cells = {Cell::of(data.library().name_of(expert)), Cell::of(expert == 0 ? "none" : data.library().gates[static_cast<std::size_t>(expert) - 1].kind)};
+        std::vector<Cell> cells = {Cell::of(data.library().name_of(expert)),
+                                   Cell::of(expert == 0 ? "none" : data.library().gates[static_cast<std::size_t>(expert) - 1].kind)};
         for (const StudySet& set : data.sets) cells.push_back(Cell::of(row_means(set, {expert}).front()));
         table.add_row(std::move(cells));
     }
@@ -240,7 +248,8 @@ Table agreement_table(const StudyData& data) {
         double matters = 0, agree = 0, agree_there = 0;
         for (std::size_t q = 0; q < scores.size(); ++q) {
             double worst = best[q];
-            for (const int expert : data.candidates()) worst = std::min(worst, set.scores[static_cast<std::int64_t>(q)][expert].item<double>());
+            for (const int expert : data.candidates())
+                worst = std::min(worst, set.scores[static_cast<std::int64_t>(q)][expert].item<double>());
             const bool open = worst < best[q] - tie, good = scores[q] >= best[q] - tie;
             matters += open;
             agree += good;
@@ -248,7 +257,8 @@ Table agreement_table(const StudyData& data) {
         }
         const auto n = static_cast<double>(scores.size());
         const int own = data.library().own_gate(set.domain, data.candidates());
-        table.add_row({Cell::of(set.name), Cell::of(n), Cell::of(matters / n), Cell::of(agree / n), matters > 0 ? Cell::of(agree_there / matters) : Cell(),
+        table.add_row({Cell::of(set.name), Cell::of(n), Cell::of(matters / n), Cell::of(agree / n),
+                       matters > 0 ? Cell::of(agree_there / matters) : Cell(),
                        own > 0 ? Cell::of(shares(chosen[s], {own}).front()) : Cell(), Cell::of(mean(best) - mean(scores))});
     }
     table.footnotes = {"The choice matters where gates differ in the query's nDCG@10."};
@@ -260,10 +270,11 @@ namespace {
 /// Means of the router on each set with and without some gate.
 void add_with_without(Table& table, const StudyData& data, const std::string& gate, const std::vector<int>& without, const StudySet& set) {
     StudyData one{data.router, {set}, data.run};
-    const double with_mean = routed(one, "", data.candidates(), pilot_settings(data)).mean(), without_mean = routed(one, "", without, pilot_settings(data)).mean();
+    const double with_mean = routed(one, "", data.candidates(), pilot_settings(data)).mean(),
+                 without_mean = routed(one, "", without, pilot_settings(data)).mean();
     const double base = row_means(set, {0}).front();
-    table.add_row({Cell::of(set.name), Cell::of(gate), Cell::of(with_mean), Cell::of(without_mean), Cell::of(with_mean - without_mean), Cell::of(base),
-                   Cell::of(oracle(one, without).mean())});
+    table.add_row({Cell::of(set.name), Cell::of(gate), Cell::of(with_mean), Cell::of(without_mean), Cell::of(with_mean - without_mean),
+                   Cell::of(base), Cell::of(oracle(one, without).mean())});
 }
 
 Table with_without_table(const char* name, const std::string& caption) {
@@ -288,7 +299,8 @@ std::vector<int> without(std::vector<int> candidates, int expert) {
 }  // namespace
 
 Table own_gate_table(const StudyData& data) {
-    Table table = with_without_table("router_own_gate", fmt::format("Pilot routing with and without a data set's own gate, nDCG@10 in percent: {}", data.run));
+    Table table = with_without_table("router_own_gate",
+                                     fmt::format("Pilot routing with and without a data set's own gate, nDCG@10 in percent: {}", data.run));
     for (const StudySet& set : data.sets)
         if (const int own = data.library().own_gate(set.domain, data.candidates()); own > 0 && data.candidates().size() > 1)
             add_with_without(table, data, data.library().name_of(own), without(data.candidates(), own), set);
@@ -296,7 +308,8 @@ Table own_gate_table(const StudyData& data) {
 }
 
 Table second_gate_table(const StudyData& data, const std::vector<std::string>& gates) {
-    Table table = with_without_table("router_second_gate", fmt::format("Pilot routing with and without a second gate, nDCG@10 in percent: {}", data.run));
+    Table table = with_without_table("router_second_gate",
+                                     fmt::format("Pilot routing with and without a second gate, nDCG@10 in percent: {}", data.run));
     for (const std::string& gate : gates) {
         const int expert = data.library().expert_named(gate);
         for (const StudySet& set : data.sets) add_with_without(table, data, gate, without(data.candidates(), expert), set);
@@ -360,7 +373,8 @@ Series multi_task_curve(const StudyData& data) {
     for (std::size_t i = 0; i < gates.size(); ++i) {
         if (!gates[i].kind.starts_with("multi_task")) continue;
         const auto part = parse_int(std::string_view(gates[i].name).substr(gates[i].name.rfind(' ') + 1));
-        series.x.push_back(gates[i].kind == "multi_task" ? static_cast<double>(data.library().candidates(false).size()) : static_cast<double>(part.value_or(0)));
+        series.x.push_back(gates[i].kind == "multi_task" ? static_cast<double>(data.library().candidates(false).size())
+                                                         : static_cast<double>(part.value_or(0)));
         series.y.push_back(through(data, "", static_cast<int>(i) + 1).mean());
     }
     if (series.x.size() > 1) {  // the whole one stands before its parts
@@ -376,7 +390,8 @@ Figure gate_count_figure(const StudyData& data, int orders) {
     Figure figure = line_figure(data, "router_gate_count", "Score against number of gates", "Gates");
     std::vector<int> gates = data.library().candidates(false);
     const CountCurves given = count_curves(data, gates);
-    figure.series = {counted("RouterRetriever, given order", given.routed), counted("Best Individual", given.best, true), counted("Oracle", given.oracle, true)};
+    figure.series = {counted("RouterRetriever, given order", given.routed), counted("Best Individual", given.best, true),
+                     counted("Oracle", given.oracle, true)};
     std::vector<int> reversed(gates.rbegin(), gates.rend());
     if (gates.size() > 1) figure.series.push_back(counted("RouterRetriever, reversed order", count_curves(data, reversed).routed));
     if (orders > 0 && gates.size() > 2) figure.series.push_back(shuffled(data, gates, orders));
@@ -412,20 +427,24 @@ Figure clusters_figure(const StudyData& data, std::vector<int> clusters) {
 }
 
 Figure label_weight_figure(const StudyData& data, std::vector<double> weights) {
-    Figure figure = line_figure(data, "router_label_weight", "Weight of the pilots' own domain against the gate they are filed under", "Weight of the domain's label");
+    Figure figure = line_figure(data, "router_label_weight", "Weight of the pilots' own domain against the gate they are filed under",
+                                "Weight of the domain's label");
     figure.series = {swept(data, std::move(weights), &RouterSettings::label_weight)};
     return figure;
 }
 
 std::vector<std::pair<std::string, Figure>> training_size_figures(const StudyData& data) {
     const auto& gates = data.library().gates;
-    Figure in_domain = line_figure(data, "router_training_size", "Gates on their own domain against training examples", "Training examples");
-    Figure elsewhere = line_figure(data, "router_training_size_elsewhere", "Gates on other domains against training examples", "Training examples");
+    Figure in_domain =
+        line_figure(data, "router_training_size", "Gates on their own domain against training examples", "Training examples");
+    Figure elsewhere =
+        line_figure(data, "router_training_size_elsewhere", "Gates on other domains against training examples", "Training examples");
     for (const int expert : data.library().candidates(false)) {
         const std::string domain = gates[static_cast<std::size_t>(expert) - 1].domain;
         std::vector<std::pair<double, int>> sizes = {{static_cast<double>(gates[static_cast<std::size_t>(expert) - 1].examples), expert}};
         for (std::size_t i = 0; i < gates.size(); ++i)
-            if (gates[i].kind == "sized" && gates[i].domain == domain) sizes.emplace_back(static_cast<double>(gates[i].examples), static_cast<int>(i) + 1);
+            if (gates[i].kind == "sized" && gates[i].domain == domain)
+                sizes.emplace_back(static_cast<double>(gates[i].examples), static_cast<int>(i) + 1);
         if (sizes.size() < 2) continue;
         std::sort(sizes.begin(), sizes.end());
         Series own, other;
@@ -451,7 +470,8 @@ std::vector<std::pair<std::string, Figure>> training_size_figures(const StudyDat
 Table error_table(const StudyData& data) {
     Table table;
     table.name = "router_errors";
-    table.caption = fmt::format("Queries that another gate would have served better, by the domain of the chosen gate's nearest pilot: {}", data.run);
+    table.caption =
+        fmt::format("Queries that another gate would have served better, by the domain of the chosen gate's nearest pilot: {}", data.run);
     table.add_column("data set", ColumnKind::text);
     table.add_column("errors", ColumnKind::count);
     for (const Domain& domain : data.library().domains) table.add_column(domain.name, ColumnKind::count).group = "nearest pilot is of";
@@ -470,8 +490,9 @@ Table error_table(const StudyData& data) {
             std::size_t nearest = pilots.pilots.size();
             for (std::size_t p = 0; p < pilots.pilots.size(); ++p)
                 if (pilots.pilots[p].expert == chosen[s][q] &&
-                    (nearest == pilots.pilots.size() || similar[static_cast<std::int64_t>(q)][static_cast<std::int64_t>(p)].item<double>() >
-                                                            similar[static_cast<std::int64_t>(q)][static_cast<std::int64_t>(nearest)].item<double>()))
+                    (nearest == pilots.pilots.size() ||
+                     similar[static_cast<std::int64_t>(q)][static_cast<std::int64_t>(p)].item<double>() >
+                         similar[static_cast<std::int64_t>(q)][static_cast<std::int64_t>(nearest)].item<double>()))
                     nearest = p;
             if (nearest < pilots.pilots.size()) ++counts[pilots.pilots[nearest].domain];
         }
@@ -510,7 +531,8 @@ Table example_table(const StudyData& data, std::size_t count) {
     for (std::size_t i = 0; i < std::min(count, all.size()); ++i) {
         const StudySet& set = data.sets[all[i].set];
         const double own = set.scores[static_cast<std::int64_t>(all[i].query)][all[i].own].item<double>();
-        table.add_row({Cell::of(set.name), Cell::of(faceter::quoted(set.queries[all[i].query], 80)), Cell::of(data.library().name_of(all[i].best)), Cell::of(own), Cell::of(own + all[i].gain)});
+        table.add_row({Cell::of(set.name), Cell::of(faceter::quoted(set.queries[all[i].query], 80)),
+                       Cell::of(data.library().name_of(all[i].best)), Cell::of(own), Cell::of(own + all[i].gain)});
     }
     table.footnotes = {fmt::format("{} such queries in all.", all.size())};
     return table;
@@ -532,7 +554,8 @@ Table gate_table(const StudyData& data, const EmbeddingModel& model) {
     for (std::size_t i = 0; i < data.library().gates.size(); ++i) {
         const GateInfo& gate = data.library().gates[i];
         const auto parameters = static_cast<double>(adapters[i].num_parameters());
-        table.add_row({Cell::of(gate.name), Cell::of(gate.kind), Cell::of(gate.domain), gate.examples > 0 ? Cell::of(static_cast<double>(gate.examples)) : Cell(), Cell::of(parameters),
+        table.add_row({Cell::of(gate.name), Cell::of(gate.kind), Cell::of(gate.domain),
+                       gate.examples > 0 ? Cell::of(static_cast<double>(gate.examples)) : Cell(), Cell::of(parameters),
                        Cell::of(100 * parameters / static_cast<double>(base))});
     }
     return table;

@@ -9,8 +9,8 @@ namespace faceter {
 struct StudyMethod {
     std::string name;
     std::vector<std::vector<double>> scores;
-    std::vector<double> means() const;       ///< of each set
-    double mean() const;                     ///< over sets
+    std::vector<double> means() const;  ///< of each set
+    double mean() const;                ///< over sets
 };
 
 struct StudyData {

@@ -13,7 +13,7 @@ namespace {
 /// Of one block, over all tokens seen.
 struct BlockLoad {
     std::size_t block = 0;
-    at::Tensor load;              // float64 [E]
+    at::Tensor load;  // float64 [E]
     double entropy = 0, tokens = 0, dropped = 0;
 
     std::vector<double> shares() const {
@@ -80,7 +80,8 @@ Figure entropy_figure(const FacetLoads& facets, const std::string& run) {
         }
         figure.series.push_back(std::move(series));
     }
-    figure.notes = {fmt::format("A router without a preference has {:.3f} nats.", std::log(static_cast<double>(facets.front().second.front().load.numel())))};
+    figure.notes = {fmt::format("A router without a preference has {:.3f} nats.",
+                                std::log(static_cast<double>(facets.front().second.front().load.numel())))};
     return figure;
 }
 
@@ -98,8 +99,10 @@ Table load_table(const FacetLoads& facets, const std::string& run) {
     for (const auto& [facet, loads] : facets)
         for (const BlockLoad& load : loads) {
             const auto shares = load.shares();
-            table.add_row({Cell::of(facet.name), Cell::of(static_cast<double>(load.block)), Cell::of(load.tokens), Cell::of(*std::min_element(shares.begin(), shares.end())),
-                           Cell::of(*std::max_element(shares.begin(), shares.end())), Cell::of(load.mean_entropy()), Cell::of(load.dropped)});
+            table.add_row({Cell::of(facet.name), Cell::of(static_cast<double>(load.block)), Cell::of(load.tokens),
+                           Cell::of(*std::min_element(shares.begin(), shares.end())),
+                           Cell::of(*std::max_element(shares.begin(), shares.end())), Cell::of(load.mean_entropy()),
+                           Cell::of(load.dropped)});
         }
     table.footnotes = {"Entropy in nats, the mean over tokens; shares are of all assignments of a block."};
     return table;
@@ -118,7 +121,12 @@ class ExpertLoad final : public Analysis {
             options.routing = [&](const RoutingTrace& trace) { add(loads, trace); };
             embed_texts(model, texts, model.route(facet.task, facet.role), options);
             for (const BlockLoad& load : loads)
-                result.push_back({{"task", facet.name}, {"block", load.block}, {"shares", load.shares()}, {"entropy", load.mean_entropy()}, {"tokens", load.tokens}, {"dropped", load.dropped}});
+                result.push_back({{"task", facet.name},
+                                  {"block", load.block},
+                                  {"shares", load.shares()},
+                                  {"entropy", load.mean_entropy()},
+                                  {"tokens", load.tokens},
+                                  {"dropped", load.dropped}});
             if (!loads.empty()) facets.emplace_back(facet, std::move(loads));
         }
         if (facets.empty()) return {{{"loads", result}, {"note", "this model has no token-routed blocks"}}, {}, {}};

@@ -41,7 +41,8 @@ at::Tensor balance_loss(const RoutingTrace& trace, const RoutingTotals& totals, 
             sum = i == 0 ? share : sum + share;
         }
     }
-    if (settings.layers == LossSettings::Layers::joined) sum = share_of(joined_load, tokens * layers * choices, joined_probability, tokens * layers);
+    if (settings.layers == LossSettings::Layers::joined)
+        sum = share_of(joined_load, tokens * layers * choices, joined_probability, tokens * layers);
     if (settings.layers == LossSettings::Layers::mean) sum = sum / layers;
     return sum * factor;
 }

@@ -10,30 +10,50 @@ Manifest plugin_manifest() {
     manifest.citation = "Training Sparse Mixture Of Experts Text Embedding Models; Beyond instruction-conditioning, MoTE (TLR baseline)";
     manifest.variants = {
         {"token_routed_moe",
-         "TLR: instruction conditioning plus blocks whose expert a router picks for each token. A start model that has such blocks keeps them.",
+         "TLR: instruction conditioning plus blocks whose expert a router picks for each token. A start model that has such blocks keeps "
+         "them.",
          {"token_routed_moe",
           "",
           {
-              integer("experts", 4, "Experts of each token-routed block.").at_least(2).at_most(4096).from("MoTE, section 5.1: as many as MoTE has; Nomic Embed v2: 8"),
-              integer("top_k", 1, "Experts that a token goes through.").at_least(1).from("paper-silent in MoTE: 1, so that active parameters are equal; Nomic Embed v2: 2"),
-              choice("placement", {"every", "every_other"}, "every_other", "Which blocks: every one, or every other from the second.").from("Nomic Embed v2, section 4.3"),
+              integer("experts", 4, "Experts of each token-routed block.")
+                  .at_least(2)
+                  .at_most(4096)
+                  .from("MoTE, section 5.1: as many as MoTE has; Nomic Embed v2: 8"),
+              integer("top_k", 1, "Experts that a token goes through.")
+                  .at_least(1)
+                  .from("paper-silent in MoTE: 1, so that active parameters are equal; Nomic Embed v2: 2"),
+              choice("placement", {"every", "every_other"}, "every_other", "Which blocks: every one, or every other from the second.")
+                  .from("Nomic Embed v2, section 4.3"),
               choice("weights", {"raw", "renormalised"}, "raw",
-                     "Outputs are weighted by the router's probabilities, or by these divided by their sum over the chosen; renormalised, an upcycled model starts as its dense parent.")
+                     "Outputs are weighted by the router's probabilities, or by these divided by their sum over the chosen; renormalised, "
+                     "an upcycled model starts as its dense parent.")
                   .from("Switch Transformer, Nomic Embed v2: raw"),
               real("balance", 1, "Weight of the load-balancing loss; 0: none.").at_least(0).from("Nomic Embed v2, section 4.3: 1"),
-              choice("balance_factor", {"experts", "one"}, "experts", "Whether the loss is multiplied by the number of experts (Switch) or not (as the paper prints it).")
+              choice("balance_factor", {"experts", "one"}, "experts",
+                     "Whether the loss is multiplied by the number of experts (Switch) or not (as the paper prints it).")
                   .from("Switch Transformer, Eq. 4"),
-              boolean("balance_per_choice", true, "Divide the fractions by top_k, so that they sum to 1 (megablocks); contrastors does not."),
-              choice("balance_layers", {"mean", "sum", "joined"}, "mean", "The loss of several blocks: their mean, their sum, or one loss over their tokens joined (contrastors)."),
-              real("z_loss", 0, "Weight of the router z-loss, the mean of squared log-sum-exp of the logits.").at_least(0).from("ST-MoE, section 3.3: 0.001"),
-              real("jitter", 0, "In training the router sees its input times uniform noise in 1 - jitter to 1 + jitter.").at_least(0).at_most(0.5).from("Switch Transformer, section 2.2: 0.01"),
-              real("capacity", 0, "An expert takes at most capacity * tokens * top_k / experts assignments of a batch (with several processes: of each one's share), later ones are dropped; 0: no limit.").at_least(0),
+              boolean("balance_per_choice", true,
+                      "Divide the fractions by top_k, so that they sum to 1 (megablocks); contrastors does not."),
+              choice("balance_layers", {"mean", "sum", "joined"}, "mean",
+                     "The loss of several blocks: their mean, their sum, or one loss over their tokens joined (contrastors)."),
+              real("z_loss", 0, "Weight of the router z-loss, the mean of squared log-sum-exp of the logits.")
+                  .at_least(0)
+                  .from("ST-MoE, section 3.3: 0.001"),
+              real("jitter", 0, "In training the router sees its input times uniform noise in 1 - jitter to 1 + jitter.")
+                  .at_least(0)
+                  .at_most(0.5)
+                  .from("Switch Transformer, section 2.2: 0.01"),
+              real("capacity", 0,
+                   "An expert takes at most capacity * tokens * top_k / experts assignments of a batch (with several processes: of each "
+                   "one's share), later ones are dropped; 0: no limit.")
+                  .at_least(0),
               real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0),
           }}},
     };
-    manifest.analyses = {{"expert_load",
-                          "Which experts the tokens of a text go through under each task's instruction: load, entropy, dropped tokens, by block.",
-                          {"expert_load", "", {}}}};
+    manifest.analyses = {
+        {"expert_load",
+         "Which experts the tokens of a text go through under each task's instruction: load, entropy, dropped tokens, by block.",
+         {"expert_load", "", {}}}};
     return manifest;
 }
 

@@ -30,7 +30,8 @@ class TokenRoutedMoe final : public Variant {
                 block.routing->jitter = json_or<double>(settings_, "jitter", 0, "variant");
                 block.routing->capacity = json_or<double>(settings_, "capacity", 0, "variant");
             }
-        if (!routed_already && model.folder.model_type == "nomic_bert") describe(model.folder.config, model.encoders.front()->config(), every);
+        if (!routed_already && model.folder.model_type == "nomic_bert")
+            describe(model.folder.config, model.encoders.front()->config(), every);
     }
 
     std::vector<Stage> stages(const EmbeddingModel&) const override {
@@ -40,17 +41,23 @@ class TokenRoutedMoe final : public Variant {
     }
 
   private:
-    std::int64_t integer(const char* key, std::int64_t fallback) const { return json_or<std::int64_t>(settings_, key, fallback, "variant"); }
+    std::int64_t integer(const char* key, std::int64_t fallback) const {
+        return json_or<std::int64_t>(settings_, key, fallback, "variant");
+    }
     bool renormalised() const { return json_or<std::string>(settings_, "weights", "raw", "variant") == "renormalised"; }
 
     /// Every expert starts as a copy of the dense MLP, the router at random (sparse upcycling, Komatsuzaki et al., 2023).
     void upcycle(Block& block, std::size_t index) const {
         const at::NoGradGuard no_grad;
-        if (block.is_mixture()) throw settings_error("block {} of the start model has task experts, which cannot become token-routed ones; choose a dense start model", index);
+        if (block.is_mixture())
+            throw settings_error(
+                "block {} of the start model has task experts, which cannot become token-routed ones; choose a dense start model", index);
         TokenRouting routing;
         const std::int64_t width = block.qkv.weight.size(1);
-        const auto generator = at::detail::createCPUGenerator(hash64("router", index));  // the start model is the same whatever a run's seed
-        routing.router = at::randn({experts_, width}, generator, at::TensorOptions(at::kFloat)).mul_(json_or<double>(settings_, "router_scale", 0.02, "variant"));
+        const auto generator =
+            at::detail::createCPUGenerator(hash64("router", index));  // the start model is the same whatever a run's seed
+        routing.router = at::randn({experts_, width}, generator, at::TensorOptions(at::kFloat))
+                             .mul_(json_or<double>(settings_, "router_scale", 0.02, "variant"));
         routing.num_experts = experts_;
         routing.top_k = top_k_;
         routing.renormalise = renormalised();

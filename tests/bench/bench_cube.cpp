@@ -1,5 +1,5 @@
-// Data-CUBE's planning (quality.md): a tour over 300 tasks with 2M swaps on one thread, against plain Python (peer_cube.py), other solvers beside it;
-// and the whole plan of 330 tasks with 1.4M examples, given difficulties and task vectors.
+// Data-CUBE's planning (quality.md): a tour over 300 tasks with 2M swaps on one thread, against plain Python (peer_cube.py), other solvers
+// beside it; and the whole plan of 330 tasks with 1.4M examples, given difficulties and task vectors.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

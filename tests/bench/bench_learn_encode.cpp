@@ -31,7 +31,9 @@ int main(int argc, char** argv) {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     const double middle = bench::median(seconds);
-    fmt::print("encode: {} texts, {:.0f} tokens: {:.1f} texts/s, {:.0f} tokens/s (median of {}; {:.2f} to {:.2f} s); one short text {:.1f} ms; peak {} MiB\n", count,
-               tokens, static_cast<double>(count) / middle, tokens / middle, rounds, *std::min_element(seconds.begin(), seconds.end()),
-               *std::max_element(seconds.begin(), seconds.end()), 1000 * bench::median(latency), usage.ru_maxrss / 1024);
+    fmt::print(
+        "encode: {} texts, {:.0f} tokens: {:.1f} texts/s, {:.0f} tokens/s (median of {}; {:.2f} to {:.2f} s); one short text {:.1f} ms; "
+        "peak {} MiB\n",
+        count, tokens, static_cast<double>(count) / middle, tokens / middle, rounds, *std::min_element(seconds.begin(), seconds.end()),
+        *std::max_element(seconds.begin(), seconds.end()), 1000 * bench::median(latency), usage.ru_maxrss / 1024);
 }

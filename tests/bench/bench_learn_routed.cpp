@@ -1,5 +1,5 @@
-// A token-routed block against dense ones with as many multiply-adds: quality.md asks for 1.05x of two dense blocks (8 experts, top-2, 8,192 tokens,
-// forward and backward). Usage: bench_learn_routed [TOKENS [HIDDEN [INNER [ROUNDS]]]]
+// A token-routed block against dense ones with as many multiply-adds: quality.md asks for 1.05x of two dense blocks (8 experts, top-2,
+// 8,192 tokens, forward and backward). Usage: bench_learn_routed [TOKENS [HIDDEN [INNER [ROUNDS]]]]
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -45,16 +45,17 @@ int main(int argc, char** argv) {
     routing.top_k = top_k;
     std::vector<FeedForwardWeights> dense;
     for (int i = 0; i < 2; ++i)
-        dense.push_back({at::randn({inner, d}).mul_(0.03).requires_grad_(), at::randn({inner}).mul_(0.03).requires_grad_(), at::randn({d, inner}).mul_(0.03).requires_grad_()});
+        dense.push_back({at::randn({inner, d}).mul_(0.03).requires_grad_(), at::randn({inner}).mul_(0.03).requires_grad_(),
+                         at::randn({d, inner}).mul_(0.03).requires_grad_()});
     const at::Tensor x = at::randn({tokens, d}).requires_grad_(), weight = at::randn({tokens, d});
     const std::vector<Segment> all{{0, 0, tokens}};
-    const auto forget = [&] {   // as a step does: a gradient is stored where there is none, not added
+    const auto forget = [&] {  // as a step does: a gradient is stored where there is none, not added
         for (at::Tensor t : {x, routing.router, routing.up, routing.up_bias, routing.down}) t.mutable_grad().reset();
         for (const FeedForwardWeights& w : dense)
             for (at::Tensor t : {w.up, w.up_bias, w.down}) t.mutable_grad().reset();
     };
     std::vector<double> two, routed, ratios;
-    for (int round = -1; round < rounds; ++round) {   // in turn, since the machine's speed drifts
+    for (int round = -1; round < rounds; ++round) {  // in turn, since the machine's speed drifts
         forget();
         const double plain = milliseconds([&] {
             for (const FeedForwardWeights& w : dense) (feed_forward(x, all, {w}, {}) * weight).sum().backward();

@@ -14,8 +14,8 @@ using namespace faceter;
 
 namespace {
 
-/// As many domains as gates, each a part of the queries; every instance is best served by its own domain's gate or, one in three, by the next one's, so that there are
-/// two pilots a gate.
+/// As many domains as gates, each a part of the queries; every instance is best served by its own domain's gate or, one in three, by the
+/// next one's, so that there are two pilots a gate.
 std::shared_ptr<const ExpertRouter> some_router(const EmbeddingModel& model, const at::Tensor& base, int gates) {
     Library library;
     library.base_fingerprint = model.base_fingerprint();
@@ -60,11 +60,14 @@ int main(int argc, char** argv) {
     embed_texts(*model, queries, routed);
     std::vector<double> plain, both, ratios;
     for (int round = 0; round < rounds; ++round) {
-        plain.push_back(bench::seconds_of([&] { embed_texts(*model, queries, Route{}); }) + bench::seconds_of([&] { embed_texts(*model, queries, Route{}); }));
+        plain.push_back(bench::seconds_of([&] { embed_texts(*model, queries, Route{}); }) +
+                        bench::seconds_of([&] { embed_texts(*model, queries, Route{}); }));
         both.push_back(bench::seconds_of([&] { embed_texts(*model, queries, routed); }));
         ratios.push_back(both.back() / plain.back());
     }
-    fmt::print("router: {} queries, {} gates ({} in use): two plain passes {:.0f} ms, routed {:.0f} ms: {:.3f}x (median of {}; {:.3f} to {:.3f})\n", count, gates,
-               std::set<int>(chosen.begin(), chosen.end()).size(), 1000 * bench::median(plain), 1000 * bench::median(both), bench::median(ratios), rounds,
-               *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()));
+    fmt::print(
+        "router: {} queries, {} gates ({} in use): two plain passes {:.0f} ms, routed {:.0f} ms: {:.3f}x (median of {}; {:.3f} to "
+        "{:.3f})\n",
+        count, gates, std::set<int>(chosen.begin(), chosen.end()).size(), 1000 * bench::median(plain), 1000 * bench::median(both),
+        bench::median(ratios), rounds, *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()));
 }

@@ -31,7 +31,8 @@ Json task_tree() {
             {"clustering", {{"instructions", {{"query", "clustering: "}, {"document", "clustering: "}}}}}};
 }
 
-Bench make(const std::string& path, const std::string& method, const TrainingSet& set, const TemporaryDirectory& cache, const Objective& objective, ProcessGroup& group) {
+Bench make(const std::string& path, const std::string& method, const TrainingSet& set, const TemporaryDirectory& cache,
+           const Objective& objective, ProcessGroup& group) {
     Bench b;
     b.model = EmbeddingModel::open(ModelFolder::open(resolve_model(path)));
     b.model->max_length = 128;

@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "store/filter.h"
 #include "record/journal.h"
+#include "store/filter.h"
 #include "store_project.h"
 
 using namespace faceter;
@@ -40,7 +40,8 @@ void measure_series(Store& store, const std::string& run) {
     report("series_range", 50, [&] { store.series_range(run, "loss", SeriesX::step); });
     for (const auto& [name, x] : {std::pair("step", SeriesX::step), {"time", SeriesX::time}, {"examples", SeriesX::examples}}) {
         const SeriesRange all = store.series_range(run, "loss", x);
-        report(fmt::format("all of it at 1,000 columns by {}", name), 50, [&] { store.series_sample(run, "loss", x, all.from, all.to, 1000); });
+        report(fmt::format("all of it at 1,000 columns by {}", name), 50,
+               [&] { store.series_sample(run, "loss", x, all.from, all.to, 1000); });
     }
     std::mt19937_64 random(7);
     const auto uniform = [&] { return std::uniform_real_distribution<>(0, 1)(random); };
@@ -93,7 +94,9 @@ void measure_ingest(Store& store, const fs::path& folder) {
     int step = 0;
     const auto write = [&](int steps) {
         for (int i = 0; i < steps; ++i, ++step)
-            for (const auto& journal : journals) journal->step({{"step", step}, {"loss", 1.0 / (step + 1)}, {"lr", 1e-5}, {"grad_norm", 1.0}, {"tokens", 9000}, {"pairs", 64}});
+            for (const auto& journal : journals)
+                journal->step(
+                    {{"step", step}, {"loss", 1.0 / (step + 1)}, {"lr", 1e-5}, {"grad_norm", 1.0}, {"tokens", 9000}, {"pairs", 64}});
         for (const auto& journal : journals) journal->flush();
     };
     write(20'000);

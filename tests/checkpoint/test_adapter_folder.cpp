@@ -15,7 +15,9 @@ class TestAdapterFolder : public QObject {
 
     TemporaryDirectory folder_;
 
-    static Json plain() { return {{"peft_type", "LORA"}, {"r", 2}, {"lora_alpha", 8}, {"target_modules", {"query"}}, {"bias", "none"}, {"use_dora", false}}; }
+    static Json plain() {
+        return {{"peft_type", "LORA"}, {"r", 2}, {"lora_alpha", 8}, {"target_modules", {"query"}}, {"bias", "none"}, {"use_dora", false}};
+    }
     void write(const Json& config, std::vector<std::pair<std::string, std::vector<std::int64_t>>> tensors) {
         std::ofstream(folder_.path() / "adapter_config.json") << config.dump();
         static const std::vector<float> zeros(4096, 0.0f);
@@ -24,7 +26,8 @@ class TestAdapterFolder : public QObject {
         writer.write(folder_.path() / "adapter_model.safetensors");
     }
     static std::vector<std::pair<std::string, std::vector<std::int64_t>>> one_layer() {
-        return {{"base_model.model.encoder.layer.0.attention.self.query.lora_A.weight", {2, 6}}, {"base_model.model.encoder.layer.0.attention.self.query.lora_B.weight", {6, 2}}};
+        return {{"base_model.model.encoder.layer.0.attention.self.query.lora_A.weight", {2, 6}},
+                {"base_model.model.encoder.layer.0.attention.self.query.lora_B.weight", {6, 2}}};
     }
 
   private Q_SLOTS:
@@ -46,15 +49,24 @@ class TestAdapterFolder : public QObject {
     void a_form_that_is_not_plain_lora_is_refused_by_name_data() {
         QTest::addColumn<QString>("key");
         QTest::addColumn<QString>("value");
-        QTest::newRow("kind") << "peft_type" << "\"IA3\"";
-        QTest::newRow("dora") << "use_dora" << "true";
-        QTest::newRow("biases") << "bias" << "\"all\"";
-        QTest::newRow("ranks by layer") << "rank_pattern" << "{\"query\": 4}";
-        QTest::newRow("further modules") << "modules_to_save" << "[\"pooler\"]";
-        QTest::newRow("rank") << "r" << "0";
-        QTest::newRow("rank of a bomb") << "r" << "99999999999";
-        QTest::newRow("dropout") << "lora_dropout" << "1.5";
-        QTest::newRow("type") << "lora_alpha" << "\"eight\"";
+        QTest::newRow("kind") << "peft_type"
+                              << "\"IA3\"";
+        QTest::newRow("dora") << "use_dora"
+                              << "true";
+        QTest::newRow("biases") << "bias"
+                                << "\"all\"";
+        QTest::newRow("ranks by layer") << "rank_pattern"
+                                        << "{\"query\": 4}";
+        QTest::newRow("further modules") << "modules_to_save"
+                                         << "[\"pooler\"]";
+        QTest::newRow("rank") << "r"
+                              << "0";
+        QTest::newRow("rank of a bomb") << "r"
+                                        << "99999999999";
+        QTest::newRow("dropout") << "lora_dropout"
+                                 << "1.5";
+        QTest::newRow("type") << "lora_alpha"
+                              << "\"eight\"";
     }
     void a_form_that_is_not_plain_lora_is_refused_by_name() {
         QFETCH(QString, key);

@@ -114,7 +114,10 @@ class TestModelFolder : public QObject {
         FolderOnDisk folder;
         folder.write("1_Pooling/config.json", Json::object());
         const std::string base = "sentence_transformers.models.";
-        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "Normalize", "2_Normalize"}, {base + "Dense", "3_Dense"}});
+        folder.write_modules({{base + "Transformer", ""},
+                              {base + "Pooling", "1_Pooling"},
+                              {base + "Normalize", "2_Normalize"},
+                              {base + "Dense", "3_Dense"}});
         EXPECT_ERROR(folder.open(), "modules.json", "Normalize, Dense", "not supported");
         folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "LayerNorm", "2"}});
         EXPECT_ERROR(folder.open(), "Transformer, Pooling, LayerNorm");
@@ -129,13 +132,20 @@ class TestModelFolder : public QObject {
         FolderOnDisk folder;
         folder.write("1_Pooling/config.json", Json::object());
         const std::string base = "sentence_transformers.models.";
-        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "Dense", "2_Dense"}, {base + "Normalize", "3_Normalize"}});
+        folder.write_modules({{base + "Transformer", ""},
+                              {base + "Pooling", "1_Pooling"},
+                              {base + "Dense", "2_Dense"},
+                              {base + "Normalize", "3_Normalize"}});
         EXPECT_ERROR(folder.open(), "2_Dense/config.json");
-        folder.write("2_Dense/config.json", {{"in_features", 8}, {"out_features", 4}, {"bias", false}, {"activation_function", "torch.nn.modules.activation.ReLU"}});
+        folder.write(
+            "2_Dense/config.json",
+            {{"in_features", 8}, {"out_features", 4}, {"bias", false}, {"activation_function", "torch.nn.modules.activation.ReLU"}});
         EXPECT_ERROR(folder.open(), "2_Dense/config.json", "ReLU", "Tanh and Identity");
         folder.write("2_Dense/config.json", {{"in_features", 0}, {"out_features", 4}});
         EXPECT_ERROR(folder.open(), "from 0 to 4 features");
-        folder.write("2_Dense/config.json", {{"in_features", 8}, {"out_features", 4}, {"bias", false}, {"activation_function", "torch.nn.modules.linear.Identity"}});
+        folder.write(
+            "2_Dense/config.json",
+            {{"in_features", 8}, {"out_features", 4}, {"bias", false}, {"activation_function", "torch.nn.modules.linear.Identity"}});
         const ModelFolder model = folder.open();
         QCOMPARE(model.dense.size(), std::size_t{1});
         QCOMPARE(model.dense[0].out_features, std::int64_t{4});

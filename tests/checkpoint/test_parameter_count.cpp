@@ -11,8 +11,9 @@ namespace {
 const Weights no_weights(std::vector<std::filesystem::path>{});
 
 Json bert() {
-    return {{"model_type", "bert"}, {"num_hidden_layers", 2}, {"hidden_size", 12}, {"num_attention_heads", 3}, {"intermediate_size", 20}, {"vocab_size", 50}, {"max_position_embeddings", 64},
-            {"type_vocab_size", 2}};
+    return {{"model_type", "bert"},          {"num_hidden_layers", 2},  {"hidden_size", 12},
+            {"num_attention_heads", 3},      {"intermediate_size", 20}, {"vocab_size", 50},
+            {"max_position_embeddings", 64}, {"type_vocab_size", 2}};
 }
 
 EncoderConfig read(const Json& json) { return EncoderConfig::from_json(json, "config.json", no_weights); }
@@ -41,8 +42,15 @@ class TestParameterCount : public QObject {
         positions["num_attention_heads"] = types["num_attention_heads"] = 1;
         EXPECT_ERROR(read(positions), "config.json", "more than 68719476736 parameters");
         EXPECT_ERROR(read(types), "config.json", "more than 68719476736 parameters");
-        EXPECT_ERROR(read({{"model_type", "t5"}, {"num_layers", 2}, {"d_model", 8}, {"num_heads", 1 << 24}, {"d_kv", 1}, {"d_ff", 8}, {"vocab_size", 9},
-                           {"relative_attention_num_buckets", 1 << 24}, {"relative_attention_max_distance", 1 << 24}}),
+        EXPECT_ERROR(read({{"model_type", "t5"},
+                           {"num_layers", 2},
+                           {"d_model", 8},
+                           {"num_heads", 1 << 24},
+                           {"d_kv", 1},
+                           {"d_ff", 8},
+                           {"vocab_size", 9},
+                           {"relative_attention_num_buckets", 1 << 24},
+                           {"relative_attention_max_distance", 1 << 24}}),
                      "parameters");
     }
     void a_model_larger_than_its_file_is_refused_before_it_is_made() {
@@ -50,8 +58,8 @@ class TestParameterCount : public QObject {
         const EncoderConfig config = read(bert());
         const auto needed = static_cast<std::int64_t>(parameters_at_least(config));
         require_held_by(config, {}, weights_of(folder.path(), needed), "config.json");
-        EXPECT_ERROR(require_held_by(config, {}, weights_of(folder.path(), needed - 1), "config.json"), std::string("config.json"), std::to_string(needed), std::to_string(needed - 1),
-                     std::string("model.safetensors"));
+        EXPECT_ERROR(require_held_by(config, {}, weights_of(folder.path(), needed - 1), "config.json"), std::string("config.json"),
+                     std::to_string(needed), std::to_string(needed - 1), std::string("model.safetensors"));
         DenseModule huge;
         huge.name = "2_Dense";
         huge.in_features = huge.out_features = 1 << 20;

@@ -55,8 +55,9 @@ class Daemon {
     QProcess process_;
 };
 
-/// Sees to it that nothing outlives a test, also one that crashes or is killed: everything whose arguments or environment name the test's folder. It is a process
-/// of its own that nobody finds among the test's children; the end of a pipe tells it that the test is gone, and then it removes the folder as well.
+/// Sees to it that nothing outlives a test, also one that crashes or is killed: everything whose arguments or environment name the test's
+/// folder. It is a process of its own that nobody finds among the test's children; the end of a pipe tells it that the test is gone, and
+/// then it removes the folder as well.
 class Guardian {
   public:
     explicit Guardian(const fs::path& folder) {
@@ -80,7 +81,7 @@ class Guardian {
     ~Guardian() {
         char byte = '\n';
         [[maybe_unused]] const auto wrote = ::write(tell_, &byte, 1);
-        [[maybe_unused]] const auto got = ::read(done_, &byte, 1);   // its end
+        [[maybe_unused]] const auto got = ::read(done_, &byte, 1);  // its end
         ::close(tell_);
         ::close(done_);
     }

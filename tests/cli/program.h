@@ -16,7 +16,8 @@ struct Outcome {
 };
 
 /// Runs build/<preset>/bin/faceter; `environment` holds NAME=VALUE pairs on top of ours.
-inline Outcome faceter(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}, const std::string& input = "") {
+inline Outcome faceter(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {},
+                       const std::string& input = "") {
     QProcess process;
     QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
     for (const std::string& pair : environment) {
@@ -49,8 +50,8 @@ inline Json json_of(const Outcome& outcome) { return parse_json(outcome.out, "ou
 }  // namespace faceter::testing
 
 /// `text` is evaluated once: it is often the outcome of a command.
-#define HAS(text, piece)                                                                                                           \
-    do {                                                                                                                           \
-        const std::string has_text_ = text, has_piece_ = piece;                                                                    \
-        QVERIFY2(has_text_.find(has_piece_) != std::string::npos, (has_text_ + "  lacks  " + has_piece_).c_str());                 \
+#define HAS(text, piece)                                                                                           \
+    do {                                                                                                           \
+        const std::string has_text_ = text, has_piece_ = piece;                                                    \
+        QVERIFY2(has_text_.find(has_piece_) != std::string::npos, (has_text_ + "  lacks  " + has_piece_).c_str()); \
     } while (false)

@@ -8,7 +8,7 @@ using namespace faceter;
 using namespace faceter::testing;
 
 namespace {
-constexpr int patience_ms = 120'000;   // of waiting between two looks; a look may take longer than that
+constexpr int patience_ms = 120'000;  // of waiting between two looks; a look may take longer than that
 }
 
 /// A cluster whose login node is reached by ssh: SLURM over there, a mirror of the record here.
@@ -22,7 +22,7 @@ class SlowLoginNode : public QObject {
     std::string in(const std::string& name) const { return (folder_->path() / name).string(); }
     Outcome call(std::vector<std::string> arguments) const {
         arguments.insert(arguments.end(), {"--project", in("here")});
-        return faceter::testing::faceter(arguments, {"XDG_CONFIG_HOME=" + in("config"), "SLURM_CONF=/nonexistent"});   // here is no SLURM
+        return faceter::testing::faceter(arguments, {"XDG_CONFIG_HOME=" + in("config"), "SLURM_CONF=/nonexistent"});  // here is no SLURM
     }
     void profile(const std::string& home, const std::string& name, const std::string& text) const {
         make_directories(in(home + "/faceter/profiles"));
@@ -51,8 +51,9 @@ class SlowLoginNode : public QObject {
         write_tiny_experiment(in("short.yaml"), "pairs.jsonl", 5);
         write_tiny_experiment(in("long.yaml"), "pairs.jsonl", 1'000'000);
         profile("config", "login",
-                "kind: ssh\nhost: box\nfolder: " + in("there") + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\nconfig: " + server_->config() +
-                    "\nprofile: low\nenvironment: {XDG_CONFIG_HOME: \"" + in("config there") + "\", SLURM_CONF: \"" + in("slurm.conf") + "\"}\n");
+                "kind: ssh\nhost: box\nfolder: " + in("there") + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\nconfig: " +
+                    server_->config() + "\nprofile: low\nenvironment: {XDG_CONFIG_HOME: \"" + in("config there") + "\", SLURM_CONF: \"" +
+                    in("slurm.conf") + "\"}\n");
         profile("config there", "low", "kind: slurm\npartition: low\nmax_running: null\ntime: \"30\"\ngrace_s: 30\n");
     }
     void cleanupTestCase() {

@@ -7,7 +7,7 @@ using namespace faceter;
 using namespace faceter::testing;
 
 namespace {
-constexpr int patience_ms = 120'000;   // of waiting between two looks; a look may take longer than that
+constexpr int patience_ms = 120'000;  // of waiting between two looks; a look may take longer than that
 }
 
 /// Runs through a real SLURM that the test starts on this machine.
@@ -58,7 +58,7 @@ class SlowSlurm : public QObject {
         NEED_SHARED();
         if (!SlurmCluster::installed()) QSKIP("SLURM is not installed here (slurm-wlm and munge)");
         folder_ = std::make_unique<TemporaryDirectory>();
-        fs::permissions(folder_->path(), fs::perms(0755));   // munged wants its socket to be reached by all
+        fs::permissions(folder_->path(), fs::perms(0755));  // munged wants its socket to be reached by all
         guardian_ = std::make_unique<Guardian>(folder_->path());
         make_directories(in("cluster"));
         cluster_ = std::make_unique<SlurmCluster>(in("cluster"));
@@ -90,9 +90,10 @@ class SlowSlurm : public QObject {
             QCOMPARE(row["state"].get<std::string>(), std::string("done"));
             const RunDirectory run = Project(project_, false).find_run(row["id"].get<std::string>());
             QVERIFY(fs::exists(run.attempt_log(1)));
-            QTRY_VERIFY_WITH_TIMEOUT(read_worker_exit(run, 1), patience_ms);   // the journal's end comes first
+            QTRY_VERIFY_WITH_TIMEOUT(read_worker_exit(run, 1), patience_ms);  // the journal's end comes first
             QCOMPARE(read_worker_exit(run, 1)->code, 0);
-            QCOMPARE(read_launch(run)->job.substr(0, read_launch(run)->job.find('_')), read_launch(first)->job.substr(0, read_launch(first)->job.find('_')));
+            QCOMPARE(read_launch(run)->job.substr(0, read_launch(run)->job.find('_')),
+                     read_launch(first)->job.substr(0, read_launch(first)->job.find('_')));
         }
         HAS(call({"show", first.info().id}).out, "through profile low, SLURM job " + read_launch(first)->job);
         QTRY_VERIFY_WITH_TIMEOUT((call({"list"}), fs::exists(read_launch(first)->folder / "over")), patience_ms);
@@ -148,7 +149,7 @@ class SlowSlurm : public QObject {
         for (const std::string& id : Project(project_, false).run_ids()) runs.emplace_back(fs::path(project_) / "runs" / id);
         QCOMPARE(runs.size(), std::size_t{2});
         QTRY_VERIFY_WITH_TIMEOUT(step_of(runs[0]) >= 1 && step_of(runs[1]) >= 1, patience_ms);
-        const std::size_t last = read_launch(runs[0])->job.ends_with("_1") ? 0 : 1;   // SLURM gives it the number of the whole array
+        const std::size_t last = read_launch(runs[0])->job.ends_with("_1") ? 0 : 1;  // SLURM gives it the number of the whole array
         QCOMPARE(run_command({"scancel", "--signal=USR1", "--batch", read_launch(runs[last])->job}, {}, 30).code, 0);
         QTRY_VERIFY_WITH_TIMEOUT(runs[last].attempts().size() == 2 && step_of(runs[last]) > 0, patience_ms);
         QCOMPARE(runs[1 - last].attempts().size(), std::size_t{1});
@@ -175,7 +176,7 @@ class SlowSlurm : public QObject {
     void jobs_that_slurm_has_forgotten_keep_what_is_known_of_them() {
         HAS(run_command({"sacct"}, {}, 30).complaint, "accounting storage is disabled");
         const RunDirectory done = submit("short.yaml", "low");
-        QTRY_VERIFY_WITH_TIMEOUT(!done.attempts().empty() && read_worker_exit(done, 1), patience_ms);   // nobody asks SLURM meanwhile
+        QTRY_VERIFY_WITH_TIMEOUT(!done.attempts().empty() && read_worker_exit(done, 1), patience_ms);  // nobody asks SLURM meanwhile
         submit_raw("sleep 600", {"--partition=high", "--exclusive"});
         const RunDirectory seen = submit("long.yaml", "low"), unseen = submit("long.yaml", "low");
         HAS(call({"stop", seen.info().id}).err, "is cancelled");
@@ -187,15 +188,17 @@ class SlowSlurm : public QObject {
         QCOMPARE(listed(unseen)["state"].get<std::string>(), std::string("dead"));
         HAS(listed(unseen)["cause"].get<std::string>(), "SLURM no longer knows its job");
         for (const RunDirectory& run : {done, seen, unseen}) QVERIFY(fs::exists(read_launch(run)->folder / "over"));
-        QCOMPARE(call({"resume", unseen.info().id, "--json"}).code, 0);   // which is how it goes on
+        QCOMPARE(call({"resume", unseen.info().id, "--json"}).code, 0);  // which is how it goes on
         QTRY_VERIFY_WITH_TIMEOUT(step_of(unseen) > 0, patience_ms);
     }
     void one_run_trains_on_two_nodes() {
-        profile("two", "partition: both\nnodes: 2\nenvironment: {MASTER_ADDR: 127.0.0.1, MASTER_PORT: \"" + std::to_string(free_port()) + "\"}\n");
+        profile("two",
+                "partition: both\nnodes: 2\nenvironment: {MASTER_ADDR: 127.0.0.1, MASTER_PORT: \"" + std::to_string(free_port()) + "\"}\n");
         const RunDirectory run = submit("short.yaml", "two");
         const Outcome followed = call({"follow"});
         QVERIFY2(followed.code == 0, (followed.err + call({"show", run.info().id, "--log"}).out).c_str());
-        for (int rank = 0; rank < 2; ++rank) QCOMPARE(read_journal(run.attempt_journal(1, rank)).events.back().type, std::string("finished"));
+        for (int rank = 0; rank < 2; ++rank)
+            QCOMPARE(read_journal(run.attempt_journal(1, rank)).events.back().type, std::string("finished"));
         QVERIFY(fs::exists(run.attempt_log(1, 1)));
         QTRY_VERIFY_WITH_TIMEOUT(read_worker_exit(run, 1), patience_ms);
         QCOMPARE(read_worker_exit(run, 1)->code, 0);

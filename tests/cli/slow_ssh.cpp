@@ -24,7 +24,7 @@ std::vector<pid_t> children_called(qint64 parent, const std::string& name) {
             const std::size_t close = stat.rfind(')');
             if (close == std::string::npos || stat.find("(" + name + ")") == std::string::npos) continue;
             if (parse_int(split(std::string_view(stat).substr(close + 2), ' ')[1]) == parent) found.push_back(static_cast<pid_t>(*pid));
-        } catch (const std::exception&) {   // it has just ended
+        } catch (const std::exception&) {  // it has just ended
         }
     }
     return found;
@@ -44,13 +44,16 @@ class SlowSsh : public QObject {
         arguments.insert(arguments.end(), {"--project", in("here")});
         return arguments;
     }
-    Outcome call(const std::vector<std::string>& arguments) const { return faceter::testing::faceter(with_project(arguments), {"XDG_CONFIG_HOME=" + in("config")}); }
+    Outcome call(const std::vector<std::string>& arguments) const {
+        return faceter::testing::faceter(with_project(arguments), {"XDG_CONFIG_HOME=" + in("config")});
+    }
     std::unique_ptr<QProcess> follow(const RunDirectory& run) const {
         auto process = std::make_unique<QProcess>();
         QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
         variables.insert("XDG_CONFIG_HOME", QString::fromStdString(in("config")));
         process->setProcessEnvironment(variables);
-        process->start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), {"follow", QString::fromStdString(run.info().id), "--project", QString::fromStdString(in("here"))});
+        process->start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
+                       {"follow", QString::fromStdString(run.info().id), "--project", QString::fromStdString(in("here"))});
         return process;
     }
     RunDirectory submit(const std::string& experiment) const {
@@ -69,11 +72,13 @@ class SlowSsh : public QObject {
         server_ = std::make_unique<SshServer>(folder_->path() / "ssh");
         QTRY_VERIFY2_WITH_TIMEOUT(server_->answers(), server_->said().c_str(), patience_ms);
         make_directories(in("there"));
-        write_tiny_pairs(in("there/pairs.jsonl"));   // data lie over there, beside the project
+        write_tiny_pairs(in("there/pairs.jsonl"));  // data lie over there, beside the project
         write_tiny_experiment(in("short.yaml"), "pairs.jsonl", 5);
         write_tiny_experiment(in("long.yaml"), "pairs.jsonl", 1'000'000);
         make_directories(in("config/faceter/profiles"));
-        write_file_atomic(in("config/faceter/profiles/box.yaml"), "kind: ssh\nhost: box\nfolder: " + in("there") + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\nconfig: " + server_->config() + "\n");
+        write_file_atomic(in("config/faceter/profiles/box.yaml"),
+                          "kind: ssh\nhost: box\nfolder: " + in("there") +
+                              "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\nconfig: " + server_->config() + "\n");
     }
     void cleanupTestCase() {
         server_.reset();
@@ -91,7 +96,8 @@ class SlowSsh : public QObject {
         QVERIFY(fs::exists(run.attempt_log(1)));
         QVERIFY(fs::is_empty(run.checkpoints()) && !fs::exists(run.folder() / "model"));
         QCOMPARE(json_of(call({"list", "--json", "--state", "done"}))["runs"].size(), std::size_t{1});
-        for (const auto& entry : fs::directory_iterator(in("there"))) QVERIFY2(!entry.path().filename().string().starts_with("submitted-"), "the copy of the experiment is left");
+        for (const auto& entry : fs::directory_iterator(in("there")))
+            QVERIFY2(!entry.path().filename().string().starts_with("submitted-"), "the copy of the experiment is left");
     }
     void a_lost_connection_loses_nothing_and_a_stop_goes_over_it() {
         const RunDirectory run = submit("long.yaml");
@@ -102,11 +108,11 @@ class SlowSsh : public QObject {
         ::kill(children_called(first->processId(), "ssh").front(), SIGKILL);
         QByteArray said;
         QTRY_VERIFY_WITH_TIMEOUT((said += first->readAllStandardError()).contains("lost the connection to box"), patience_ms);
-        QTRY_VERIFY_WITH_TIMEOUT(step_of(run) > before, patience_ms);   // it has connected anew
+        QTRY_VERIFY_WITH_TIMEOUT(step_of(run) > before, patience_ms);  // it has connected anew
         first->kill();
         first->waitForFinished();
         const std::int64_t alone = step_of(there(run));
-        QTRY_VERIFY_WITH_TIMEOUT(step_of(there(run)) > alone, patience_ms);   // nobody listens, and it goes on
+        QTRY_VERIFY_WITH_TIMEOUT(step_of(there(run)) > alone, patience_ms);  // nobody listens, and it goes on
         QCOMPARE(read_state(there(run)).phase, RunPhase::running);
         auto second = follow(run);
         QTRY_VERIFY_WITH_TIMEOUT(step_of(run) > alone, patience_ms);
@@ -132,7 +138,8 @@ class SlowSsh : public QObject {
         fs::rename(in("there/moved.jsonl"), in("there/pairs.jsonl"));
         QCOMPARE(outcome.code, 4);
         HAS(outcome.err, "pairs.jsonl");
-        write_file_atomic(in("config/faceter/profiles/nowhere.yaml"), "kind: ssh\nhost: nowhere.invalid\nfolder: /x\nconfig: " + server_->config() + "\n");
+        write_file_atomic(in("config/faceter/profiles/nowhere.yaml"),
+                          "kind: ssh\nhost: nowhere.invalid\nfolder: /x\nconfig: " + server_->config() + "\n");
         const Outcome nowhere = call({"submit", in("short.yaml"), "--profile", "nowhere"});
         QCOMPARE(nowhere.code, 5);
         HAS(nowhere.err, "nowhere.invalid: cannot be reached");

@@ -26,9 +26,14 @@ void write_sample_plugin(const fs::path& folder) {
     manifest.abi = 1;
     manifest.fingerprint = "none";
     manifest.variants.push_back({"dense", "Dense.", {}});
-    manifest.variants.push_back({"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every",
-                                                               "Which blocks are upcycled to a mixture: every one, or every other one, beginning with the second; the paper "
-                                                               "finds that the second, fourth and sixth are enough.")}}});
+    manifest.variants.push_back(
+        {"mixture",
+         "Mixture.",
+         {"",
+          "",
+          {choice("placement", {"every", "every_other"}, "every",
+                  "Which blocks are upcycled to a mixture: every one, or every other one, beginning with the second; the paper "
+                  "finds that the second, fourth and sixth are enough.")}}});
     write_manifest(manifest, folder / "demo.json");
 }
 
@@ -60,8 +65,8 @@ class TestCli : public QObject {
         QCOMPARE(help.code, 0);
         HAS(help.out, "faceter run experiments/quickstart.yaml --project");
         HAS(help.out, "Exit codes: 0 done, 2 wrong usage");
-        for (const char* command : {"run", "check", "list", "show", "compare", "similarity", "tokenize", "resume", "rerun", "stop", "ingest", "tag", "note",
-                                    "delete", "doctor", "plugins", "schema"}) {
+        for (const char* command : {"run", "check", "list", "show", "compare", "similarity", "tokenize", "resume", "rerun", "stop",
+                                    "ingest", "tag", "note", "delete", "doctor", "plugins", "schema"}) {
             const Outcome one = faceter::testing::faceter({command, "--help"});
             QCOMPARE(one.code, 0);
             HAS(one.out, std::string("faceter ") + command);
@@ -80,7 +85,8 @@ class TestCli : public QObject {
         const Outcome nested = faceter::testing::faceter({"stats", "welsh"});
         QCOMPARE(nested.code, 2);
         HAS(nested.err, "did you mean 'welch'?");
-        HAS(faceter::testing::faceter({"stats", "welch", "a.txt"}).err, "unexpected argument 'a.txt' of stats welch; see faceter stats welch --help");
+        HAS(faceter::testing::faceter({"stats", "welch", "a.txt"}).err,
+            "unexpected argument 'a.txt' of stats welch; see faceter stats welch --help");
         HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of overlap, show");
         QCOMPARE(faceter::testing::faceter({}).code, 2);
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
@@ -93,8 +99,8 @@ class TestCli : public QObject {
             write_file_atomic(in("a.txt"), numbers(one["a"]));
             write_file_atomic(in("b.txt"), numbers(one["b"]));
             for (const auto& [alternative, expected] : one["results"].items()) {
-                const Outcome outcome =
-                    faceter::testing::faceter({"stats", "welch", "--a", in("a.txt"), "--b", in("b.txt"), "--alternative", alternative, "--json"});
+                const Outcome outcome = faceter::testing::faceter(
+                    {"stats", "welch", "--a", in("a.txt"), "--b", in("b.txt"), "--alternative", alternative, "--json"});
                 QCOMPARE(outcome.code, 0);
                 const Json json = json_of(outcome);
                 // SciPy loses digits of a mean difference under a common offset of 1e8; the exact value is ours (tests/stats).
@@ -119,7 +125,8 @@ class TestCli : public QObject {
         QCOMPARE(outcome.code, 4);
         HAS(outcome.err, "bad.txt:2: '2,5' is not a number");
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("missing.txt"), "--b", in("good.txt")}).code, 4);
-        QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("good.txt"), "--b", in("good.txt"), "--alternative", "lss"}).code, 2);
+        QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("good.txt"), "--b", in("good.txt"), "--alternative", "lss"}).code,
+                 2);
     }
     void numbers_do_not_depend_on_the_locale() {
         write_file_atomic(in("one.txt"), "1.5\n2.5\n4.0\n");
@@ -186,8 +193,10 @@ class TestCli : public QObject {
         QVERIFY2(lines.code == 0, lines.err.c_str());
         QCOMPARE(lines.out, std::string("[101,7592,2088,102]\n[101,102]\n[101,7592,102]\n"));
         write_file_atomic(in("t.jsonl"), "{\"text\": \"hello world\", \"x\": 1}\n{\"text\": \"\"}\n");
-        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", "minilm", in("t.jsonl")}).out, std::string("[101,7592,2088,102]\n[101,102]\n"));
-        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", "minilm", "--max-length", "3", in("t.jsonl")}).out, std::string("[101,7592,102]\n[101,102]\n"));
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", "minilm", in("t.jsonl")}).out,
+                 std::string("[101,7592,2088,102]\n[101,102]\n"));
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", "minilm", "--max-length", "3", in("t.jsonl")}).out,
+                 std::string("[101,7592,102]\n[101,102]\n"));
         write_file_atomic(in("bad.jsonl"), "{\"text\": \"a\"}\n{\"text\": \n");
         const Outcome bad = faceter::testing::faceter({"tokenize", "--model", "minilm", in("bad.jsonl")});
         QCOMPARE(bad.code, 4);

@@ -5,9 +5,9 @@
 #include "cli/program.h"
 #include "common/file.h"
 #include "experiment/manifest.h"
-#include "support/sample_runs.h"
 #include "record/state.h"
 #include "store/store.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -15,8 +15,8 @@ using namespace faceter::testing;
 
 namespace {
 
-/// A worker written in shell: it copies a journal that was recorded before, and results, into the run, as a real one would write them. What it does
-/// otherwise stands in the file `mode` beside it, so that a test can change its mind between runs.
+/// A worker written in shell: it copies a journal that was recorded before, and results, into the run, as a real one would write them. What
+/// it does otherwise stands in the file `mode` beside it, so that a test can change its mind between runs.
 const char* const worker_script = R"sh(#!/bin/sh
 here=$(dirname "$0")
 run="$2"
@@ -91,7 +91,8 @@ class TestRuns : public QObject {
         manifest.abi = 1;
         manifest.fingerprint = "none";
         manifest.variants.push_back({"dense", "Dense.", {}});
-        manifest.variants.push_back({"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}});
+        manifest.variants.push_back(
+            {"mixture", "Mixture.", {"", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}});
         write_manifest(manifest, in("plugins/demo.json"));
         write_file_atomic(in("pairs.tsv"), "a\tb\n");
         write_file_atomic(in("e.yaml"), sample_experiment());
@@ -116,7 +117,8 @@ class TestRuns : public QObject {
         QCOMPARE(compared["baseline"].get<std::string>(), std::string("start"));
         HAS(call({"compare", "--format", "latex"}).out, "\\toprule");
         QCOMPARE(call({"compare", "--test", "paired-sets", "--format", "csv"}).out, call({"compare", "--format", "csv"}).out);
-        QCOMPARE(json_of(call({"compare", "--test", "welch-seeds", "--format", "json"}))["test"]["name"].get<std::string>(), std::string("welch-seeds"));
+        QCOMPARE(json_of(call({"compare", "--test", "welch-seeds", "--format", "json"}))["test"]["name"].get<std::string>(),
+                 std::string("welch-seeds"));
         HAS(call({"compare", "--test", "bootstrap"}).out, "Paired bootstrap over examples");
         HAS(call({"compare", "--layout", "datasets", "--format", "csv"}).out, "task,data set,metric,start");
         const Outcome unknown = call({"compare", "--test", "bootstap"});

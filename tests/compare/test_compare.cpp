@@ -1,8 +1,8 @@
 #include "compare/compare.h"
 
 #include "common/error.h"
-#include "figure/table_export.h"
 #include "compare/compare_tests.h"
+#include "figure/table_export.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -51,7 +51,8 @@ class TestCompare : public QObject {
         write_attempt(more, 1, 1, "finished");
         write_results(more, 0, 4);
         for (const fs::directory_entry& run : fs::directory_iterator(project.path() / "runs"))
-            RunDirectory(run.path()).write_result("extra", {{"name", "extra"}, {"task_type", "retrieval"}, {"metric", "m"}, {"score", 100}, {"n", 1}});
+            RunDirectory(run.path())
+                .write_result("extra", {{"name", "extra"}, {"task_type", "retrieval"}, {"metric", "m"}, {"score", 100}, {"n", 1}});
         const Comparison comparison = compare_all(project.path());
         QCOMPARE(means_over_sets(comparison, comparison.groups[0]).at(0), (40.0 + 45 + 50 + 55 + 100) / 5);
         QCOMPARE(means_over_types(comparison, comparison.groups[0]).at(0), ((40.0 + 100) / 2 + 45 + 50 + 55) / 4);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/table_export.h"
 #include "compare/compared_groups.h"
 #include "compare/settings_difference.h"
+#include "figure/table_export.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -36,8 +36,9 @@ class TestCompareView : public QObject {
         const ComparisonView view = view_comparison(compared_groups(), {});
         std::vector<std::string> names;
         for (const ComparedRow& row : view.rows) names.push_back(row.task_type + "/" + row.name);
-        QCOMPARE(names, (std::vector<std::string>{"retrieval/set0", "retrieval/set1", "classification/set2", "clustering/set3", "retrieval/over 2 data sets",
-                                                  "/over 3 task types", "/over 4 data sets", "/parameters", "/encode"}));
+        QCOMPARE(names, (std::vector<std::string>{"retrieval/set0", "retrieval/set1", "classification/set2", "clustering/set3",
+                                                  "retrieval/over 2 data sets", "/over 3 task types", "/over 4 data sets", "/parameters",
+                                                  "/encode"}));
         QCOMPARE(row_of(view, Kind::cost, "parameters").values[1].value, 23.7);
         QVERIFY(!row_of(view, Kind::cost, "parameters").values[1].best);
     }
@@ -51,7 +52,8 @@ class TestCompareView : public QObject {
     }
     void values_and_deltas_are_of_the_seeds_that_are_asked_for() {
         CompareChoice choice;
-        QVERIFY(std::abs(row_of(view_comparison(compared_groups(), {}, choice), Kind::data_set, "set0").values[1].delta - (128.2 - 123.3) / 3) < 1e-12);
+        QVERIFY(std::abs(row_of(view_comparison(compared_groups(), {}, choice), Kind::data_set, "set0").values[1].delta -
+                         (128.2 - 123.3) / 3) < 1e-12);
         choice.value = SeedValue::best;
         const ComparedValue best = row_of(view_comparison(compared_groups(), {}, choice), Kind::data_set, "set0").values[1];
         QCOMPARE(best.value, 43.1);
@@ -79,7 +81,8 @@ class TestCompareView : public QObject {
         const ComparisonView view = view_comparison(compared_groups(), {}, with_test(CompareTest::welch_seeds));
         QVERIFY(std::abs(row_of(view, Kind::data_set, "set3").values[1].outcome.p_adjusted - 0.026812358143105147) < 1e-12);
         QVERIFY(std::abs(view.gains[1].outcome.p_adjusted - 0.013387736072443918) < 1e-12);
-        QVERIFY(view.test_sentence.find("Welch's t over seeds") != std::string::npos && view.test_sentence.find("Holm") != std::string::npos);
+        QVERIFY(view.test_sentence.find("Welch's t over seeds") != std::string::npos &&
+                view.test_sentence.find("Holm") != std::string::npos);
     }
     void reasons_for_missing_tests_are_listed_once() {
         const ComparisonView view = view_comparison(compared_groups(), example_scores("set1"), with_test(CompareTest::randomisation));
@@ -121,12 +124,16 @@ class TestCompareView : public QObject {
         QCOMPARE(table.rows[1].cells[1].stars, 0);
         const std::string text = export_table(table, TableFormat::md);
         QVERIFY(text.find("Welch") != std::string::npos && text.find("paired t-test") == std::string::npos);
-        QVERIFY(std::abs(comparison_json(comparison, view)["test"]["data_sets"]["set3"]["MoTE"]["p_holm"].get<double>() - 0.026812358143105147) < 1e-12);
+        QVERIFY(std::abs(comparison_json(comparison, view)["test"]["data_sets"]["set3"]["MoTE"]["p_holm"].get<double>() -
+                         0.026812358143105147) < 1e-12);
     }
     void published_figures_stand_at_their_data_set_task_and_mean() {
         PublishedTable paper;
-        paper.paper = "p", paper.short_name = "Paper", paper.table = "Table 2", paper.section = "5", paper.gains_over = "EM", paper.models = {"EM", "MoTE"};
-        paper.rows = {{"Set 0", "SET-0", "retrieval", "m", 0, {40, 1.5}}, {"Retrieval", "", "retrieval", "m", 15, {42.31, 5.21}}, {"Average", "", "", "m", 38, {49.78, 3.23}}};
+        paper.paper = "p", paper.short_name = "Paper", paper.table = "Table 2", paper.section = "5", paper.gains_over = "EM",
+        paper.models = {"EM", "MoTE"};
+        paper.rows = {{"Set 0", "SET-0", "retrieval", "m", 0, {40, 1.5}},
+                      {"Retrieval", "", "retrieval", "m", 15, {42.31, 5.21}},
+                      {"Average", "", "", "m", 38, {49.78, 3.23}}};
         paper.slips = {{"MoTE", "Average", "printed wrong"}};
         const Comparison comparison = compared_groups();
         const Table table = comparison_by_set_table(comparison, view_comparison(comparison, {}), {{paper, 0}, {paper, 1}});
@@ -142,7 +149,10 @@ class TestCompareView : public QObject {
         QVERIFY(table.footnotes[table.footnotes.size() - 2].find("printed wrong") != std::string::npos);
     }
     void settings_that_differ_are_named_by_dotted_keys() {
-        const Json a = {{"seed", 1}, {"variant", {{"method", "dense"}}}, {"training", {{"batch_size", 32}, {"lr", 1e-5}}}, {"tasks", {{{"name", "x"}}}}};
+        const Json a = {{"seed", 1},
+                        {"variant", {{"method", "dense"}}},
+                        {"training", {{"batch_size", 32}, {"lr", 1e-5}}},
+                        {"tasks", {{{"name", "x"}}}}};
         Json b = a;
         b["seed"] = 2, b["variant"] = {{"method", "mote"}, {"placement", "every_other"}}, b["tasks"][0]["name"] = "y";
         const SettingsDifference difference = settings_difference({a, b});

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "data/child_process.h"
 #include "compare/compare.h"
+#include "data/child_process.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -19,13 +19,16 @@ void put(const fs::path& file, std::string_view content) {
 }
 
 /// A file of mteb 1.38 as it stands in its results, cut to a few measures; Python's NaN and all.
-constexpr const char* sts_file = R"({"dataset_revision": "b0f", "task_name": "STSBenchmark", "mteb_version": "1.38.0", "evaluation_time": 1.5, "kg_co2_emissions": null,
+constexpr const char* sts_file =
+    R"({"dataset_revision": "b0f", "task_name": "STSBenchmark", "mteb_version": "1.38.0", "evaluation_time": 1.5, "kg_co2_emissions": null,
  "scores": {"test": [{"pearson": 0.81, "spearman": 0.82, "cosine_pearson": 0.81, "cosine_spearman": 0.8203, "manhattan_spearman": NaN, "main_score": 0.8203,
  "hf_subset": "default", "languages": ["eng-Latn"]}]}})";
 /// Before 1.11.
-constexpr const char* old_file = R"({"mteb_dataset_name": "TwitterSemEval2015", "mteb_version": "1.0.2", "dataset_revision": "x", "test": {"evaluation_time": 31.2,
+constexpr const char* old_file =
+    R"({"mteb_dataset_name": "TwitterSemEval2015", "mteb_version": "1.0.2", "dataset_revision": "x", "test": {"evaluation_time": 31.2,
  "cos_sim": {"ap": 0.64, "f1": 0.6, "accuracy_threshold": 0.7}, "max": {"ap": 0.65}}})";
-constexpr const char* multilingual_file = R"({"task_name": "STS22", "mteb_version": "1.20", "dataset_revision": "y", "evaluation_time": 1, "scores": {"test": [
+constexpr const char* multilingual_file =
+    R"({"task_name": "STS22", "mteb_version": "1.20", "dataset_revision": "y", "evaluation_time": 1, "scores": {"test": [
  {"cosine_spearman": 0.5, "main_score": 0.5, "hf_subset": "de", "languages": ["deu-Latn"]}, {"cosine_spearman": 0.7, "main_score": 0.7, "hf_subset": "en", "languages": ["eng-Latn"]}]}})";
 
 bool near(double a, double b) { return std::abs(a - b) < 1e-9; }
@@ -64,7 +67,7 @@ class TestMtebResults : public QObject {
         const auto models = read_mteb_results(two_models());
         const Json& sts22 = models[1].results[0];
         QCOMPARE(sts22.at("name").get<std::string>(), std::string("sts22"));
-        QVERIFY(near(sts22.at("score"), 70));   // the suite's subset, not the mean over all
+        QVERIFY(near(sts22.at("score"), 70));  // the suite's subset, not the mean over all
         const Json& sts = models[1].results[1];
         QCOMPARE(sts.at("name").get<std::string>(), std::string("stsbenchmark"));
         QCOMPARE(sts.at("metric").get<std::string>(), std::string("cosine_spearman"));
@@ -76,7 +79,8 @@ class TestMtebResults : public QObject {
         QVERIFY(!old.at("metrics").contains("cosine_accuracy_threshold"));
     }
     void old_files_with_subsets_are_read_too() {
-        const auto models = read_one(R"({"mteb_dataset_name": "STS17", "test": {"en-en": {"cos_sim": {"spearman": 0.9}}, "ar-ar": {"cos_sim": {"spearman": 0.1}}, "evaluation_time": 9}})");
+        const auto models = read_one(
+            R"({"mteb_dataset_name": "STS17", "test": {"en-en": {"cos_sim": {"spearman": 0.9}}, "ar-ar": {"cos_sim": {"spearman": 0.1}}, "evaluation_time": 9}})");
         QVERIFY(near(models[0].results[0].at("score"), 90));
     }
     void imported_models_stand_in_lists_and_comparisons() {
@@ -107,8 +111,15 @@ class TestMtebResults : public QObject {
         QCOMPARE(project.run_ids().size(), std::size_t{2});
     }
     void what_we_write_reads_back_as_it_was() {
-        const Json result = {{"name", "banking77"}, {"task_type", "classification"}, {"task", ""}, {"metric", "accuracy"}, {"score", 79.6558}, {"n", 3080},
-                             {"metrics", {{"accuracy", 79.6558}, {"macro_f1", 78.5}}}, {"draws", Json::array()}, {"settings", {{"data_fingerprint", "f"}}}};
+        const Json result = {{"name", "banking77"},
+                             {"task_type", "classification"},
+                             {"task", ""},
+                             {"metric", "accuracy"},
+                             {"score", 79.6558},
+                             {"n", 3080},
+                             {"metrics", {{"accuracy", 79.6558}, {"macro_f1", 78.5}}},
+                             {"draws", Json::array()},
+                             {"settings", {{"data_fingerprint", "f"}}}};
         const Json file = mteb_result(result, 12.5);
         QCOMPARE(file.at("task_name").get<std::string>(), std::string("Banking77Classification"));
         const Json& scores = file.at("scores").at("test")[0];
@@ -125,27 +136,43 @@ class TestMtebResults : public QObject {
     void the_mteb_package_reads_what_is_written() {
         const char* python = std::getenv("FACETER_PEERS");
         if (!python) QSKIP("no Python with mteb (FACETER_PEERS)");
-        const TemporaryDirectory cache;   // laid out as mteb's own
+        const TemporaryDirectory cache;  // laid out as mteb's own
         const fs::path folder = cache.path() / "results" / mteb_model_folder("org/model") / "abc";
         fs::create_directories(folder);
         put(folder / "model_meta.json", mteb_model_meta("org/model", "abc").dump());
         const auto result = [](const char* name, const char* type, const char* metric, double score) {
-            return Json{{"name", name}, {"task_type", type}, {"metric", metric}, {"score", score}, {"n", 10}, {"metrics", {{metric, score}}}, {"settings", Json::object()}};
+            return Json{{"name", name},
+                        {"task_type", type},
+                        {"metric", metric},
+                        {"score", score},
+                        {"n", 10},
+                        {"metrics", {{metric, score}}},
+                        {"settings", Json::object()}};
         };
-        for (const Json& one : {result("stsbenchmark", "sts", "cosine_spearman", 82.25), result("scifact", "retrieval", "ndcg_at_10", 64.5), result("banking77", "classification", "accuracy", 80)})
+        for (const Json& one : {result("stsbenchmark", "sts", "cosine_spearman", 82.25), result("scifact", "retrieval", "ndcg_at_10", 64.5),
+                                result("banking77", "classification", "accuracy", 80)})
             put(folder / mteb_file_name(one), mteb_result(one, 1).dump());
         const fs::path out = cache.path() / "read.json";
-        const ChildResult peer = run_child({python, FACETER_SOURCE_DIR "/tests/compare/mteb_reads.py", cache.path().string(), out.string()}, std::chrono::seconds(200), 1 << 20);
+        const ChildResult peer = run_child({python, FACETER_SOURCE_DIR "/tests/compare/mteb_reads.py", cache.path().string(), out.string()},
+                                           std::chrono::seconds(200), 1 << 20);
         if (peer.exit_code == 3) QSKIP("the peers' Python has no mteb");
         QVERIFY2(peer.exit_code == 0, peer.last_lines.c_str());
         const Json read = read_json(out);
         QCOMPARE(read.at("models"), Json({"org/model abc"}));
-        QVERIFY(near(read.at("scores").at("STSBenchmark"), 0.8225) && near(read.at("scores").at("SciFact"), 0.645) && near(read.at("scores").at("Banking77Classification"), 0.8));
+        QVERIFY(near(read.at("scores").at("STSBenchmark"), 0.8225) && near(read.at("scores").at("SciFact"), 0.645) &&
+                near(read.at("scores").at("Banking77Classification"), 0.8));
     }
     void subsets_are_written_one_by_one() {
         const Json part = {{"name", "de"}, {"score", 50}, {"n", 2}, {"metrics", {{"f1", 50}}}};
-        const Json file = mteb_result({{"name", "my bitext"}, {"task_type", "bitext_mining"}, {"metric", "f1"}, {"score", 50}, {"n", 2}, {"metrics", Json::object()},
-                                       {"subsets", Json::array({part})}, {"settings", Json::object()}}, 1);
+        const Json file = mteb_result({{"name", "my bitext"},
+                                       {"task_type", "bitext_mining"},
+                                       {"metric", "f1"},
+                                       {"score", 50},
+                                       {"n", 2},
+                                       {"metrics", Json::object()},
+                                       {"subsets", Json::array({part})},
+                                       {"settings", Json::object()}},
+                                      1);
         QCOMPARE(file.at("task_name").get<std::string>(), std::string("my bitext"));
         QCOMPARE(file.at("scores").at("test")[0].at("languages"), Json({"deu-Latn"}));
         QCOMPARE(mteb_file_name({{"name", "../evil"}}), std::string("x..-evil.json"));
@@ -157,16 +184,21 @@ class TestMtebResults : public QObject {
         EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {}})"), "Task.json", "no split");
         EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": []}})"), "Task.json", "no scores");
         EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": [{"main_score": 0.5}]}})"), "Task.json", "hf_subset");
-        EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": [{"main_score": 71.3, "hf_subset": "default"}]}})"), "Task.json", "as a fraction between -1 and 1");
-        EXPECT_ERROR(read_one(R"({"task_name": "A\u0007", "scores": {"test": [{"main_score": 0.1, "hf_subset": "x"}]}})"), "Task.json", "control character");
-        EXPECT_ERROR(read_one(fmt::format(R"({{"task_name": "{}", "scores": {{}}}})", std::string(5000, 'a'))), "Task.json", "1 to 200 bytes");
+        EXPECT_ERROR(read_one(R"({"task_name": "A", "scores": {"test": [{"main_score": 71.3, "hf_subset": "default"}]}})"), "Task.json",
+                     "as a fraction between -1 and 1");
+        EXPECT_ERROR(read_one(R"({"task_name": "A\u0007", "scores": {"test": [{"main_score": 0.1, "hf_subset": "x"}]}})"), "Task.json",
+                     "control character");
+        EXPECT_ERROR(read_one(fmt::format(R"({{"task_name": "{}", "scores": {{}}}})", std::string(5000, 'a'))), "Task.json",
+                     "1 to 200 bytes");
         EXPECT_ERROR(read_one(std::string(100000, '[')), "Task.json", "not valid JSON");
         EXPECT_ERROR(read_mteb_results(folder_.path() / "nowhere"), "nowhere", "no such folder");
         fs::create_directories(folder_.path() / "empty");
         EXPECT_ERROR(read_mteb_results(folder_.path() / "empty"), "holds no .json file");
     }
     void a_text_that_says_nan_stays_a_text() {
-        const auto models = read_one("{\"task_name\": \"NaN \\\"Infinity\\\" task\", \"scores\": {\"test\": [{\"main_score\": 0.5, \"other\": -Infinity, \"hf_subset\": \"NaN\"}]}}");
+        const auto models = read_one(
+            "{\"task_name\": \"NaN \\\"Infinity\\\" task\", \"scores\": {\"test\": [{\"main_score\": 0.5, \"other\": -Infinity, "
+            "\"hf_subset\": \"NaN\"}]}}");
         QCOMPARE(models[0].results[0].at("name").get<std::string>(), std::string("NaN \"Infinity\" task"));
     }
 };

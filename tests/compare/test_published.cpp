@@ -20,7 +20,8 @@ const PublishedTable& table_of(const std::vector<PublishedTable>& tables, const 
 
 fs::path write_sample(const TemporaryDirectory& folder, const std::string& table) {
     const fs::path file = folder.path() / "sample.yaml";
-    write_file_atomic(file, "paper: p\ntitle: P\nshort: P\nsource: here\ntables:\n  - table: Table 1\n    section: one\n    caption: c\n" + table);
+    write_file_atomic(
+        file, "paper: p\ntitle: P\nshort: P\nsource: here\ntables:\n  - table: Table 1\n    section: one\n    caption: c\n" + table);
     return file;
 }
 
@@ -110,16 +111,20 @@ class TestPublished : public QObject {
     void broken_files_name_the_place() {
         const TemporaryDirectory folder;
         const std::string models = "    models: [a, b]\n";
-        EXPECT_ERROR(read_published(write_sample(folder, models + "    rows:\n      - {label: x, metric: m, values: [1]}\n")), "sample.yaml:11:9", "1 values", "2 models");
+        EXPECT_ERROR(read_published(write_sample(folder, models + "    rows:\n      - {label: x, metric: m, values: [1]}\n")),
+                     "sample.yaml:11:9", "1 values", "2 models");
         EXPECT_ERROR(read_published(write_sample(folder, models + "    rowz: []\n    rows: []\n")), "rowz", "rows");
         EXPECT_ERROR(read_published(write_sample(folder, models + "    gains_over: c\n    rows: []\n")), "gains_over", "'c'");
-        EXPECT_ERROR(read_published(write_sample(folder, models + "    rows:\n      - {label: x, metric: m, values: [1, two]}\n")), "sample.yaml:11", "two");
-        EXPECT_ERROR(read_published(write_sample(folder, models + "    rows: []\n    slips:\n      - {model: a, label: z, text: t}\n")), "no cell", "'z'");
+        EXPECT_ERROR(read_published(write_sample(folder, models + "    rows:\n      - {label: x, metric: m, values: [1, two]}\n")),
+                     "sample.yaml:11", "two");
+        EXPECT_ERROR(read_published(write_sample(folder, models + "    rows: []\n    slips:\n      - {model: a, label: z, text: t}\n")),
+                     "no cell", "'z'");
         EXPECT_ERROR(read_published(folder.path() / "none.yaml"), "none.yaml");
     }
     void a_damaged_cell_is_no_number() {
         const TemporaryDirectory folder;
-        const auto tables = read_published(write_sample(folder, "    page: 4\n    models: [a, b]\n    rows:\n      - {label: x, metric: m, values: [1, null]}\n"));
+        const auto tables = read_published(
+            write_sample(folder, "    page: 4\n    models: [a, b]\n    rows:\n      - {label: x, metric: m, values: [1, null]}\n"));
         QVERIFY(std::isnan(tables[0].rows[0].values[1]));
         QCOMPARE(tables[0].source(), std::string("P, Table 1, page 4"));
     }

@@ -28,9 +28,15 @@ class TestReport : public QObject {
     void initTestCase() {
         for (const std::size_t index : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}}) {
             const RunDirectory run = sample_run(project_.path(), index);
-            JournalWriter journal(run, run.begin_attempt(), {"", 0, {{"host", "node7"}, {"processor", hostile}, {"threads", 2}, {"memory_bytes", 8589934592ull}}, 0});
-            journal.event("data", {{"use", "evaluation"}, {"task", "retrieval"},
-                                   {"card", {{"source", "folder"}, {"path", "/data/scifact"}, {"counts", {{"documents", 5183}}}, {"warnings", {"3 queries are empty"}}}}});
+            JournalWriter journal(run, run.begin_attempt(),
+                                  {"", 0, {{"host", "node7"}, {"processor", hostile}, {"threads", 2}, {"memory_bytes", 8589934592ull}}, 0});
+            journal.event("data", {{"use", "evaluation"},
+                                   {"task", "retrieval"},
+                                   {"card",
+                                    {{"source", "folder"},
+                                     {"path", "/data/scifact"},
+                                     {"counts", {{"documents", 5183}}},
+                                     {"warnings", {"3 queries are empty"}}}}});
             for (int step = 1; step <= 5; ++step) journal.step({{"step", step}, {"total_steps", 5}, {"loss", 2.0 / step}});
             journal.event("warning", {{"message", std::string("careful ") + hostile}});
             journal.event("finished");
@@ -54,19 +60,22 @@ class TestReport : public QObject {
     }
     void a_report_holds_scores_tests_figures_settings_machine_data_and_warnings() {
         const std::string html = report_to_html(report_);
-        for (const char* heading : {"Scores", "Tests", "Figures", "Analyses", "Runs", "Settings", "Machines", "Data", "All settings", "Warnings"})
+        for (const char* heading :
+             {"Scores", "Tests", "Figures", "Analyses", "Runs", "Settings", "Machines", "Data", "All settings", "Warnings"})
             QVERIFY2(html.find(fmt::format("<h2>{}</h2>", heading)) != std::string::npos, heading);
-        for (const char* piece : {"set1", "node7", "8.00 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
+        for (const char* piece :
+             {"set1", "node7", "8.00 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
             QVERIFY2(html.find(piece) != std::string::npos, piece);
-        QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{2 + 4});   // scores, loss, one stored by each run
-        QCOMPARE(report_.data.size(), std::size_t{1});   // the same card of four runs
+        QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{2 + 4});  // scores, loss, one stored by each run
+        QCOMPARE(report_.data.size(), std::size_t{1});                                  // the same card of four runs
     }
     void texts_from_outside_are_never_markup() {
         const std::string html = report_to_html(report_);
         QCOMPARE(count(html, "<script"), std::size_t{0});
         QVERIFY(html.find("&lt;script&gt;") != std::string::npos);
         QVERIFY(html.find("default-src 'none'") != std::string::npos);
-        for (const char* outside : {"http://", "https://", "javascript:", "@import", "url("}) QCOMPARE(count(html, outside), std::size_t{0});
+        for (const char* outside : {"http://", "https://", "javascript:", "@import", "url("})
+            QCOMPARE(count(html, outside), std::size_t{0});
     }
     void figures_in_the_page_are_whole_svg_documents() {
         const std::string html = report_to_html(report_);
@@ -100,7 +109,8 @@ class TestReport : public QObject {
         table.rows[0].cells[1].best = true;
         table.footnotes.push_back("x < y");
         const std::string html = table_to_html(table);
-        for (const char* piece : {"a&lt;b", "<b>1.2</b> <small>± 0.5</small>", "<sup>**</sup>", "<tr class=\"rule\">", "<th colspan=\"1\" align=\"center\">&lt;g&gt;</th>", "x &lt; y"})
+        for (const char* piece : {"a&lt;b", "<b>1.2</b> <small>± 0.5</small>", "<sup>**</sup>", "<tr class=\"rule\">",
+                                  "<th colspan=\"1\" align=\"center\">&lt;g&gt;</th>", "x &lt; y"})
             QVERIFY2(html.find(piece) != std::string::npos, (std::string(piece) + " in " + html).c_str());
     }
 };

@@ -28,7 +28,8 @@ class TestSignificance : public QObject {
     }
     void the_paired_test_over_seeds_equals_scipy() {
         const double p[] = {0.030225695673593032, 0.11808289631180413, 0.932426262160055, 0.058486916475991774};
-        for (int set = 0; set < 4; ++set) QVERIFY(near(test_on_set(CompareTest::paired_seeds, compared_groups(), {}, 1, "set" + std::to_string(set)).p, p[set]));
+        for (int set = 0; set < 4; ++set)
+            QVERIFY(near(test_on_set(CompareTest::paired_seeds, compared_groups(), {}, 1, "set" + std::to_string(set)).p, p[set]));
         const TestOutcome mean = test_on_mean(CompareTest::paired_seeds, compared_groups(), {}, 1);
         QVERIFY(near(mean.p, 0.008884392155356212));
         QVERIFY(near(mean.interval.low, 0.6755459542771519));
@@ -45,7 +46,8 @@ class TestSignificance : public QObject {
         const double p[] = {0.07856182371370304, 0.19745022091741563, 0.9273216888136222, 0.006703089535776287};
         const double adjusted[] = {0.23568547114110913, 0.39490044183483125, 0.9273216888136222, 0.026812358143105147};
         std::vector<TestOutcome> outcomes;
-        for (int set = 0; set < 4; ++set) outcomes.push_back(test_on_set(CompareTest::welch_seeds, compared_groups(), {}, 1, "set" + std::to_string(set)));
+        for (int set = 0; set < 4; ++set)
+            outcomes.push_back(test_on_set(CompareTest::welch_seeds, compared_groups(), {}, 1, "set" + std::to_string(set)));
         std::vector<TestOutcome*> family;
         for (TestOutcome& outcome : outcomes) family.push_back(&outcome);
         adjust_holm(family);
@@ -86,8 +88,10 @@ class TestSignificance : public QObject {
         QVERIFY(test_on_set(CompareTest::welch_seeds, other_seeds, {}, 1, "set0").has_p());
     }
     void examples_that_cannot_be_paired_say_why() {
-        QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1, "set1").reason.find("no mean over examples") != std::string::npos);
-        QVERIFY(test_on_mean(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1).reason.find("set1") != std::string::npos);
+        QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1, "set1")
+                    .reason.find("no mean over examples") != std::string::npos);
+        QVERIFY(test_on_mean(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1).reason.find("set1") !=
+                std::string::npos);
         ExampleScores shorter = example_scores();
         shorter.groups[1]["set0"].values.pop_back();
         QVERIFY(test_on_set(CompareTest::randomisation, compared_groups(), shorter, 1, "set0").reason.find("10") != std::string::npos);
@@ -98,7 +102,8 @@ class TestSignificance : public QObject {
         stop.request_stop();
         const ResamplingOptions options{.stop = stop.get_token()};
         QCOMPARE(test_on_mean(CompareTest::bootstrap, compared_groups(), example_scores(), 1, options).reason, std::string("stopped"));
-        QCOMPARE(test_on_set(CompareTest::randomisation, compared_groups(), example_scores(), 1, "set0", options).reason, std::string("stopped"));
+        QCOMPARE(test_on_set(CompareTest::randomisation, compared_groups(), example_scores(), 1, "set0", options).reason,
+                 std::string("stopped"));
     }
     void examples_are_read_from_the_store_as_means_over_seeds() {
         const TemporaryDirectory project;
@@ -106,8 +111,13 @@ class TestSignificance : public QObject {
             const RunDirectory run = sample_run(project.path(), index);
             write_attempt(run, 1, 2, "finished");
             for (const char* name : {"kept", "none"})
-                run.write_result(name, {{"name", name}, {"task_type", "retrieval"}, {"metric", "m"}, {"score", 50}, {"n", 2},
-                                        {"per_example", std::string(name) == "kept" ? Json{40 + 10.0 * static_cast<double>(index), 60} : Json::array()}});
+                run.write_result(name, {{"name", name},
+                                        {"task_type", "retrieval"},
+                                        {"metric", "m"},
+                                        {"score", 50},
+                                        {"n", 2},
+                                        {"per_example",
+                                         std::string(name) == "kept" ? Json{40 + 10.0 * static_cast<double>(index), 60} : Json::array()}});
         }
         Store store(project.path());
         store.ingest_all();

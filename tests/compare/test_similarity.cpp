@@ -1,11 +1,11 @@
 #include "compare/similarity.h"
 
 #include "common/error.h"
-#include "figure/table_export.h"
-#include "support/sample_runs.h"
 #include "compare/similarity_figures.h"
+#include "figure/table_export.h"
 #include "stats/effect_size.h"
 #include "stats/multiple_testing.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -22,7 +22,8 @@ SimilarityPair pair_of(std::string a, std::string b, double level, int texts = 4
 
 SimilaritySet set_of(double level, const std::string& fingerprint = "same") {
     SimilaritySet set;
-    set.pairs = {pair_of("classification", "clustering", level), pair_of("classification", "retrieval", level - 0.1), pair_of("clustering", "retrieval", level)};
+    set.pairs = {pair_of("classification", "clustering", level), pair_of("classification", "retrieval", level - 0.1),
+                 pair_of("clustering", "retrieval", level)};
     set.fingerprint = fingerprint;
     return set;
 }
@@ -75,7 +76,8 @@ class TestSimilarity : public QObject {
         const std::vector<SimilaritySet> seeds = {set_of(0.8), set_of(0.2, "other"), set_of(0.6)};
         const std::vector<std::string> names = {"s1", "s2", "s3"};
         std::vector<std::string> notes;
-        QCOMPARE(average_over_seeds(seeds, names, notes).pairs[0].values[0], (seeds[0].pairs[0].values[0] + seeds[2].pairs[0].values[0]) / 2);
+        QCOMPARE(average_over_seeds(seeds, names, notes).pairs[0].values[0],
+                 (seeds[0].pairs[0].values[0] + seeds[2].pairs[0].values[0]) / 2);
         QCOMPARE(notes.size(), std::size_t{1});
         QVERIFY(notes[0].find("s2") != std::string::npos);
     }
@@ -90,7 +92,7 @@ class TestSimilarity : public QObject {
         QCOMPARE(table.rows[0].cells[3].stars, 0);
     }
     void the_summary_says_what_the_chosen_test_says() {
-        const SimilaritySet high = set_of(0.80), low = set_of(0.799);   // a difference that only pairing shows
+        const SimilaritySet high = set_of(0.80), low = set_of(0.799);  // a difference that only pairing shows
         const SimilarityComparison comparison = compare_similarity("Mix", low, "IC", high, Alternative::less);
         const Table paired = similarity_summary(std::vector{comparison}, SimilarityTestKind::paired);
         const Table welched = similarity_summary(std::vector{comparison}, SimilarityTestKind::welch);
@@ -133,7 +135,8 @@ class TestSimilarity : public QObject {
         const std::vector one = {compare_similarity("A", set_of(0.4), "IC", set_of(0.9), Alternative::less)};
         const std::vector two = {one[0], compare_similarity("B", set_of(0.6), "IC", set_of(0.9), Alternative::less)};
         QCOMPARE(export_similarity(one, TableFormat::csv), export_table(similarity_table(one[0]), TableFormat::csv));
-        QCOMPARE(export_similarity(two, TableFormat::md), export_table(similarity_table(two[0]), TableFormat::md) + "\n" + export_table(similarity_table(two[1]), TableFormat::md));
+        QCOMPARE(export_similarity(two, TableFormat::md),
+                 export_table(similarity_table(two[0]), TableFormat::md) + "\n" + export_table(similarity_table(two[1]), TableFormat::md));
         QCOMPARE(parse_json(export_similarity(one, TableFormat::json), "one"), similarity_json(one[0]));
         QCOMPARE(parse_json(export_similarity(two, TableFormat::json), "two").size(), std::size_t{2});
     }
@@ -177,8 +180,10 @@ class TestSimilarity : public QObject {
         QCOMPARE(short_task_name("odd.", tasks), std::string("odd."));
     }
     void texts_are_named_by_their_setting() {
-        QCOMPARE(texts_label(parse_json(R"({"source": "debian", "view": "descriptions", "count": 128})", ""), 128), std::string("debian descriptions, 128"));
-        QCOMPARE(texts_label(parse_json(R"({"source": "file", "path": "/data/some/wiki.txt", "name": null})", ""), 5), std::string("file wiki.txt, 5"));
+        QCOMPARE(texts_label(parse_json(R"({"source": "debian", "view": "descriptions", "count": 128})", ""), 128),
+                 std::string("debian descriptions, 128"));
+        QCOMPARE(texts_label(parse_json(R"({"source": "file", "path": "/data/some/wiki.txt", "name": null})", ""), 5),
+                 std::string("file wiki.txt, 5"));
         QCOMPARE(texts_label(Json(), 7), std::string("texts, 7"));
         QCOMPARE(texts_label(Json("hostile"), 7), std::string("texts, 7"));
     }

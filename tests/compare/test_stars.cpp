@@ -12,12 +12,14 @@ namespace {
 
 constexpr int num_sets = 8;
 
-/// Means over three seeds on eight data sets, for which scipy.stats 1.17 was asked (ttest_rel and wilcoxon against EM, Holm and Benjamini-Hochberg).
+/// Means over three seeds on eight data sets, for which scipy.stats 1.17 was asked (ttest_rel and wilcoxon against EM, Holm and
+/// Benjamini-Hochberg).
 const std::map<std::string, std::array<double, num_sets>>& scores() {
-    static const std::map<std::string, std::array<double, num_sets>> all{
-        {"EM", {42.22, 51.21, 47.07, 56.69, 54.88, 58.62, 62.66, 62.68}},   {"SEM", {41.9, 50.03, 46.27, 55.83, 54.05, 57.97, 61.98, 62.68}},
-        {"IC", {42.9, 52.18, 48.74, 57.89, 55.31, 59.94, 63.84, 64.72}},    {"MoTE", {43.89, 53.65, 50.99, 61.18, 56.67, 62.14, 64.88, 64.99}},
-        {"TLR", {41.11, 50.78, 48.76, 57.96, 55.17, 58.28, 62.86, 62.72}}};
+    static const std::map<std::string, std::array<double, num_sets>> all{{"EM", {42.22, 51.21, 47.07, 56.69, 54.88, 58.62, 62.66, 62.68}},
+                                                                         {"SEM", {41.9, 50.03, 46.27, 55.83, 54.05, 57.97, 61.98, 62.68}},
+                                                                         {"IC", {42.9, 52.18, 48.74, 57.89, 55.31, 59.94, 63.84, 64.72}},
+                                                                         {"MoTE", {43.89, 53.65, 50.99, 61.18, 56.67, 62.14, 64.88, 64.99}},
+                                                                         {"TLR", {41.11, 50.78, 48.76, 57.96, 55.17, 58.28, 62.86, 62.72}}};
     return all;
 }
 
@@ -78,11 +80,17 @@ class TestStars : public QObject {
         for (const ResolvedRun& resolved : experiment.runs()) {
             const RunDirectory run = RunDirectory::create(project_.path(), experiment, resolved, false);
             write_attempt(run, 1, 3, "finished");
-            const double shift = 0.25 * (static_cast<double>(resolved.seed) - 2);   // of seeds 1, 2, 3: the mean is the known number
+            const double shift = 0.25 * (static_cast<double>(resolved.seed) - 2);  // of seeds 1, 2, 3: the mean is the known number
             for (int set = 0; set < num_sets; ++set)
-                run.write_result(fmt::format("set{}", set), {{"name", fmt::format("set{}", set)}, {"task_type", set % 2 ? "retrieval" : "classification"}, {"metric", "m"},
-                                                             {"score", scores().at(resolved.variant)[static_cast<std::size_t>(set)] + shift}, {"n", 10},
-                                                             {"metrics", Json::object()}, {"per_example", Json::array()}, {"settings", Json::object()}});
+                run.write_result(fmt::format("set{}", set),
+                                 {{"name", fmt::format("set{}", set)},
+                                  {"task_type", set % 2 ? "retrieval" : "classification"},
+                                  {"metric", "m"},
+                                  {"score", scores().at(resolved.variant)[static_cast<std::size_t>(set)] + shift},
+                                  {"n", 10},
+                                  {"metrics", Json::object()},
+                                  {"per_example", Json::array()},
+                                  {"settings", Json::object()}});
         }
         store_ = std::make_unique<Store>(project_.path());
         store_->ingest_all();
@@ -113,8 +121,11 @@ class TestStars : public QObject {
     }
     void benjamini_hochberg_adjusts_less() {
         for (const auto& [name, expected] : known())
-            QVERIFY2(near(view(CompareTest::paired_sets, Correction::benjamini_hochberg).gains[group(name)].outcome.p_adjusted, expected.bh), name.c_str());
-        QVERIFY(view(CompareTest::paired_sets, Correction::benjamini_hochberg).test_sentence.find("Benjamini-Hochberg") != std::string::npos);
+            QVERIFY2(
+                near(view(CompareTest::paired_sets, Correction::benjamini_hochberg).gains[group(name)].outcome.p_adjusted, expected.bh),
+                name.c_str());
+        QVERIFY(view(CompareTest::paired_sets, Correction::benjamini_hochberg).test_sentence.find("Benjamini-Hochberg") !=
+                std::string::npos);
         const Json json = comparison_json(comparison_, view(CompareTest::paired_sets, Correction::benjamini_hochberg));
         QVERIFY(near(json.at("test").at("means").at("SEM").at("p_bh").get<double>(), known().at("SEM").bh));
     }
@@ -129,13 +140,16 @@ class TestStars : public QObject {
         }
     }
     void each_test_names_its_assumption_and_n() {
-        for (const CompareTest test : {CompareTest::wilcoxon_sets, CompareTest::welch_sets, CompareTest::paired_seeds, CompareTest::welch_seeds}) {
+        for (const CompareTest test :
+             {CompareTest::wilcoxon_sets, CompareTest::welch_sets, CompareTest::paired_seeds, CompareTest::welch_seeds}) {
             const Table table = comparison_table(comparison_, view(test));
             std::string notes;
             for (const std::string& note : table.footnotes) notes += note + "\n";
             QVERIFY2(notes.find(std::string(compare_test_info(test).assumption)) != std::string::npos, notes.c_str());
-            if (test != CompareTest::paired_seeds)   // seeds differ alike in all groups here: no spread, no test
-                QVERIFY2(notes.find(fmt::format("n = {} {}", observations_of(test) == "seeds" ? 3 : num_sets, observations_of(test))) != std::string::npos, notes.c_str());
+            if (test != CompareTest::paired_seeds)  // seeds differ alike in all groups here: no spread, no test
+                QVERIFY2(notes.find(fmt::format("n = {} {}", observations_of(test) == "seeds" ? 3 : num_sets, observations_of(test))) !=
+                             std::string::npos,
+                         notes.c_str());
         }
     }
     void too_small_an_n_is_warned_of() {
@@ -154,7 +168,8 @@ class TestStars : public QObject {
         const Table table = significance_table(comparison_, view(CompareTest::paired_sets));
         for (const Row& row : table.rows) {
             const Known& expected = known().at(row.cells[0].text);
-            QVERIFY(near(row.cells[4].value, expected.p) && near(row.cells[5].value, expected.holm) && near(row.cells[6].value, expected.d_z));
+            QVERIFY(near(row.cells[4].value, expected.p) && near(row.cells[5].value, expected.holm) &&
+                    near(row.cells[6].value, expected.d_z));
             QCOMPARE(row.cells[1].stars, expected.stars);
         }
         QCOMPARE(table.rows.size(), std::size_t{4});

@@ -238,9 +238,12 @@ class TestDebian : public QObject {
         QCOMPARE(count({{"sections", {"libs"}}, {"other_documents", true}}), std::pair(libs.first, all.second));
         QCOMPARE(count({{"sections", {"net", "libs"}}}), all);
         const auto trained = load_training_set(entry(folder, {{"view", "synopsis_description"}, {"sections", {"net"}}}), "retrieval");
-        QVERIFY(!trained.examples.empty() && trained.examples.size() < load_training_set(entry(folder, {{"view", "synopsis_description"}}), "retrieval").examples.size());
+        QVERIFY(!trained.examples.empty() &&
+                trained.examples.size() <
+                    load_training_set(entry(folder, {{"view", "synopsis_description"}}), "retrieval").examples.size());
         EXPECT_ERROR(count({{"sections", {"nett"}}}), "no section 'nett'", "did you mean 'net'");
-        EXPECT_ERROR(load_training_set(entry(folder, {{"view", "synopsis_description"}, {"other_documents", true}}), "retrieval"), "other_documents");
+        EXPECT_ERROR(load_training_set(entry(folder, {{"view", "synopsis_description"}, {"other_documents", true}}), "retrieval"),
+                     "other_documents");
     }
     void views_made_of_tags_switch_off_where_there_are_none() {
         const fs::path folder = folder_.path() / "untagged";

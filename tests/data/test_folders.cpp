@@ -127,8 +127,11 @@ class TestFolders : public QObject {
         QCOMPARE(kind("a", R"({"text": "a", "label": 0})"), std::string("classification"));
         QCOMPARE(kind("b", R"({"sentences": ["a", "b"], "labels": [0, 1]})"), std::string("clustering"));
         QCOMPARE(kind("c", R"({"sentence1": "a", "sentence2": "b", "label": 1})"), std::string("pair_classification"));
-        QCOMPARE(kind("d", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 3.2}\n{\"sentence1\": \"a\", \"sentence2\": \"c\", \"score\": 0}"),
-                 std::string("sts"));
+        QCOMPARE(
+            kind(
+                "d",
+                "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 3.2}\n{\"sentence1\": \"a\", \"sentence2\": \"c\", \"score\": 0}"),
+            std::string("sts"));
         QCOMPARE(kind("e", R"({"query": "a", "positive": ["b"], "negative": ["c"]})"), std::string("reranking"));
         QCOMPARE(kind("f", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c", "d"], "relevance": [1, 2.5]})"),
                  std::string("summarisation"));

@@ -15,9 +15,11 @@ void put_index(const fs::path& folder) {
     for (int i = 0; i < 60; ++i) {
         const std::string n = std::to_string(i);
         const std::string name = std::string("pack") + static_cast<char>('a' + i / 26) + static_cast<char>('a' + i % 26);
-        packages += "Package: " + name + "\nDescription: synopsis " + n + "\nDescription-md5: m" + n + "\nTag: use::" + (i % 3 == 0 ? "editing" : "viewing") +
+        packages += "Package: " + name + "\nDescription: synopsis " + n + "\nDescription-md5: m" + n +
+                    "\nTag: use::" + (i % 3 == 0 ? "editing" : "viewing") +
                     ", interface::x11\nSection: " + (i % 2 == 0 ? "utils" : "games") + "\n\n";
-        translation += "Package: " + name + "\nDescription-md5: m" + n + "\nDescription-en: synopsis " + n + "\n Long text of package " + n + ".\n\n";
+        translation +=
+            "Package: " + name + "\nDescription-md5: m" + n + "\nDescription-en: synopsis " + n + "\n Long text of package " + n + ".\n\n";
     }
     put(folder / "x_main_binary-amd64_Packages", packages);
     put(folder / "x_main_i18n_Translation-en", translation);
@@ -25,9 +27,16 @@ void put_index(const fs::path& folder) {
 
 /// Records over several lines, as MEDI's file has them.
 const std::string medi =
-    Json::array({{{"query", {"Represent the question;", "who {is} \"it\"?"}}, {"pos", {"Represent the answer; ", "it is he"}}, {"neg", {"Represent the answer; ", "it is not"}}, {"task_name", "qa"}},
-                 {{"query", {"Represent the title: ", "a title"}}, {"pos", {"Represent the abstract: ", "an abstract"}}, {"task_name", "titles"}},
-                 {{"query", {"Represent the question;", "where?"}}, {"pos", {"Represent the answer; ", "there"}}, {"neg", {"Represent the answer; ", "nowhere"}}, {"task_name", "qa"}}})
+    Json::array(
+        {{{"query", {"Represent the question;", "who {is} \"it\"?"}},
+          {"pos", {"Represent the answer; ", "it is he"}},
+          {"neg", {"Represent the answer; ", "it is not"}},
+          {"task_name", "qa"}},
+         {{"query", {"Represent the title: ", "a title"}}, {"pos", {"Represent the abstract: ", "an abstract"}}, {"task_name", "titles"}},
+         {{"query", {"Represent the question;", "where?"}},
+          {"pos", {"Represent the answer; ", "there"}},
+          {"neg", {"Represent the answer; ", "nowhere"}},
+          {"task_name", "qa"}}})
         .dump(2);
 
 }  // namespace
@@ -51,7 +60,7 @@ class TestLeaves : public QObject {
         QCOMPARE(sets[0].texts[sets[0].examples[0].anchor], std::string_view("who {is} \"it\"?"));
         QCOMPARE(sets[0].texts[sets[0].negatives[1]], std::string_view("nowhere"));
         const auto own = own_instructions(sets[0]);
-        QCOMPARE(own->query, std::string("Represent the question; "));   // a blank parts it from the text
+        QCOMPARE(own->query, std::string("Represent the question; "));  // a blank parts it from the text
         QCOMPARE(own->negative, std::string("Represent the answer; "));
         QCOMPARE(own_instructions(sets[1])->document, std::string("Represent the abstract: "));
         QCOMPARE(sets[1].examples[0].num_negatives, 0U);
@@ -68,14 +77,16 @@ class TestLeaves : public QObject {
             lines += line + "\n";
         }
         put(folder_->path() / "medi.jsonl.gz", gzip(lines));
-        const auto array = load({{"source", "medi"}, {"path", "medi.json"}}), packed = load({{"source", "medi"}, {"path", "medi.jsonl.gz"}});
+        const auto array = load({{"source", "medi"}, {"path", "medi.json"}}),
+                   packed = load({{"source", "medi"}, {"path", "medi.jsonl.gz"}});
         QCOMPARE(packed.size(), array.size());
         for (std::size_t i = 0; i < array.size(); ++i) QCOMPARE(packed[i].fingerprint, array[i].fingerprint);
     }
 
     void one_name_under_two_instructions_is_two_tasks() {
-        put(folder_->path() / "m.jsonl", "{\"task\": \"t\", \"instruction\": \"A\", \"query\": \"q1\", \"document\": \"d1\", \"negatives\": [\"n1\", \"n2\"]}\n"
-                                            "{\"task\": \"t\", \"instruction\": \"B\", \"query\": \"q2\", \"document\": \"d2\"}\n");
+        put(folder_->path() / "m.jsonl",
+            "{\"task\": \"t\", \"instruction\": \"A\", \"query\": \"q1\", \"document\": \"d1\", \"negatives\": [\"n1\", \"n2\"]}\n"
+            "{\"task\": \"t\", \"instruction\": \"B\", \"query\": \"q2\", \"document\": \"d2\"}\n");
         const auto sets = load({{"source", "medi"}, {"path", "m.jsonl"}, {"name", "x"}});
         QCOMPARE(sets.size(), std::size_t{2});
         QCOMPARE(sets[0].name, std::string("x/t"));
@@ -89,7 +100,8 @@ class TestLeaves : public QObject {
 
     void a_trial_run_takes_a_few_examples_of_each_task() {
         put_index(folder_->path());
-        DataRequest request = entry({{"source", "debian_leaves"}, {"path", folder_->path().string()}, {"view", "section"}, {"min_examples", 5}});
+        DataRequest request =
+            entry({{"source", "debian_leaves"}, {"path", folder_->path().string()}, {"view", "section"}, {"min_examples", 5}});
         request.sample_limit = 50;
         const auto sets = load_training_sets(request, "retrieval");
         QCOMPARE(sets.size(), std::size_t{2});
@@ -105,21 +117,26 @@ class TestLeaves : public QObject {
         fails("[{\"query\": \"a\"", "bad.json:1", "no end");
         fails("[{\"query\": \"a\"} {\"query\": \"a\"}]", "bad.json", "task_name");
         fails("[1, 2]", "bad.json:1", "expected an object");
-        fails("\n{\"task_name\": \"t\", \"query\": [\"only a text\"], \"pos\": [\"i\", \"p\"]}", "bad.json:2", "no pair of instruction and text");
+        fails("\n{\"task_name\": \"t\", \"query\": [\"only a text\"], \"pos\": [\"i\", \"p\"]}", "bad.json:2",
+              "no pair of instruction and text");
         fails("{\"task_name\": \"t\", \"query\": \"q\", \"pos\": \" \"}", "bad.json:1", "'pos' is empty");
         fails("[{\"task_name\": \"t\", \"query\": \"q\", \"pos\": \"p\"}] more", "bad.json:1", "follows the array");
         fails("", "bad.json", "no task");
-        put(folder_->path() / "some.json", "[{\"task_name\": \"t\", \"query\": \"q\", \"pos\": \"p\"}, {\"task_name\": \"t\", \"query\": \"q\"}]");
+        put(folder_->path() / "some.json",
+            "[{\"task_name\": \"t\", \"query\": \"q\", \"pos\": \"p\"}, {\"task_name\": \"t\", \"query\": \"q\"}]");
         const auto sets = load({{"source", "medi"}, {"path", "some.json"}, {"on_error", "skip"}});
         QCOMPARE(sets[0].examples.size(), std::size_t{1});
         QCOMPARE(sets[0].card["file"]["skipped"]["records"].get<int>(), 1);
     }
 
     void a_task_file_gives_input_and_output_or_inputs_of_one_class() {
-        put(folder_->path() / "ni/task001_free.json", "{\"Definition\": [\"Say it\", \"well.\"], \"Instances\": [{\"input\": \"a\", \"output\": [\"b\", \"c\"]}, {\"input\": \"d\", \"output\": \"e\"}]}");
+        put(folder_->path() / "ni/task001_free.json",
+            "{\"Definition\": [\"Say it\", \"well.\"], \"Instances\": [{\"input\": \"a\", \"output\": [\"b\", \"c\"]}, {\"input\": \"d\", "
+            "\"output\": \"e\"}]}");
         std::string instances;
         for (int i = 0; i < 30; ++i)
-            instances += (i ? "," : "") + Json{{"input", "text " + std::to_string(i)}, {"output", Json::array({i % 2 ? "Yes" : "No"})}}.dump();
+            instances +=
+                (i ? "," : "") + Json{{"input", "text " + std::to_string(i)}, {"output", Json::array({i % 2 ? "Yes" : "No"})}}.dump();
         put(folder_->path() / "ni/task002_classes.json", "{\"Definition\": \"Is it?\", \"Instances\": [" + instances + "]}");
         const auto sets = load({{"source", "natural_instructions"}, {"path", "ni"}, {"hard_negatives", 1}});
         QCOMPARE(sets.size(), std::size_t{2});
@@ -147,14 +164,19 @@ class TestLeaves : public QObject {
 
     void the_archive_is_one_task_a_section_or_a_facet_value() {
         put_index(folder_->path());
-        const Json settings = {{"source", "debian_leaves"}, {"path", folder_->path().string()}, {"view", "section"}, {"min_examples", 5}, {"hard_negatives", 1}};
+        const Json settings = {{"source", "debian_leaves"},
+                               {"path", folder_->path().string()},
+                               {"view", "section"},
+                               {"min_examples", 5},
+                               {"hard_negatives", 1}};
         const auto sections = load(settings);
         QCOMPARE(sections.size(), std::size_t{2});
         QCOMPARE(sections[0].name, std::string("section/games"));
         QVERIFY(own_instructions(sections[1])->query.find("utils") != std::string::npos);
         for (const Example& example : sections[0].examples) {
             QCOMPARE(example.num_negatives, 1U);
-            const std::string query(sections[0].texts[example.anchor]), negative(sections[0].texts[sections[0].negatives[example.first_negative]]);
+            const std::string query(sections[0].texts[example.anchor]),
+                negative(sections[0].texts[sections[0].negatives[example.first_negative]]);
             QVERIFY(negative.find("package " + query.substr(9) + ".") == std::string::npos);
         }
         Json uses = settings;
@@ -172,7 +194,8 @@ class TestLeaves : public QObject {
         put(folder_->path() / "p.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
         const auto plain = load({{"source", "file"}, {"path", "p.jsonl"}});
         QVERIFY(!own_instructions(plain[0]));
-        const auto own = load({{"source", "file"}, {"path", "p.jsonl"}, {"instructions", {{"query", "find: "}, {"document", ""}, {"negative", nullptr}}}});
+        const auto own = load(
+            {{"source", "file"}, {"path", "p.jsonl"}, {"instructions", {{"query", "find: "}, {"document", ""}, {"negative", nullptr}}}});
         QCOMPARE(own_instructions(own[0])->query, std::string("find: "));
         QVERIFY(own[0].fingerprint != plain[0].fingerprint);
     }

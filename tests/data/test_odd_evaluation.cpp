@@ -20,7 +20,8 @@ class TestOddEvaluation : public QObject {
 
   private Q_SLOTS:
     void a_torn_file_is_named_with_its_line() {
-        EXPECT_ERROR(load_evaluation_folder(folder("torn", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 1}\n{\"sentence1\": \"c\", \"sente")),
+        EXPECT_ERROR(load_evaluation_folder(
+                         folder("torn", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 1}\n{\"sentence1\": \"c\", \"sente")),
                      "torn/test.jsonl:2", "JSON");
         const auto packed = folder_.path() / "torn_gz";
         const std::string whole = faceter::testing::gzip(std::string(5000, '\n') + "{\"sentences\": [\"a\", \"b\"], \"labels\": [0, 1]}\n");
@@ -29,7 +30,8 @@ class TestOddEvaluation : public QObject {
         EXPECT_ERROR(load_evaluation_folder(packed), "torn_gz/test.jsonl.gz");
     }
     void one_class_to_train_on_is_an_error() {
-        const auto made = folder("one_class", "{\"text\": \"a\", \"label\": 0}\n{\"text\": \"b\", \"label\": 1}\n", "{\"text\": \"c\", \"label\": \"x\"}\n");
+        const auto made = folder("one_class", "{\"text\": \"a\", \"label\": 0}\n{\"text\": \"b\", \"label\": 1}\n",
+                                 "{\"text\": \"c\", \"label\": \"x\"}\n");
         EXPECT_ERROR(load_evaluation_folder(made), "one_class", "all 1 training texts", "two different labels");
     }
     void pairs_of_one_label_are_warned_of() {
@@ -37,8 +39,10 @@ class TestOddEvaluation : public QObject {
         QVERIFY(warnings(set).find("all pairs have the label 1; average precision is then 100") != std::string::npos);
     }
     void equal_scores_cannot_correlate() {
-        EXPECT_ERROR(load_evaluation_folder(folder("flat", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 2}\n")), "flat", "a correlation needs different");
-        EXPECT_ERROR(load_evaluation_folder(folder("nan", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": \"nan\"}\n")), "test.jsonl:1", "'score' is not a number");
+        EXPECT_ERROR(load_evaluation_folder(folder("flat", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": 2}\n")), "flat",
+                     "a correlation needs different");
+        EXPECT_ERROR(load_evaluation_folder(folder("nan", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"score\": \"nan\"}\n")),
+                     "test.jsonl:1", "'score' is not a number");
     }
     void a_set_with_a_single_cluster_is_warned_of() {
         const auto set = load_evaluation_folder(folder("single", "{\"sentences\": [\"a\", \"b\"], \"labels\": [3, 3]}\n"));
@@ -50,12 +54,16 @@ class TestOddEvaluation : public QObject {
         const auto& data = std::get<MultilabelData>(set.data);
         QCOMPARE(data.label_names, (std::vector<std::string>{"1", "2"}));
         QCOMPARE(data.test_labels[0], (std::vector<std::int32_t>{0, 1}));
-        EXPECT_ERROR(load_evaluation_folder(folder("multi_bad", "{\"text\": \"a\", \"label\": [null]}\n", "{\"text\": \"b\", \"label\": [1]}\n")), "test.jsonl:1",
-                     "neither a text nor a number");
-        EXPECT_ERROR(load_evaluation_folder(folder("multi_none", "{\"text\": \"a\", \"label\": []}\n", "{\"text\": \"b\", \"label\": []}\n")), "no label at all");
+        EXPECT_ERROR(
+            load_evaluation_folder(folder("multi_bad", "{\"text\": \"a\", \"label\": [null]}\n", "{\"text\": \"b\", \"label\": [1]}\n")),
+            "test.jsonl:1", "neither a text nor a number");
+        EXPECT_ERROR(
+            load_evaluation_folder(folder("multi_none", "{\"text\": \"a\", \"label\": []}\n", "{\"text\": \"b\", \"label\": []}\n")),
+            "no label at all");
     }
     void listed_pairs_of_different_lengths_are_refused() {
-        EXPECT_ERROR(load_evaluation_folder(folder("listed", R"({"sent1": ["a", "b"], "sent2": ["c"], "labels": [0, 1]})")), "test.jsonl:1", "2, 1 and 2");
+        EXPECT_ERROR(load_evaluation_folder(folder("listed", R"({"sent1": ["a", "b"], "sent2": ["c"], "labels": [0, 1]})")), "test.jsonl:1",
+                     "2, 1 and 2");
     }
 };
 

@@ -8,7 +8,8 @@ using faceter::testing::put;
 
 namespace {
 
-/// Made by pyarrow: "classes" {text, label, when, tags, meta} of 60 training texts in two shards and 10 to test, and "search" with three documents.
+/// Made by pyarrow: "classes" {text, label, when, tags, meta} of 60 training texts in two shards and 10 to test, and "search" with three
+/// documents.
 const fs::path sets = fs::path(FACETER_SOURCE_DIR) / "tests/data/parquet";
 
 }  // namespace

@@ -16,7 +16,8 @@ class TestSubsets : public QObject {
         for (const char* language : {"de", "en"}) {
             put(folder / language / "test.jsonl", fmt::format(R"({{"sentence1": "{0} a", "sentence2": "{0} b", "score": 1}}
 {{"sentence1": "{0} c", "sentence2": "{0} d", "score": 2}}
-)", language));
+)",
+                                                              language));
         }
         return folder;
     }
@@ -56,7 +57,9 @@ class TestSubsets : public QObject {
         QCOMPARE(std::get<ClassificationData>(set.subsets[1].data).test.size(), std::size_t{2});
     }
     void an_entry_may_choose_subsets_and_one_alone_is_a_plain_set() {
-        const auto load = [](const fs::path& folder, Json names) { return load_evaluation_set(request({{"path", folder.string()}, {"subsets", names}})); };
+        const auto load = [](const fs::path& folder, Json names) {
+            return load_evaluation_set(request({{"path", folder.string()}, {"subsets", names}}));
+        };
         const auto one = load(two_languages(), {"en"});
         QVERIFY(one.subsets.empty());
         QCOMPARE(one.name, std::string("in_folders"));

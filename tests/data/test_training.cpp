@@ -164,7 +164,8 @@ class TestTraining : public QObject {
                                 "exclude_same_id", "hard_negatives"})
             QVERIFY2(schema.find(key), key);
         for (const Field& field : schema.fields) QVERIFY2(field.description.ends_with('.'), field.key.c_str());
-        QCOMPARE(schema.find("source")->choices, (std::vector<std::string>{"debian", "debian_leaves", "file", "folder", "medi", "natural_instructions"}));
+        QCOMPARE(schema.find("source")->choices,
+                 (std::vector<std::string>{"debian", "debian_leaves", "file", "folder", "medi", "natural_instructions"}));
     }
 };
 

@@ -22,7 +22,8 @@ constexpr std::int64_t dim = 8;
 /// A vector that only depends on the text and its instruction; "nan" in a text makes it NaN.
 std::vector<float> vector_of(std::string_view text, const std::string& instruction) {
     std::vector<float> v;
-    for (std::int64_t d = 0; d < dim; ++d) v.push_back(static_cast<float>(hash64(text, hash64(instruction, static_cast<std::uint64_t>(d))) % 2001) / 1000 - 1);
+    for (std::int64_t d = 0; d < dim; ++d)
+        v.push_back(static_cast<float>(hash64(text, hash64(instruction, static_cast<std::uint64_t>(d))) % 2001) / 1000 - 1);
     if (text.find("nan") != std::string_view::npos) v[2] = std::nanf("");
     return v;
 }
@@ -60,7 +61,8 @@ TrainingSet set_of(const std::string& name, const std::string& task, std::size_t
         example.positive = set.texts.intern(name + " positive " + std::to_string(i));
         example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
         example.num_negatives = static_cast<std::uint32_t>(negatives);
-        for (std::size_t k = 0; k < negatives; ++k) set.negatives.push_back(set.texts.intern(name + " negative " + std::to_string(i * 10 + k)));
+        for (std::size_t k = 0; k < negatives; ++k)
+            set.negatives.push_back(set.texts.intern(name + " negative " + std::to_string(i * 10 + k)));
         set.examples.push_back(example);
     }
     return set;
@@ -78,8 +80,9 @@ at::Tensor embed_plain(std::span<const std::string_view> texts, PairSide side) {
 }
 
 Json some_settings() {
-    return {{"method", "data_cube"}, {"task_level", true}, {"instance_level", true}, {"annealing_steps", 5000}, {"restarts", 2}, {"queries_per_task", 4},
-            {"negatives", "hardest"}, {"noise_mask", "quantile"}, {"noise_quantile", 0.2}, {"tail", "keep"}, {"temperature", nullptr}};
+    return {{"method", "data_cube"}, {"task_level", true},    {"instance_level", true}, {"annealing_steps", 5000},
+            {"restarts", 2},         {"queries_per_task", 4}, {"negatives", "hardest"}, {"noise_mask", "quantile"},
+            {"noise_quantile", 0.2}, {"tail", "keep"},        {"temperature", nullptr}};
 }
 
 }  // namespace
@@ -91,7 +94,8 @@ class TestDataCube : public QObject {
     int opened_ = 0;
 
     std::unique_ptr<Curriculum> make(const fs::path& cache = {}) {
-        return make_data_cube(context_, [this] { return std::make_unique<FakeTeacher>(&opened_); }, cache);
+        return make_data_cube(
+            context_, [this] { return std::make_unique<FakeTeacher>(&opened_); }, cache);
     }
 
   private Q_SLOTS:
@@ -129,8 +133,11 @@ class TestDataCube : public QObject {
                         sum += s / static_cast<double>(negatives);
                         hardest = std::max(hardest, s);
                     }
-                    if (negatives == 0) sum = hardest = slow_cosine(query, vector_of(set.texts[set.examples[static_cast<std::size_t>(stand_in_negative(set, i))].positive], "p"));
-                    const double expected = slow_cosine(query, vector_of(set.texts[e.positive], "p")) - (mode == DifficultySettings::Negatives::hardest ? hardest : sum);
+                    if (negatives == 0)
+                        sum = hardest = slow_cosine(
+                            query, vector_of(set.texts[set.examples[static_cast<std::size_t>(stand_in_negative(set, i))].positive], "p"));
+                    const double expected = slow_cosine(query, vector_of(set.texts[e.positive], "p")) -
+                                            (mode == DifficultySettings::Negatives::hardest ? hardest : sum);
                     QVERIFY(std::abs(found.phi[i] - expected) < 1e-5);
                     QCOMPARE((found.marks[i] & drawn_negative) != 0, negatives == 0);
                 }
@@ -142,9 +149,11 @@ class TestDataCube : public QObject {
         const TrainingSet set = set_of("s", "t", 50, 2);
         const TaskDifficulty whole = measure_difficulty(set, all_of(set), embed_plain, {DifficultySettings::Negatives::hardest, 100'000});
         std::size_t largest = 0;
-        const EmbedSide counted = [&](auto texts, PairSide side) { return largest = std::max(largest, texts.size()), embed_plain(texts, side); };
+        const EmbedSide counted = [&](auto texts, PairSide side) {
+            return largest = std::max(largest, texts.size()), embed_plain(texts, side);
+        };
         QVERIFY(measure_difficulty(set, all_of(set), counted, {DifficultySettings::Negatives::hardest, 12}).phi == whole.phi);
-        QVERIFY(largest <= 8);   // never all embeddings in memory
+        QVERIFY(largest <= 8);  // never all embeddings in memory
         const std::vector<std::uint32_t> some{3, 41, 7};
         const TaskDifficulty part = measure_difficulty(set, some, embed_plain, {});
         for (std::size_t k = 0; k < some.size(); ++k) QCOMPARE(part.phi[k], whole.phi[some[k]]);
@@ -152,7 +161,7 @@ class TestDataCube : public QObject {
 
     void a_stand_in_has_another_text_and_duplicates_and_single_examples_are_marked() {
         TrainingSet set = set_of("s", "t", 200, 0);
-        for (std::size_t i = 0; i < 199; ++i) set.examples[i].positive = set.examples[0].positive;   // one text but for the last
+        for (std::size_t i = 0; i < 199; ++i) set.examples[i].positive = set.examples[0].positive;  // one text but for the last
         for (std::uint32_t i = 0; i < 200; ++i) {
             const auto other = static_cast<std::size_t>(stand_in_negative(set, i));
             QVERIFY(set.examples[other].positive != set.examples[i].positive);
@@ -187,7 +196,8 @@ class TestDataCube : public QObject {
     }
 
     void bands_are_those_of_the_paper() {
-        for (const auto& [ratio, band] : std::map<double, std::string>{{0.0, "mild"}, {0.49, "mild"}, {0.5, "moderate"}, {0.8, "moderate"}, {0.81, "severe"}})
+        for (const auto& [ratio, band] :
+             std::map<double, std::string>{{0.0, "mild"}, {0.49, "mild"}, {0.5, "moderate"}, {0.8, "moderate"}, {0.81, "severe"}})
             QCOMPARE(QString::fromStdString(band_of(ratio)), QString::fromStdString(band));
         QCOMPARE(band_of(std::nan("")), std::string("-"));
     }
@@ -210,7 +220,7 @@ class TestDataCube : public QObject {
                 QCOMPARE(batch.temperature, batch.task == "retrieval" ? 0.03 : 0.06);
             }
             QCOMPARE(seen.size(), std::size_t{173});
-            QCOMPARE(masked[0], std::size_t{20});   // a fifth
+            QCOMPARE(masked[0], std::size_t{20});  // a fifth
             QCOMPARE(masked[2], std::size_t{12});
             QCOMPARE(masked[3], std::size_t{0});
         }
@@ -225,13 +235,14 @@ class TestDataCube : public QObject {
         for (const bool levels : {true, false}) {
             context_.settings["task_level"] = context_.settings["instance_level"] = levels;
             const auto first = make(), second = make();
-            for (int i = 0; i < 18; ++i) first->next();   // into the second epoch
+            for (int i = 0; i < 18; ++i) first->next();  // into the second epoch
             second->restore(parse_json(first->state().dump(), "state"));
             for (int i = 0; i < 30; ++i) {
                 const BatchPlan a = first->next(), b = second->next();
                 QVERIFY(a.keep == b.keep);
                 QCOMPARE(a.items.size(), b.items.size());
-                for (std::size_t k = 0; k < a.items.size(); ++k) QVERIFY(a.items[k].set == b.items[k].set && a.items[k].example == b.items[k].example);
+                for (std::size_t k = 0; k < a.items.size(); ++k)
+                    QVERIFY(a.items[k].set == b.items[k].set && a.items[k].example == b.items[k].example);
             }
         }
     }
@@ -297,12 +308,15 @@ class TestDataCube : public QObject {
         const Table table = plan_table(record, plan, "run");
         table.validate();
         const std::string notes = Json(table.footnotes).dump();
-        for (const char* piece : {"r1: 1 examples have an embedding under the teacher that is not finite", "c1: 64 examples have no negative", "c2: the task has one example",
-                                  "c2: 1 examples have no negative and the task no other positive"})
+        for (const char* piece :
+             {"r1: 1 examples have an embedding under the teacher that is not finite", "c1: 64 examples have no negative",
+              "c2: the task has one example", "c2: 1 examples have no negative and the task no other positive"})
             QVERIFY2(notes.find(piece) != std::string::npos, (notes + " lacks " + piece).c_str());
         const RandomOrders random = random_orders(record.similarities, 50, 1);
         tour_table(record, random, "run").validate();
-        for (const Figure& figure : {tour_figure(record, random, "run"), energy_figure(record, random, "run"), similarity_figure(record, "run")}) figure.validate();
+        for (const Figure& figure :
+             {tour_figure(record, random, "run"), energy_figure(record, random, "run"), similarity_figure(record, "run")})
+            figure.validate();
     }
 
     void no_data_is_an_error_that_says_where_to_add_some() {

@@ -22,12 +22,14 @@ TaskDifficulty task_of(const std::string& name, std::size_t examples, std::uint6
     RandomStream random(seed, "test/" + name);
     TaskDifficulty task;
     task.name = name;
-    for (std::size_t i = 0; i < examples; ++i) task.phi.push_back(static_cast<float>(random.below(50)) / 50);   // with ties
+    for (std::size_t i = 0; i < examples; ++i) task.phi.push_back(static_cast<float>(random.below(50)) / 50);  // with ties
     task.marks.assign(examples, 0);
     return task;
 }
 
-std::vector<TaskDifficulty> uneven() { return {task_of("large", 1003), task_of("one", 1), task_of("middle", 64), task_of("small", 9), task_of("even", 32)}; }
+std::vector<TaskDifficulty> uneven() {
+    return {task_of("large", 1003), task_of("one", 1), task_of("middle", 64), task_of("small", 9), task_of("even", 32)};
+}
 
 using Batches = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 
@@ -143,8 +145,9 @@ class TestPlan : public QObject {
             settings.tail = tail;
             return Plan(uneven(), some_tour, settings);
         };
-        const Plan keep = plan_with(PlanSettings::Tail::keep), merge = plan_with(PlanSettings::Tail::merge), drop = plan_with(PlanSettings::Tail::drop);
-        QCOMPARE(keep.counts()[0].short_batches, std::size_t{1});       // 1003 = 62 x 16 + 11
+        const Plan keep = plan_with(PlanSettings::Tail::keep), merge = plan_with(PlanSettings::Tail::merge),
+                   drop = plan_with(PlanSettings::Tail::drop);
+        QCOMPARE(keep.counts()[0].short_batches, std::size_t{1});  // 1003 = 62 x 16 + 11
         QCOMPARE(keep.counts()[0].batches, std::size_t{63});
         QCOMPARE(merge.counts()[0].batches, std::size_t{62});
         QCOMPARE(merge.counts()[0].merged, std::size_t{1});
@@ -153,8 +156,8 @@ class TestPlan : public QObject {
         QCOMPARE(merge.num_examples(), keep.num_examples());
         QCOMPARE(drop.counts()[0].dropped, std::size_t{11});
         QCOMPARE(drop.num_examples(), keep.num_examples() - 11);
-        QCOMPARE(drop.counts()[1].batches, std::size_t{1});             // the only batch of a task stays
-        QCOMPARE(drop.counts()[4].short_batches, std::size_t{0});       // 32 = 2 x 16
+        QCOMPARE(drop.counts()[1].batches, std::size_t{1});        // the only batch of a task stays
+        QCOMPARE(drop.counts()[4].short_batches, std::size_t{0});  // 32 = 2 x 16
     }
 
     void the_noise_mask_takes_the_most_difficult_share_of_each_task_away() {

@@ -73,7 +73,8 @@ class TestTour : public QObject {
                     Tour swapped = tour;
                     std::swap(swapped[i], swapped[j]);
                     const double expected = tour_total(s, swapped) - tour_total(s, tour);
-                    QVERIFY2(std::abs(swap_gain(s, tour, i, j) - expected) < 1e-5, qPrintable(QString("%1 %2 of %3").arg(i).arg(j).arg(tasks)));
+                    QVERIFY2(std::abs(swap_gain(s, tour, i, j) - expected) < 1e-5,
+                             qPrintable(QString("%1 %2 of %3").arg(i).arg(j).arg(tasks)));
                 }
         }
     }

@@ -55,7 +55,7 @@ class TestEmbeddingFile : public QObject {
         EmbeddingFile file(path, 1 << 20);
         QCOMPARE(count_good(file, keys, 8), 100);
         QCOMPARE(count_good(file, keys_from(1000, 5), 8), 0);
-        QCOMPARE(count_good(file, keys, 16), 0);   // of another width: not ours
+        QCOMPARE(count_good(file, keys, 16), 0);  // of another width: not ours
     }
     void a_key_is_kept_once() {
         EmbeddingFile file(folder_.path() / "once.sqlite", 1 << 20);
@@ -68,7 +68,7 @@ class TestEmbeddingFile : public QObject {
         const auto old = keys_from(0, 50), used = keys_from(100, 40), fresh = keys_from(200, 40);
         file.write(old, 8, rows_of(old, 8).data());
         file.write(used, 8, rows_of(used, 8).data());
-        QCOMPARE(count_good(file, keys_from(0, 5), 8), 5);   // used again
+        QCOMPARE(count_good(file, keys_from(0, 5), 8), 5);  // used again
         file.write(fresh, 8, rows_of(fresh, 8).data());
         QVERIFY(file.size() <= 100 * 8 * 4);
         QCOMPARE(count_good(file, fresh, 8), 40);
@@ -86,7 +86,8 @@ class TestEmbeddingFile : public QObject {
                 try {
                     EmbeddingFile file(path, 1 << 22);
                     for (std::uint64_t part = 0; part < 10; ++part) {
-                        const auto keys = keys_from(100 * part + 50 * static_cast<std::uint64_t>(child), 100);   // half of them a sibling's as well
+                        const auto keys =
+                            keys_from(100 * part + 50 * static_cast<std::uint64_t>(child), 100);  // half of them a sibling's as well
                         file.write(keys, 8, rows_of(keys, 8).data());
                         wrong += count_good(file, keys, 8) != 100;
                     }
@@ -124,7 +125,7 @@ class TestEmbeddingFile : public QObject {
             ::waitpid(pid, nullptr, 0);
             EmbeddingFile file(path, 1 << 24);
             QVERIFY(count_good(file, keys_from(0, 500), 32) >= 0);
-            QCOMPARE(file.size() % (500 * 32 * 4), std::uint64_t{0});   // a write is there whole or not at all
+            QCOMPARE(file.size() % (500 * 32 * 4), std::uint64_t{0});  // a write is there whole or not at all
         }
     }
     void a_damaged_file_is_made_new() {

@@ -46,7 +46,8 @@ class TestEvaluateSets : public QObject {
         QCOMPARE(result.n, std::size_t{3});
     }
     void shorter_and_coarser_forms_are_scored_from_one_embedding_of_each_text() {
-        const auto set = bitext("mixed", table({"a cat", "the dog runs", "rain", "wet streets"}), table({"cats", "dogs run", "it rains", "a wet street"}));
+        const auto set = bitext("mixed", table({"a cat", "the dog runs", "rain", "wet streets"}),
+                                table({"cats", "dogs run", "it rains", "a wet street"}));
         const std::int64_t dim = model_->dim();
         CachedEmbedder embedder(*model_);
         FormScores scores{dim, embedding_forms({dim / 2}, {"int8", "binary"}, dim), {}};
@@ -56,7 +57,7 @@ class TestEvaluateSets : public QObject {
         QCOMPARE(embedder.misses(), std::size_t{8});
         EXPECT_CLOSE(scores.results[0][0].score, evaluate(set).score, "whole");
         const std::string_view text = "a cat";
-        QCOMPARE(embedder.embed({&text, 1}, Route{}).size(1), dim);   // whole again
+        QCOMPARE(embedder.embed({&text, 1}, Route{}).size(1), dim);  // whole again
         QCOMPARE(scores.table("tiny").rows.size(), std::size_t{6});
         scores.figure("tiny").validate();
     }
@@ -65,7 +66,8 @@ class TestEvaluateSets : public QObject {
         const EmbeddingForm prefix{2, Precision::float32}, bytes{0, Precision::int8}, signs{3, Precision::binary};
         QVERIFY(at::allclose(prefix.applied(rows, true), at::tensor({0.6f, -0.8f, 0.894427f, 0.447214f}).view({2, 2}), 1e-5, 1e-5));
         QVERIFY(at::equal(bytes.applied(rows, false), at::tensor({95.0f, -127.0f, 0.0f, 0.0f, 64.0f, 32.0f, -16.0f, 127.0f}).view({2, 4})));
-        QVERIFY(at::allclose(signs.applied(rows, true) * std::sqrt(3.0), at::tensor({1.0f, -1.0f, -1.0f, 1.0f, 1.0f, -1.0f}).view({2, 3}), 1e-5, 1e-5));
+        QVERIFY(at::allclose(signs.applied(rows, true) * std::sqrt(3.0), at::tensor({1.0f, -1.0f, -1.0f, 1.0f, 1.0f, -1.0f}).view({2, 3}),
+                             1e-5, 1e-5));
         QCOMPARE(prefix.bytes(4), std::int64_t{8});
         QCOMPARE(signs.bytes(4), std::int64_t{1});
         QCOMPARE(signs.name(4), std::string("3 binary"));
@@ -105,14 +107,15 @@ class TestEvaluateSets : public QObject {
         EXPECT_CLOSE(result.score, 100.0, "accuracy");
         EXPECT_CLOSE(result.metrics.at("lrap"), 100.0, "LRAP");
         QCOMPARE(result.draws.size(), std::size_t{10});
-        QCOMPARE(result.settings.at("labels").get<int>(), 2);   // those of the test part
+        QCOMPARE(result.settings.at("labels").get<int>(), 2);  // those of the test part
     }
     void an_embedding_that_is_not_finite_is_an_error_that_names_set_and_text() {
         auto broken = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
         const at::NoGradGuard no_grad;
         broken->encoders.front()->parameters().front().tensor.fill_(std::numeric_limits<float>::quiet_NaN());
         CachedEmbedder embedder(*broken);
-        EXPECT_ERROR(evaluate_set(embedder, bitext("broken", table({"a cat"}), table({"a cat"})), {}), "data set 'broken'", "'a cat'", "not finite");
+        EXPECT_ERROR(evaluate_set(embedder, bitext("broken", table({"a cat"}), table({"a cat"})), {}), "data set 'broken'", "'a cat'",
+                     "not finite");
     }
     void a_file_of_embeddings_spares_a_second_process_the_model() {
         const TemporaryDirectory folder;
@@ -128,7 +131,7 @@ class TestEvaluateSets : public QObject {
         QCOMPARE(kept, static_cast<std::uint64_t>(3 * model_->dim() * 4));
         QVERIFY(at::equal(second.embed(texts, route), wanted));
         QCOMPARE(file->size(), kept);
-        second.embed(texts, {"document: ", 0, 0});   // another instruction is another embedding
+        second.embed(texts, {"document: ", 0, 0});  // another instruction is another embedding
         QCOMPARE(file->size(), 2 * kept);
     }
 };

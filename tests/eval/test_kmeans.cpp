@@ -92,10 +92,9 @@ class TestKMeans : public QObject {
                                       {900, 12, 60, 3, 7, 35, 122.340439, {1, 10, 4, 1, 3, 1, 4, 2, 10, 11, 4, 1}}};
         for (const Case& c : cases) {
             const Clouds data = uneven_clouds(c.rows);
-            const auto result = mini_batch_kmeans(data.view(), {.num_clusters = c.clusters,
-                                                                .num_starts = c.starts,
-                                                                .seed = static_cast<std::uint32_t>(c.seed),
-                                                                .batch_size = c.batch});
+            const auto result = mini_batch_kmeans(
+                data.view(),
+                {.num_clusters = c.clusters, .num_starts = c.starts, .seed = static_cast<std::uint32_t>(c.seed), .batch_size = c.batch});
             QCOMPARE(result.iterations, c.batches);
             QVERIFY2(std::abs(result.inertia / c.inertia - 1) < 1e-5, std::to_string(result.inertia).c_str());
             QCOMPARE(std::vector<std::int32_t>(result.labels.begin(), result.labels.begin() + 12), c.labels);

@@ -39,7 +39,7 @@ class TestMetricMeasures : public QObject {
         const std::vector<std::pair<std::uint32_t, int>> judgements{{1, 3}, {2, 1}, {3, 2}, {7, 0}};
         RetrievalScores scores;
         scores.add(ranking, judgements);
-        scores.add({}, judgements);   // nothing found: zeros that count
+        scores.add({}, judgements);  // nothing found: zeros that count
         const auto metrics = scores.metrics();
         QCOMPARE(metrics.size(), 6 * retrieval_cutoffs.size());
         for (const std::size_t k : retrieval_cutoffs) {
@@ -62,16 +62,17 @@ class TestMetricMeasures : public QObject {
         Labels relevant(12, 0);
         many[0] = 0;
         relevant[0] = 1;
-        QCOMPARE(reranking_scores(many, relevant).reciprocal_rank, 0.0);   // not among the best 10
+        QCOMPARE(reranking_scores(many, relevant).reciprocal_rank, 0.0);  // not among the best 10
     }
     void neighbours_vote_label_by_label() {
         const std::vector<float> train{0, 1, 2, 10, 11};
         const std::vector<LabelSet> labels{{0}, {0, 1}, {1}, {2}, {2}};
         const std::vector<float> test{0.5f, 10.4f};
         const auto predicted = nearest_neighbour_labels({train.data(), 5, 1}, labels, {test.data(), 2, 1}, 3);
-        QCOMPARE(predicted[0], (LabelSet{0, 1}));   // two of three have label 0, two have label 1
+        QCOMPARE(predicted[0], (LabelSet{0, 1}));  // two of three have label 0, two have label 1
         QCOMPARE(predicted[1], (LabelSet{2}));
-        EXPECT_ERROR(nearest_neighbour_labels({train.data(), 2, 1}, std::span(labels).first(2), {test.data(), 2, 1}, 5), "2 training texts", "5 nearest");
+        EXPECT_ERROR(nearest_neighbour_labels({train.data(), 2, 1}, std::span(labels).first(2), {test.data(), 2, 1}, 5), "2 training texts",
+                     "5 nearest");
     }
     /// scikit-learn gives the same: accuracy 1/3, macro F1 (1 + 0 + 0)/3, LRAP (1 + (1/1 + 2/3)/2 + 1/3)/3.
     void multilabel_measures_give_known_numbers() {

@@ -124,7 +124,9 @@ struct Drawn {
             truth.push_back(static_cast<std::int32_t>(i < 2 ? i : random.below(kinds)));
             predicted.push_back(static_cast<std::int32_t>(random.below(kinds)));
         }
-        Json found = {{"accuracy", accuracy(truth, predicted)}, {"macro_f1", macro_f1(truth, predicted)}, {"weighted_f1", weighted_f1(truth, predicted)},
+        Json found = {{"accuracy", accuracy(truth, predicted)},
+                      {"macro_f1", macro_f1(truth, predicted)},
+                      {"weighted_f1", weighted_f1(truth, predicted)},
                       {"v_measure", cluster_agreement(truth, predicted).v_measure}};
         if (kinds == 2) found["ap"] = average_precision(std::vector<double>(predicted.begin(), predicted.end()), truth);
         cases[name("labels", round)] = {{"truth", truth}, {"predicted", predicted}};
@@ -202,7 +204,8 @@ class TestMetricPeers : public QObject {
         const TemporaryDirectory folder;
         const fs::path in = folder.path() / "cases.json", out = folder.path() / "results.json";
         write_file_atomic(in, drawn.cases.dump());
-        const ChildResult peers = run_child({python, FACETER_SOURCE_DIR "/tests/eval/metric_peers.py", in.string(), out.string()}, std::chrono::seconds(300), 1 << 20);
+        const ChildResult peers = run_child({python, FACETER_SOURCE_DIR "/tests/eval/metric_peers.py", in.string(), out.string()},
+                                            std::chrono::seconds(300), 1 << 20);
         QVERIFY2(peers.exit_code == 0, peers.last_lines.c_str());
         compare(drawn.ours, read_json(out), "");
         QVERIFY(compared_ > 1000);

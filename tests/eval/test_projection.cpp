@@ -22,11 +22,13 @@ at::Tensor cloud(std::int64_t n, std::int64_t dim) {
     return points;
 }
 
-double product(const std::vector<double>& a, const std::vector<double>& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
 
 double variance_of(const std::vector<float>& values) {
     double sum = 0;
-    for (const float v : values) sum += static_cast<double>(v) * v;   // centred already
+    for (const float v : values) sum += static_cast<double>(v) * v;  // centred already
     return sum;
 }
 
@@ -67,7 +69,8 @@ class TestProjection : public QObject {
         QCOMPARE(once.x, again.x);
         QCOMPARE(once.y, again.y);
         for (int c = 0; c < 2; ++c) {
-            const auto largest = std::max_element(once.axes[c].begin(), once.axes[c].end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+            const auto largest =
+                std::max_element(once.axes[c].begin(), once.axes[c].end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
             QVERIFY(*largest > 0);
             for (std::size_t i = 0; i < 5; ++i) QVERIFY(std::abs(once.axes[c][i] - mirrored.axes[c][i]) < 1e-9);
         }

@@ -1,5 +1,5 @@
-#include "support/sample_runs.h"
 #include "store/store.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;

@@ -52,15 +52,20 @@ class TestExperiment : public QObject {
     }
     void one_instruction_serves_both_roles() {
         const Json settings = parse_sample().runs()[1].settings;
-        QCOMPARE(settings["tasks"]["clustering"]["instructions"].dump(), std::string(R"({"query":"clustering: ","document":"clustering: "})"));
+        QCOMPARE(settings["tasks"]["clustering"]["instructions"].dump(),
+                 std::string(R"({"query":"clustering: ","document":"clustering: "})"));
         EXPECT_ERROR(parse_sample(with(sample, "{text: \"clustering: \"}", "{text: a, query: b}")), "/base/quick.yaml:9:19", "'text'");
     }
-    void the_name_is_the_files_where_none_is_given() { QCOMPARE(parse_sample(with(sample, "name: quick\n", "")).name(), std::string("quick")); }
+    void the_name_is_the_files_where_none_is_given() {
+        QCOMPARE(parse_sample(with(sample, "name: quick\n", "")).name(), std::string("quick"));
+    }
     void no_baseline_where_it_is_switched_off() {
         QCOMPARE(parse_sample(with(sample, "evaluation:", "evaluation:\n  baseline: false")).runs().size(), std::size_t{4});
     }
     void a_sweep_makes_all_combinations_and_variants_keep_to_their_own_axes() {
-        const auto runs = parse_sample(sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5], variants.Mix.placement: [every, every_other]}\n").runs();
+        const auto runs =
+            parse_sample(sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5], variants.Mix.placement: [every, every_other]}\n")
+                .runs();
         QCOMPARE(runs.size(), std::size_t{1 + 2 * 2 + 4 * 2});
         QCOMPARE(runs[1].point, std::string("learning_rate=1.0e-5"));
         QCOMPARE(runs[1].settings["training"]["learning_rate"].get<double>(), 1e-5);
@@ -74,8 +79,10 @@ class TestExperiment : public QObject {
         QCOMPARE(std::count_if(runs.begin(), runs.end(), [](const ResolvedRun& run) { return run.method == "start"; }), std::ptrdiff_t{2});
     }
     void a_wrong_sweep_value_is_reported_where_it_stands() {
-        EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: [16, none]}\n"), "/base/quick.yaml:16:35", "training.batch_size is 'none'");
-        EXPECT_ERROR(parse_sample(sample + "sweep: {training.bach_size: [16]}\n"), "unknown setting 'bach_size' in training", "did you mean 'batch_size'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: [16, none]}\n"), "/base/quick.yaml:16:35",
+                     "training.batch_size is 'none'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.bach_size: [16]}\n"), "unknown setting 'bach_size' in training",
+                     "did you mean 'batch_size'");
         EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: 16}\n"), "expected a list of values");
         EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: []}\n"), "an empty list");
         EXPECT_ERROR(parse_sample(sample + "sweep: {seeds: [1, 2]}\n"), "list the seeds under 'seeds'");
@@ -84,30 +91,35 @@ class TestExperiment : public QObject {
     void a_sweep_without_end_is_refused() {
         std::string axis = "[0";
         for (int i = 1; i < 150; ++i) axis += fmt::format(", {}", i);
-        EXPECT_ERROR(parse_sample(sample + "sweep: {training.accumulate: " + axis + "], training.epochs: " + axis + "]}\n"), "more than 10000 points");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.accumulate: " + axis + "], training.epochs: " + axis + "]}\n"),
+                     "more than 10000 points");
     }
     void unknown_methods_name_the_nearest() {
-        EXPECT_ERROR(parse_sample(with(sample, "method: dense", "method: dens")), "/base/quick.yaml:11:16", "unknown variant method 'dens' in variants.EM",
-                     "did you mean 'dense'?", "(known: dense, mixture)");
+        EXPECT_ERROR(parse_sample(with(sample, "method: dense", "method: dens")), "/base/quick.yaml:11:16",
+                     "unknown variant method 'dens' in variants.EM", "did you mean 'dense'?", "(known: dense, mixture)");
         EXPECT_ERROR(parse_sample(with(sample, "{method: dense}", "{}")), "variants.EM.method is missing", "known: dense, mixture");
         EXPECT_ERROR(parse_sample(with(sample, "{method: dense}", "dense")), "variants.EM is a single value");
         EXPECT_ERROR(parse_sample(sample + "objective: {method: infonse}\n"), "did you mean 'infonce'?");
         EXPECT_ERROR(parse_sample(sample + "curriculum: {method: task_aware, x: 1}\n"), "unknown setting 'x' in curriculum");
     }
     void a_methods_settings_are_checked() {
-        EXPECT_ERROR(parse_sample(with(sample, "every_other", "every_othr")), "/base/quick.yaml:12:37", "variants.Mix.placement", "did you mean 'every_other'?");
+        EXPECT_ERROR(parse_sample(with(sample, "every_other", "every_othr")), "/base/quick.yaml:12:37", "variants.Mix.placement",
+                     "did you mean 'every_other'?");
         EXPECT_ERROR(parse_sample(with(sample, "placement:", "place:")), "unknown setting 'place' in variants.Mix");
     }
     void all_problems_of_a_file_come_at_once() {
-        EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"), "unknown setting 'batch'", "tasks.odd.weight",
-                     "tasks.odd has no type", "unknown variant method 'no'", "seeds is an empty list");
+        EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"),
+                     "unknown setting 'batch'", "tasks.odd.weight", "tasks.odd has no type", "unknown variant method 'no'",
+                     "seeds is an empty list");
     }
     void reserved_and_odd_variant_names_are_refused() {
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "start:")), "'start' cannot be a variant's name");
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "a.b:")), "cannot be a variant's name");
     }
     void a_stage_takes_over_what_it_does_not_say() {
-        const std::string stages = "training: {batch_size: 16, learning_rate: 1.0e-4}\nstages:\n  - {name: weak, tasks: [retrieval]}\n  - {name: fine, training: {learning_rate: 2.0e-5}, objective: {method: infonce, symmetric: true}}\n";
+        const std::string stages =
+            "training: {batch_size: 16, learning_rate: 1.0e-4}\nstages:\n  - {name: weak, tasks: [retrieval]}\n  - {name: fine, training: "
+            "{learning_rate: 2.0e-5}, objective: {method: infonce, symmetric: true}}\n";
         const Json settings = parse_sample(sample + stages).runs()[1].settings;
         QCOMPARE(settings["stages"].size(), std::size_t{2});
         const Json &weak = settings["stages"][0], &fine = settings["stages"][1];
@@ -121,9 +133,11 @@ class TestExperiment : public QObject {
     void what_is_wrong_with_a_stage_is_reported_where_it_stands() {
         EXPECT_ERROR(parse_sample(sample + "stages: {name: a}\n"), "/base/quick.yaml:16:", "stages is a map; expected a list");
         EXPECT_ERROR(parse_sample(sample + "stages: [{tasks: [retrieval]}]\n"), "stages[0].name");
-        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, tasks: [retreival]}]\n"), "unknown task 'retreival'", "did you mean 'retrieval'?");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, tasks: [retreival]}]\n"), "unknown task 'retreival'",
+                     "did you mean 'retrieval'?");
         EXPECT_ERROR(parse_sample(sample + "stages: [{name: a}, {name: a}]\n"), "two stages are called 'a'");
-        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, training: {bach_size: 4}}]\n"), "/base/quick.yaml:16:", "unknown setting 'bach_size' in stages[0].training");
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, training: {bach_size: 4}}]\n"),
+                     "/base/quick.yaml:16:", "unknown setting 'bach_size' in stages[0].training");
         EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, curriculum: {method: statik}}]\n"), "did you mean 'static'?");
     }
     void a_trial_run_shortens_every_stage() {
@@ -140,7 +154,8 @@ class TestExperiment : public QObject {
     }
     void nothing_to_run_is_an_error() { EXPECT_ERROR(parse_sample("tasks: {sts: }\nevaluation: {baseline: false}\n"), "nothing to run"); }
     void an_unknown_evaluation_task_is_named() {
-        EXPECT_ERROR(parse_sample(with(sample, "path: scifact", "path: scifact, task: retreival")), "unknown task 'retreival'", "did you mean 'retrieval'?");
+        EXPECT_ERROR(parse_sample(with(sample, "path: scifact", "path: scifact, task: retreival")), "unknown task 'retreival'",
+                     "did you mean 'retrieval'?");
     }
     void overrides_and_seeds_come_from_the_command_line() {
         const auto runs = parse_sample(sample, {{"training.batch_size=8", "variants.Mix.placement=every"}, {7}, false}).runs();
@@ -163,7 +178,9 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(experiment.check_files(), "/base/pairs.tsv", "tasks.retrieval.train[0]");
         EXPECT_ERROR(Experiment::load("/nowhere/x.yaml", sample_catalogue()), "/nowhere/x.yaml", "No such file");
     }
-    void the_same_file_resolves_to_the_same_settings() { QCOMPARE(parse_sample().runs()[2].settings.dump(), parse_sample().runs()[2].settings.dump()); }
+    void the_same_file_resolves_to_the_same_settings() {
+        QCOMPARE(parse_sample().runs()[2].settings.dump(), parse_sample().runs()[2].settings.dump());
+    }
     void the_json_schema_offers_the_catalogues_methods() {
         const Json schema = experiment_json_schema(sample_catalogue());
         const Json& options = schema["properties"]["variants"]["additionalProperties"]["oneOf"];

@@ -47,8 +47,13 @@ class TestSuite : public QObject {
     /// MoTE, Tables 2 and 3: 15 + 12 + 11 and 4 + 3 + 10 + 1.
     void mteb_english_has_the_papers_56_data_sets() {
         const auto counts = count_types(find_suite("mteb-english-56"));
-        QCOMPARE(counts, (std::map<std::string, int>{{"retrieval", 15}, {"classification", 12}, {"clustering", 11}, {"reranking", 4}, {"pair_classification", 3},
-                                                      {"sts", 10}, {"summarisation", 1}}));
+        QCOMPARE(counts, (std::map<std::string, int>{{"retrieval", 15},
+                                                     {"classification", 12},
+                                                     {"clustering", 11},
+                                                     {"reranking", 4},
+                                                     {"pair_classification", 3},
+                                                     {"sts", 10},
+                                                     {"summarisation", 1}}));
         QCOMPARE(count_types(find_suite("mote")), counts);
         QCOMPARE(find_suite("beir-15").sets.size(), std::size_t{15});
         QCOMPARE(find_suite("data-cube").sets.size(), std::size_t{28});
@@ -65,18 +70,20 @@ class TestSuite : public QObject {
         QCOMPARE(entry("amazon_counterfactual").at("examples_per_label").get<int>(), 32);
         QVERIFY(entry("arguana").at("exclude_same_id").get<bool>() && entry("quora").at("exclude_same_id").get<bool>());
         QCOMPARE(entry("sts17").at("subsets"), Json({"en-en"}));
-        QVERIFY(entry("nq").empty());   // only what differs from the defaults
+        QVERIFY(entry("nq").empty());  // only what differs from the defaults
     }
     void unseen_tasks_take_a_seen_tasks_instruction_and_expert() {
         for (const SuiteSet& set : find_suite("mote").sets) {
             const bool unseen = set.task_type != "retrieval" && set.task_type != "classification" && set.task_type != "clustering";
             QCOMPARE(set.entry.contains("as"), unseen);
-            if (unseen) QCOMPARE(set.entry.at("as").get<std::string>(), std::string(set.task_type == "reranking" ? "retrieval" : "classification"));
+            if (unseen)
+                QCOMPARE(set.entry.at("as").get<std::string>(), std::string(set.task_type == "reranking" ? "retrieval" : "classification"));
             QVERIFY(set.entry.contains("query_instruction"));
         }
     }
     void a_plan_finds_folders_by_any_of_their_names_and_lists_what_is_missing() {
-        for (const char* name : {"TREC-COVID", "webis-touche2020", "SciFact", "unrelated"}) fs::create_directories(folder_.path() / "data" / name);
+        for (const char* name : {"TREC-COVID", "webis-touche2020", "SciFact", "unrelated"})
+            fs::create_directories(folder_.path() / "data" / name);
         const Suite suite = find_suite("beir-15");
         const SuitePlan plan = plan_suite(suite, folder_.path() / "data", true);
         std::set<std::string> found;
@@ -84,13 +91,15 @@ class TestSuite : public QObject {
         QCOMPARE(found, (std::set<std::string>{"scifact", "touche2020", "trec_covid"}));
         QCOMPARE(plan.missing.size(), std::size_t{12});
         const std::string text = describe_missing(suite, plan, folder_.path() / "data");
-        QVERIFY2(text.find("12 of 15 data sets are not under") != std::string::npos && text.find("get mteb/hotpotqa") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("12 of 15 data sets are not under") != std::string::npos && text.find("get mteb/hotpotqa") != std::string::npos,
+                 text.c_str());
         EXPECT_ERROR(plan_suite(suite, folder_.path() / "nowhere", true), "nowhere", "no such folder");
     }
     void instructions_are_for_models_that_have_none() {
         fs::create_directories(folder_.path() / "one/banking77");
         const Suite suite = find_suite("mote");
-        QCOMPARE(plan_suite(suite, folder_.path() / "one", true).entries.at(0).at("query_instruction").get<std::string>(), std::string("classification: "));
+        QCOMPARE(plan_suite(suite, folder_.path() / "one", true).entries.at(0).at("query_instruction").get<std::string>(),
+                 std::string("classification: "));
         QVERIFY(!plan_suite(suite, folder_.path() / "one", false).entries.at(0).contains("query_instruction"));
     }
     void wrong_suites_are_refused_with_their_place() {
@@ -106,16 +115,18 @@ class TestSuite : public QObject {
     void an_experiment_takes_a_suites_data_sets_over() {
         fs::create_directories(folder_.path() / "root/scifact");
         fs::create_directories(folder_.path() / "root/stsbenchmark");
-        const std::string text = std::string(sample_experiment()) + fmt::format("  suite: mote\n  data_root: {}\n  missing: skip\n", (folder_.path() / "root").string());
+        const std::string text = std::string(sample_experiment()) +
+                                 fmt::format("  suite: mote\n  data_root: {}\n  missing: skip\n", (folder_.path() / "root").string());
         const Experiment experiment = parse_sample(text);
         const Json& datasets = experiment.runs().front().settings.at("evaluation").at("datasets");
         QCOMPARE(datasets.size(), std::size_t{3});
         QCOMPARE(datasets[1].at("name").get<std::string>(), std::string("scifact"));
-        QVERIFY(datasets[1].contains("on_error"));   // every default is filled in
-        QVERIFY(!datasets[2].contains("as") || datasets[2]["as"].is_null());   // the experiment has no classification task
-        QVERIFY(datasets[1]["query_instruction"].is_null());   // the experiment's tasks say what is put in front
-        EXPECT_ERROR(parse_sample(std::string(sample_experiment()) + fmt::format("  suite: mote\n  data_root: {}\n", (folder_.path() / "root").string())), "quick.yaml:",
-                     "54 of 56 data sets are not under", "missing: skip");
+        QVERIFY(datasets[1].contains("on_error"));                            // every default is filled in
+        QVERIFY(!datasets[2].contains("as") || datasets[2]["as"].is_null());  // the experiment has no classification task
+        QVERIFY(datasets[1]["query_instruction"].is_null());                  // the experiment's tasks say what is put in front
+        EXPECT_ERROR(parse_sample(std::string(sample_experiment()) +
+                                  fmt::format("  suite: mote\n  data_root: {}\n", (folder_.path() / "root").string())),
+                     "quick.yaml:", "54 of 56 data sets are not under", "missing: skip");
         EXPECT_ERROR(parse_sample(std::string(sample_experiment()) + "  suite: mote\n"), "needs evaluation.data_root");
         EXPECT_ERROR(parse_sample(std::string(sample_experiment()) + "  suite: moat\n  data_root: /tmp\n"), "unknown suite 'moat'", "mote");
     }

@@ -20,7 +20,9 @@ struct Folder {
         weights = read_file(folder.path() / "adapter_model.safetensors");
         put("adapter_config.json", config);
     }
-    void put(const char* name, std::string_view content) const { OutputFile(folder.path() / name, OutputFile::Mode::truncate).write(content); }
+    void put(const char* name, std::string_view content) const {
+        OutputFile(folder.path() / name, OutputFile::Mode::truncate).write(content);
+    }
 };
 
 }  // namespace
@@ -36,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const AdapterFolder adapter = AdapterFolder::open(folder.folder.path());
         FUZZ_CHECK(adapter.config.rank >= 1 && !adapter.modules.empty());
         for (const std::string& module : adapter.modules)
-            FUZZ_CHECK(adapter.weights.at(adapter_tensor_name(module, 'A')).shape[0] == adapter.config.rank && adapter.weights.at(adapter_tensor_name(module, 'B')).shape[1] == adapter.config.rank);
+            FUZZ_CHECK(adapter.weights.at(adapter_tensor_name(module, 'A')).shape[0] == adapter.config.rank &&
+                       adapter.weights.at(adapter_tensor_name(module, 'B')).shape[1] == adapter.config.rank);
     });
     folder.put(name, config ? folder.config : folder.weights);
     return result;

@@ -7,7 +7,8 @@ namespace {
 
 /// What the code behind a configuration relies on: sizes that fit integers and memory, heads and positions that exist.
 void check(const EncoderConfig& c) {
-    FUZZ_CHECK(c.num_layers >= 1 && c.num_layers <= 1024 && c.hidden_dim >= 1 && c.num_heads >= 1 && c.head_dim >= 1 && c.vocab_size >= 1 && c.intermediate_dim >= 1);
+    FUZZ_CHECK(c.num_layers >= 1 && c.num_layers <= 1024 && c.hidden_dim >= 1 && c.num_heads >= 1 && c.head_dim >= 1 && c.vocab_size >= 1 &&
+               c.intermediate_dim >= 1);
     FUZZ_CHECK(parameters_at_least(c) <= 0x1p36);
     FUZZ_CHECK(c.rotary_dim >= 0 && c.rotary_dim <= c.head_dim && c.rotary_dim % 2 == 0);
     FUZZ_CHECK(c.max_positions == 0 || (c.length_limit > 0 && c.length_limit + c.first_position <= c.max_positions));
@@ -23,5 +24,6 @@ void check(const EncoderConfig& c) {
 /// The input is the config.json of any family; no weights are there to say otherwise.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const Weights none(std::vector<std::filesystem::path>{});
-    return fuzz_one(data, size, [](std::string_view text) { check(EncoderConfig::from_json(parse_json(text, "config.json"), "config.json", none)); });
+    return fuzz_one(data, size,
+                    [](std::string_view text) { check(EncoderConfig::from_json(parse_json(text, "config.json"), "config.json", none)); });
 }

@@ -7,7 +7,9 @@ using namespace faceter;
 namespace {
 
 const FilterNames& names() {
-    static const FilterNames known{{"scifact", "two words"}, {"retrieval", "pair_classification"}, {"training.learning_rate", "variants.A.placement"},
+    static const FilterNames known{{"scifact", "two words"},
+                                   {"retrieval", "pair_classification"},
+                                   {"training.learning_rate", "variants.A.placement"},
                                    {{"variant", {"em", "mote, wide"}}, {"tag", {"paper"}}}};
     return known;
 }

@@ -31,7 +31,9 @@ struct Folders {
             put(file, file.right);
         }
     }
-    void put(const OneFile& file, std::string_view content) const { OutputFile(root.path() / file.folder / file.name, OutputFile::Mode::truncate).write(content); }
+    void put(const OneFile& file, std::string_view content) const {
+        OutputFile(root.path() / file.folder / file.name, OutputFile::Mode::truncate).write(content);
+    }
 };
 
 void use(const Tokenizer& tokenizer) {

@@ -4,14 +4,14 @@
 #include "common/hash.h"
 #include "launch/command.h"
 #include "launch/feed.h"
-#include "record/launch.h"
 #include "launch/profile.h"
 #include "launch/remote.h"
-#include "support/sample_runs.h"
 #include "launch/slurm.h"
-#include "record/state.h"
 #include "launch/supervisor.h"
+#include "record/launch.h"
+#include "record/state.h"
 #include "support/fake_programs.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -55,7 +55,8 @@ class TestCluster : public QObject {
     }
     void hostile_values_are_refused_at_their_place() {
         EXPECT_ERROR(parse("kind: ssh\nfolder: /p\nhost: -oProxyCommand=touch${IFS}x\n"), "gpu.yaml:3:7", "host");
-        for (const char* host : {"a b", "a;b", "a@-b", "@b", "a@b@c", "$(id)", "a\\nb"}) EXPECT_ERROR(parse(std::string("kind: ssh\nfolder: /p\nhost: \"") + host + "\"\n"), "host");
+        for (const char* host : {"a b", "a;b", "a@-b", "@b", "a@b@c", "$(id)", "a\\nb"})
+            EXPECT_ERROR(parse(std::string("kind: ssh\nfolder: /p\nhost: \"") + host + "\"\n"), "host");
         for (const char* name : {"-x", "gpu --wrap=id", "a;b", "$(id)", "a\\nb"}) {
             EXPECT_ERROR(slurm(std::string("partition: \"") + name + "\"\n"), "partition");
             EXPECT_ERROR(slurm(std::string("account: \"") + name + "\"\n"), "account");
@@ -89,13 +90,17 @@ class TestCluster : public QObject {
         qputenv("XDG_CONFIG_HOME", before);
     }
     void the_script_holds_what_the_profile_says_and_quotes_it() {
-        const std::string script = slurm_script(slurm("partition: gpu\ntime: 1-12\nmemory: 32G\ncpus_per_task: 8\ngpus_per_node: 2\ntasks_per_node: 2\nmax_running: 3\n"
-                                                      "modules: [cuda/13.0]\nenvironment: {A: \"it's $HOME\"}\nsetup: [echo ready]\nsbatch: {qos: long, exclusive: true, nice: 5}\n"),
-                                                sample_job());
-        for (const char* line : {"#SBATCH --job-name=faceter-quick\n", "#SBATCH --array=0-5%3\n", "#SBATCH --partition=gpu\n", "#SBATCH --time=1-12\n", "#SBATCH --mem=32G\n",
-                                 "#SBATCH --gpus-per-node=2\n", "#SBATCH --cpus-per-task=8\n", "#SBATCH --signal=B:USR1@120\n", "#SBATCH --requeue\n", "#SBATCH --qos=long\n",
-                                 "#SBATCH --exclusive\n", "#SBATCH --nice=5\n", "export A='it'\\''s $HOME'\n", "module load 'cuda/13.0' || exit 5\n", "set -e\necho ready\nset +e\n",
-                                 "mapfile -t runs <'/home/a b/p/jobs/j-1/runs'\n", "'/opt/faceter' attend --ranks 2 \"$run\" &\n"})
+        const std::string script = slurm_script(
+            slurm("partition: gpu\ntime: 1-12\nmemory: 32G\ncpus_per_task: 8\ngpus_per_node: 2\ntasks_per_node: 2\nmax_running: 3\n"
+                  "modules: [cuda/13.0]\nenvironment: {A: \"it's $HOME\"}\nsetup: [echo ready]\nsbatch: {qos: long, exclusive: true, nice: "
+                  "5}\n"),
+            sample_job());
+        for (const char* line :
+             {"#SBATCH --job-name=faceter-quick\n", "#SBATCH --array=0-5%3\n", "#SBATCH --partition=gpu\n", "#SBATCH --time=1-12\n",
+              "#SBATCH --mem=32G\n", "#SBATCH --gpus-per-node=2\n", "#SBATCH --cpus-per-task=8\n", "#SBATCH --signal=B:USR1@120\n",
+              "#SBATCH --requeue\n", "#SBATCH --qos=long\n", "#SBATCH --exclusive\n", "#SBATCH --nice=5\n", "export A='it'\\''s $HOME'\n",
+              "module load 'cuda/13.0' || exit 5\n", "set -e\necho ready\nset +e\n", "mapfile -t runs <'/home/a b/p/jobs/j-1/runs'\n",
+              "'/opt/faceter' attend --ranks 2 \"$run\" &\n"})
             QVERIFY2(has(script, line), (script + "  lacks  " + line).c_str());
         for (const char* place : {"@directives@", "@runs@", "@preparation@", "@command@", "@end@"}) QVERIFY(!has(script, place));
         QVERIFY(!has(script, "mail-type"));
@@ -103,11 +108,16 @@ class TestCluster : public QObject {
     }
     void several_nodes_go_through_srun_and_a_container_wraps_the_command() {
         const std::string many = slurm_script(slurm("nodes: 2\ntasks_per_node: 4\n"), sample_job());
-        QVERIFY2(has(many, "srun --kill-on-bad-exit=1 --output=\"$run/logs/$attempt/rank-%t.log\" '/opt/faceter-worker' run \"$run\" &\n"), many.c_str());
+        QVERIFY2(has(many, "srun --kill-on-bad-exit=1 --output=\"$run/logs/$attempt/rank-%t.log\" '/opt/faceter-worker' run \"$run\" &\n"),
+                 many.c_str());
         QVERIFY(has(many, "attempt=$('/opt/faceter' attend --begin \"$run\") || exit\n"));
         QVERIFY(has(many, "'/opt/faceter' attend --end \"$code\" --attempt \"$attempt\" \"$run\"\n"));
-        const std::string boxed = slurm_script(slurm("gpus_per_node: 1\nfaceter: /usr/bin/faceter\ncontainer: {image: /i/f.sif, binds: [/scratch]}\n"), sample_job());
-        QVERIFY2(has(boxed, "apptainer exec --nv --bind '/home/a b/p' --bind '/scratch' '/i/f.sif' '/usr/bin/faceter' attend --ranks 1 \"$run\" &\n"), boxed.c_str());
+        const std::string boxed = slurm_script(
+            slurm("gpus_per_node: 1\nfaceter: /usr/bin/faceter\ncontainer: {image: /i/f.sif, binds: [/scratch]}\n"), sample_job());
+        QVERIFY2(
+            has(boxed,
+                "apptainer exec --nv --bind '/home/a b/p' --bind '/scratch' '/i/f.sif' '/usr/bin/faceter' attend --ranks 1 \"$run\" &\n"),
+            boxed.c_str());
         EXPECT_ERROR(slurm("nodes: 2\ncontainer: {image: /i/f.sif}\n"), "a container on more than one node");
         SlurmJob odd = sample_job();
         odd.folder = "/p%A/j";
@@ -132,8 +142,9 @@ class TestCluster : public QObject {
         QVERIFY(job);
         QCOMPARE(*job, (JobState{"12_3", "PENDING", "Resources", "", 0}));
         QCOMPARE(parse_job_line("12_3|CANCELLED by 1000")->phase(), JobPhase::cancelled);
-        for (const char* line : {"", "12_3", "12|PENDING|x|", "12_[0-5]|PENDING|x|", "a_b|RUNNING|x|", "error: x"}) QVERIFY2(!parse_job_line(line), line);
-        QCOMPARE(parse_job_line("12|CANCELLED|None|")->job, std::string("12"));   // an array that was cancelled before any element began
+        for (const char* line : {"", "12_3", "12|PENDING|x|", "12_[0-5]|PENDING|x|", "a_b|RUNNING|x|", "error: x"})
+            QVERIFY2(!parse_job_line(line), line);
+        QCOMPARE(parse_job_line("12|CANCELLED|None|")->job, std::string("12"));  // an array that was cancelled before any element began
         QCOMPARE(job_phase("NODE_FAIL"), JobPhase::node_failed);
         QCOMPARE(job_phase("OUT_OF_MEMORY"), JobPhase::out_of_memory);
         QCOMPARE(job_phase("COMPLETING"), JobPhase::running);
@@ -169,7 +180,7 @@ class TestCluster : public QObject {
         QVERIFY(refresh_slurm_jobs(opened).empty());
         QCOMPARE(read_state(runs[2]).phase, RunPhase::stopped);
         QVERIFY(fs::exists(read_launch(runs[0])->folder / "over"));
-        programs.answers("squeue", "exit 9");   // nothing is asked about what is over
+        programs.answers("squeue", "exit 9");  // nothing is asked about what is over
         QVERIFY(refresh_slurm_jobs(opened).empty());
         qunsetenv("FACETER_WORKER");
     }
@@ -211,8 +222,10 @@ class TestCluster : public QObject {
         QCOMPARE(read_state(run).phase, RunPhase::done);
         write_file_atomic(run.control() / "job.json", "{\"job\": 7, \"state\": [");
         QVERIFY(!read_job(run));
-        for (const char* job : {"--user=me", "", "7", "7_0 8", "7_0\n", "../7_0"}) {   // of a folder that came from somebody else, and goes to scancel
-            write_file_atomic(run.control() / "launch.json", Json{{"launcher", "slurm"}, {"profile", "gpu"}, {"job", job}, {"folder", "/p"}}.dump());
+        for (const char* job :
+             {"--user=me", "", "7", "7_0 8", "7_0\n", "../7_0"}) {  // of a folder that came from somebody else, and goes to scancel
+            write_file_atomic(run.control() / "launch.json",
+                              Json{{"launcher", "slurm"}, {"profile", "gpu"}, {"job", job}, {"folder", "/p"}}.dump());
             QVERIFY2(!read_launch(run), job);
         }
         clear_launch(run);
@@ -254,7 +267,8 @@ class TestCluster : public QObject {
         QCOMPARE(request["runs"][id]["run.json"].get<std::uint64_t>(), std::uint64_t{crc32c(read_file(run.folder() / "run.json"))});
         EXPECT_ERROR(mirror.take({{{"run", id}, {"file", "journal/1/rank-0.jsonl"}, {"offset", 3}}, "x"}), "goes on at byte 3");
         EXPECT_ERROR(mirror.take({{{"run", "other"}, {"file", "run.json"}}, "x"}), "was not asked for");
-        for (const char* path : {"../../x", "/etc/passwd", "user.jsonl", "control/stop", "control/launch.json", "checkpoints/a", "results/../run.json", "results/.x.json", "logs/1/rank-0.log"})
+        for (const char* path : {"../../x", "/etc/passwd", "user.jsonl", "control/stop", "control/launch.json", "checkpoints/a",
+                                 "results/../run.json", "results/.x.json", "logs/1/rank-0.log"})
             EXPECT_ERROR(mirror.take({{{"run", id}, {"file", path}}, "x"}), "is no file of a run's record");
         EXPECT_ERROR(Mirror(project, ssh(), {"../x"}), "names a run");
         mirror.take({{{"run", id}, {"over", true}, {"exit_code", 6}, {"cause", "stopped"}}, ""});

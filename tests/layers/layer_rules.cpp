@@ -17,13 +17,13 @@ struct Rule {
     std::set<std::string> folders;  ///< of core/
     bool torch = false;
     bool qt = false;
-    fs::path own;                   ///< headers below it may be named relative to it or from its parent
+    fs::path own;  ///< headers below it may be named relative to it or from its parent
 };
 
 struct Include {
     std::size_t line = 0;
     bool quoted = false;
-    std::string name;   ///< empty where the preprocessor computes it
+    std::string name;  ///< empty where the preprocessor computes it
 };
 
 bool is_source(const fs::path& file) {
@@ -55,7 +55,8 @@ bool is_qt(const std::string& name) {
 }
 
 /// Why `rule` forbids `include` of `file`; nothing where it does not.
-std::optional<std::string> objection(const Rule& rule, const fs::path& core, const LayerTable& table, const fs::path& file, const Include& include) {
+std::optional<std::string> objection(const Rule& rule, const fs::path& core, const LayerTable& table, const fs::path& file,
+                                     const Include& include) {
     const std::string& name = include.name;
     if (name.empty()) return "is computed by the preprocessor, so that it cannot be checked; name the file";
     if (name.find("..") != std::string::npos) return "climbs out of its folder; name it from core/";
@@ -182,7 +183,8 @@ std::vector<std::string> missing_readmes(const fs::path& root) {
     for (const char* top : {"core", "plugins", "app"})
         for (const fs::path& folder : folders_in(root / top))
             if (!sources_in(folder).empty() && !fs::exists(folder / "README.md"))
-                missing.push_back(fs::relative(folder, root).string() + " has no README.md (what lives here, what must not, how to add one)");
+                missing.push_back(fs::relative(folder, root).string() +
+                                  " has no README.md (what lives here, what must not, how to add one)");
     return missing;
 }
 
@@ -202,7 +204,8 @@ std::vector<std::string> large_files(const fs::path& root, const std::vector<fs:
     for (const fs::path& file : files) {
         std::error_code gone;
         const auto size = fs::file_size(root / file, gone);
-        if (!gone && size > limit) found.push_back(file.string() + " has " + std::to_string(size) + " bytes, more than " + std::to_string(limit));
+        if (!gone && size > limit)
+            found.push_back(file.string() + " has " + std::to_string(size) + " bytes, more than " + std::to_string(limit));
     }
     return found;
 }

@@ -10,8 +10,8 @@ namespace faceter::layers {
 
 /// A folder of core/ as core/layers.txt describes it.
 struct Layer {
-    std::string library;             ///< base (no Qt, no torch) or learn (torch, no Qt)
-    std::set<std::string> may_use;   ///< folders of core/, itself included
+    std::string library;            ///< base (no Qt, no torch) or learn (torch, no Qt)
+    std::set<std::string> may_use;  ///< folders of core/, itself included
 };
 using LayerTable = std::map<std::string, Layer>;
 

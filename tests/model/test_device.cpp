@@ -64,24 +64,27 @@ at::Tensor select_rows(const at::Tensor& x, std::int64_t dim, const at::Tensor& 
     return at::empty(shape, x.options());
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm(const at::Tensor& x, c10::SymIntArrayRef, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, double) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm(const at::Tensor& x, c10::SymIntArrayRef, const std::optional<at::Tensor>&,
+                                                          const std::optional<at::Tensor>&, double) {
     const at::Tensor moment = at::empty({x.size(0), 1}, x.options());
     return {at::empty_like(x), moment, moment};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& dy, const at::Tensor& x, c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&,
-                                                                   const std::optional<at::Tensor>& gamma, const std::optional<at::Tensor>& beta, std::array<bool, 3>) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& dy, const at::Tensor& x, c10::SymIntArrayRef,
+                                                                   const at::Tensor&, const at::Tensor&,
+                                                                   const std::optional<at::Tensor>& gamma,
+                                                                   const std::optional<at::Tensor>& beta, std::array<bool, 3>) {
     const auto made = [](const std::optional<at::Tensor>& t) { return t && t->defined() ? at::empty_like(*t) : at::Tensor(); };
     return {at::empty_like(x), made(gamma), made(beta)};
 }
 
-at::Tensor segments(const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, const std::optional<at::Tensor>& offsets, std::int64_t,
-                    bool, const std::optional<at::Scalar>&) {
+at::Tensor segments(const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&,
+                    const std::optional<at::Tensor>& offsets, std::int64_t, bool, const std::optional<at::Scalar>&) {
     return at::empty({offsets->numel() - 1, x.size(1)}, x.options());
 }
 
-at::Tensor segments_backward(const at::Tensor&, const at::Tensor&, const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, std::int64_t,
-                             const std::optional<at::Scalar>&) {
+at::Tensor segments_backward(const at::Tensor&, const at::Tensor&, const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&,
+                             const std::optional<at::Tensor>&, std::int64_t, const std::optional<at::Scalar>&) {
     return at::empty_like(x);
 }
 
@@ -97,7 +100,8 @@ at::Tensor table_backward(const at::Tensor& dy, const at::Tensor&, c10::SymInt r
     return at::empty({rows.expect_int(), dy.size(-1)}, dy.options());
 }
 
-at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const std::optional<at::Tensor>& ends, const std::optional<at::Tensor>&, std::optional<at::ScalarType>) {
+at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const std::optional<at::Tensor>& ends,
+                           const std::optional<at::Tensor>&, std::optional<at::ScalarType>) {
     return b.dim() == 3 ? at::empty({a.size(0), b.size(2)}, a.options()) : at::empty({ends->size(0), a.size(0), b.size(1)}, a.options());
 }
 
@@ -141,12 +145,13 @@ class TestDevice : public QObject {
         double worst = 1;
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const at::Tensor& gradient = parameters[i].tensor.grad();
-            QCOMPARE(gradient.defined(), exact[i].defined());   // an expert that nobody went through has none
+            QCOMPARE(gradient.defined(), exact[i].defined());  // an expert that nobody went through has none
             if (!gradient.defined()) continue;
             QCOMPARE(gradient.scalar_type(), at::kFloat);
             if (exact[i].abs().max().item<double>() > 1e-3) worst = std::min(worst, cosine(gradient, exact[i]));
         }
-        QVERIFY2(worst > (kind == "routed" ? 0.9 : 0.98), std::to_string(worst).c_str());   // a token between two experts may go the other way
+        QVERIFY2(worst > (kind == "routed" ? 0.9 : 0.98),
+                 std::to_string(worst).c_str());  // a token between two experts may go the other way
     }
 
     void dropout_depends_on_seed_step_and_batch_alone() {
@@ -154,7 +159,7 @@ class TestDevice : public QObject {
         const auto encoder = some_encoder("bert", "dense");
         const at::NoGradGuard no_grad;
         const auto pass = [&](std::uint64_t seed, std::int64_t step, std::uint64_t first_key) {
-            at::rand({5});   // whatever was drawn before
+            at::rand({5});  // whatever was drawn before
             return encoder->forward(some_batch({0, 0}, first_key), {true, seed, step, 0.3, 0.3});
         };
         const at::Tensor once = pass(1, 2, 3);
@@ -162,7 +167,8 @@ class TestDevice : public QObject {
         QVERIFY(!at::equal(once, pass(2, 2, 3)) && !at::equal(once, pass(1, 3, 3)) && !at::equal(once, pass(1, 2, 4)));
     }
 
-    /// Tensors of the meta device have shapes and no values: whatever reads one back, or mixes host and device, throws. So this is what a GPU's step is made of.
+    /// Tensors of the meta device have shapes and no values: whatever reads one back, or mixes host and device, throws. So this is what a
+    /// GPU's step is made of.
     void a_pass_in_training_reads_nothing_back_data() { every_kind(); }
     void a_pass_in_training_reads_nothing_back() {
         QFETCH(QString, family);

@@ -21,8 +21,8 @@ PackedBatch batch_of(const std::vector<std::vector<std::int32_t>>& ids) {
 
 }  // namespace
 
-/// The tiny checkpoints of the reference fixtures, computed by Hugging Face's transformers (and by contrastors' code where that has no form); and the real
-/// all-MiniLM-L6-v2.
+/// The tiny checkpoints of the reference fixtures, computed by Hugging Face's transformers (and by contrastors' code where that has no
+/// form); and the real all-MiniLM-L6-v2.
 class TestFixtures : public QObject {
     Q_OBJECT
 
@@ -31,9 +31,11 @@ class TestFixtures : public QObject {
         std::filesystem::path path;
         ModelFolder folder;
         std::unique_ptr<Encoder> encoder;
-        explicit Opened(const QString& name, const char* config = nullptr) : path(shared_folder() / "fixtures" / name.toStdString()), folder(ModelFolder::open(path)) {
+        explicit Opened(const QString& name, const char* config = nullptr)
+            : path(shared_folder() / "fixtures" / name.toStdString()), folder(ModelFolder::open(path)) {
             if (config) folder.config = read_json(path / config);
-            encoder = std::make_unique<Encoder>(EncoderConfig::from_json(folder.config, "config.json", folder.weights()), folder.dense, at::kFloat);
+            encoder = std::make_unique<Encoder>(EncoderConfig::from_json(folder.config, "config.json", folder.weights()), folder.dense,
+                                                at::kFloat);
             encoder->load_weights(folder.weights());
         }
         SafetensorsFile expected() const { return SafetensorsFile(path / "expected.safetensors"); }
@@ -55,7 +57,8 @@ class TestFixtures : public QObject {
     static double worst_hidden_difference(const at::Tensor& hidden, const PackedBatch& batch, const at::Tensor& wanted) {
         double worst = 0;
         for (std::int64_t s = 0; s < batch.layout->num_sequences(); ++s)
-            worst = std::max(worst, max_difference(hidden.narrow(0, batch.layout->offsets()[s], batch.layout->length(s)), wanted[s].narrow(0, 0, batch.layout->length(s))));
+            worst = std::max(worst, max_difference(hidden.narrow(0, batch.layout->offsets()[s], batch.layout->length(s)),
+                                                   wanted[s].narrow(0, 0, batch.layout->length(s))));
         return worst;
     }
 
@@ -83,7 +86,8 @@ class TestFixtures : public QObject {
         const double difference = max_difference(normalize_rows(pooled), read_tensor(model.expected(), "normalised_f64"));
         QVERIFY2(difference < 2e-6, std::to_string(difference).c_str());
         if (model.folder.dense.empty()) return;
-        const double behind = max_difference(normalize_rows(model.encoder->apply_heads(pooled)), read_tensor(model.expected(), "normalised_after_dense"));
+        const double behind =
+            max_difference(normalize_rows(model.encoder->apply_heads(pooled)), read_tensor(model.expected(), "normalised_after_dense"));
         QVERIFY2(behind < 2e-6, std::to_string(behind).c_str());
     }
 
@@ -108,7 +112,8 @@ class TestFixtures : public QObject {
         batch.documents = rows.narrow(0, count, count);
         batch.temperature = pairs.at("tau").get<double>();
         const LossResult result = InfoNce({})(batch);
-        QVERIFY2(std::abs(result.loss.item<double>() - pairs.at("loss").get<double>()) < 1e-5, std::to_string(result.loss.item<double>()).c_str());
+        QVERIFY2(std::abs(result.loss.item<double>() - pairs.at("loss").get<double>()) < 1e-5,
+                 std::to_string(result.loss.item<double>()).c_str());
         result.loss.backward();
         compare_gradients(*model.encoder, expected);
     }
@@ -118,7 +123,8 @@ class TestFixtures : public QObject {
         const Opened model("nomic_bert", "config_with_native_keys.json");
         const c10::AutoGradMode no_grad(false);
         const PackedBatch batch = batch_of(ids_of(model.expected(), "input_ids", "attention_mask"));
-        QVERIFY(worst_hidden_difference(model.encoder->forward(batch, {}), batch, read_tensor(model.expected(), "last_hidden_state")) < 2e-5);
+        QVERIFY(worst_hidden_difference(model.encoder->forward(batch, {}), batch, read_tensor(model.expected(), "last_hidden_state")) <
+                2e-5);
     }
 
     void dynamic_ntk_stretches_the_base_with_the_longest_text() {
@@ -209,9 +215,11 @@ class TestFixtures : public QObject {
             at::Tensor got = gradients.at(own);
             if (rows) got = got.index_select(0, read_tensor(expected, "gradrows." + name + ".index"));
             const at::Tensor wanted = read_tensor(expected, info.name);
-            // The key's bias shifts all scores of a row alike, so its gradient is zero: what rounding leaves is measured against the query's bias.
+            // The key's bias shifts all scores of a row alike, so its gradient is zero: what rounding leaves is measured against the
+            // query's bias.
             const bool zero = name.ends_with("self.key.bias");
-            const double scale = zero ? gradients.at(own.substr(0, own.size() - 8) + "query.bias").abs().max().item<double>() : wanted.abs().max().item<double>();
+            const double scale = zero ? gradients.at(own.substr(0, own.size() - 8) + "query.bias").abs().max().item<double>()
+                                      : wanted.abs().max().item<double>();
             const double difference = max_difference(got, wanted) / scale;
             QVERIFY2(difference < 1e-4, (name + " " + std::to_string(difference)).c_str());
             ++compared;

@@ -28,7 +28,10 @@ struct Folder {
     }
 };
 
-std::vector<std::string> some_texts() { return {"who wrote the first compiler?", "", "a", "caf\xC3\xA9 \xE4\xB8\xAD\xE6\x96\x87", "three words here, and then some more of them to make the text longer"}; }
+std::vector<std::string> some_texts() {
+    return {"who wrote the first compiler?", "", "a", "caf\xC3\xA9 \xE4\xB8\xAD\xE6\x96\x87",
+            "three words here, and then some more of them to make the text longer"};
+}
 
 at::Tensor embed(const EmbeddingModel& model, const std::string& with) {
     const auto texts = some_texts();
@@ -40,16 +43,19 @@ at::Tensor slow_embedding(const EmbeddingModel& model, const std::string& text) 
     std::vector<std::int32_t> ids, prompt;
     model.tokenizer->encode(instruction + text, model.max_length, ids);
     model.tokenizer->encode(instruction, 0, prompt);
-    const std::size_t skip = prompt.size() - 1;   // T5 has nothing in front and </s> behind
+    const std::size_t skip = prompt.size() - 1;  // T5 has nothing in front and </s> behind
     const Encoder& encoder = *model.encoders.front();
     const at::Tensor hidden = encoder.forward(make_packed_batch({{ids.data(), static_cast<std::int64_t>(ids.size()), 0, 0, 0}}), {});
     std::vector<double> sum(static_cast<std::size_t>(hidden.size(1)));
     for (std::size_t row = skip; row < ids.size(); ++row)
-        for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += hidden[static_cast<std::int64_t>(row)][static_cast<std::int64_t>(k)].item<double>() / static_cast<double>(ids.size() - skip);
+        for (std::size_t k = 0; k < sum.size(); ++k)
+            sum[k] += hidden[static_cast<std::int64_t>(row)][static_cast<std::int64_t>(k)].item<double>() /
+                      static_cast<double>(ids.size() - skip);
     at::Tensor mean = at::tensor(sum, at::kDouble).unsqueeze(0);
     const Weights weights = model.folder.weights();
     for (const DenseModule& dense : model.folder.dense) {
-        const at::Tensor weight = at::empty({dense.out_features, dense.in_features}, at::kFloat), bias = at::zeros({dense.out_features}, at::kFloat);
+        const at::Tensor weight = at::empty({dense.out_features, dense.in_features}, at::kFloat),
+                         bias = at::zeros({dense.out_features}, at::kFloat);
         weights.read_float(dense.name + ".linear.weight", {weight.data_ptr<float>(), static_cast<std::size_t>(weight.numel())});
         if (dense.bias) weights.read_float(dense.name + ".linear.bias", {bias.data_ptr<float>(), static_cast<std::size_t>(bias.numel())});
         mean = mean.mm(weight.to(at::kDouble).t()) + bias.to(at::kDouble);
@@ -82,8 +88,8 @@ class TestIncludePrompt : public QObject {
             const double difference = max_difference(rows[static_cast<std::int64_t>(i)], slow_embedding(*folder.model, texts[i])[0]);
             QVERIFY2(difference < 2e-6, (texts[i] + ": " + std::to_string(difference)).c_str());
         }
-        QVERIFY(max_difference(rows, embed(*whole.model, instruction)) > 1e-3);   // it matters,
-        QVERIFY(max_difference(rows, embed(*folder.model, "")) > 1e-3);           // and the instruction was read
+        QVERIFY(max_difference(rows, embed(*whole.model, instruction)) > 1e-3);  // it matters,
+        QVERIFY(max_difference(rows, embed(*folder.model, "")) > 1e-3);          // and the instruction was read
         QVERIFY(max_difference(embed(*folder.model, ""), embed(*whole.model, "")) < 1e-7);
     }
     void embeddings_equal_sentence_transformers_data() { both_shapes(); }

@@ -36,7 +36,9 @@ std::unique_ptr<Encoder> merged(const Encoder& encoder, std::size_t index) {
             for (const LowRankUpdate& u : updates) {
                 Block& b = dense->blocks()[u.place.block];
                 const at::Tensor weights[] = {b.qkv.weight, b.attention_output.weight, b.experts[0].up, b.experts[0].down};
-                weights[static_cast<std::size_t>(u.place.which)].narrow(0, u.place.first_row, u.place.rows).add_(u.b.mm(u.a), adapter.config.scale());
+                weights[static_cast<std::size_t>(u.place.which)]
+                    .narrow(0, u.place.first_row, u.place.rows)
+                    .add_(u.b.mm(u.a), adapter.config.scale());
             }
     while (!dense->adapters().empty()) dense->remove_adapter(0);
     return dense;
@@ -53,7 +55,8 @@ std::vector<std::vector<std::int32_t>> unpadded(const SafetensorsFile& file, con
     std::vector<std::vector<std::int32_t>> texts;
     for (std::int64_t row = 0; row < all.size(0); ++row) {
         texts.emplace_back();
-        for (std::int64_t i = 0; i < real[row].sum().item<std::int64_t>(); ++i) texts.back().push_back(static_cast<std::int32_t>(all[row][i].item<std::int64_t>()));
+        for (std::int64_t i = 0; i < real[row].sum().item<std::int64_t>(); ++i)
+            texts.back().push_back(static_cast<std::int32_t>(all[row][i].item<std::int64_t>()));
     }
     return texts;
 }
@@ -91,10 +94,12 @@ class TestLowRank : public QObject {
         const PackedBatch batch = batch_of(ids, 1);
         const at::Tensor hidden = fixture.encoder().forward(batch, {}), wanted = read_tensor(fixture.expected, "last_hidden_state");
         for (std::int64_t s = 0; s < batch.layout->num_sequences(); ++s) {
-            const double difference = max_difference(hidden.narrow(0, batch.layout->offsets()[s], batch.layout->length(s)), wanted[s].narrow(0, 0, batch.layout->length(s)));
+            const double difference = max_difference(hidden.narrow(0, batch.layout->offsets()[s], batch.layout->length(s)),
+                                                     wanted[s].narrow(0, 0, batch.layout->length(s)));
             QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());
         }
-        const double difference = max_difference(normalize_rows(pool(hidden, batch.layout, Pooling::mean, {})), read_tensor(fixture.expected, "normalised_f64"));
+        const double difference =
+            max_difference(normalize_rows(pool(hidden, batch.layout, Pooling::mean, {})), read_tensor(fixture.expected, "normalised_f64"));
         QVERIFY2(difference < 2e-6, std::to_string(difference).c_str());
     }
 
@@ -119,7 +124,8 @@ class TestLowRank : public QObject {
         QVERIFY(std::abs(result.loss.item<double>() - about.at("loss").get<double>()) < 1e-5);
         result.loss.backward();
         for (const Parameter& p : parameters) {
-            const at::Tensor wanted = read_tensor(fixture.expected, "grad.base_model.model." + p.name.substr(std::string("adapters.peft.").size()));
+            const at::Tensor wanted =
+                read_tensor(fixture.expected, "grad.base_model.model." + p.name.substr(std::string("adapters.peft.").size()));
             const double difference = relative_difference(p.tensor.grad(), wanted);
             QVERIFY2(difference < 1e-4, (p.name + " " + std::to_string(difference)).c_str());
         }
@@ -161,7 +167,8 @@ ids = torch.tensor([[101, 1045, 2031, 3229, 102]])
 with torch.no_grad(): hidden = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[0]
 print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
 )";
-        const ChildResult answer = run_child({python, (folder.path() / "ask.py").string(), base.string(), folder.path().string()}, std::chrono::seconds(200), 1 << 20);
+        const ChildResult answer = run_child({python, (folder.path() / "ask.py").string(), base.string(), folder.path().string()},
+                                             std::chrono::seconds(200), 1 << 20);
         QVERIFY2(answer.exit_code == 0, answer.last_lines.c_str());
         const Json json = parse_json(answer.output.substr(answer.output.find("[1")), "answer");
         const c10::AutoGradMode no_grad(false);
@@ -179,7 +186,8 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         fill_adapter(*encoder, encoder->add_adapter("all", {3, 6, 0, false, {"all-linear"}, ""}, 1));
         QVERIFY(encoder->adapter_parameters(0).size() == 2 * encoder->linears().size());
         const c10::AutoGradMode no_grad(false);
-        const at::Tensor got = encoder->forward(some_batch({1, 1, 1, 1, 1}), {}), wanted = merged(*encoder, 0)->forward(some_batch({0, 0, 0, 0, 0}), {});
+        const at::Tensor got = encoder->forward(some_batch({1, 1, 1, 1, 1}), {}),
+                         wanted = merged(*encoder, 0)->forward(some_batch({0, 0, 0, 0, 0}), {});
         QVERIFY(max_difference(encoder->forward(some_batch({0, 0, 0, 0, 0}), {}), wanted) > 1e-3);
         QVERIFY2(relative_difference(got, wanted) < 2e-5, std::to_string(relative_difference(got, wanted)).c_str());
     }
@@ -270,10 +278,12 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
 
     void an_adapter_of_another_model_is_refused_by_layer_and_shape() {
         NEED_SHARED();
-        const auto encoder = small_encoder("bert");   // 24 wide, the fixture 48
-        EXPECT_ERROR(encoder->add_adapter("a", AdapterFolder::open(shared_folder() / "fixtures/lora")), "lora_A.weight", "[8, 48]", "[8, 24]", "another model");
+        const auto encoder = small_encoder("bert");  // 24 wide, the fixture 48
+        EXPECT_ERROR(encoder->add_adapter("a", AdapterFolder::open(shared_folder() / "fixtures/lora")), "lora_A.weight", "[8, 48]",
+                     "[8, 24]", "another model");
         const auto other = small_encoder("modernbert");
-        EXPECT_ERROR(other->add_adapter("a", AdapterFolder::open(shared_folder() / "fixtures/lora")), "encoder.layer.0.attention.self.query", "lacks");
+        EXPECT_ERROR(other->add_adapter("a", AdapterFolder::open(shared_folder() / "fixtures/lora")),
+                     "encoder.layer.0.attention.self.query", "lacks");
         QVERIFY(encoder->adapters().empty() && other->adapters().empty());
     }
 

@@ -1,8 +1,8 @@
 #include <set>
 
-#include "support/backbones.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
+#include "support/backbones.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/optimizer.h"
@@ -41,7 +41,8 @@ class TestMixture : public QObject {
     void placement_says_which_blocks_have_experts() {
         const auto count = [](const char* placement) {
             std::vector<bool> mixtures;
-            for (const Block& block : mote_model({{"method", "mote"}, {"placement", placement}})->encoders.front()->blocks()) mixtures.push_back(block.is_mixture());
+            for (const Block& block : mote_model({{"method", "mote"}, {"placement", placement}})->encoders.front()->blocks())
+                mixtures.push_back(block.is_mixture());
             return mixtures;
         };
         QVERIFY((count("every") == std::vector<bool>{true, true, true, true}));
@@ -56,7 +57,8 @@ class TestMixture : public QObject {
         const c10::AutoGradMode no_grad(false);
         for (const char* placement : {"every", "every_other"})
             for (const char* norms : {"own", "shared"}) {
-                const auto model = mote_model({{"method", "mote"}, {"placement", placement}, {"expert_norms", norms}}, family.toStdString());
+                const auto model =
+                    mote_model({{"method", "mote"}, {"placement", placement}, {"expert_norms", norms}}, family.toStdString());
                 const at::Tensor expected = dense.forward(some_batch(std::vector<int>(14, 0)), {});
                 const at::Tensor got = model->encoders.front()->forward(some_batch({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 3}), {});
                 QCOMPARE(max_difference(got, expected), 0.0);
@@ -108,7 +110,8 @@ class TestMixture : public QObject {
             QVERIFY2(got[i].tensor.grad().defined() == expected[i].tensor.grad().defined(), got[i].name.c_str());
             if (!got[i].tensor.grad().defined()) continue;
             const double difference = relative_difference(got[i].tensor.grad(), expected[i].tensor.grad());
-            // The key's bias shifts all scores of a row alike: its gradient is zero but for rounding, and so it is compared as part of the whole.
+            // The key's bias shifts all scores of a row alike: its gradient is zero but for rounding, and so it is compared as part of the
+            // whole.
             QVERIFY2(difference < 1e-4, (got[i].name + " " + std::to_string(difference)).c_str());
         }
     }
@@ -147,7 +150,8 @@ class TestMixture : public QObject {
         std::vector<std::int32_t> ids;
         const std::int64_t begin = together.layout->offsets()[3], length = together.layout->length(3);
         for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(together.ids[begin + i].item<std::int64_t>()));
-        const at::Tensor alone = model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, 1, 0}}), {true, 1, 1, 0.1, 0.1});
+        const at::Tensor alone =
+            model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, 1, 0}}), {true, 1, 1, 0.1, 0.1});
         const double difference = max_difference(all.narrow(0, begin, length), alone);
         QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());
     }

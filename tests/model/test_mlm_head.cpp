@@ -32,7 +32,9 @@ struct Bench {
         }
     }
     at::Tensor inner() const { return head->transform(encoder->forward(batch, {}).index_select(0, rows)); }
-    at::Tensor loss(std::int64_t at_a_time = 0) const { return token_cross_entropy(inner(), word_embeddings(*encoder), head->bias(), targets, at_a_time).loss; }
+    at::Tensor loss(std::int64_t at_a_time = 0) const {
+        return token_cross_entropy(inner(), word_embeddings(*encoder), head->bias(), targets, at_a_time).loss;
+    }
     std::vector<Parameter> all() const {
         auto all = encoder->parameters();
         for (const Parameter& p : head->parameters()) all.push_back(p);
@@ -62,7 +64,8 @@ class TestMlmHead : public QObject {
         QFETCH(bool, wide);
         const double close = wide ? 1e-11 : 2e-5;
         const Bench bench(wide ? at::kDouble : at::kFloat);
-        const at::Tensor plain = at::cross_entropy_loss(at::linear(bench.inner(), word_embeddings(*bench.encoder), bench.head->bias()), bench.targets);
+        const at::Tensor plain =
+            at::cross_entropy_loss(at::linear(bench.inner(), word_embeddings(*bench.encoder), bench.head->bias()), bench.targets);
         const auto wanted = bench.gradients(plain);
         QCOMPARE(wanted.count("embeddings.word_embeddings.weight"), std::size_t{1});
         for (const std::int64_t at_a_time : {0, 1, 4}) {
@@ -70,7 +73,8 @@ class TestMlmHead : public QObject {
             QVERIFY(std::abs(loss.item<double>() - plain.item<double>()) < close);
             const auto got = bench.gradients(loss);
             QCOMPARE(got.size(), wanted.size());
-            for (const auto& [name, gradient] : wanted) QVERIFY2(max_difference(got.at(name), gradient) < close * std::max(1.0, gradient.abs().max().item<double>()), name.c_str());
+            for (const auto& [name, gradient] : wanted)
+                QVERIFY2(max_difference(got.at(name), gradient) < close * std::max(1.0, gradient.abs().max().item<double>()), name.c_str());
         }
     }
     void gradients_equal_finite_differences() {
@@ -90,7 +94,8 @@ class TestMlmHead : public QObject {
                 const double below = bench.loss().item<double>();
                 entry.fill_(before);
                 const double wanted = (above - below) / (2 * h), got = found->second.view({-1}).select(0, at).item<double>();
-                QVERIFY2(std::abs(wanted - got) < 1e-6 * std::max(1.0, std::abs(wanted)), (p.name + " " + std::to_string(wanted) + " " + std::to_string(got)).c_str());
+                QVERIFY2(std::abs(wanted - got) < 1e-6 * std::max(1.0, std::abs(wanted)),
+                         (p.name + " " + std::to_string(wanted) + " " + std::to_string(got)).c_str());
             }
         }
     }
@@ -100,7 +105,8 @@ class TestMlmHead : public QObject {
     }
     void a_head_goes_out_and_comes_back_under_its_family_s_names() {
         TemporaryDirectory folder;
-        for (const auto& [family, dense] : {std::pair("bert", "cls.predictions.transform.dense.weight"), std::pair("nomic_bert", "cls.predictions.transform.dense.weight"),
+        for (const auto& [family, dense] : {std::pair("bert", "cls.predictions.transform.dense.weight"),
+                                            std::pair("nomic_bert", "cls.predictions.transform.dense.weight"),
                                             std::pair("mpnet", "lm_head.dense.weight"), std::pair("modernbert", "head.dense.weight")}) {
             const Bench bench(at::kFloat, family);
             const fs::path file = folder.path() / (std::string(family) + ".safetensors");
@@ -110,7 +116,8 @@ class TestMlmHead : public QObject {
             MlmHead other(*bench.encoder, family, 8);
             QVERIFY(max_difference(other.named_tensors()[0].tensor, bench.head->named_tensors()[0].tensor) > 0.01);
             QVERIFY(other.load(weights));
-            for (std::size_t i = 0; i < other.named_tensors().size(); ++i) QVERIFY(at::equal(other.named_tensors()[i].tensor, bench.head->named_tensors()[i].tensor.detach()));
+            for (std::size_t i = 0; i < other.named_tensors().size(); ++i)
+                QVERIFY(at::equal(other.named_tensors()[i].tensor, bench.head->named_tensors()[i].tensor.detach()));
         }
     }
     void a_fresh_head_depends_on_the_seed_alone() {

@@ -28,7 +28,8 @@ class TestRecompute : public QObject {
         for (const char* family : backbone_families)
             for (const bool routed : {false, true})
                 for (const OpsForm form : {OpsForm::kernels, OpsForm::device})
-                    QTest::addRow("%s, %s, %s", family, routed ? "routed" : "mixture", form == OpsForm::kernels ? "kernels" : "device") << family << routed << form;
+                    QTest::addRow("%s, %s, %s", family, routed ? "routed" : "mixture", form == OpsForm::kernels ? "kernels" : "device")
+                        << family << routed << form;
     }
     void a_block_that_is_run_again_gives_the_same_gradients_with_dropout() {
         QFETCH(QString, family);
@@ -62,7 +63,7 @@ class TestRecompute : public QObject {
         };
         const auto kept = gradients(false), again = gradients(true);
         for (std::size_t i = 0; i < kept.size(); ++i) {
-            QCOMPARE(again[i].defined(), kept[i].defined());   // nobody goes through the third expert
+            QCOMPARE(again[i].defined(), kept[i].defined());  // nobody goes through the third expert
             if (kept[i].defined()) QVERIFY2(relative_difference(again[i], kept[i]) < 1e-5, std::to_string(i).c_str());
         }
     }

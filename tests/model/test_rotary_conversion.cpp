@@ -32,7 +32,8 @@ at::Tensor turned(const at::Tensor& rows, std::int64_t heads, double base) {
 at::Tensor slow_forward(const Tensors& t, const Json& config, const std::vector<std::int64_t>& ids) {
     const auto get = [&](const std::string& name) { return t.at(name).to(at::kDouble); };
     const auto linear = [&](const at::Tensor& x, const std::string& name) { return x.mm(get(name + ".weight").t()) + get(name + ".bias"); };
-    const std::int64_t dim = config.at("n_embd"), heads = config.at("n_head"), d = dim / heads, length = static_cast<std::int64_t>(ids.size());
+    const std::int64_t dim = config.at("n_embd"), heads = config.at("n_head"), d = dim / heads,
+                       length = static_cast<std::int64_t>(ids.size());
     const auto norm = [&](const at::Tensor& x, const std::string& name) {
         return at::layer_norm(x, {dim}, get(name + ".weight"), get(name + ".bias"), config.at("layer_norm_epsilon").get<double>());
     };
@@ -44,8 +45,10 @@ at::Tensor slow_forward(const Tensors& t, const Json& config, const std::vector<
         const auto qkv = linear(x, place + "attn.Wqkv").split(dim, 1);
         const double base = config.at("rotary_emb_base");
         const auto by_head = [&](const at::Tensor& rows) { return rows.view({length, heads, d}).transpose(0, 1); };
-        const at::Tensor q = by_head(turned(qkv[0].contiguous(), heads, base)), k = by_head(turned(qkv[1].contiguous(), heads, base)), v = by_head(qkv[2].contiguous());
-        const at::Tensor attended = q.matmul(k.transpose(1, 2)).div(std::sqrt(static_cast<double>(d))).softmax(-1).matmul(v).transpose(0, 1).reshape({length, dim});
+        const at::Tensor q = by_head(turned(qkv[0].contiguous(), heads, base)), k = by_head(turned(qkv[1].contiguous(), heads, base)),
+                         v = by_head(qkv[2].contiguous());
+        const at::Tensor attended =
+            q.matmul(k.transpose(1, 2)).div(std::sqrt(static_cast<double>(d))).softmax(-1).matmul(v).transpose(0, 1).reshape({length, dim});
         x = norm(x + linear(attended, place + "attn.out_proj"), place + "norm1");
         x = norm(x + linear(at::gelu(linear(x, place + "mlp.fc1")), place + "mlp.fc2"), place + "norm2");
     }
@@ -72,7 +75,8 @@ class TestRotaryConversion : public QObject {
         for (const NamedTensor& t : rotary->named_tensors()) after[t.name] = t.tensor;
         QVERIFY(!after.contains("embeddings.position_embeddings.weight"));
         QCOMPARE(after.at("encoder.layers.1.attn.Wqkv.weight").sizes().vec(), (std::vector<std::int64_t>{72, 24}));
-        QVERIFY(at::equal(after.at("encoder.layers.1.attn.Wqkv.weight").narrow(0, 24, 24), before.at("encoder.layer.1.attention.self.key.weight")));
+        QVERIFY(at::equal(after.at("encoder.layers.1.attn.Wqkv.weight").narrow(0, 24, 24),
+                          before.at("encoder.layer.1.attention.self.key.weight")));
         QVERIFY(at::equal(after.at("encoder.layers.3.mlp.fc2.bias"), before.at("encoder.layer.3.output.dense.bias")));
         QVERIFY(at::equal(after.at("encoder.layers.3.norm1.weight"), before.at("encoder.layer.3.attention.output.LayerNorm.weight")));
     }
@@ -90,7 +94,7 @@ class TestRotaryConversion : public QObject {
         Tensors tensors;
         for (const NamedTensor& t : rotary->named_tensors()) tensors[t.name] = t.tensor;
         std::vector<std::int32_t> ids;
-        for (std::int32_t i = 0; i < 41; ++i) ids.push_back((17 * i + 3) % 100);   // longer than the old table
+        for (std::int32_t i = 0; i < 41; ++i) ids.push_back((17 * i + 3) % 100);  // longer than the old table
         const c10::AutoGradMode no_grad(false);
         const at::Tensor got = rotary->forward(make_packed_batch({{ids.data(), 41, 0, 0, 0}}), {});
         const at::Tensor wanted = slow_forward(tensors, config, {ids.begin(), ids.end()});
@@ -98,7 +102,8 @@ class TestRotaryConversion : public QObject {
         QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());
     }
     void what_nomic_bert_has_no_form_for_is_refused() {
-        EXPECT_ERROR(rotary_config(small_config("nomic_bert"), {{"model_type", "nomic_bert"}}, {}), "nomic_bert", "no table of absolute positions");
+        EXPECT_ERROR(rotary_config(small_config("nomic_bert"), {{"model_type", "nomic_bert"}}, {}), "nomic_bert",
+                     "no table of absolute positions");
         EXPECT_ERROR(rotary_config(small_config("t5"), {{"model_type", "t5"}}, {}), "t5", "no table");
         EXPECT_ERROR(rotary_config(small_config("mpnet"), {{"model_type", "mpnet"}}, {}), "mpnet", "relative position bias");
         EncoderConfig relu = small_config("bert");

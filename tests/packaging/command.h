@@ -36,4 +36,5 @@ inline QString text(const fs::path& path) { return QString::fromStdString(path.s
 }  // namespace faceter::packaging
 
 /// The program must end with `expected`; what it printed is shown where it does not.
-#define VERIFY_CODE(outcome, expected) QVERIFY2((outcome).code == (expected), qPrintable(QString::number((outcome).code) + "\n" + (outcome).output))
+#define VERIFY_CODE(outcome, expected) \
+    QVERIFY2((outcome).code == (expected), qPrintable(QString::number((outcome).code) + "\n" + (outcome).output))

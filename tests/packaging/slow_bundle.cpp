@@ -51,7 +51,9 @@ class SlowBundle : public QObject {
 
     /// A program of the bundle inside the site.
     Outcome inside(const QString& program, const QStringList& arguments) const {
-        return run("unshare", QStringList{"--map-root-user", "--mount", "sh", "-c", inside_script, "sh", text(site_), text(torch_), program} + arguments);
+        return run(
+            "unshare",
+            QStringList{"--map-root-user", "--mount", "sh", "-c", inside_script, "sh", text(site_), text(torch_), program} + arguments);
     }
 
   private Q_SLOTS:
@@ -59,8 +61,10 @@ class SlowBundle : public QObject {
         const std::string cache = read_file(binaries / "CMakeCache.txt");
         if (cache.find("FACETER_SANITIZE:STRING=\n") == std::string::npos) QSKIP("a sanitized build is not bundled");
         NEED_MINILM();
-        if (run("unshare", {"--map-root-user", "--mount", "true"}).code != 0) QSKIP("this machine lets nobody make a root folder of one's own (unshare)");
-        const Outcome found = run("sh", {"-c", "ldd '" + text(binaries / "bin/faceter-worker") + "' | sed -n 's/.*=> \\(.*\\)\\/torch\\/lib\\/libtorch_cpu.so .*/\\1/p'"});
+        if (run("unshare", {"--map-root-user", "--mount", "true"}).code != 0)
+            QSKIP("this machine lets nobody make a root folder of one's own (unshare)");
+        const Outcome found = run("sh", {"-c", "ldd '" + text(binaries / "bin/faceter-worker") +
+                                                   "' | sed -n 's/.*=> \\(.*\\)\\/torch\\/lib\\/libtorch_cpu.so .*/\\1/p'"});
         torch_ = found.output.trimmed().toStdString();
         QVERIFY2(fs::exists(torch_ / "torch/version.py"), torch_.c_str());
         VERIFY_CODE(run(project / "packaging/bundle.sh", {"--build", text(binaries), text(folder_.path() / "bundle.tar.gz")}), 0);
@@ -69,13 +73,16 @@ class SlowBundle : public QObject {
         fs::copy(minilm_folder(), site_ / "minilm", fs::copy_options::recursive);
         std::ofstream pairs(site_ / "pairs.jsonl");
         for (int i = 0; i < 40; ++i) pairs << "{\"query\": \"question " << i << "\", \"document\": \"an answer to " << i << "\"}\n";
-        std::ofstream(site_ / "e.yaml") << "name: bundle\nmodel: /minilm\nmax_length: 16\ntasks:\n  retrieval:\n    instructions: {query: \"q: \", document: \"d: \"}\n"
-                                           "    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
-                                           "variants:\n  IC: {method: instruction}\n  MoTE: {method: mote}\n  TLR: {method: token_routed_moe, experts: 2}\n"
-                                           "training: {batch_size: 4, steps: 3}\nevaluation: {baseline: false, datasets: []}\n";
+        std::ofstream(site_ / "e.yaml")
+            << "name: bundle\nmodel: /minilm\nmax_length: 16\ntasks:\n  retrieval:\n    instructions: {query: \"q: \", document: \"d: \"}\n"
+               "    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
+               "variants:\n  IC: {method: instruction}\n  MoTE: {method: mote}\n  TLR: {method: token_routed_moe, experts: 2}\n"
+               "training: {batch_size: 4, steps: 3}\nevaluation: {baseline: false, datasets: []}\n";
     }
     void nothing_in_it_names_a_folder_of_the_machine_that_made_it() {
-        const Outcome paths = run("sh", {"-c", "find '" + text(site_ / "bundle") + "' -type f \\( -path '*/bin/*' -o -name '*.so*' \\) -exec patchelf --print-rpath {} \\; | sort -u"});
+        const Outcome paths =
+            run("sh", {"-c", "find '" + text(site_ / "bundle") +
+                                 "' -type f \\( -path '*/bin/*' -o -name '*.so*' \\) -exec patchelf --print-rpath {} \\; | sort -u"});
         VERIFY_CODE(paths, 0);
         for (const QString& path : paths.output.split('\n', Qt::SkipEmptyParts)) QVERIFY2(path.startsWith("$ORIGIN"), qPrintable(path));
     }

@@ -1,5 +1,5 @@
-#include "packaging/command.h"
 #include "experiment/manifest.h"
+#include "packaging/command.h"
 
 using namespace faceter;
 using namespace faceter::packaging;
@@ -32,7 +32,8 @@ class SlowInstall : public QObject {
         const fs::path source = folder_.path() / "my plugin";
         fs::copy(project / "tests/packaging/example_plugin", source);
         VERIFY_CODE(run("cmake", {"-S", text(source), "-B", text(build_), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                                  "-DCMAKE_PREFIX_PATH=" + text(prefix_)}), 0);
+                                  "-DCMAKE_PREFIX_PATH=" + text(prefix_)}),
+                    0);
         VERIFY_CODE(run("cmake", {"--build", text(build_)}), 0);
         const Manifest own = read_manifest(build_ / "lib/faceter/plugins/margin.json");
         QVERIFY(fs::exists(own.library()));

@@ -31,7 +31,9 @@ class Machine {
     void unset(const char* name) const { fs::remove(tools() / name); }
     Outcome setup() const {
         return run(project / "packaging/setup.sh", {},
-                   {{"PATH", text(tools()) + ":" + qEnvironmentVariable("PATH")}, {"HOME", text(folder_.path() / "home")}, {"FACETER_CACHE", ""},
+                   {{"PATH", text(tools()) + ":" + qEnvironmentVariable("PATH")},
+                    {"HOME", text(folder_.path() / "home")},
+                    {"FACETER_CACHE", ""},
                     {"XDG_CACHE_HOME", ""}});
     }
 
@@ -46,7 +48,8 @@ class TestScripts : public QObject {
   private Q_SLOTS:
     void every_script_parses_and_explains_itself_data() {
         QTest::addColumn<QString>("script");
-        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/test.sh", "packaging/bundle.sh", ".ci/run"}) QTest::newRow(name) << name;
+        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/test.sh", "packaging/bundle.sh", ".ci/run"})
+            QTest::newRow(name) << name;
     }
     void every_script_parses_and_explains_itself() {
         QFETCH(QString, script);
@@ -121,7 +124,9 @@ class TestScripts : public QObject {
     void a_wheel_with_a_name_that_climbs_is_refused() {
         const AwkwardFolder folder;
         const QString wheel = text(folder.path() / "evil.whl");
-        VERIFY_CODE(run("/usr/bin/python3", {"-c", "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr('a/../../evil', 'x')", wheel}), 0);
+        VERIFY_CODE(
+            run("/usr/bin/python3", {"-c", "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr('a/../../evil', 'x')", wheel}),
+            0);
         const Outcome outcome = run(project / "packaging/unpack_wheel.py", {text(folder.path() / "new"), wheel, "*"});
         VERIFY_CODE(outcome, 1);
         QVERIFY(outcome.output.contains("would leave the folder"));

@@ -84,8 +84,9 @@ class TestJournal : public QObject {
         const RunDirectory run = new_run();
         const fs::path file = run.attempt_journal(1);
         make_directories(file.parent_path());
-        for (const std::string& content : {std::string("\n\n\n"), std::string("[1,2]\n"), std::string(100, '\0'), std::string("{\"seq\":1}\n"),
-                                           std::string(6 << 20, 'x'), std::string("{\"seq\":1,\"crc\":\"zzzzzzzz\"}\n")}) {
+        for (const std::string& content :
+             {std::string("\n\n\n"), std::string("[1,2]\n"), std::string(100, '\0'), std::string("{\"seq\":1}\n"),
+              std::string(6 << 20, 'x'), std::string("{\"seq\":1,\"crc\":\"zzzzzzzz\"}\n")}) {
             overwrite(file, content);
             const JournalContent read = read_journal(file);
             QVERIFY(read.events.empty());
@@ -130,7 +131,8 @@ class TestJournal : public QObject {
     void reserved_members_cannot_be_forged() {
         const RunDirectory run = new_run();
         JournalWriter journal(run, run.begin_attempt(), {});
-        journal.event("warning", {{"seq", 99}, {"crc", "00000000"}, {"event", "finished"}, {"message", "bad \xff utf-8 \n"}, {"loss", std::nan("")}});
+        journal.event("warning",
+                      {{"seq", 99}, {"crc", "00000000"}, {"event", "finished"}, {"message", "bad \xff utf-8 \n"}, {"loss", std::nan("")}});
         const JournalContent content = read_journal(run.attempt_journal(1));
         QCOMPARE(content.events.size(), std::size_t{2});
         QCOMPARE(content.events[1].type, std::string("warning"));

@@ -5,8 +5,8 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "support/sample_runs.h"
 #include "record/state.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -69,7 +69,8 @@ class TestRunDirectory : public QObject {
     void runs_are_found_by_name_prefix_or_variant() {
         const TemporaryDirectory folder;
         const Project project(folder.path() / "new", true);
-        const RunDirectory em = sample_run(project.folder(), 1), em2 = sample_run(project.folder(), 2), mix = sample_run(project.folder(), 3);
+        const RunDirectory em = sample_run(project.folder(), 1), em2 = sample_run(project.folder(), 2),
+                           mix = sample_run(project.folder(), 3);
         QCOMPARE(project.find_run(em.info().id).folder(), em.folder());
         QCOMPARE(project.find_run("quick-mix").folder(), mix.folder());
         QCOMPARE(project.find_run("mix").folder(), mix.folder());

@@ -9,8 +9,8 @@
 
 #include "common/error.h"
 #include "common/hash.h"
-#include "support/sample_runs.h"
 #include "launch/supervisor.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -75,7 +75,7 @@ class TestState : public QObject {
         stopped.request("stop");
         EXPECT_ERROR(prepare_resume({stopped, running}), "stop it first");
         EXPECT_ERROR(prepare_resume({stopped, done}), "a rerun");
-        QVERIFY(stopped.requested("stop"));   // nothing was changed for a list that cannot go on whole
+        QVERIFY(stopped.requested("stop"));  // nothing was changed for a list that cannot go on whole
         prepare_resume({stopped, failed});
         QVERIFY(!stopped.requested("stop"));
     }
@@ -128,7 +128,7 @@ class TestState : public QObject {
     void a_quiet_run_elsewhere_is_silent_by_the_file_systems_clock() {
         const RunDirectory run = new_run();
         write_foreign_attempt(run);
-        QCOMPARE(read_state(run).phase, RunPhase::running);   // its lines say the year 1970, the file was written just now
+        QCOMPARE(read_state(run).phase, RunPhase::running);  // its lines say the year 1970, the file was written just now
         const timespec old[2] = {{::time(nullptr) - 3600, 0}, {::time(nullptr) - 3600, 0}};
         ::utimensat(AT_FDCWD, run.attempt_journal(1).c_str(), old, 0);
         QCOMPARE(read_state(run).phase, RunPhase::silent);

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "support/sample_runs.h"
 #include "store/store.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -51,7 +51,7 @@ class TestTrash : public QObject {
         const RunDirectory kept = sample_run(folder.path(), 0), run = sample_run(folder.path(), 1);
         { Store(folder.path()).ingest_all(); }
         const Project project(folder.path(), false);
-        project.trash(run.info().id);   // and here the program dies, before the store hears of it
+        project.trash(run.info().id);  // and here the program dies, before the store hears of it
         Store store(folder.path());
         QCOMPARE(store.runs().size(), std::size_t{2});
         store.ingest_changed();

@@ -7,12 +7,17 @@
 
 namespace faceter::testing {
 
-/// Three gates and their domains, two gates for comparison; scores of few levels, so that many instances tie, and margins that tie now and then.
+/// Three gates and their domains, two gates for comparison; scores of few levels, so that many instances tie, and margins that tie now and
+/// then.
 inline Library some_library(std::uint64_t seed = 1, std::size_t instances = 40) {
     RandomStream random(seed, "tests.router");
     Library library;
     library.base_fingerprint = "base";
-    library.gates = {{"red", "red", "gate", 0, ""}, {"green", "green", "gate", 0, ""}, {"blue", "blue", "gate", 0, ""}, {"white", "white", "single", 0, ""}, {"multi-task", "", "multi_task", 0, ""}};
+    library.gates = {{"red", "red", "gate", 0, ""},
+                     {"green", "green", "gate", 0, ""},
+                     {"blue", "blue", "gate", 0, ""},
+                     {"white", "white", "single", 0, ""},
+                     {"multi-task", "", "multi_task", 0, ""}};
     const auto columns = static_cast<std::int64_t>(library.gates.size()) + 1;
     for (std::size_t d = 0; d < 3; ++d) {
         Domain domain;

@@ -6,9 +6,9 @@
 
 #include "data/child_process.h"
 #include "eval/tasks.h"
-#include "plugin/run_model.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
+#include "plugin/run_model.h"
 #include "router_retriever/router_model.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -23,7 +23,8 @@ class TestRouterRun : public QObject {
     std::optional<RunDirectory> run_;
 
     static std::string words(std::size_t domain, int i, int count) {
-        static const std::vector<std::vector<const char*>> all = {{"river", "stone", "water", "boat", "fish", "lake"}, {"music", "song", "guitar", "drum", "voice", "dance"},
+        static const std::vector<std::vector<const char*>> all = {{"river", "stone", "water", "boat", "fish", "lake"},
+                                                                  {"music", "song", "guitar", "drum", "voice", "dance"},
                                                                   {"bread", "salt", "sugar", "milk", "egg", "cake"}};
         std::string text;
         for (int k = 0; k < count; ++k) text += std::string(all[domain][static_cast<std::size_t>(i * 7 + k * (i % 5 + 1)) % 6]) + " ";
@@ -32,13 +33,16 @@ class TestRouterRun : public QObject {
 
     void write_domain(const std::string& name, std::size_t domain) const {
         std::ofstream pairs(project_.path() / (name + ".jsonl"));
-        for (int i = 0; i < 40; ++i) pairs << Json{{"query", words(domain, i, 2) + std::to_string(i)}, {"document", words(domain, i, 6) + std::to_string(i)}}.dump() << "\n";
+        for (int i = 0; i < 40; ++i)
+            pairs << Json{{"query", words(domain, i, 2) + std::to_string(i)}, {"document", words(domain, i, 6) + std::to_string(i)}}.dump()
+                  << "\n";
         const fs::path folder = project_.path() / (name + "_test");
         make_directories(folder / "qrels");
         std::ofstream corpus(folder / "corpus.jsonl"), queries(folder / "queries.jsonl"), qrels(folder / "qrels/test.tsv");
         qrels << "query-id\tcorpus-id\tscore\n";
         for (int i = 40; i < 60; ++i) {
-            corpus << Json{{"_id", "d" + std::to_string(i)}, {"title", ""}, {"text", words(domain, i, 6) + std::to_string(i)}}.dump() << "\n";
+            corpus << Json{{"_id", "d" + std::to_string(i)}, {"title", ""}, {"text", words(domain, i, 6) + std::to_string(i)}}.dump()
+                   << "\n";
             queries << Json{{"_id", "q" + std::to_string(i)}, {"text", words(domain, i, 2) + std::to_string(i)}}.dump() << "\n";
             qrels << "q" << i << "\td" << i << "\t1\n";
         }
@@ -47,24 +51,30 @@ class TestRouterRun : public QObject {
     std::string experiment_text(const std::string& variant, const std::string& empty_domain = "") const {
         std::string text = "name: r\nmodel: " + (shared_folder() / "fixtures/bert").string() + "\nmax_length: 24\nthreads: 1\ntasks:\n";
         for (const char* name : {"nature", "music", "food"})
-            text += std::string("  ") + name + ":\n    type: retrieval\n" + (name == empty_domain ? "" : std::string("    train: [{name: ") + name + ", source: file, path: " + name + ".jsonl}]\n") +
-                    "    validation: [{name: " + name + " held out, path: " + name + "_test}]\n";
+            text +=
+                std::string("  ") + name + ":\n    type: retrieval\n" +
+                (name == empty_domain ? "" : std::string("    train: [{name: ") + name + ", source: file, path: " + name + ".jsonl}]\n") +
+                "    validation: [{name: " + name + " held out, path: " + name + "_test}]\n";
         text += "variants:\n  RR: {method: router_retriever, rank: 2, library_examples: 25" + variant + "}\n";
         text += "training: {batch_size: 8, steps: 6, learning_rate: 1.0e-2, evaluate_every_steps: 2, early_stopping: {patience: 2}}\n";
         text += "evaluation:\n  baseline: false\n  datasets:\n";
-        for (const char* name : {"nature", "music", "food"}) text += std::string("    - {name: ") + name + ", path: " + name + "_test, as: " + name + "}\n";
+        for (const char* name : {"nature", "music", "food"})
+            text += std::string("    - {name: ") + name + ", path: " + name + "_test, as: " + name + "}\n";
         text += "analyses: [{method: router_study, clusters: [1, 2], orders: 2, second_gates: [music]}]\n";
         return text;
     }
 
-    ChildResult execute(const RunDirectory& run) const { return run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", run.folder().string()}, std::chrono::seconds(200), 1 << 20); }
+    ChildResult execute(const RunDirectory& run) const {
+        return run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", run.folder().string()}, std::chrono::seconds(200), 1 << 20);
+    }
     ChildResult ask(std::vector<std::string> arguments) const {
         arguments.insert(arguments.begin(), FACETER_BINARY_DIR "/bin/faceter-worker");
         return run_child(arguments, std::chrono::seconds(100), 1 << 22);
     }
 
     RunDirectory make_run(const std::string& text) const {
-        const Experiment experiment = Experiment::parse(text, project_.path() / "r.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const Experiment experiment =
+            Experiment::parse(text, project_.path() / "r.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         return RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
     }
 
@@ -147,7 +157,8 @@ class TestRouterRun : public QObject {
             if (method.at("name").get<std::string>().starts_with("Best")) best = method.at("mean").get<double>();
         }
         QVERIFY(oracle >= best && oracle >= pilot.at("mean").get<double>());
-        for (const char* figure : {"router_best_gate", "router_routed_gate", "router_gate_count", "router_clusters", "router_matrix", "router_training_size", "router_query_map"}) {
+        for (const char* figure : {"router_best_gate", "router_routed_gate", "router_gate_count", "router_clusters", "router_matrix",
+                                   "router_training_size", "router_query_map"}) {
             const fs::path file = run_->folder() / "figures" / (std::string(figure) + ".json");
             QVERIFY2(fs::exists(file), figure);
             Figure::from_json(read_json(file), figure).validate();
@@ -157,12 +168,16 @@ class TestRouterRun : public QObject {
     void a_router_folder_is_a_model_for_evaluate_and_embed() {
         NEED_SHARED();
         const fs::path folder = copy("as a model");
-        const ChildResult result = ask({"evaluate", "--model", folder.string(), "--data", (project_.path() / "music_test").string(), "--json"});
+        const ChildResult result =
+            ask({"evaluate", "--model", folder.string(), "--data", (project_.path() / "music_test").string(), "--json"});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
         const double score = read_json(run_->results() / "music.json").at("score").get<double>();
         QVERIFY(std::abs(Json::parse(result.output).at("datasets").at(0).at("score").get<double>() - score) < 1e-9);
         std::ofstream(project_.path() / "texts.txt") << "a song\na lake\n";
-        QCOMPARE(ask({"embed", "--model", folder.string(), "--output", (project_.path() / "t.npy").string(), (project_.path() / "texts.txt").string()}).exit_code, 0);
+        QCOMPARE(ask({"embed", "--model", folder.string(), "--output", (project_.path() / "t.npy").string(),
+                      (project_.path() / "texts.txt").string()})
+                     .exit_code,
+                 0);
     }
 
     void explain_names_the_gate_and_its_similarities() {
@@ -200,13 +215,16 @@ class TestRouterRun : public QObject {
         const at::Tensor base = a.domains[1].base;
         const auto x = first->router->choose(base), y = second->router->choose(base);
         for (std::size_t i = 0; i < x.size(); ++i) QCOMPARE(a.name_of(x[i]), b.name_of(y[i]));
-        QCOMPARE(max_difference(b.domains[0].scores.select(1, b.expert_named("music")), a.domains[0].scores.select(1, a.expert_named("music"))), 0.0);
+        QCOMPARE(
+            max_difference(b.domains[0].scores.select(1, b.expert_named("music")), a.domains[0].scores.select(1, a.expert_named("music"))),
+            0.0);
     }
 
     void a_gate_with_its_own_pairs_becomes_a_domain() {
         NEED_SHARED();
         const fs::path folder = copy("wider");
-        const ChildResult result = ask({"router", "add", folder.string(), (model_folder() / "gates/food").string(), "--name", "kitchen", "--train", (project_.path() / "food.jsonl").string()});
+        const ChildResult result = ask({"router", "add", folder.string(), (model_folder() / "gates/food").string(), "--name", "kitchen",
+                                        "--train", (project_.path() / "food.jsonl").string()});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
         QCOMPARE(read_json(folder / "router.json").at("domains").size(), std::size_t{4});
         QVERIFY(open_folder_model(folder)->router);
@@ -232,7 +250,7 @@ class TestRouterRun : public QObject {
         const std::string before = read_file(folder / "router.json");
         bool done = false;
         int fail_at = 0;
-        for (; !done && fail_at < 200; ++fail_at) {   // at every write, sync and rename
+        for (; !done && fail_at < 200; ++fail_at) {  // at every write, sync and rename
             const auto model = EmbeddingModel::open(ModelFolder::open(folder));
             int count = 0;
             set_file_fault_hook([&](FileOperation, const fs::path&) { return count++ == fail_at ? ENOSPC : 0; });
@@ -241,7 +259,7 @@ class TestRouterRun : public QObject {
             } catch (const Error&) {
             }
             set_file_fault_hook({});
-            QVERIFY(open_folder_model(folder)->router);   // whole, as before or as after
+            QVERIFY(open_folder_model(folder)->router);  // whole, as before or as after
             done = read_file(folder / "router.json") != before;
         }
         QVERIFY(done && fail_at > 1);
@@ -259,7 +277,12 @@ class TestRouterRun : public QObject {
         NEED_SHARED();
         const fs::path folder = copy("other shape");
         const std::string before = read_file(folder / "router.json");
-        Encoder other(EncoderConfig::from_json(Json{{"model_type", "bert"}, {"num_hidden_layers", 2}, {"hidden_size", 24}, {"num_attention_heads", 3}, {"intermediate_size", 40}, {"vocab_size", 100}},
+        Encoder other(EncoderConfig::from_json(Json{{"model_type", "bert"},
+                                                    {"num_hidden_layers", 2},
+                                                    {"hidden_size", 24},
+                                                    {"num_attention_heads", 3},
+                                                    {"intermediate_size", 40},
+                                                    {"vocab_size", 100}},
                                                "config", Weights(std::vector<fs::path>{})),
                       {}, at::kFloat);
         other.add_adapter("x", {2, 4, 0, false, {}, ""}, 1);
@@ -281,7 +304,8 @@ class TestRouterRun : public QObject {
 
     void gates_of_another_run_are_taken_up_as_they_are() {
         NEED_SHARED();
-        const RunDirectory run = make_run(experiment_text(", multi_task: false, base_gate: true, gates: {music: \"" + (run_->folder() / "gates/music").string() + "\"}"));
+        const RunDirectory run = make_run(
+            experiment_text(", multi_task: false, base_gate: true, gates: {music: \"" + (run_->folder() / "gates/music").string() + "\"}"));
         const ChildResult result = execute(run);
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
         const std::string name = "gates/music/adapter_model.safetensors";

@@ -32,7 +32,8 @@ int slow_best_gate(const Domain& domain, std::size_t i, std::vector<int> gates, 
     const auto score = [&](int g) { return domain.scores[static_cast<std::int64_t>(i)][g].item<double>(); };
     const auto margin = [&](int g) { return domain.margins[static_cast<std::int64_t>(i)][g].item<double>(); };
     std::vector<int> order = gates;
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return score(a) != score(b) ? score(a) > score(b) : margin(a) > margin(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return score(a) != score(b) ? score(a) > score(b) : margin(a) > margin(b); });
     if (ties == Ties::drop && order.size() > 1 && score(order[0]) == score(order[1])) return -1;
     return order.front();
 }
@@ -58,7 +59,8 @@ std::map<std::pair<int, std::size_t>, Vector> slow_pilots(const Library& library
 }
 
 /// Means of similarities gate by gate, the highest wins.
-std::vector<int> slow_pilot_routes(const Library& library, const std::vector<int>& gates, const at::Tensor& queries, Ties ties, double label_weight) {
+std::vector<int> slow_pilot_routes(const Library& library, const std::vector<int>& gates, const at::Tensor& queries, Ties ties,
+                                   double label_weight) {
     const auto pilots = slow_pilots(library, gates, ties);
     std::vector<int> chosen;
     for (std::int64_t q = 0; q < queries.size(0); ++q) {
@@ -70,7 +72,8 @@ std::vector<int> slow_pilot_routes(const Library& library, const std::vector<int
             for (const auto& [key, centre] : pilots) {
                 const double similar = cosine(query, centre);
                 if (key.first == g) filed += similar, ++filed_count;
-                if (g > 0 && library.domains[key.second].name == library.gates[static_cast<std::size_t>(g) - 1].domain) labelled += similar, ++labelled_count;
+                if (g > 0 && library.domains[key.second].name == library.gates[static_cast<std::size_t>(g) - 1].domain)
+                    labelled += similar, ++labelled_count;
             }
             if (filed_count == 0) continue;
             filed /= filed_count;
@@ -85,7 +88,8 @@ std::vector<int> slow_pilot_routes(const Library& library, const std::vector<int
 /// Logistic regression with an L2 penalty of weight 1 on the coefficients by plain gradient descent: [labels, 6] and [labels].
 struct SlowHead {
     at::Tensor weights, bias;
-    SlowHead(const at::Tensor& x, const at::Tensor& y, std::int64_t labels) : weights(at::zeros({labels, x.size(1)}, at::kDouble)), bias(at::zeros({labels}, at::kDouble)) {
+    SlowHead(const at::Tensor& x, const at::Tensor& y, std::int64_t labels)
+        : weights(at::zeros({labels, x.size(1)}, at::kDouble)), bias(at::zeros({labels}, at::kDouble)) {
         const at::Tensor one_hot = at::one_hot(y, labels).to(at::kDouble);
         for (int step = 0; step < 20000; ++step) {
             const at::Tensor error = at::softmax(at::mm(x, weights.t()) + bias, 1) - one_hot;
@@ -102,7 +106,8 @@ std::map<int, std::vector<at::Tensor>> slow_single_best(const Library& library, 
     std::map<int, std::vector<at::Tensor>> rows;
     for (const Domain& domain : library.domains)
         for (std::size_t i = 0; i < domain.size(); ++i)
-            if (const int best = slow_best_gate(domain, i, gates, Ties::drop); best >= 0) rows[best].push_back(domain.base[static_cast<std::int64_t>(i)]);
+            if (const int best = slow_best_gate(domain, i, gates, Ties::drop); best >= 0)
+                rows[best].push_back(domain.base[static_cast<std::int64_t>(i)]);
     return rows;
 }
 
@@ -189,14 +194,17 @@ class TestRouters : public QObject {
         // The centres of the first group are k-means' own.
         std::vector<at::Tensor> group;
         for (std::size_t i = 0; i < library_.domains[0].size(); ++i)
-            if (slow_best_gate(library_.domains[0], i, gates_, Ties::margin) == built.pilots.front().expert) group.push_back(library_.domains[0].base[static_cast<std::int64_t>(i)]);
+            if (slow_best_gate(library_.domains[0], i, gates_, Ties::margin) == built.pilots.front().expert)
+                group.push_back(library_.domains[0].base[static_cast<std::int64_t>(i)]);
         const at::Tensor rows = at::stack(group).contiguous();
         KMeansOptions options;
         options.num_clusters = 3;
         options.seed = 1;
         const KMeansResult result = kmeans({rows.data_ptr<float>(), rows.size(0), rows.size(1)}, options);
         for (std::int64_t c = 0; c < 3; ++c)
-            for (std::int64_t k = 0; k < 6; ++k) QCOMPARE(built.pilots[static_cast<std::size_t>(c)].embedding[k].item<float>(), result.centres[static_cast<std::size_t>(c * 6 + k)]);
+            for (std::int64_t k = 0; k < 6; ++k)
+                QCOMPARE(built.pilots[static_cast<std::size_t>(c)].embedding[k].item<float>(),
+                         result.centres[static_cast<std::size_t>(c * 6 + k)]);
     }
 
     void the_expert_classifiers_equal_plain_logistic_regressions() {
@@ -214,7 +222,8 @@ class TestRouters : public QObject {
             // Two labels: the penalty is on one row of coefficients, half the difference of two.
             const at::Tensor x = at::stack(all).to(at::kDouble);
             at::Tensor w = at::zeros({6}, at::kDouble), b = at::zeros({}, at::kDouble);
-            const at::Tensor y = at::cat({at::ones({static_cast<std::int64_t>(count)}, at::kDouble), at::zeros({static_cast<std::int64_t>(count)}, at::kDouble)});
+            const at::Tensor y = at::cat(
+                {at::ones({static_cast<std::int64_t>(count)}, at::kDouble), at::zeros({static_cast<std::int64_t>(count)}, at::kDouble)});
             for (int step = 0; step < 20000; ++step) {
                 const at::Tensor error = at::sigmoid(at::mv(x, w) + b) - y;
                 w = w - 0.5 / static_cast<double>(2 * count) * (at::mv(x.t(), error) + w);
@@ -249,8 +258,10 @@ class TestRouters : public QObject {
             double best = -2;
             int winner = -1;
             for (std::size_t d = 0; d < 3; ++d)
-                for (const std::size_t i : RandomStream(1, "dataset router/" + library_.domains[d].name).sample(library_.domains[d].size(), 15)) {
-                    const double similar = cosine(vector_of(queries_[q]), vector_of(library_.domains[d].base[static_cast<std::int64_t>(i)]));
+                for (const std::size_t i :
+                     RandomStream(1, "dataset router/" + library_.domains[d].name).sample(library_.domains[d].size(), 15)) {
+                    const double similar =
+                        cosine(vector_of(queries_[q]), vector_of(library_.domains[d].base[static_cast<std::int64_t>(i)]));
                     if (similar > best) best = similar, winner = static_cast<int>(d) + 1;
                 }
             QCOMPARE(chosen[static_cast<std::size_t>(q)], winner);
@@ -301,7 +312,8 @@ class TestRouters : public QObject {
             double dcg = 0, ideal = 0, positive = -1, other = -1;
             for (std::size_t rank = 0; rank < std::min<std::size_t>(10, order.size()); ++rank)
                 if (std::count(relevant.begin(), relevant.end(), order[rank])) dcg += 1 / std::log2(static_cast<double>(rank) + 2);
-            for (std::size_t rank = 0; rank < std::min<std::size_t>(10, relevant.size()); ++rank) ideal += 1 / std::log2(static_cast<double>(rank) + 2);
+            for (std::size_t rank = 0; rank < std::min<std::size_t>(10, relevant.size()); ++rank)
+                ideal += 1 / std::log2(static_cast<double>(rank) + 2);
             for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(m); ++d) {
                 double& best = std::count(relevant.begin(), relevant.end(), d) ? positive : other;
                 best = std::max(best, static_cast<double>(scores[d]));
@@ -313,7 +325,11 @@ class TestRouters : public QObject {
     }
 
     void oracles_take_the_best_by_query_and_by_set() {
-        const StudySet set{"s", "red", std::vector<std::string>(3, "q"), {}, at::tensor({0., 10., 30., 20., 50., 10., 0., 60., 60., 5., 90., 70.}, at::kDouble).view({3, 4})};
+        const StudySet set{"s",
+                           "red",
+                           std::vector<std::string>(3, "q"),
+                           {},
+                           at::tensor({0., 10., 30., 20., 50., 10., 0., 60., 60., 5., 90., 70.}, at::kDouble).view({3, 4})};
         QCOMPARE(oracle_choice(set, {1, 2, 3}), (std::vector<int>{2, 3, 2}));
         QCOMPARE(best_individual(set, {1, 3}), 3);
         QCOMPARE(chosen_scores(set, {1, 1, 3}), (std::vector<double>{10, 10, 70}));
@@ -337,8 +353,10 @@ class TestRouters : public QObject {
         QCOMPARE(again.gates.size(), library_.gates.size());
         for (std::size_t d = 0; d < again.domains.size(); ++d) {
             QVERIFY(again.domains[d].queries == library_.domains[d].queries && again.domains[d].relevant == library_.domains[d].relevant);
-            QVERIFY(at::equal(again.domains[d].base, library_.domains[d].base) && at::equal(again.domains[d].scores, library_.domains[d].scores));
-            QVERIFY(at::equal(again.domains[d].margins, library_.domains[d].margins) && at::equal(again.domains[d].documents, library_.domains[d].documents));
+            QVERIFY(at::equal(again.domains[d].base, library_.domains[d].base) &&
+                    at::equal(again.domains[d].scores, library_.domains[d].scores));
+            QVERIFY(at::equal(again.domains[d].margins, library_.domains[d].margins) &&
+                    at::equal(again.domains[d].documents, library_.domains[d].documents));
         }
     }
 

@@ -8,7 +8,10 @@ using namespace faceter;
 namespace {
 
 Schema example() {
-    Schema inner{"task", "", {real("temperature", 0.05, "Temperature.").above(0).at_most(1), text("sampling", "all", "Which."), real("weight", 1, "Share.")}};
+    Schema inner{
+        "task",
+        "",
+        {real("temperature", 0.05, "Temperature.").above(0).at_most(1), text("sampling", "all", "Which."), real("weight", 1, "Share.")}};
     return {"example",
             "",
             {text("name", "", "Name.").must(), integer("steps", 10, "Steps.").at_least(1).in("steps"), boolean("fast", true, "Fast."),
@@ -48,7 +51,8 @@ class TestCheck : public QObject {
                              "(known: sampling, temperature, weight)"));
     }
     void a_wrong_type_names_value_and_expectation() {
-        QCOMPARE(errors_of("name: x\nsteps: many\n"), std::string("mine.yaml:2:8: steps is 'many'; expected a whole number of at least 1 (steps)"));
+        QCOMPARE(errors_of("name: x\nsteps: many\n"),
+                 std::string("mine.yaml:2:8: steps is 'many'; expected a whole number of at least 1 (steps)"));
         QVERIFY(errors_of("name: x\nsteps: 1.5\n").find("'1.5'") != std::string::npos);
         QVERIFY(errors_of("name: x\nfast: no\n").find("expected true or false") != std::string::npos);
         QVERIFY(errors_of("name: x\nfast: 'true'\n").find("expected true or false") != std::string::npos);
@@ -68,7 +72,9 @@ class TestCheck : public QObject {
         QCOMPARE(errors_of("name: x\nschedule: cosin\n"),
                  std::string("mine.yaml:2:11: schedule is 'cosin'; expected one of cosine, linear; did you mean 'cosine'?"));
     }
-    void a_missing_required_setting_is_named() { QVERIFY(errors_of("steps: 3\n").find("mine.yaml:1:1: name is missing") != std::string::npos); }
+    void a_missing_required_setting_is_named() {
+        QVERIFY(errors_of("steps: 3\n").find("mine.yaml:1:1: name is missing") != std::string::npos);
+    }
     void all_problems_are_reported_at_once_up_to_twenty() {
         std::string text = "name: x\n";
         for (int i = 0; i < 30; ++i) text += fmt::format("wrong{}: 1\n", i);
@@ -78,7 +84,9 @@ class TestCheck : public QObject {
         QVERIFY(errors.find("mine.yaml:21:1") != std::string::npos);
     }
     void whole_numbers_may_be_written_with_an_exponent() { QCOMPARE(check("name: x\nsteps: 1e3\n").at("steps").get<int>(), 1000); }
-    void text_settings_take_unquoted_numbers_as_written() { QCOMPARE(check("name: 010\n").at("name").get<std::string>(), std::string("010")); }
+    void text_settings_take_unquoted_numbers_as_written() {
+        QCOMPARE(check("name: 010\n").at("name").get<std::string>(), std::string("010"));
+    }
     void an_empty_section_means_its_defaults() { QCOMPARE(check("name: x\none:\n").at("one").at("weight").get<double>(), 1.0); }
     void null_is_only_for_nullable_settings() {
         QVERIFY(check("name: x\nlimit: null\n").at("limit").is_null());
@@ -104,7 +112,8 @@ class TestCheck : public QObject {
         EXPECT_ERROR(schema_from_json(parse_json(R"({"fields": [{"key": "a", "type": "wild"}]})", "m"), "m"), "unknown type");
         EXPECT_ERROR(schema_from_json(parse_json(R"({"fields": [{"type": "text"}]})", "m"), "m"), "key");
         EXPECT_ERROR(schema_from_json(parse_json(R"({"fields": 3})", "m"), "m"), "fields");
-        EXPECT_ERROR(schema_from_json(parse_json(R"({"fields": [{"key":"a","type":"text"},{"key":"a","type":"text"}]})", "m"), "m"), "twice");
+        EXPECT_ERROR(schema_from_json(parse_json(R"({"fields": [{"key":"a","type":"text"},{"key":"a","type":"text"}]})", "m"), "m"),
+                     "twice");
         Json deep = {{"key", "x"}, {"type", "text"}};
         for (int i = 0; i < 30; ++i) deep = {{"key", "x"}, {"type", "list"}, {"item", deep}};
         EXPECT_ERROR(schema_from_json(Json{{"fields", Json::array({deep})}}, "m"), "nested deeper");

@@ -85,7 +85,8 @@ class TestYaml : public QObject {
         EXPECT_ERROR(parse_yaml(std::string(2 << 20, 'a'), "t.yaml"), "larger than");
     }
     void truncated_files_never_crash() {
-        const std::string whole = "name: q\ntasks: &t\n  a: {x: [1, 2, {y: \"z\\n\"}], k: 'v'}\nother: *t\nblock: |\n  line\n  line\n# end\n";
+        const std::string whole =
+            "name: q\ntasks: &t\n  a: {x: [1, 2, {y: \"z\\n\"}], k: 'v'}\nother: *t\nblock: |\n  line\n  line\n# end\n";
         for (std::size_t length = 0; length <= whole.size(); ++length) {
             try {
                 yaml_to_json(parse_yaml(whole.substr(0, length), "t.yaml"));
@@ -99,9 +100,12 @@ class TestYaml : public QObject {
         QCOMPARE(parse_yaml("# only a comment\n", "t.yaml").kind, YamlNode::Kind::null);
     }
     void what_is_written_reads_back_the_same() {
-        const Json json = {{"name", "a b"}, {"number", "12"}, {"yes", "no"}, {"colon", "search query: "}, {"empty", ""}, {"null", nullptr},
-                           {"real", 1.0}, {"tiny", 2e-5}, {"list", {1, 2, "x"}}, {"none", Json::array()}, {"map", Json::object()},
-                           {"nested", {{"maps", {{{"a", 1}, {"b", {{"c", "\xc3\xa9\n\t\"q\""}}}}, {{"a", 2}}}}}}};
+        const Json json = {{"name", "a b"},         {"number", "12"},
+                           {"yes", "no"},           {"colon", "search query: "},
+                           {"empty", ""},           {"null", nullptr},
+                           {"real", 1.0},           {"tiny", 2e-5},
+                           {"list", {1, 2, "x"}},   {"none", Json::array()},
+                           {"map", Json::object()}, {"nested", {{"maps", {{{"a", 1}, {"b", {{"c", "\xc3\xa9\n\t\"q\""}}}}, {{"a", 2}}}}}}};
         QCOMPARE(yaml_to_json(parse_yaml(to_yaml(json), "t.yaml")), json);
         QCOMPARE(yaml_to_json(yaml_from_json(json, "x")), json);
     }

@@ -7,10 +7,16 @@ using namespace faceter;
 
 namespace {
 
-std::string set(std::string_view text, const YamlPath& path, std::string_view value) { return yaml_set(text, path, value).applied_to(text); }
+std::string set(std::string_view text, const YamlPath& path, std::string_view value) {
+    return yaml_set(text, path, value).applied_to(text);
+}
 std::string removed(std::string_view text, const YamlPath& path) { return yaml_remove(text, path).applied_to(text); }
-std::string appended(std::string_view text, const YamlPath& path, std::string_view value) { return yaml_append(text, path, value).applied_to(text); }
-std::string renamed(std::string_view text, const YamlPath& path, std::string_view key) { return yaml_rename(text, path, key).applied_to(text); }
+std::string appended(std::string_view text, const YamlPath& path, std::string_view value) {
+    return yaml_append(text, path, value).applied_to(text);
+}
+std::string renamed(std::string_view text, const YamlPath& path, std::string_view key) {
+    return yaml_rename(text, path, key).applied_to(text);
+}
 QString q(const std::string& text) { return QString::fromStdString(text); }
 
 /// Every path of the tree, outer ones first.
@@ -51,9 +57,11 @@ class TestYamlEdit : public QObject {
     void a_scalar_is_changed_in_its_place_and_its_comment_stays() {
         QCOMPARE(q(set("a: 1   # one\nb: 2\n", {"a"}, "10")), q("a: 10   # one\nb: 2\n"));
         QCOMPARE(q(set("t:\n  rate: 2.0e-5\n", {"t", "rate"}, "1.0e-5")), q("t:\n  rate: 1.0e-5\n"));
-        QCOMPARE(q(set("v: {method: mote, placement: every}  # x\n", {"v", "placement"}, "every_other")), q("v: {method: mote, placement: every_other}  # x\n"));
+        QCOMPARE(q(set("v: {method: mote, placement: every}  # x\n", {"v", "placement"}, "every_other")),
+                 q("v: {method: mote, placement: every_other}  # x\n"));
         QCOMPARE(q(set("l: [1, 2, 3]\n", {"l", YamlStep::item(1)}, "20")), q("l: [1, 20, 3]\n"));
-        QCOMPARE(q(set("i: {query: \"search query: \", document: ''}\n", {"i", "query"}, "\"q, {x}: \"")), q("i: {query: \"q, {x}: \", document: ''}\n"));
+        QCOMPARE(q(set("i: {query: \"search query: \", document: ''}\n", {"i", "query"}, "\"q, {x}: \"")),
+                 q("i: {query: \"q, {x}: \", document: ''}\n"));
         QCOMPARE(q(set("a: 'it''s'  # c\nb: 1\n", {"a"}, "x")), q("a: x  # c\nb: 1\n"));
         QCOMPARE(q(set("a: |\n  long\n  text\nb: 1\n", {"a"}, "short")), q("a: short\nb: 1\n"));
         QCOMPARE(q(set("a: two\n  lines\nb: 1\n", {"a"}, "one")), q("a: one\nb: 1\n"));
@@ -71,9 +79,11 @@ class TestYamlEdit : public QObject {
     void a_key_is_added_behind_the_last_of_its_map() {
         QCOMPARE(q(set("t:\n  a: 1   # one\n\n# next\nu: 2\n", {"t", "b"}, "2")), q("t:\n  a: 1   # one\n  b: 2\n\n# next\nu: 2\n"));
         QCOMPARE(q(set("v: {m: x}   # y\n", {"v", "k"}, "1")), q("v: {m: x, k: 1}   # y\n"));
-        QCOMPARE(q(set("v:\n  - {a: 1}\n  - name: n\n    b: 2\nz: 1\n", {"v", YamlStep::item(1), "c"}, "3")), q("v:\n  - {a: 1}\n  - name: n\n    b: 2\n    c: 3\nz: 1\n"));
+        QCOMPARE(q(set("v:\n  - {a: 1}\n  - name: n\n    b: 2\nz: 1\n", {"v", YamlStep::item(1), "c"}, "3")),
+                 q("v:\n  - {a: 1}\n  - name: n\n    b: 2\n    c: 3\nz: 1\n"));
         QCOMPARE(q(set("name: x", {"training", "batch_size"}, "64")), q("name: x\ntraining:\n  batch_size: 64"));
-        QCOMPARE(q(set("tasks:\n  r:\n    w: 1\n", {"tasks", "s", "instructions", "text"}, "x")), q("tasks:\n  r:\n    w: 1\n  s: {instructions: {text: x}}\n"));
+        QCOMPARE(q(set("tasks:\n  r:\n    w: 1\n", {"tasks", "s", "instructions", "text"}, "x")),
+                 q("tasks:\n  r:\n    w: 1\n  s: {instructions: {text: x}}\n"));
     }
 
     void line_breaks_of_the_file_are_kept() {
@@ -95,7 +105,8 @@ class TestYamlEdit : public QObject {
     void list_items_come_and_go() {
         QCOMPARE(q(appended("l: [1, 2]  # c\n", {"l"}, "3")), q("l: [1, 2, 3]  # c\n"));
         QCOMPARE(q(appended("l: []\n", {"l"}, "3")), q("l: [3]\n"));
-        QCOMPARE(q(appended("t:\n  l:\n    - a   # first\n    # end\nu: 1\n", {"t", "l"}, "{b: 1}")), q("t:\n  l:\n    - a   # first\n    - {b: 1}\n    # end\nu: 1\n"));
+        QCOMPARE(q(appended("t:\n  l:\n    - a   # first\n    # end\nu: 1\n", {"t", "l"}, "{b: 1}")),
+                 q("t:\n  l:\n    - a   # first\n    - {b: 1}\n    # end\nu: 1\n"));
         QCOMPARE(q(appended("l:\n- a\n- b: 1\n  c: 2\n", {"l"}, "d")), q("l:\n- a\n- b: 1\n  c: 2\n- d\n"));
         QCOMPARE(q(appended("a: 1\n", {"l"}, "x")), q("a: 1\nl: [x]\n"));
         QCOMPARE(q(appended("l:\nb: 1\n", {"l"}, "x")), q("l:\n  - x\nb: 1\n"));
@@ -105,7 +116,8 @@ class TestYamlEdit : public QObject {
     }
 
     void a_key_is_renamed_in_its_place() {
-        QCOMPARE(q(renamed("variants:\n  EM: {method: dense}   # one\n", {"variants", "EM"}, "Plain")), q("variants:\n  Plain: {method: dense}   # one\n"));
+        QCOMPARE(q(renamed("variants:\n  EM: {method: dense}   # one\n", {"variants", "EM"}, "Plain")),
+                 q("variants:\n  Plain: {method: dense}   # one\n"));
         QCOMPARE(q(renamed("a: 1\n", {"a"}, "x: y")), q("\"x: y\": 1\n"));
         EXPECT_ERROR(yaml_rename("a: 1\nb: 2\n", {"a"}, "b"), "is there already");
     }
@@ -145,7 +157,8 @@ class TestYamlEdit : public QObject {
             collect(parse_yaml(text, "f"), {}, paths);
             QVERIFY(paths.size() > 20);
             for (const YamlPath& path : paths) {
-                if (const YamlNode* node = yaml_at(parse_yaml(text, "f"), path); node->kind == YamlNode::Kind::scalar || node->kind == YamlNode::Kind::null) {
+                if (const YamlNode* node = yaml_at(parse_yaml(text, "f"), path);
+                    node->kind == YamlNode::Kind::scalar || node->kind == YamlNode::Kind::null) {
                     const std::string changed = set(text, path, "\"changed: #1\"");
                     QVERIFY2(comments_of(changed).size() >= comments.size(), yaml_path_text(path).c_str());
                 }
@@ -167,7 +180,7 @@ class TestYamlEdit : public QObject {
                 set(part, {"training", "batch_size"}, "64");
                 ++done;
             } catch (const Error&) {
-                ++refused;   // not YAML at this length
+                ++refused;  // not YAML at this length
             }
         QVERIFY(done > 500 && refused > 100);
     }

@@ -16,7 +16,8 @@ class TestHodgesLehmann : public QObject {
   private Q_SLOTS:
     /// Hollander and Wolfe's depression data (R: wilcox.test(x - y, conf.int = TRUE)): pseudo-median 0.46, interval [0.01, 0.786].
     void the_estimate_and_its_interval_equal_r() {
-        const std::vector<double> x{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}, y{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
+        const std::vector<double> x{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30},
+            y{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
         std::vector<double> d;
         for (std::size_t i = 0; i < x.size(); ++i) d.push_back(x[i] - y[i]);
         const auto result = hodges_lehmann(d);
@@ -29,7 +30,7 @@ class TestHodgesLehmann : public QObject {
         const auto result = hodges_lehmann(d);
         QCOMPARE(result.interval.low, 1.0);
         QCOMPARE(result.interval.high, 4.0);
-        QCOMPARE(result.estimate, 2.25);   // of 1, 1.5, 2, 2.5, 3, 4
+        QCOMPARE(result.estimate, 2.25);  // of 1, 1.5, 2, 2.5, 3, 4
     }
     void many_differences_take_the_normal_quantile() {
         std::vector<double> d;

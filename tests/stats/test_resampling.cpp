@@ -137,9 +137,11 @@ class TestResampling : public QObject {
         EXPECT_CLOSE(r.estimate, (0.84375 + 10.6) / 2, "estimate");
         QCOMPARE(r.n, std::size_t{13});
         QVERIFY2(std::abs(r.std_error - 0.5282) < 0.01, std::to_string(r.std_error).c_str());
-        QVERIFY2(std::abs(r.interval.low - 4.734) < 0.03 && std::abs(r.interval.high - 6.788) < 0.03, std::to_string(r.interval.low).c_str());
+        QVERIFY2(std::abs(r.interval.low - 4.734) < 0.03 && std::abs(r.interval.high - 6.788) < 0.03,
+                 std::to_string(r.interval.low).c_str());
         EXPECT_CLOSE(r.p, 2.0 / 40001, "every resample is positive");
-        QCOMPARE(stratified_bootstrap(strata, {.resamples = 100}).interval.low, stratified_bootstrap(strata, {.resamples = 100}).interval.low);
+        QCOMPARE(stratified_bootstrap(strata, {.resamples = 100}).interval.low,
+                 stratified_bootstrap(strata, {.resamples = 100}).interval.low);
     }
     void one_stratum_is_the_paired_bootstrap() {
         const std::vector values{0.5, -1.0, 2.0, 1.5, 0.25, -0.5, 3.0, 1.0}, zeros(8, 0.0);

@@ -108,7 +108,8 @@ class TestFilter : public QObject {
     }
     void errors_show_the_place_and_the_nearest_name() {
         const auto parse = [&](const char* text) { return Filter::parse(text, f_.names); };
-        EXPECT_ERROR(parse("seed = 1 and varient = em"), "column 14", "unknown name 'varient'; did you mean 'variant'?", "\n  seed = 1 and varient = em\n               ^");
+        EXPECT_ERROR(parse("seed = 1 and varient = em"), "column 14", "unknown name 'varient'; did you mean 'variant'?",
+                     "\n  seed = 1 and varient = em\n               ^");
         EXPECT_ERROR(parse("training.lerning_rate < 1"), "did you mean 'training.learning_rate'?");
         EXPECT_ERROR(parse("state = runing"), "did you mean 'running'?");
         EXPECT_ERROR(parse("seed > high"), "'high' is not a number");
@@ -141,13 +142,19 @@ class TestFilter : public QObject {
         QCOMPARE(f_.pass(wide), std::string("EM1 Mix1 start1"));
     }
     void whatever_is_typed_gives_a_filter_or_a_settings_error() {
-        const std::string pieces[] = {"variant", "set0", "(", ")", "and", "or", "not", "in", ",", "=", "<", "~", "!", "'", "\"", "1e-4", "0.4%", "nan", "inf",
-                                      "tag", "\xff\xfe", "\xc3\xa4", " ", "\n", "training.learning_rate", "created", "2026-11", "state", "failed", "pinned", "-", "%"};
+        const std::string pieces[] = {"variant",  "set0",     "(",     ")",      "and",
+                                      "or",       "not",      "in",    ",",      "=",
+                                      "<",        "~",        "!",     "'",      "\"",
+                                      "1e-4",     "0.4%",     "nan",   "inf",    "tag",
+                                      "\xff\xfe", "\xc3\xa4", " ",     "\n",     "training.learning_rate",
+                                      "created",  "2026-11",  "state", "failed", "pinned",
+                                      "-",        "%"};
         RandomStream random(3, "filters");
         int good = 0;
         for (int trial = 0; trial < 20'000; ++trial) {
             std::string text;
-            for (std::uint64_t i = random.below(12); i-- > 0;) text += pieces[random.below(std::size(pieces))] + (random.below(3) ? " " : "");
+            for (std::uint64_t i = random.below(12); i-- > 0;)
+                text += pieces[random.below(std::size(pieces))] + (random.below(3) ? " " : "");
             try {
                 const Filter filter = Filter::parse(text, f_.names);
                 if (trial % 100 == 0) filter.matches(FilterData(*f_.store, filter, f_.rows));
@@ -164,7 +171,9 @@ class TestFilter : public QObject {
     }
     void completions_fit_the_place() {
         const auto at = [&](const std::string& text) { return completions(text, text.size(), f_.names).words; };
-        const auto has = [](const std::vector<std::string>& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+        const auto has = [](const std::vector<std::string>& words, const std::string& word) {
+            return std::find(words.begin(), words.end(), word) != words.end();
+        };
         QCOMPARE(at("vari").front(), std::string("variant"));
         QVERIFY(has(at(""), "set0") && has(at(""), "retrieval") && has(at("learn"), "training.learning_rate"));
         QVERIFY(has(at("variant "), "=") && has(at("variant "), "in"));

@@ -2,9 +2,9 @@
 
 #include "common/error.h"
 #include "common/random.h"
-#include "support/sample_runs.h"
 #include "store/store.h"
 #include "store/store_series.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -39,8 +39,8 @@ std::vector<SeriesPoint> points_of(std::int64_t first, std::int64_t last, double
     return points;
 }
 
-/// The law of series_sample: the buckets part the points of the range, in order, and each is exact for what it holds. `slack`: points that may be on
-/// the other side of a border.
+/// The law of series_sample: the buckets part the points of the range, in order, and each is exact for what it holds. `slack`: points that
+/// may be on the other side of a border.
 void check_sample(Store& store, const std::string& run, const std::string& name, double from, double to, int columns, double slack) {
     const std::vector<SeriesPoint> all = store.series(run, name);
     std::vector<SeriesPoint> points;
@@ -125,7 +125,8 @@ class TestSeries : public QObject {
         Fixture f;
         f.append("loss", 1, points_of(1, 5'000, 100));
         f.append("loss", 2, points_of(1, 6'000, 1));
-        const SeriesRange steps = f.store->series_range(f.run, "loss", SeriesX::step), time = f.store->series_range(f.run, "loss", SeriesX::time);
+        const SeriesRange steps = f.store->series_range(f.run, "loss", SeriesX::step),
+                          time = f.store->series_range(f.run, "loss", SeriesX::time);
         QCOMPARE(steps.from, 1.0);
         QCOMPARE(steps.to, 6000.0);
         QCOMPARE(steps.count, std::int64_t{6000});
@@ -144,7 +145,7 @@ class TestSeries : public QObject {
         f.append("loss", 1, points_of(1, 20'000, 1));
         f.append("pairs", 1, constant(1, 20'000, 64));
         f.append("loss", 2, points_of(10'001, 30'000, 2));
-        f.append("pairs", 2, constant(10'001, 30'000, 32));   // another batch size after the resume
+        f.append("pairs", 2, constant(10'001, 30'000, 32));  // another batch size after the resume
         const SeriesRange range = f.store->series_range(f.run, "loss", SeriesX::examples);
         QCOMPARE(range.from, 64.0);
         QCOMPARE(range.to, 64.0 * 10'000 + 32.0 * 20'000);
@@ -155,15 +156,17 @@ class TestSeries : public QObject {
         QVERIFY(std::abs(static_cast<double>(buckets[10].count) - 10'000 / 64.0) <= 20);
         QVERIFY(std::abs(static_cast<double>(buckets[100].count) - 20'000 / 64.0) <= 40);
         QVERIFY(std::abs(static_cast<double>(buckets[64].first_step) - 10'000) <= 20);
-        QCOMPARE(f.store->series_sample(f.run, "loss", SeriesX::tokens, 0, 1e9, 10).at(0).count, std::int64_t{0});   // the run did not count them
+        QCOMPARE(f.store->series_sample(f.run, "loss", SeriesX::tokens, 0, 1e9, 10).at(0).count,
+                 std::int64_t{0});  // the run did not count them
     }
     void a_pyramid_does_not_depend_on_how_it_was_fed() {
         Fixture once, often;
         const std::vector<SeriesPoint> points = points_of(1, 40'000, 1);
         once.append("loss", 1, points);
         for (std::size_t begin = 0, size = 1; begin < points.size(); begin += size, size = size * 3 % 7001 + 1)
-            often.append("loss", 1, {points.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), begin + size))});
+            often.append("loss", 1,
+                         {points.begin() + static_cast<std::ptrdiff_t>(begin),
+                          points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), begin + size))});
         const auto rows = [](Fixture& f) {
             std::string text, dump = f.store->dump();
             for (std::size_t at = 0; (at = dump.find(f.run, at)) != std::string::npos;) dump.replace(at, f.run.size(), "RUN");

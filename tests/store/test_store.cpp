@@ -102,12 +102,13 @@ class TestStore : public QObject {
         }
         Store store(project.path());
         QVERIFY(store.ingest_all().empty());
-        const std::vector<std::string> expected{"loss", "system/cpu_percent", "system/cpu_percent (rank 1)", "system/memory_gib", "system/memory_gib (rank 1)"};
+        const std::vector<std::string> expected{"loss", "system/cpu_percent", "system/cpu_percent (rank 1)", "system/memory_gib",
+                                                "system/memory_gib (rank 1)"};
         QCOMPARE(store.series_names(run.info().id), expected);
         const std::vector<SeriesPoint> points = store.series(run.info().id, "system/cpu_percent (rank 1)");
         QCOMPARE(points.size(), std::size_t(2));
         QCOMPARE(points.back().value, 901.0);
-        QCOMPARE(store.series(run.info().id, "system/cpu_percent").front().step, std::int64_t(3));   // where the training was
+        QCOMPARE(store.series(run.info().id, "system/cpu_percent").front().step, std::int64_t(3));  // where the training was
     }
     void runs_results_and_costs_are_read_back() {
         const TemporaryDirectory project;
@@ -239,7 +240,8 @@ class TestStore : public QObject {
     void a_store_of_version_1_is_lifted_with_all_that_it_holds() {
         const TemporaryDirectory project;
         Project(project.path(), true);
-        Database(Store::location(project.path())).execute(read_file(fs::path(FACETER_SOURCE_DIR) / "tests/store/fixtures/store_version_1.sql"));
+        Database(Store::location(project.path()))
+            .execute(read_file(fs::path(FACETER_SOURCE_DIR) / "tests/store/fixtures/store_version_1.sql"));
         Store store(project.path());
         const std::vector<RunRow> runs = store.runs();
         QCOMPARE(runs.size(), std::size_t{2});
@@ -252,11 +254,11 @@ class TestStore : public QObject {
         QCOMPARE(store.series("old-em-s1", "loss").size(), std::size_t{200});
         QCOMPARE(store.series_range("old-em-s1", "loss", SeriesX::step).count, std::int64_t{200});
         QCOMPARE(store.series_range("old-em-s1", "loss", SeriesX::tokens).to, 20'000.0);
-        QCOMPARE(store.series_sample("old-em-s1", "loss", SeriesX::step, 101, 110, 1).at(0).max, 2.0 / 101);   // the second attempt's
+        QCOMPARE(store.series_sample("old-em-s1", "loss", SeriesX::step, 101, 110, 1).at(0).max, 2.0 / 101);  // the second attempt's
         QCOMPARE(store.key_settings().values.at("old-em-s2").at("training.learning_rate"), std::string("1e-05"));
         QCOMPARE(store.integrity(), std::string("ok"));
         store.ingest_all();
-        QCOMPARE(store.changes_since(1).removed.size(), std::size_t{2});   // their folders are not here
+        QCOMPARE(store.changes_since(1).removed.size(), std::size_t{2});  // their folders are not here
     }
     void runs_whose_folders_are_gone_leave_the_store() {
         const TemporaryDirectory project;
@@ -290,7 +292,7 @@ class TestStore : public QObject {
         write_file_atomic(live.attempt_journal(1), whole + whole.substr(0, 40));
         Store store(project.path());
         QVERIFY(store.ingest_all().empty());
-        write_file_atomic(live.attempt_journal(1), whole + "not a line\n");   // whole, and wrong
+        write_file_atomic(live.attempt_journal(1), whole + "not a line\n");  // whole, and wrong
         QCOMPARE(store.ingest_all().size(), std::size_t{1});
     }
     void hostile_results_do_no_harm() {

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "experiment/flat_settings.h"
-#include "support/sample_runs.h"
 #include "store/store.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -56,10 +56,11 @@ class TestStoreLists : public QObject {
             double found = 0;
             for (std::size_t set = 0; set < scores.sets.size(); ++set) {
                 if (std::isnan(scores.at(run, set))) continue;
-                const auto result = std::find_if(results.begin(), results.end(), [&](const ResultRow& one) { return one.name == scores.sets[set].name; });
+                const auto result =
+                    std::find_if(results.begin(), results.end(), [&](const ResultRow& one) { return one.name == scores.sets[set].name; });
                 QVERIFY(result != results.end());
                 QCOMPARE(scores.at(run, set), result->score);
-                QCOMPARE(scores.type_mean(run, result->task_type), result->score);   // one set a type here
+                QCOMPARE(scores.type_mean(run, result->task_type), result->score);  // one set a type here
                 ++found;
             }
             QCOMPARE(found, static_cast<double>(results.size()));
@@ -77,13 +78,14 @@ class TestStoreLists : public QObject {
         QCOMPARE(settings.values.at(low).at("training.learning_rate"), std::string("1e-05"));
         QCOMPARE(settings.values.at(high).at("training.learning_rate"), std::string("3e-05"));
         QCOMPARE(store.setting("training.learning_rate").at(high), std::string("3e-05"));
-        QCOMPARE(store.setting("max_length").size() + store.setting("model").size() > 0, true);   // one that is the same everywhere
+        QCOMPARE(store.setting("max_length").size() + store.setting("model").size() > 0, true);  // one that is the same everywhere
         QVERIFY(store.setting("nothing").empty());
         const std::vector<std::string> keys = store.setting_keys();
         QVERIFY(std::find(keys.begin(), keys.end(), "training.learning_rate") != keys.end());
     }
     void settings_are_flattened_with_dots_numbers_and_limits() {
-        const auto flat = flat_settings({{"b", {{"x", 1e-5}, {"list", {1, 2}}}}, {"a", "text"}, {"c", {{{"n", true}}, nullptr}}, {"e", Json::object()}});
+        const auto flat =
+            flat_settings({{"b", {{"x", 1e-5}, {"list", {1, 2}}}}, {"a", "text"}, {"c", {{{"n", true}}, nullptr}}, {"e", Json::object()}});
         QCOMPARE(flat, (std::vector<std::pair<std::string, std::string>>{
                            {"a", "text"}, {"b.list", "[1,2]"}, {"b.x", "1e-05"}, {"c.0.n", "true"}, {"c.1", "null"}, {"e", "{}"}}));
         Json many = Json::object();
@@ -112,7 +114,8 @@ class TestStoreLists : public QObject {
         const RunChanges removed = reader.changes_since(pinned.revision);
         QCOMPARE(removed.removed, std::vector<std::string>{a.info().id});
         QVERIFY(removed.changed.empty());
-        QCOMPARE(ids_of(reader.changes_since(removed.revision + 1000).changed), std::vector<std::string>{b.info().id});   // the number of another store
+        QCOMPARE(ids_of(reader.changes_since(removed.revision + 1000).changed),
+                 std::vector<std::string>{b.info().id});  // the number of another store
     }
     void a_run_that_comes_back_is_no_longer_called_removed() {
         const TemporaryDirectory project;

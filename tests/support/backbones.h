@@ -12,17 +12,35 @@ inline const std::vector<const char*> backbone_families = {"bert", "mpnet", "nom
 inline EncoderConfig small_config(const std::string& family) {
     Json json;
     if (family == "bert" || family == "mpnet")
-        json = {{"model_type", family}, {"num_hidden_layers", 4}, {"hidden_size", 24}, {"num_attention_heads", 3}, {"intermediate_size", 40}, {"vocab_size", 100},
-                {"max_position_embeddings", 32}, {"type_vocab_size", 2}, {"relative_attention_num_buckets", 8}};
+        json = {{"model_type", family},          {"num_hidden_layers", 4},  {"hidden_size", 24},
+                {"num_attention_heads", 3},      {"intermediate_size", 40}, {"vocab_size", 100},
+                {"max_position_embeddings", 32}, {"type_vocab_size", 2},    {"relative_attention_num_buckets", 8}};
     else if (family == "nomic_bert")
-        json = {{"model_type", family}, {"n_layer", 4}, {"n_embd", 24}, {"n_head", 3}, {"n_inner", 40}, {"vocab_size", 100}, {"type_vocab_size", 2}, {"n_positions", 64},
-                {"rotary_emb_base", 1000}, {"activation_function", "swiglu"}};
+        json = {{"model_type", family},
+                {"n_layer", 4},
+                {"n_embd", 24},
+                {"n_head", 3},
+                {"n_inner", 40},
+                {"vocab_size", 100},
+                {"type_vocab_size", 2},
+                {"n_positions", 64},
+                {"rotary_emb_base", 1000},
+                {"activation_function", "swiglu"}};
     else if (family == "t5" || family == "t5 gated")
-        json = {{"model_type", "t5"}, {"num_layers", 4}, {"d_model", 24}, {"num_heads", 3}, {"d_kv", 10}, {"d_ff", 40}, {"vocab_size", 100}, {"relative_attention_num_buckets", 8},
-                {"relative_attention_max_distance", 12}, {"feed_forward_proj", family == "t5" ? "relu" : "gated-gelu"}};
+        json = {{"model_type", "t5"},
+                {"num_layers", 4},
+                {"d_model", 24},
+                {"num_heads", 3},
+                {"d_kv", 10},
+                {"d_ff", 40},
+                {"vocab_size", 100},
+                {"relative_attention_num_buckets", 8},
+                {"relative_attention_max_distance", 12},
+                {"feed_forward_proj", family == "t5" ? "relu" : "gated-gelu"}};
     else
-        json = {{"model_type", "modernbert"}, {"num_hidden_layers", 4}, {"hidden_size", 24}, {"num_attention_heads", 3}, {"intermediate_size", 40}, {"vocab_size", 100},
-                {"local_attention", 8}, {"global_attn_every_n_layers", 3}, {"max_position_embeddings", 64}};
+        json = {{"model_type", "modernbert"}, {"num_hidden_layers", 4},          {"hidden_size", 24},
+                {"num_attention_heads", 3},   {"intermediate_size", 40},         {"vocab_size", 100},
+                {"local_attention", 8},       {"global_attn_every_n_layers", 3}, {"max_position_embeddings", 64}};
     return EncoderConfig::from_json(json, family, Weights(std::vector<std::filesystem::path>{}));
 }
 

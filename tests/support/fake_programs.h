@@ -8,7 +8,8 @@
 
 namespace faceter::testing {
 
-/// Shell scripts under the names of programs, first in PATH for as long as this object lives: a SLURM or an ssh whose answers a test chooses.
+/// Shell scripts under the names of programs, first in PATH for as long as this object lives: a SLURM or an ssh whose answers a test
+/// chooses.
 class FakePrograms {
   public:
     FakePrograms() : path_(qgetenv("PATH")) { qputenv("PATH", (folder_.path().string() + ":" + path_.toStdString()).c_str()); }

@@ -20,7 +20,8 @@ bool register_test(const char* file, std::function<std::unique_ptr<QObject>()> m
     return true;
 }
 
-/// The program, once its application object is there. usage: test_FOLDER [NAME [QtTest arguments]]; without a name all tests of the folder run.
+/// The program, once its application object is there. usage: test_FOLDER [NAME [QtTest arguments]]; without a name all tests of the folder
+/// run.
 inline int run_tests(int argc, char** argv) {
     const std::string wanted = argc > 1 ? argv[1] : "";
     int failed = 0, ran = 0;

@@ -15,7 +15,8 @@ inline Catalogue sample_catalogue() {
     add_builtin_extensions(catalogue);
     catalogue.add(ExtensionKind::variant, {"dense", "Dense.", {"dense", "", {}}}, "demo");
     catalogue.add(ExtensionKind::variant,
-                  {"mixture", "Mixture.", {"mixture", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}}, "demo");
+                  {"mixture", "Mixture.", {"mixture", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks.")}}},
+                  "demo");
     return catalogue;
 }
 
@@ -65,18 +66,28 @@ inline void write_results(const RunDirectory& run, double shift, int num_sets = 
     for (int i = 0; i < num_sets; ++i) {
         Json examples = Json::array();
         for (int j = 0; j < 20; ++j) examples.push_back((j * 7 + i) % 10 / 10.0 + shift / 100);
-        run.write_result(fmt::format("set{}", i), {{"name", fmt::format("set{}", i)}, {"task", types[i % 4]}, {"task_type", types[i % 4]}, {"metric", "score"},
-                                                   {"score", 40 + 5 * i + shift * (1 + 0.1 * i)}, {"n", 20}, {"metrics", {{"score", 0.4}}},
-                                                   {"per_example", examples}, {"settings", Json::object()}});
+        run.write_result(fmt::format("set{}", i), {{"name", fmt::format("set{}", i)},
+                                                   {"task", types[i % 4]},
+                                                   {"task_type", types[i % 4]},
+                                                   {"metric", "score"},
+                                                   {"score", 40 + 5 * i + shift * (1 + 0.1 * i)},
+                                                   {"n", 20},
+                                                   {"metrics", {{"score", 0.4}}},
+                                                   {"per_example", examples},
+                                                   {"settings", Json::object()}});
     }
-    run.write_result("_model", {{"total_parameters", 22713216}, {"active_parameters", 22713216}, {"multiply_adds_per_token", 21233664},
-                                {"encode_latency_ms", 12.5}, {"peak_memory_bytes", 1073741824}});
+    run.write_result("_model", {{"total_parameters", 22713216},
+                                {"active_parameters", 22713216},
+                                {"multiply_adds_per_token", 21233664},
+                                {"encode_latency_ms", 12.5},
+                                {"peak_memory_bytes", 1073741824}});
 }
 
 inline void write_similarity(const RunDirectory& run, double level) {
     Json values = Json::array();
     for (int i = 0; i < 64; ++i) values.push_back(level + 0.01 * ((i * 37) % 11) + 0.001 * ((i * 13) % 7) * level);
-    run.write_result("inter_task_similarity", {{"pairs", {{{"a", "retrieval"}, {"b", "clustering"}, {"values", values}, {"mean", level}}}}, {"texts", 64}});
+    run.write_result("inter_task_similarity",
+                     {{"pairs", {{{"a", "retrieval"}, {"b", "clustering"}, {"values", values}, {"mean", level}}}}, {"texts", 64}});
 }
 
 }  // namespace faceter::testing

@@ -16,7 +16,9 @@ inline at::Tensor read_tensor(const SafetensorsFile& file, const std::string& na
     return tensor;
 }
 
-inline double max_difference(const at::Tensor& a, const at::Tensor& b) { return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>(); }
+inline double max_difference(const at::Tensor& a, const at::Tensor& b) {
+    return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
 /// Largest difference relative to the largest entry of `expected`.
 inline double relative_difference(const at::Tensor& got, const at::Tensor& expected) {
     return max_difference(got, expected) / std::max(1e-30, expected.to(at::kDouble).abs().max().item<double>());

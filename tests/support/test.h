@@ -33,24 +33,24 @@ inline std::filesystem::path minilm_folder() {
     static const bool registered_##Class = faceter::testing::register_test(__FILE__, [] { return std::make_unique<Class>(); });
 
 /// Skips, visibly, a test that needs the shared reference folder.
-#define NEED_SHARED()                                       \
-    if (faceter::testing::shared_folder().empty()) {        \
+#define NEED_SHARED()                                         \
+    if (faceter::testing::shared_folder().empty()) {          \
         QSKIP("no shared reference folder (FACETER_SHARED)"); \
     }
-#define NEED_MINILM()                                       \
-    if (faceter::testing::minilm_folder().empty()) {        \
+#define NEED_MINILM()                                                       \
+    if (faceter::testing::minilm_folder().empty()) {                        \
         QSKIP("all-MiniLM-L6-v2 is not in the cache (packaging/setup.sh)"); \
     }
 /// The expression must throw faceter::Error whose message holds every given piece.
-#define EXPECT_ERROR(expression, ...)                                                                       \
-    do {                                                                                                    \
-        std::string message_;                                                                               \
-        try {                                                                                               \
-            (void)(expression);                                                                             \
-        } catch (const std::exception& error_) {                                                            \
-            message_ = error_.what();                                                                       \
-        }                                                                                                   \
-        QVERIFY2(!message_.empty(), "no error: " #expression);                                              \
-        for (const std::string piece_ : {__VA_ARGS__})                                                      \
+#define EXPECT_ERROR(expression, ...)                                                                        \
+    do {                                                                                                     \
+        std::string message_;                                                                                \
+        try {                                                                                                \
+            (void)(expression);                                                                              \
+        } catch (const std::exception& error_) {                                                             \
+            message_ = error_.what();                                                                        \
+        }                                                                                                    \
+        QVERIFY2(!message_.empty(), "no error: " #expression);                                               \
+        for (const std::string piece_ : {__VA_ARGS__})                                                       \
             QVERIFY2(message_.find(piece_) != std::string::npos, (message_ + "  lacks  " + piece_).c_str()); \
     } while (false)

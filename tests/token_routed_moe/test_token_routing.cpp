@@ -102,7 +102,8 @@ class TestTokenRouting : public QObject {
         TokenRouting routing = some_routing(experts, top_k, renormalise, gated, !gated);
         const TokenRouting reference = in_double(routing);
         for (at::Tensor& leaf : leaves(routing)) leaf.requires_grad_();
-        const at::Tensor x = at::randn({57, 24}).requires_grad_(), x64 = x.detach().to(at::kDouble).requires_grad_(), weight = at::randn({57, 24});
+        const at::Tensor x = at::randn({57, 24}).requires_grad_(), x64 = x.detach().to(at::kDouble).requires_grad_(),
+                         weight = at::randn({57, 24});
         const at::Tensor y = routed_feed_forward(x, routing, mlp, {}, nullptr);
         (y * weight).sum().backward();
         const at::Tensor y64 = dense_reference(x64, reference, mlp);
@@ -182,8 +183,15 @@ class TestTokenRouting : public QObject {
     void a_saved_nomic_bert_with_experts_opens_as_a_checkpoint_of_its_own() {
         const auto model = model_of("nomic_bert");
         model->folder.model_type = "nomic_bert";
-        model->folder.config = {{"model_type", "nomic_bert"}, {"n_layer", 4}, {"n_embd", 24}, {"n_head", 3}, {"vocab_size", 100}, {"type_vocab_size", 2}, {"n_positions", 64},
-                                {"rotary_emb_base", 1000}, {"activation_function", "swiglu"}};
+        model->folder.config = {{"model_type", "nomic_bert"},
+                                {"n_layer", 4},
+                                {"n_embd", 24},
+                                {"n_head", 3},
+                                {"vocab_size", 100},
+                                {"type_vocab_size", 2},
+                                {"n_positions", 64},
+                                {"rotary_emb_base", 1000},
+                                {"activation_function", "swiglu"}};
         registry().make_variant("token_routed_moe", {{"experts", 3}, {"top_k", 2}, {"router_scale", 1.0}})->prepare(*model);
         fill(*model->encoders.front());
         const QTemporaryDir folder;
@@ -221,7 +229,8 @@ class TestTokenRouting : public QObject {
         encoder.forward(make_packed_batch(inputs), context);
         RoutingTotals totals;
         totals.add(trace);
-        const LossResult loss = routing_loss(contrastors ? Json{{"balance_per_choice", false}, {"balance_layers", "joined"}} : Json::object())(trace, totals);
+        const LossResult loss =
+            routing_loss(contrastors ? Json{{"balance_per_choice", false}, {"balance_layers", "joined"}} : Json::object())(trace, totals);
         const double wanted = about.at("aux").at(contrastors ? "contrastors" : "switch_mean_over_layers").get<double>();
         QVERIFY2(std::abs(loss.loss.item<double>() - wanted) < 1e-5, std::to_string(loss.loss.item<double>() - wanted).c_str());
         if (contrastors) return;

@@ -12,11 +12,13 @@
 using namespace faceter;
 using namespace faceter::testing;
 
-// N processes equal one: the same losses and weights in float64 with dropout on, whatever the sharding, the gradient cache and the accumulation.
+// N processes equal one: the same losses and weights in float64 with dropout on, whatever the sharding, the gradient cache and the
+// accumulation.
 
 namespace {
 
-/// Two tasks: one whose batches are always full, and one with fewer examples than ranks and than a batch, so that some ranks have nothing to embed.
+/// Two tasks: one whose batches are always full, and one with fewer examples than ranks and than a batch, so that some ranks have nothing
+/// to embed.
 std::vector<TrainingSet> some_sets() {
     std::vector<TrainingSet> sets(2);
     const char* words[] = {"red", "green", "blue", "house", "river", "stone", "quick", "brown", "fox", "jumps", "over", "lazy"};
@@ -33,7 +35,8 @@ std::vector<TrainingSet> some_sets() {
             example.positive = set.texts.intern(document + std::to_string(i));
             example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
             example.num_negatives = s == 0 ? i % 3 : 0;
-            for (std::uint32_t n = 0; n < example.num_negatives; ++n) set.negatives.push_back(set.texts.intern(document + "other " + std::to_string(n)));
+            for (std::uint32_t n = 0; n < example.num_negatives; ++n)
+                set.negatives.push_back(set.texts.intern(document + "other " + std::to_string(n)));
             set.examples.push_back(example);
         }
     }
@@ -45,19 +48,24 @@ struct Method {
     const char* variant;
     Json settings;
 };
-const std::vector<Method> methods = {{"IC", "instruction", {{"method", "instruction"}}},
-                                     {"MoTE", "mote", {{"method", "mote"}, {"placement", "every"}}},
-                                     {"TLR", "token_routed_moe", {{"method", "token_routed_moe"}, {"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}, {"z_loss", 0.01}, {"jitter", 0.05}}},
-                                     {"gate", "dense", {{"method", "dense"}}},
-                                     {"MLM", "dense", {{"method", "dense"}}}};
+const std::vector<Method> methods = {
+    {"IC", "instruction", {{"method", "instruction"}}},
+    {"MoTE", "mote", {{"method", "mote"}, {"placement", "every"}}},
+    {"TLR",
+     "token_routed_moe",
+     {{"method", "token_routed_moe"}, {"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}, {"z_loss", 0.01}, {"jitter", 0.05}}},
+    {"gate", "dense", {{"method", "dense"}}},
+    {"MLM", "dense", {{"method", "dense"}}}};
 
 struct Combination {
     const char* name;
     Sharding sharding;
     std::int64_t cache, accumulate;
 };
-const std::vector<Combination> combinations = {
-    {"plain", Sharding::none, 0, 1}, {"cached", Sharding::none, 2, 2}, {"zero2", Sharding::zero2, 0, 2}, {"zero2, cached", Sharding::zero2, 2, 1}};
+const std::vector<Combination> combinations = {{"plain", Sharding::none, 0, 1},
+                                               {"cached", Sharding::none, 2, 2},
+                                               {"zero2", Sharding::zero2, 0, 2},
+                                               {"zero2, cached", Sharding::zero2, 2, 1}};
 
 /// A float64 model with its trainer.
 struct Bench {
@@ -98,7 +106,7 @@ struct Bench {
 
 TrainingSettings settings_of(const Combination& combination, std::int64_t steps) {
     TrainingSettings settings;
-    settings.batch_size = 10;   // on four ranks: 3, 3, 2, 2
+    settings.batch_size = 10;  // on four ranks: 3, 3, 2, 2
     settings.steps = steps;
     settings.learning_rate = 1e-3;
     settings.sharding = combination.sharding;
@@ -133,12 +141,14 @@ std::vector<double> values_of(const EmbeddingModel& model) {
 }
 
 void write_values(const fs::path& file, const std::vector<double>& values) {
-    std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(double)));
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(double)));
 }
 
 std::vector<double> read_values(const fs::path& file) {
     std::vector<double> values(fs::file_size(file) / sizeof(double));
-    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(double)));
+    std::ifstream(file, std::ios::binary)
+        .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(double)));
     return values;
 }
 
@@ -192,7 +202,7 @@ class AsRank : public QObject {
             events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
                 store.save(state, bench.model->named_tensors(), optimizer, bench.trainer->optimizer().is_sharded() ? &group : nullptr);
             };
-            events.should_stop = [&] { return group.rank() == 1 && bench.trainer->step() == 5; };   // one rank's wish stops all of them
+            events.should_stop = [&] { return group.rank() == 1 && bench.trainer->step() == 5; };  // one rank's wish stops all of them
             QVERIFY(bench.trainer->run(events) == TrainOutcome::stopped);
             QCOMPARE(bench.trainer->step(), std::int64_t{5});
             return;
@@ -213,7 +223,7 @@ static const bool registered_as_rank = register_test("as_rank.cpp", [] { return 
 class TestGroupTraining : public QObject {
     Q_OBJECT
   public:
-    TestGroupTraining() { qputenv("QTEST_FUNCTION_TIMEOUT", "1200000"); }   // for the processes, too
+    TestGroupTraining() { qputenv("QTEST_FUNCTION_TIMEOUT", "1200000"); }  // for the processes, too
   private Q_SLOTS:
     void any_number_of_processes_trains_as_one_does_data() {
         QTest::addColumn<int>("method");
@@ -266,14 +276,18 @@ class TestGroupTraining : public QObject {
         if (!problem.empty()) qWarning("%s", problem.c_str());
         return problem.empty() ? own : fs::path();
     }
-    static void compare(const fs::path& expected, const fs::path& got, const std::string& name, const char* what) { compare(expected, got, name, what, name); }
-    static void compare(const fs::path& expected, const fs::path& got, const std::string& name, const std::string& what, const std::string& got_name) {
+    static void compare(const fs::path& expected, const fs::path& got, const std::string& name, const char* what) {
+        compare(expected, got, name, what, name);
+    }
+    static void compare(const fs::path& expected, const fs::path& got, const std::string& name, const std::string& what,
+                        const std::string& got_name) {
         const Json one = read_json(expected / (name + ".json")), several = read_json(got / (got_name + ".json"));
         const auto a = one.at("losses").get<std::vector<double>>(), b = several.at("losses").get<std::vector<double>>();
         QCOMPARE(a.size(), b.size());
         double worst = 0;
         for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, relative(b[i], a[i]));
-        for (const auto& [part, value] : one.at("parts").items()) worst = std::max(worst, relative(several.at("parts").at(part).get<double>(), value.get<double>()));
+        for (const auto& [part, value] : one.at("parts").items())
+            worst = std::max(worst, relative(several.at("parts").at(part).get<double>(), value.get<double>()));
         const double weights = largest_difference(read_values(got / (got_name + ".bin")), read_values(expected / (name + ".bin")));
         qInfo("%s: losses and norms within %.2g, weights within %.2g", what.c_str(), worst, weights);
         QVERIFY2(worst < 1e-6, (what + " losses " + std::to_string(worst)).c_str());

@@ -86,7 +86,8 @@ class TestCurriculum : public QObject {
         context_.settings = {{"size_exponent", 0.3}};
         CurriculumContext other_context = context_;
         other_context.seed = context_.seed + 1;
-        const auto first = make_task_aware_curriculum(context_), second = make_task_aware_curriculum(context_), other = make_task_aware_curriculum(other_context);
+        const auto first = make_task_aware_curriculum(context_), second = make_task_aware_curriculum(context_),
+                   other = make_task_aware_curriculum(other_context);
         std::vector<std::uint32_t> a, b, c, rest, restored;
         for (int i = 0; i < 60; ++i) {
             a.push_back(first->next().items.front().set);
@@ -123,7 +124,8 @@ class TestCurriculum : public QObject {
             for (int i = 0; i < 30; ++i) {
                 const BatchPlan a = first->next(), b = second->next();
                 QCOMPARE(a.items.size(), b.items.size());
-                for (std::size_t k = 0; k < a.items.size(); ++k) QVERIFY(a.items[k].set == b.items[k].set && a.items[k].example == b.items[k].example);
+                for (std::size_t k = 0; k < a.items.size(); ++k)
+                    QVERIFY(a.items[k].set == b.items[k].set && a.items[k].example == b.items[k].example);
             }
         }
     }

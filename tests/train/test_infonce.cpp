@@ -22,10 +22,12 @@ class TestInfonce : public QObject {
     static Json cases() { return read_json(shared_folder() / "fixtures/losses/losses.json").at("cases"); }
 
     /// Runs a case and checks its loss and the gradients of everything that has one in the file.
-    static void check(const std::string& name, InfoNceSettings settings, std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
+    static void check(const std::string& name, InfoNceSettings settings,
+                      std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
         check(name, InfoNce(settings), prepare);
     }
-    static void check(const std::string& name, const Objective& objective, std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
+    static void check(const std::string& name, const Objective& objective,
+                      std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
         const SafetensorsFile tensors = file();
         const Json about = cases().at(name);
         PairEmbeddings batch;
@@ -45,7 +47,8 @@ class TestInfonce : public QObject {
         result.loss.backward();
         QVERIFY2(relative_difference(batch.queries.grad(), read_tensor(tensors, name + ".grad_q")) < 1e-10, name.c_str());
         QVERIFY2(relative_difference(batch.documents.grad(), read_tensor(tensors, name + ".grad_d")) < 1e-10, name.c_str());
-        if (given.defined()) QVERIFY2(relative_difference(given.grad(), read_tensor(tensors, name + ".grad_negatives")) < 1e-10, name.c_str());
+        if (given.defined())
+            QVERIFY2(relative_difference(given.grad(), read_tensor(tensors, name + ".grad_negatives")) < 1e-10, name.c_str());
     }
 
   private Q_SLOTS:
@@ -62,7 +65,8 @@ class TestInfonce : public QObject {
     void matryoshka_sums_over_prefixes_each_normalised_anew() {
         NEED_SHARED();
         const Json about = cases().at("matryoshka");
-        check("matryoshka", Matryoshka(std::make_unique<InfoNce>(InfoNceSettings{}), about.at("dims").get<std::vector<std::int64_t>>(), about.at("weights").get<std::vector<double>>()));
+        check("matryoshka", Matryoshka(std::make_unique<InfoNce>(InfoNceSettings{}), about.at("dims").get<std::vector<std::int64_t>>(),
+                                       about.at("weights").get<std::vector<double>>()));
     }
     void a_prefix_longer_than_the_embedding_is_refused() {
         PairEmbeddings batch;
@@ -89,7 +93,8 @@ class TestInfonce : public QObject {
         settings.mask = InfoNceSettings::Mask::same_label;
         check("infonce_false_negative_mask", settings, [](PairEmbeddings& batch, const SafetensorsFile& tensors) {
             const at::Tensor labels = read_tensor(tensors, "infonce_false_negative_mask.labels");
-            for (std::int64_t i = 0; i < labels.size(0); ++i) batch.labels.push_back(static_cast<std::uint64_t>(labels[i].item<std::int64_t>()));
+            for (std::int64_t i = 0; i < labels.size(0); ++i)
+                batch.labels.push_back(static_cast<std::uint64_t>(labels[i].item<std::int64_t>()));
         });
     }
     void a_masked_row_gives_no_loss_but_stays_a_negative() {

@@ -70,7 +70,8 @@ TrainingSettings small(std::int64_t steps) {
 
 PackedBatch batch_of(const std::vector<std::vector<std::int32_t>>& texts, std::uint64_t first_key = 0) {
     std::vector<SequenceInput> inputs;
-    for (std::size_t s = 0; s < texts.size(); ++s) inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, 0, 0});
+    for (std::size_t s = 0; s < texts.size(); ++s)
+        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, 0, 0});
     return make_packed_batch(inputs);
 }
 
@@ -92,7 +93,11 @@ class TestMaskedLanguage : public QObject {
     void shares_are_as_set_and_special_tokens_are_never_guessed() {
         std::vector<std::vector<std::int32_t>> texts(200);
         for (std::size_t s = 0; s < texts.size(); ++s)
-            for (std::int32_t i = 0; i < 100; ++i) texts[s].push_back(i == 0 ? 2 : i == 99 ? 3 : i % 10 == 5 ? 1 : 5 + static_cast<std::int32_t>((s * 37 + static_cast<std::size_t>(i)) % 995));
+            for (std::int32_t i = 0; i < 100; ++i)
+                texts[s].push_back(i == 0        ? 2
+                                   : i == 99     ? 3
+                                   : i % 10 == 5 ? 1
+                                                 : 5 + static_cast<std::int32_t>((s * 37 + static_cast<std::size_t>(i)) % 995));
         const PackedBatch batch = batch_of(texts);
         const MaskedTokens masked = mask_tokens(batch, some_vocabulary(), {}, 1, 0);
         const auto before = values(batch.ids), after = values(masked.ids), rows = values(masked.rows), targets = values(masked.targets);
@@ -117,7 +122,9 @@ class TestMaskedLanguage : public QObject {
     }
     void draws_depend_on_seed_step_and_text_not_on_the_company() {
         const std::vector<std::int32_t> a{2, 10, 11, 12, 13, 14, 15, 16, 3}, b{2, 20, 21, 22, 23, 24, 25, 26, 27, 28, 3};
-        const auto ids = [&](const PackedBatch& batch, std::uint64_t seed, std::int64_t step) { return mask_tokens(batch, some_vocabulary(), {}, seed, step).ids; };
+        const auto ids = [&](const PackedBatch& batch, std::uint64_t seed, std::int64_t step) {
+            return mask_tokens(batch, some_vocabulary(), {}, seed, step).ids;
+        };
         const at::Tensor both = ids(batch_of({a, b}, 5), 1, 3), alone = ids(batch_of({b}, 6), 1, 3);
         QVERIFY(at::equal(both.narrow(0, 9, 11), alone));
         QVERIFY(!at::equal(ids(batch_of({a, b}, 5), 1, 4), both));
@@ -144,15 +151,18 @@ class TestMaskedLanguage : public QObject {
             const StepReport report = bench.trainer->train_step();
             if (i >= 110) last += report.loss / 10, accuracy += report.parts.at("masked_accuracy") / 10;
         }
-        QVERIFY2(last < 0.6 * first.loss && accuracy > first.parts.at("masked_accuracy"), (std::to_string(last) + " of " + std::to_string(first.loss)).c_str());
+        QVERIFY2(last < 0.6 * first.loss && accuracy > first.parts.at("masked_accuracy"),
+                 (std::to_string(last) + " of " + std::to_string(first.loss)).c_str());
         QVERIFY(first.parts.at("masked_tokens") > 10);
     }
     void the_texts_that_are_read_are_those_that_are_asked_for() {
         NEED_SHARED();
         const std::vector<ExampleReference> items{{0, 0}, {0, 5}};
-        Bench documents(small(1)), queries(small(1), Json::object({{"texts", "queries"}})), both(small(1), Json::object({{"texts", "both"}}));
+        Bench documents(small(1)), queries(small(1), Json::object({{"texts", "queries"}})),
+            both(small(1), Json::object({{"texts", "both"}}));
         const PairBatch batch = documents.batcher.build(items, 0.05);
-        const PackedBatch d = documents.objective.texts_of(batch), q = queries.objective.texts_of(batch), all = both.objective.texts_of(batch);
+        const PackedBatch d = documents.objective.texts_of(batch), q = queries.objective.texts_of(batch),
+                          all = both.objective.texts_of(batch);
         QVERIFY(d.layout->num_sequences() == 2 && q.layout->num_sequences() == 2);
         QCOMPARE(d.layout->num_tokens() + q.layout->num_tokens(), batch.tokens.layout->num_tokens());
         QVERIFY(at::equal(all.ids, batch.tokens.ids));
@@ -165,7 +175,9 @@ class TestMaskedLanguage : public QObject {
         Bench whole(small(7)), part(small(7)), resumed(small(7));
         whole.trainer->run({});
         TrainerEvents events;
-        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) { store.save(state, part.model->named_tensors(), optimizer); };
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+            store.save(state, part.model->named_tensors(), optimizer);
+        };
         events.should_stop = [&] { return part.trainer->step() == 4; };
         QVERIFY(part.trainer->run(events) == TrainOutcome::stopped);
         std::vector<std::string> warnings;
@@ -219,8 +231,10 @@ class TestMaskedLanguage : public QObject {
         encoder.require_grad(true);
         for (const Parameter& p : head.parameters()) p.tensor.requires_grad_(true);
         const at::Tensor hidden = encoder.forward(batch_of(texts), {}).index_select(0, at::tensor(at::ArrayRef<std::int64_t>(rows)));
-        const TokenLoss loss = token_cross_entropy(head.transform(hidden), word_embeddings(encoder), head.bias(), at::tensor(at::ArrayRef<std::int64_t>(targets)));
-        QVERIFY2(std::abs(loss.loss.item<double>() - read_tensor(wanted, "loss").item<double>()) < 1e-4, std::to_string(loss.loss.item<double>()).c_str());
+        const TokenLoss loss = token_cross_entropy(head.transform(hidden), word_embeddings(encoder), head.bias(),
+                                                   at::tensor(at::ArrayRef<std::int64_t>(targets)));
+        QVERIFY2(std::abs(loss.loss.item<double>() - read_tensor(wanted, "loss").item<double>()) < 1e-4,
+                 std::to_string(loss.loss.item<double>()).c_str());
         loss.loss.backward();
         int compared = 0;
         for (const Parameter& p : encoder.parameters()) {

@@ -18,7 +18,8 @@ using namespace faceter::testing;
 namespace {
 
 Rendezvous from(const std::map<std::string, std::string>& variables) {
-    return Rendezvous::from([&](const std::string& name) { return variables.contains(name) ? std::optional(variables.at(name)) : std::nullopt; });
+    return Rendezvous::from(
+        [&](const std::string& name) { return variables.contains(name) ? std::optional(variables.at(name)) : std::nullopt; });
 }
 
 /// A port of 127.0.0.1 that nobody listens on.
@@ -53,7 +54,7 @@ class AsMember : public QObject {
         at::Tensor sums = at::arange(5, at::kDouble) * (rank + 1);
         group.all_reduce_sum(sums);
         QVERIFY(at::equal(sums, at::arange(5, at::kDouble) * (size * (size + 1) / 2)));
-        const at::Tensor rows = group.all_gather_rows(at::full({rank, 3}, rank, at::kFloat));   // rank 0 has none
+        const at::Tensor rows = group.all_gather_rows(at::full({rank, 3}, rank, at::kFloat));  // rank 0 has none
         QCOMPARE(rows.size(0), static_cast<std::int64_t>(size * (size - 1) / 2));
         std::int64_t row = 0;
         for (int r = 0; r < size; ++r)
@@ -75,7 +76,9 @@ class AsMember : public QObject {
                 if (rows_only) optimizer.only_rows(table, {5, 6, 7, 2'000'000});
                 if (i == 1) optimizer.send_while_backward({});
                 const at::Tensor own = at::tensor({std::int64_t{5} + group.rank(), std::int64_t{2'000'000}}, at::kLong);
-                if (group.rank() < 2) ((table.index_select(0, own) * (1 + group.rank())).pow(2).sum() + bias.sum()).backward();   // the last rank has nothing to do
+                if (group.rank() < 2)
+                    ((table.index_select(0, own) * (1 + group.rank())).pow(2).sum() + bias.sum())
+                        .backward();  // the last rank has nothing to do
                 optimizer.step(0.1, 1, {});
                 optimizer.zero_grad();
             }
@@ -83,7 +86,8 @@ class AsMember : public QObject {
         };
         const auto all = steps(false), rows = steps(true);
         QVERIFY(at::equal(all.first, rows.first) && at::equal(all.second, rows.second));
-        QVERIFY(all.first[5][0].item<float>() < all.first[7][0].item<float>() && all.first[2'000'000][0].item<float>() < all.first[7][0].item<float>());
+        QVERIFY(all.first[5][0].item<float>() < all.first[7][0].item<float>() &&
+                all.first[2'000'000][0].item<float>() < all.first[7][0].item<float>());
     }
 
     /// The last rank goes in the way that the job says; the others name it.
@@ -97,7 +101,10 @@ class AsMember : public QObject {
             return;
         }
         const std::string rank = "rank " + std::to_string(group.size() - 1);
-        EXPECT_ERROR(group.all_reduce_sum(one), rank, std::string(job == "dies" ? "gone without a word" : job == "hangs" ? "did not come within 4 s" : "failed: the disk is full"));
+        EXPECT_ERROR(group.all_reduce_sum(one), rank,
+                     std::string(job == "dies"    ? "gone without a word"
+                                 : job == "hangs" ? "did not come within 4 s"
+                                                  : "failed: the disk is full"));
     }
 };
 static const bool registered_as_member = register_test("as_member.cpp", [] { return std::make_unique<AsMember>(); });
@@ -106,7 +113,12 @@ class TestProcessGroup : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void torchruns_variables_are_read() {
-        const Rendezvous r = from({{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "gpu01"}, {"MASTER_PORT", "29400"}});
+        const Rendezvous r = from({{"RANK", "3"},
+                                   {"WORLD_SIZE", "8"},
+                                   {"LOCAL_RANK", "1"},
+                                   {"LOCAL_WORLD_SIZE", "2"},
+                                   {"MASTER_ADDR", "gpu01"},
+                                   {"MASTER_PORT", "29400"}});
         QVERIFY(r.rank == 3 && r.size == 8 && r.local_rank == 1 && r.local_size == 2 && r.file.empty());
         QCOMPARE(r.place(), std::string("gpu01:29400"));
         QCOMPARE(from({}).size, 1);
@@ -114,19 +126,25 @@ class TestProcessGroup : public QObject {
     }
 
     void slurms_variables_are_translated() {
-        const std::map<std::string, std::string> step = {{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_LOCALID", "1"}, {"SLURM_STEP_ID", "0"},
-                                                         {"SLURM_NODELIST", "gpu[007-010,12]"}, {"SLURM_JOB_ID", "123456"}};
+        const std::map<std::string, std::string> step = {{"SLURM_PROCID", "5"},
+                                                         {"SLURM_NTASKS", "8"},
+                                                         {"SLURM_LOCALID", "1"},
+                                                         {"SLURM_STEP_ID", "0"},
+                                                         {"SLURM_NODELIST", "gpu[007-010,12]"},
+                                                         {"SLURM_JOB_ID", "123456"}};
         const Rendezvous r = from(step);
         QVERIFY(r.rank == 5 && r.size == 8 && r.local_rank == 1);
         QCOMPARE(r.place(), std::string("gpu007:23456"));
-        auto batch_script = step;   // no srun: one process, whatever the job's tasks
+        auto batch_script = step;  // no srun: one process, whatever the job's tasks
         batch_script.erase("SLURM_STEP_ID");
         QCOMPARE(from(batch_script).size, 1);
         auto other = step;
         other["MASTER_ADDR"] = "10.0.0.7";
         other["MASTER_PORT"] = "4000";
         QCOMPARE(from(other).place(), std::string("10.0.0.7:4000"));
-        for (const auto& [list, host] : std::map<std::string, std::string>{{"login1", "login1"}, {"a,b", "a"}, {"n[3,5-7]", "n3"}, {"r[1-2]-ib,x[1-2]", "r1-ib"}}) QCOMPARE(first_host(list), host);
+        for (const auto& [list, host] :
+             std::map<std::string, std::string>{{"login1", "login1"}, {"a,b", "a"}, {"n[3,5-7]", "n3"}, {"r[1-2]-ib,x[1-2]", "r1-ib"}})
+            QCOMPARE(first_host(list), host);
     }
 
     void variables_that_do_not_fit_are_named() {
@@ -160,7 +178,7 @@ class TestProcessGroup : public QObject {
         for (const int ranks : {2, 3, 4, 7})
             for (const std::size_t count : {0u, 1u, 5u, 64u, 257u}) {
                 BatchPlan plan;
-                std::map<std::uint32_t, double> work_of;   // of each example; some are ten times others
+                std::map<std::uint32_t, double> work_of;  // of each example; some are ten times others
                 std::vector<double> work;
                 for (std::uint32_t i = 0; i < count; ++i) {
                     plan.items.push_back({0, i});
@@ -183,7 +201,9 @@ class TestProcessGroup : public QObject {
                     most = std::max(most, sum);
                 }
                 QCOMPARE(seen.size(), count);
-                if (count >= 64) QVERIFY2(most < 1.06 * least, qPrintable(QString("%1 ranks, %2 pairs: %3 and %4").arg(ranks).arg(count).arg(least).arg(most)));
+                if (count >= 64)
+                    QVERIFY2(most < 1.06 * least,
+                             qPrintable(QString("%1 ranks, %2 pairs: %3 and %4").arg(ranks).arg(count).arg(least).arg(most)));
             }
     }
 
@@ -220,7 +240,11 @@ class TestProcessGroup : public QObject {
     }
 
     void processes_meet_at_a_host_and_port_as_under_torchrun() {
-        Ranks ranks(2, "as_member", {{"FACETER_TEST_JOB", "collects"}, {"FACETER_RENDEZVOUS", ""}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", QString::number(free_port())}});
+        Ranks ranks(2, "as_member",
+                    {{"FACETER_TEST_JOB", "collects"},
+                     {"FACETER_RENDEZVOUS", ""},
+                     {"MASTER_ADDR", "127.0.0.1"},
+                     {"MASTER_PORT", QString::number(free_port())}});
         const std::string problem = ranks.problem();
         QVERIFY2(problem.empty(), problem.c_str());
     }

@@ -26,7 +26,8 @@ TrainingSet some_pairs() {
         example.positive = set.texts.intern(document + std::to_string(i));
         example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
         example.num_negatives = i % 3;
-        for (std::uint32_t n = 0; n < example.num_negatives; ++n) set.negatives.push_back(set.texts.intern(document + "other " + std::to_string(n)));
+        for (std::uint32_t n = 0; n < example.num_negatives; ++n)
+            set.negatives.push_back(set.texts.intern(document + "other " + std::to_string(n)));
         set.examples.push_back(example);
     }
     return set;
@@ -166,11 +167,11 @@ class TestTrainer : public QObject {
         const InForm in_form(OpsForm::device);
         TrainingSettings settings = small();
         settings.dropout = 0.2;
-        settings.gradient_cache_chunk = 5;   // two passes of each chunk
+        settings.gradient_cache_chunk = 5;  // two passes of each chunk
         Bench one(settings), other(settings);
         for (int i = 0; i < 4; ++i) {
             const StepReport a = one.trainer->train_step();
-            at::rand({3});   // what else was drawn meanwhile does not matter
+            at::rand({3});  // what else was drawn meanwhile does not matter
             const StepReport b = other.trainer->train_step();
             QCOMPARE(a.loss, b.loss);
             QCOMPARE(a.grad_norm, b.grad_norm);
@@ -182,7 +183,8 @@ class TestTrainer : public QObject {
         TrainingSettings cached = small();
         cached.gradient_cache_chunk = 5;
         Bench unmasked(small()), plain(small(), true), chunks(cached, true);
-        const double all = unmasked.trainer->train_step().loss, kept = plain.trainer->train_step().loss, in_chunks = chunks.trainer->train_step().loss;
+        const double all = unmasked.trainer->train_step().loss, kept = plain.trainer->train_step().loss,
+                     in_chunks = chunks.trainer->train_step().loss;
         QVERIFY(std::abs(all - kept) > 1e-4);
         QVERIFY(std::abs(kept - in_chunks) < 1e-4);
         // The same batch through the objective: the mean over the kept rows, all documents in the denominator.
@@ -212,10 +214,10 @@ class TestTrainer : public QObject {
         TrainingSettings settings = small();
         settings.steps = 0;
         settings.epochs = 3;
-        QCOMPARE(Bench(settings).trainer->total_steps(), std::int64_t{15});         // 60 examples in batches of 12
+        QCOMPARE(Bench(settings).trainer->total_steps(), std::int64_t{15});  // 60 examples in batches of 12
         QCOMPARE(Bench(settings, true).trainer->total_steps(), std::int64_t{21});
         settings.accumulate = 4;
-        QCOMPARE(Bench(settings, true).trainer->total_steps(), std::int64_t{6});    // the last one is short: nothing is left out
+        QCOMPARE(Bench(settings, true).trainer->total_steps(), std::int64_t{6});  // the last one is short: nothing is left out
     }
 
     void products_are_rounded_to_bf16_only_while_asked_for() {
@@ -251,7 +253,9 @@ class TestTrainer : public QObject {
         Bench whole(settings), part(settings), resumed(settings);
         whole.trainer->run({});
         TrainerEvents events;
-        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) { store.save(state, part.model->named_tensors(), optimizer); };
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+            store.save(state, part.model->named_tensors(), optimizer);
+        };
         events.should_stop = [&] { return part.trainer->step() == 5; };
         QVERIFY(part.trainer->run(events) == TrainOutcome::stopped);
         std::vector<std::string> warnings;
@@ -292,7 +296,8 @@ class TestTrainer : public QObject {
         const std::vector<ExampleReference> items{{0, 0}, {0, 5}, {0, 7}, {0, 2}};
         const ForwardContext plain;
         const PairBatch a = frozen.batcher.build(items, 0.05, {1, 0, true}), b = anew.batcher.build(items, 0.05, {1, 0, false});
-        const PairEmbeddings x = a.assemble(frozen.model->embed(*frozen.model->encoders.front(), a.tokens, plain)), y = b.assemble(anew.model->embed(*anew.model->encoders.front(), b.tokens, plain));
+        const PairEmbeddings x = a.assemble(frozen.model->embed(*frozen.model->encoders.front(), a.tokens, plain)),
+                             y = b.assemble(anew.model->embed(*anew.model->encoders.front(), b.tokens, plain));
         QVERIFY(max_difference(x.queries, y.queries) < 1e-5);
         QVERIFY(max_difference(x.documents, y.documents) < 1e-5);
         QVERIFY(x.negatives.defined() && max_difference(x.negatives, y.negatives) < 1e-5);
@@ -336,7 +341,9 @@ class TestTrainer : public QObject {
             if (step == 2) best = adapter(whole);
             return scores[static_cast<std::size_t>(step) - 1];
         };
-        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) { store.save(state, whole.model->named_tensors(), optimizer); };
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+            store.save(state, whole.model->named_tensors(), optimizer);
+        };
         events.checkpoint_wanted = [&] { return whole.trainer->step() == 4; };
         QVERIFY(whole.trainer->run(events) == TrainOutcome::early_stopped);
         QCOMPARE(whole.trainer->step(), std::int64_t{5});
@@ -372,7 +379,8 @@ class TestTrainer : public QObject {
         const CheckpointStore store(folder.path(), 3);
         Bench bench(small());
         bench.trainer->train_step();
-        for (const std::int64_t step : {1, 2}) store.save({0, step, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state());
+        for (const std::int64_t step : {1, 2})
+            store.save({0, step, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state());
         const fs::path newest = folder.path() / "stage-000-step-000000002";
         {
             std::fstream file(newest / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
@@ -394,7 +402,8 @@ class TestTrainer : public QObject {
         for (int fail_at = 0; fail_at < 12; ++fail_at) {
             int count = 0;
             set_file_fault_hook([&](FileOperation, const fs::path&) { return count++ == fail_at ? ENOSPC : 0; });
-            EXPECT_ERROR(store.save({0, 2, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state()), std::string("No space left"), folder.path().string());
+            EXPECT_ERROR(store.save({0, 2, {{"x", 1}}}, bench.model->named_tensors(), bench.trainer->optimizer().state()),
+                         std::string("No space left"), folder.path().string());
             set_file_fault_hook({});
             std::vector<std::string> warnings;
             const auto found = store.newest(warnings);

@@ -34,13 +34,14 @@ class SlowKill : public QObject {
     void write_pairs() const {
         std::ofstream out(project_.path() / "pairs.jsonl");
         for (int i = 0; i < 120; ++i)
-            out << "{\"query\": \"question number " << i << " about " << i * 7 % 13 << "\", \"document\": \"an answer to " << i << " that speaks of " << i * 7 % 13
-                << " and more\"}\n";
+            out << "{\"query\": \"question number " << i << " about " << i * 7 % 13 << "\", \"document\": \"an answer to " << i
+                << " that speaks of " << i * 7 % 13 << " and more\"}\n";
     }
 
     RunDirectory make_run() const {
         const fs::path file = project_.path() / "kill.yaml";
-        const Experiment experiment = Experiment::parse(experiment_text(), file, Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const Experiment experiment =
+            Experiment::parse(experiment_text(), file, Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         return RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
     }
 

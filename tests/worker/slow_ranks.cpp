@@ -28,9 +28,12 @@ class SlowRanks : public QObject {
                                  "tasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n"
                                  "    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
                                  "variants:\n  MoTE: {method: mote}\n"
-                                 "training: {batch_size: 9, steps: " + std::to_string(steps) + ", learning_rate: 1.0e-3, checkpoint_every_steps: 3" + training + "}\n"
+                                 "training: {batch_size: 9, steps: " +
+                                 std::to_string(steps) + ", learning_rate: 1.0e-3, checkpoint_every_steps: 3" + training +
+                                 "}\n"
                                  "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
-        const Experiment experiment = Experiment::parse(text, project_.path() / "ranks.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const Experiment experiment =
+            Experiment::parse(text, project_.path() / "ranks.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         return RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
     }
 
@@ -76,13 +79,14 @@ class SlowRanks : public QObject {
     void initTestCase() {
         std::ofstream out(project_.path() / "pairs.jsonl");
         for (int i = 0; i < 120; ++i)
-            out << "{\"query\": \"question number " << i << " about " << i * 7 % 13 << "\", \"document\": \"an answer to " << i << " that speaks of " << i * 7 % 13
-                << " and more\"}\n";
+            out << "{\"query\": \"question number " << i << " about " << i * 7 % 13 << "\", \"document\": \"an answer to " << i
+                << " that speaks of " << i * 7 % 13 << " and more\"}\n";
         make_directories(project_.path() / "sts");
         std::ofstream(project_.path() / "sts/dataset.json") << R"({"name": "similar", "task": "sts"})";
         std::ofstream scored(project_.path() / "sts/test.jsonl");
-        for (int i = 0; i < 60; ++i)   // more texts than rank 0 would embed alone
-            scored << "{\"sentence1\": \"a cat number " << i << "\", \"sentence2\": \"the cat " << i * i % 47 << "\", \"score\": " << i * 7 % 5 << "}\n";
+        for (int i = 0; i < 60; ++i)  // more texts than rank 0 would embed alone
+            scored << "{\"sentence1\": \"a cat number " << i << "\", \"sentence2\": \"the cat " << i * i % 47
+                   << "\", \"score\": " << i * 7 % 5 << "}\n";
     }
 
     void two_processes_leave_the_model_and_the_scores_of_one() {
@@ -108,7 +112,7 @@ class SlowRanks : public QObject {
             return all;
         };
         const auto scores_of_one = scores(alone), scores_of_two = scores(together);
-        QCOMPARE(scores_of_two.size(), std::size_t{4});   // at steps 10, 20 and 30, and of the final model
+        QCOMPARE(scores_of_two.size(), std::size_t{4});  // at steps 10, 20 and 30, and of the final model
         for (std::size_t i = 0; i < scores_of_one.size(); ++i) QVERIFY(std::abs(scores_of_one[i] - scores_of_two[i]) < 0.2);
         const JournalContent second = read_journal(together.attempt_journal(1, 1));
         QVERIFY(second.problem.empty());
@@ -134,7 +138,8 @@ class SlowRanks : public QObject {
             for (int attempt = 0;; ++attempt) {
                 QVERIFY2(attempt < 60, "no progress between kills");
                 const auto processes = start(run, 2);
-                const int victim = static_cast<int>(random.below(2)), moment = static_cast<int>(random.below(static_cast<std::uint64_t>(duration)));
+                const int victim = static_cast<int>(random.below(2)),
+                          moment = static_cast<int>(random.below(static_cast<std::uint64_t>(duration)));
                 bool killed = false;
                 const WorkerExit exit = finish(*processes, [&](int waited) {
                     if (killed || waited < moment) return;
@@ -146,7 +151,7 @@ class SlowRanks : public QObject {
                 const std::string rank = "rank " + std::to_string(victim) + " of 2 was killed by signal 9";
                 QVERIFY2(exit.message.find(rank) != std::string::npos, exit.message.c_str());
                 if (run.attempts().empty()) continue;
-                if (read_state(run).phase == RunPhase::done) break;   // rank 0 was killed behind the last line of its record
+                if (read_state(run).phase == RunPhase::done) break;  // rank 0 was killed behind the last line of its record
                 QCOMPARE(read_state(run).phase, RunPhase::failed);
             }
             QCOMPARE(QString::fromStdString(sha256_file(run.folder() / "model/model.safetensors")), QString::fromStdString(expected));

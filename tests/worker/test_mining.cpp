@@ -21,13 +21,16 @@ namespace {
 /// Pairs over a small vocabulary, so that there are near misses, repeated queries and documents with the same text.
 std::vector<std::pair<std::string, std::string>> some_pairs(int count) {
     std::mt19937 random(7);
-    const char* things[] = {"editor", "compiler", "browser", "game", "library", "font", "kernel", "printer", "camera", "archive", "server", "shell", "theme", "clock"};
+    const char* things[] = {"editor",  "compiler", "browser", "game",   "library", "font",  "kernel",
+                            "printer", "camera",   "archive", "server", "shell",   "theme", "clock"};
     const char* kinds[] = {"small", "graphical", "fast", "portable", "old", "modular", "tiny", "networked", "secure", "simple"};
     const auto word = [&](const auto& list) { return std::string(list[random() % std::size(list)]); };
     std::vector<std::pair<std::string, std::string>> pairs;
     for (int i = 0; i < count; ++i) {
         const std::string thing = word(things), kind = word(kinds);
-        pairs.emplace_back("a " + kind + " " + thing + (i % 3 ? " number " + std::to_string(i) : ""), "This " + thing + " is " + kind + " and " + word(kinds) + ", made for " + word(things) + " users of type " + std::to_string(random() % 400));
+        pairs.emplace_back("a " + kind + " " + thing + (i % 3 ? " number " + std::to_string(i) : ""),
+                           "This " + thing + " is " + kind + " and " + word(kinds) + ", made for " + word(things) + " users of type " +
+                               std::to_string(random() % 400));
     }
     return pairs;
 }
@@ -157,18 +160,26 @@ class TestMining : public QObject {
         {
             std::ofstream out(triplets);
             for (std::size_t i = 0; i < 50; ++i)
-                out << Json{{"query", texts_[i].first}, {"document", texts_[i].second}, {"negatives", {texts_[i].second + " ", texts_[i + 60].second}}}.dump() << "\n";
+                out << Json{{"query", texts_[i].first},
+                            {"document", texts_[i].second},
+                            {"negatives", {texts_[i].second + " ", texts_[i + 60].second}}}
+                           .dump()
+                    << "\n";
         }
         const fs::path output = folder_.path() / "kept.jsonl";
-        QVERIFY2(run({"mine", "--model", teacher_.c_str(), "--filter-given", "--output", output.c_str(), triplets.c_str()}) == 0, error_.c_str());
+        QVERIFY2(run({"mine", "--model", teacher_.c_str(), "--filter-given", "--output", output.c_str(), triplets.c_str()}) == 0,
+                 error_.c_str());
         for (const Json& line : read_lines(output))
-            for (const Json& negative : line.at("negatives")) QVERIFY(negative.get<std::string>() != line.at("document").get<std::string>() + " ");
+            for (const Json& negative : line.at("negatives"))
+                QVERIFY(negative.get<std::string>() != line.at("document").get<std::string>() + " ");
     }
 
     void filtering_keeps_the_pairs_whose_document_is_among_the_best() {
         NEED_SHARED();
         const fs::path output = folder_.path() / "filtered.jsonl";
-        QVERIFY2(run({"filter", "--model", teacher_.c_str(), "--top-k", "2", "--shard", "500", "--output", output.c_str(), pairs_.c_str()}) == 0, error_.c_str());
+        QVERIFY2(
+            run({"filter", "--model", teacher_.c_str(), "--top-k", "2", "--shard", "500", "--output", output.c_str(), pairs_.c_str()}) == 0,
+            error_.c_str());
         std::set<std::pair<std::string, std::string>> kept, wanted;
         for (const Json& line : read_lines(output)) kept.emplace(line.at("query"), line.at("document"));
         for (std::size_t begin = 0; begin < texts_.size(); begin += 500) {

@@ -2,9 +2,9 @@
 
 #include "common/file.h"
 #include "data/child_process.h"
-#include "model/embedding_model.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
+#include "model/embedding_model.h"
 #include "record/journal.h"
 #include "record/run_directory.h"
 #include "support/tensors.h"
@@ -25,15 +25,17 @@ class TestPretraining : public QObject {
     std::string converted() const { return (project_.path() / "converted").string(); }
 
     RunDirectory run(const std::string& model) const {
-        const std::string text = "name: pretraining\nmodel: " + model +
-                                 "\nmax_length: 24\nthreads: 1\n"
-                                 "tasks:\n  texts: {type: retrieval, train: [{name: texts, source: file, format: texts, path: texts.txt}]}\n"
-                                 "variants:\n  V: {method: dense}\n"
-                                 "training: {batch_size: 8, steps: 4, learning_rate: 1.0e-3, warmup_ratio: 0}\n"
-                                 "stages:\n  - {name: masked language, objective: {method: masked_language}}\n"
-                                 "  - {name: contrastive, training: {steps: 2}}\n"
-                                 "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
-        const Experiment experiment = Experiment::parse(text, project_.path() / "p.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const std::string text =
+            "name: pretraining\nmodel: " + model +
+            "\nmax_length: 24\nthreads: 1\n"
+            "tasks:\n  texts: {type: retrieval, train: [{name: texts, source: file, format: texts, path: texts.txt}]}\n"
+            "variants:\n  V: {method: dense}\n"
+            "training: {batch_size: 8, steps: 4, learning_rate: 1.0e-3, warmup_ratio: 0}\n"
+            "stages:\n  - {name: masked language, objective: {method: masked_language}}\n"
+            "  - {name: contrastive, training: {steps: 2}}\n"
+            "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
+        const Experiment experiment =
+            Experiment::parse(text, project_.path() / "p.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
         const ChildResult result = worker({"run", made.folder().string()});
         if (result.exit_code != 0) throw std::runtime_error(result.last_lines);
@@ -48,8 +50,14 @@ class TestPretraining : public QObject {
         make_directories(project_.path() / "sts");
         std::ofstream(project_.path() / "sts/dataset.json") << R"({"name": "similar", "task": "sts"})";
         std::ofstream pairs(project_.path() / "sts/test.jsonl");
-        for (int i = 0; i < 12; ++i) pairs << Json{{"sentence1", fmt::format("a cat number {}", i)}, {"sentence2", fmt::format("the cat {}", i * i % 7)}, {"score", i % 5}}.dump() << "\n";
-        const ChildResult result = worker({"convert", (shared_folder() / "fixtures/xlm_roberta").string(), converted(), "--max-positions", "512"});
+        for (int i = 0; i < 12; ++i)
+            pairs << Json{{"sentence1", fmt::format("a cat number {}", i)},
+                          {"sentence2", fmt::format("the cat {}", i * i % 7)},
+                          {"score", i % 5}}
+                         .dump()
+                  << "\n";
+        const ChildResult result =
+            worker({"convert", (shared_folder() / "fixtures/xlm_roberta").string(), converted(), "--max-positions", "512"});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
     }
     void a_converted_folder_loads_with_all_weights_but_the_positions() {
@@ -96,7 +104,8 @@ class TestPretraining : public QObject {
         QCOMPARE(masked, 4);
         QCOMPARE(contrastive, 2);
         QVERIFY2(source.find("mlm_head.safetensors") != std::string::npos, source.c_str());
-        const Weights head(std::vector<fs::path>{done.folder() / "model/mlm_head.safetensors"}), start(std::vector<fs::path>{fs::path(converted()) / "mlm_head.safetensors"});
+        const Weights head(std::vector<fs::path>{done.folder() / "model/mlm_head.safetensors"}),
+            start(std::vector<fs::path>{fs::path(converted()) / "mlm_head.safetensors"});
         const std::string name = "cls.predictions.transform.dense.weight";
         const std::vector<std::int64_t> shape = head.at(name).shape;
         const at::Tensor a = at::empty(shape, at::kFloat), b = at::empty(shape, at::kFloat);

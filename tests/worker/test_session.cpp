@@ -69,9 +69,11 @@ class TestSession : public QObject {
     Json settings(const std::string& variant, int steps = 30) const {
         std::ofstream out(folder_.path() / "pairs.jsonl");
         for (int i = 0; i < 60; ++i)
-            out << "{\"query\": \"question " << i << "\", \"document\": \"an answer to question number " << i << " that is longer than eight tokens\"}\n";
+            out << "{\"query\": \"question " << i << "\", \"document\": \"an answer to question number " << i
+                << " that is longer than eight tokens\"}\n";
         out.close();
-        const Experiment experiment = Experiment::parse(text(steps), folder_.path() / "s.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const Experiment experiment =
+            Experiment::parse(text(steps), folder_.path() / "s.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         for (const ResolvedRun& run : experiment.runs())
             if (run.variant == variant) return run.settings;
         return nullptr;
@@ -128,7 +130,8 @@ class TestSession : public QObject {
 
         session.ask({{"id", 2}, {"method", "preview"}, {"params", {{"settings", settings("EM")}}}});
         const Json dense = session.answer();
-        QCOMPARE(dense.at("result").at("sets").at(0).at("examples").at(0).at("texts").at(0).at("instruction").get<std::string>(), std::string());
+        QCOMPARE(dense.at("result").at("sets").at(0).at("examples").at(0).at("texts").at(0).at("instruction").get<std::string>(),
+                 std::string());
     }
 
     void estimate_tries_real_steps_and_tells_what_a_run_takes() {
@@ -154,7 +157,7 @@ class TestSession : public QObject {
         Session session;
         session.ask({{"id", 1}, {"method", "estimate"}, {"params", {{"settings", settings("EM", 100000)}, {"steps", 50}}}});
         session.ask({{"id", 2}, {"method", "embed"}, {"params", {{"model", "minilm"}, {"texts", {"x"}}}}});
-        QVERIFY(session.read().contains("progress"));   // the first one runs
+        QVERIFY(session.read().contains("progress"));  // the first one runs
         session.ask({{"method", "cancel"}, {"params", {{"id", 2}}}});
         session.ask({{"method", "cancel"}, {"params", {{"id", 1}}}});
         const Json first = session.answer(), second = session.answer();
@@ -162,7 +165,9 @@ class TestSession : public QObject {
         QCOMPARE(first.at("error").at("code").get<std::string>(), std::string("cancelled"));
         QCOMPARE(second.at("error").at("code").get<std::string>(), std::string("cancelled"));
         session.ask({{"method", "cancel"}, {"params", {{"id", "none"}}}});
-        session.ask({{"id", 3}, {"method", "embed"}, {"params", {{"model", (shared_folder() / "fixtures/bert").string()}, {"texts", {"still here"}}}}});
+        session.ask({{"id", 3},
+                     {"method", "embed"},
+                     {"params", {{"model", (shared_folder() / "fixtures/bert").string()}, {"texts", {"still here"}}}}});
         QVERIFY(session.answer().contains("result"));
     }
 

@@ -21,14 +21,22 @@ class TestStages : public QObject {
     void write_pairs(const std::string& name) const {
         std::ofstream out(project_.path() / (name + ".jsonl"));
         for (int i = 0; i < 40; ++i)
-            out << Json{{"query", fmt::format("{} question number {} about {}", name, i, i * 7 % 13)}, {"document", fmt::format("an answer to {} that speaks of {}", i, i * 7 % 13)}}.dump() << "\n";
+            out << Json{{"query", fmt::format("{} question number {} about {}", name, i, i * 7 % 13)},
+                        {"document", fmt::format("an answer to {} that speaks of {}", i, i * 7 % 13)}}
+                       .dump()
+                << "\n";
     }
     void write_test_set() const {
         const fs::path folder = project_.path() / "sts";
         make_directories(folder);
         std::ofstream(folder / "dataset.json") << R"({"name": "similar", "task": "sts"})";
         std::ofstream out(folder / "test.jsonl");
-        for (int i = 0; i < 12; ++i) out << Json{{"sentence1", fmt::format("a cat number {}", i)}, {"sentence2", fmt::format("the cat {}", i * i % 7)}, {"score", i % 5}}.dump() << "\n";
+        for (int i = 0; i < 12; ++i)
+            out << Json{{"sentence1", fmt::format("a cat number {}", i)},
+                        {"sentence2", fmt::format("the cat {}", i * i % 7)},
+                        {"score", i % 5}}
+                       .dump()
+                << "\n";
     }
 
     std::string experiment_text(const std::string& variant, const std::string& data) const {
@@ -36,18 +44,24 @@ class TestStages : public QObject {
                "\nmax_length: 24\nthreads: 1\n"
                "tasks:\n  weak: {type: retrieval, train: [{name: weak, source: file, path: weak.jsonl}]}\n"
                "  fine: {type: retrieval, train: [{name: fine, source: file, path: fine.jsonl}]}\n"
-               "variants:\n  V: " + variant + "\n"
+               "variants:\n  V: " +
+               variant +
+               "\n"
                "training: {batch_size: 8, steps: 6, learning_rate: 1.0e-3, schedule: constant, warmup_ratio: 0}\n"
                "stages:\n  - {name: weakly supervised, tasks: [weak]}\n"
-               "  - {name: supervised, tasks: [fine], training: {steps: 4, learning_rate: 5.0e-4, warmup_steps: 2, query_length: 6}" + data + "}\n"
+               "  - {name: supervised, tasks: [fine], training: {steps: 4, learning_rate: 5.0e-4, warmup_steps: 2, query_length: 6}" +
+               data +
+               "}\n"
                "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n"
                "analyses: [{method: embedding_forms, prefixes: [16]}]\n";
     }
 
     RunDirectory run(const std::string& variant, const std::string& data = "") const {
-        const Experiment experiment = Experiment::parse(experiment_text(variant, data), project_.path() / "s.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const Experiment experiment = Experiment::parse(experiment_text(variant, data), project_.path() / "s.yaml",
+                                                        Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
-        const ChildResult result = run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        const ChildResult result =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
         if (result.exit_code != 0) throw std::runtime_error(result.last_lines);
         return made;
     }
@@ -83,7 +97,7 @@ class TestStages : public QObject {
         }
         QCOMPARE(rates[0], std::vector<double>(6, 1e-3));
         QCOMPARE(rates[1], (std::vector<double>{2.5e-4, 5e-4, 5e-4, 5e-4}));
-        QVERIFY(tokens[1] < tokens[0]);   // queries are cut to 6 tokens
+        QVERIFY(tokens[1] < tokens[0]);  // queries are cut to 6 tokens
     }
     void a_method_with_stages_of_its_own_goes_through_them_in_each_part() {
         NEED_SHARED();
@@ -93,21 +107,24 @@ class TestStages : public QObject {
     }
     /// What a stage chose, as texts: by example its query, its document and its negatives.
     std::vector<Json> chosen(const RunDirectory& done, const char* file) const {
-        const TrainingSet pairs = load_training_set({{{"source", "file"}, {"path", (project_.path() / "fine.jsonl").string()}}, project_.path()}, "retrieval");
+        const TrainingSet pairs =
+            load_training_set({{{"source", "file"}, {"path", (project_.path() / "fine.jsonl").string()}}, project_.path()}, "retrieval");
         std::vector<Json> lines;
         std::ifstream in(done.folder() / "data" / file);
         for (std::string line; std::getline(in, line);) {
             const Json numbers = Json::parse(line);
             const Example& example = pairs.examples.at(numbers[0]);
             lines.push_back({{"query", pairs.texts[example.anchor]}, {"document", pairs.texts[example.positive]}});
-            for (std::size_t n = 1; n < numbers.size(); ++n) lines.back()["negatives"].push_back(pairs.texts[numbers[n].get<std::uint32_t>()]);
+            for (std::size_t n = 1; n < numbers.size(); ++n)
+                lines.back()["negatives"].push_back(pairs.texts[numbers[n].get<std::uint32_t>()]);
         }
         return lines;
     }
     std::vector<Json> by_command(std::vector<std::string> arguments) const {
         const fs::path out = project_.path() / "chosen.jsonl";
         arguments.insert(arguments.begin(), {FACETER_BINARY_DIR "/bin/faceter-worker", "data"});
-        arguments.insert(arguments.end(), {"--model", (shared_folder() / "fixtures/bert").string(), "--output", out.string(), (project_.path() / "fine.jsonl").string()});
+        arguments.insert(arguments.end(), {"--model", (shared_folder() / "fixtures/bert").string(), "--output", out.string(),
+                                           (project_.path() / "fine.jsonl").string()});
         const ChildResult result = run_child(arguments, std::chrono::seconds(100), 1 << 20);
         if (result.exit_code != 0) throw std::runtime_error(result.last_lines);
         std::vector<Json> lines;
@@ -122,12 +139,14 @@ class TestStages : public QObject {
         const auto mined = chosen(done, "stage-1-mine-1.jsonl");
         QCOMPARE(mined.size(), std::size_t{40});
         QCOMPARE(mined, by_command({"mine", "--negatives", "3", "--margin", "0.999"}));
-        QVERIFY(std::any_of(mined.begin(), mined.end(), [](const Json& line) { return line.contains("negatives") && !line.at("negatives").empty(); }));
+        QVERIFY(std::any_of(mined.begin(), mined.end(),
+                            [](const Json& line) { return line.contains("negatives") && !line.at("negatives").empty(); }));
         QVERIFY(!fs::exists(done.folder() / "data/stage-0-mine-0.jsonl"));
     }
     void a_stage_keeps_the_pairs_that_the_command_keeps() {
         NEED_SHARED();
-        const RunDirectory done = run("{method: dense}", ", filter: {top_k: 5, teacher: " + (shared_folder() / "fixtures/bert").string() + "}");
+        const RunDirectory done =
+            run("{method: dense}", ", filter: {top_k: 5, teacher: " + (shared_folder() / "fixtures/bert").string() + "}");
         const auto kept = chosen(done, "stage-1-filter-1.jsonl");
         QVERIFY(!kept.empty() && kept.size() < 40);
         QCOMPARE(kept, by_command({"filter", "--top-k", "5"}));

@@ -3,8 +3,8 @@
 #include "common/error.h"
 #include "experiment/machine.h"
 #include "launch/elsewhere.h"
-#include "record/state.h"
 #include "launch/supervisor.h"
+#include "record/state.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -21,7 +21,9 @@ void append(const std::filesystem::path& folder, const QStringList& runs, const 
 }
 
 /// A supervisor of their own, on this machine.
-void start(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) { start_supervisor(Queue::create(project, runs, place.jobs, place.devices)); }
+void start(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) {
+    start_supervisor(Queue::create(project, runs, place.jobs, place.devices));
+}
 
 std::vector<RunDirectory> launchHere(const Project& project, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
     experiment.check_files();

@@ -11,19 +11,20 @@ class Workspace;
 
 /// Where runs are started.
 struct LaunchPlace {
-    QString profile;   ///< of the user's configuration; empty: this machine
-    int jobs = 1;      ///< runs at once, on this machine
-    int devices = 1;   ///< processes of a run, on this machine
+    QString profile;  ///< of the user's configuration; empty: this machine
+    int jobs = 1;     ///< runs at once, on this machine
+    int devices = 1;  ///< processes of a run, on this machine
 };
 
-/// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread; the outcome comes as a sentence
-/// (Workspace::said) or a complaint, and the runs' rows follow when the ingest thread has looked.
+/// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread; the outcome comes as
+/// a sentence (Workspace::said) or a complaint, and the runs' rows follow when the ingest thread has looked.
 class RunActions : public QObject {
     Q_OBJECT
   public:
     explicit RunActions(Workspace& workspace);
 
-    /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells their ids.
+    /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells
+    /// their ids.
     void launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place);
     void stop(const QStringList& runs);
     void resume(const QStringList& runs);
@@ -46,7 +47,7 @@ class RunActions : public QObject {
     template <typename Work>
     void work(const QString& done, Work body, std::function<void()> then = {});
     Workspace& m_workspace;
-    QList<QStringList> m_trashed;   // last one last
+    QList<QStringList> m_trashed;  // last one last
 };
 
 }  // namespace faceter::desktop

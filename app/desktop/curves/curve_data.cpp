@@ -119,7 +119,9 @@ void addGroup(Store& store, const CurveGroup& group, const CurveRequest& request
         names.push_back(i < group.names.size() ? group.names[i] : group.runs[i]);
     }
     if (seeds.empty()) return;
-    if (request.overSeeds && seeds.size() > 1) return addLine(figure, meanOf(seeds, window, request), fmt::format("{} (n = {})", group.label, seeds.size()), group.colour, request.smoothing);
+    if (request.overSeeds && seeds.size() > 1)
+        return addLine(figure, meanOf(seeds, window, request), fmt::format("{} (n = {})", group.label, seeds.size()), group.colour,
+                       request.smoothing);
     for (std::size_t i = 0; i < seeds.size(); ++i)
         addLine(figure, lineOf(seeds[i], window, request), seeds.size() == 1 ? group.label : names[i], group.colour, request.smoothing);
 }
@@ -127,10 +129,18 @@ void addGroup(Store& store, const CurveGroup& group, const CurveRequest& request
 Axis axisOf(const CurveRequest& request) {
     Axis axis;
     switch (request.x) {
-        case SeriesX::step: axis.label = "step"; break;
-        case SeriesX::examples: axis.label = "examples seen"; break;
-        case SeriesX::tokens: axis.label = "tokens seen"; break;
-        case SeriesX::time: axis.label = "time", axis.unit = "s"; break;
+        case SeriesX::step:
+            axis.label = "step";
+            break;
+        case SeriesX::examples:
+            axis.label = "examples seen";
+            break;
+        case SeriesX::tokens:
+            axis.label = "tokens seen";
+            break;
+        case SeriesX::time:
+            axis.label = "time", axis.unit = "s";
+            break;
     }
     axis.log = request.logX;
     return axis;
@@ -153,9 +163,14 @@ std::vector<double> smoothed(const std::vector<double>& values, const std::vecto
 
 std::pair<std::string, std::string> seriesLabel(const std::string& name) {
     static const std::map<std::string, std::pair<std::string, std::string>> known = {
-        {"lr", {"learning rate", ""}},          {"grad_norm", {"gradient norm", ""}},        {"tokens_per_s", {"throughput", "tokens/s"}},
-        {"pairs_per_s", {"throughput", "pairs/s"}}, {"masked_negatives", {"false negatives masked", "a batch"}}, {"tokens", {"tokens", "a step"}},
-        {"pairs", {"pairs", "a step"}},         {"memory_bytes", {"memory", "bytes"}}};
+        {"lr", {"learning rate", ""}},
+        {"grad_norm", {"gradient norm", ""}},
+        {"tokens_per_s", {"throughput", "tokens/s"}},
+        {"pairs_per_s", {"throughput", "pairs/s"}},
+        {"masked_negatives", {"false negatives masked", "a batch"}},
+        {"tokens", {"tokens", "a step"}},
+        {"pairs", {"pairs", "a step"}},
+        {"memory_bytes", {"memory", "bytes"}}};
     if (const auto found = known.find(name); found != known.end()) return found->second;
     if (name.rfind("loss/", 0) == 0) return {"loss, " + name.substr(5), ""};
     if (name.rfind("score/", 0) == 0) return {"validation, " + name.substr(6), "%"};
@@ -183,13 +198,13 @@ CurveResult readCurve(Store& store, const CurveRequest& request) {
     figure.y.log = request.logY;
     std::tie(result.from, result.to) = wholeRange(store, request);
     if (!(result.from <= result.to)) return result;
-    if (result.from < result.to) {   // what a reset goes back to
+    if (result.from < result.to) {  // what a reset goes back to
         if (!request.logX || result.from > 0) figure.x.min = result.from;
         figure.x.max = result.to;
     }
     Window window{result.from, result.to, std::max(request.columns, 2)};
     const bool zoomed = request.from < request.to;
-    if (zoomed) {   // a quarter more on each side, so that a pan shows something before the answer comes, and the average has its start
+    if (zoomed) {  // a quarter more on each side, so that a pan shows something before the answer comes, and the average has its start
         const double margin = (request.to - request.from) / 4;
         window.from = std::max(result.from, request.from - margin);
         window.to = std::min(result.to, request.to + margin);

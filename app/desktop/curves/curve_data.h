@@ -12,7 +12,7 @@ struct CurveGroup {
     std::string label;
     int colour = 0;                    ///< place in the palette
     std::vector<std::string> runs;     ///< ids
-    std::vector<std::string> names{};    ///< of the runs, where each has its own line ("MoTE · seed 2")
+    std::vector<std::string> names{};  ///< of the runs, where each has its own line ("MoTE · seed 2")
     bool operator==(const CurveGroup&) const = default;
 };
 
@@ -20,24 +20,25 @@ struct CurveRequest {
     std::string series;
     std::vector<CurveGroup> groups;
     SeriesX x = SeriesX::step;
-    double from = 0, to = 0;   ///< of x; from >= to: all there is
-    int columns = 800;         ///< as many as the plot has pixels
-    double smoothing = 0;      ///< weight of what came before, 0 to 0.999: the exponential average of TensorBoard, without its bias at the start
+    double from = 0, to = 0;  ///< of x; from >= to: all there is
+    int columns = 800;        ///< as many as the plot has pixels
+    double smoothing =
+        0;  ///< weight of what came before, 0 to 0.999: the exponential average of TensorBoard, without its bias at the start
     bool logX = false, logY = false;
-    bool overSeeds = true;     ///< the mean over a group's seeds with a band of one standard deviation, else a line a run
+    bool overSeeds = true;  ///< the mean over a group's seeds with a band of one standard deviation, else a line a run
 };
 
 struct CurveResult {
     Figure figure;
-    double from = 0, to = 0;   ///< all that there is on x, over the runs
+    double from = 0, to = 0;  ///< all that there is on x, over the runs
     bool empty = true;
 };
 
 /// Series that some of the runs have, sorted.
 std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>& groups);
 
-/// Reads what the panel shows: at most `columns` points a line, whatever the length of the series. Where a column holds many points the line is their mean
-/// and the band reaches from their lowest to their highest; a smoothed line has the raw one faint behind it.
+/// Reads what the panel shows: at most `columns` points a line, whatever the length of the series. Where a column holds many points the
+/// line is their mean and the band reaches from their lowest to their highest; a smoothed line has the raw one faint behind it.
 CurveResult readCurve(Store& store, const CurveRequest& request);
 
 /// The exponential average with weight `smoothing`, corrected for its start; an entry that stands for counts[i] points weighs as many.

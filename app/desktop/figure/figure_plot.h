@@ -90,7 +90,7 @@ class FigurePlot : public QCustomPlot {
     void plan();
 
     Figure m_figure;
-    std::map<int, std::shared_ptr<const SeriesPyramid>> m_pyramids;   // of long lines
+    std::map<int, std::shared_ptr<const SeriesPyramid>> m_pyramids;  // of long lines
     PlotStyle m_style;
     QVector<ReferenceMark> m_referenceMarks;
     QVector<Marks*> m_marks;

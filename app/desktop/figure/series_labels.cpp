@@ -166,7 +166,8 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
         const bool toTheLeft = x + 4 + width > m_plot->viewport().width() - 4;
         all.append({s, text, QRectF(toTheLeft ? x - 4 - width : x + 4, 0, width, rowHeight), false, x});
     }
-    // Who stands right of its stem is placed from the right, who had to go to the left of it from the left: then a stem ends below the labels over it.
+    // Who stands right of its stem is placed from the right, who had to go to the left of it from the left: then a stem ends below the
+    // labels over it.
     const auto isLeft = [](const Label& label) { return label.box.left() < label.stemX; };
     std::stable_sort(all.begin(), all.end(), [&](const Label& a, const Label& b) {
         if (isLeft(a) != isLeft(b)) return isLeft(b);
@@ -175,7 +176,8 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
     for (qsizetype i = 0; i < all.size(); ++i) {
         int row = 0;
         const auto overlaps = [&](const Label& other) {
-            return other.box.top() == row * rowHeight && all[i].box.left() - 4 < other.box.right() && all[i].box.right() + 4 > other.box.left();
+            return other.box.top() == row * rowHeight && all[i].box.left() - 4 < other.box.right() &&
+                   all[i].box.right() + 4 > other.box.left();
         };
         const auto collides = [&](const Label& other) {
             const QRectF a = all[i].box.adjusted(-4, 0, 4, 0);
@@ -185,7 +187,7 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
             return overlaps(other) || overOthersStem || (stemThroughOther && other.box.top() < row * rowHeight);
         };
         while (row < mostMeanRows && std::any_of(all.begin(), all.begin() + i, collides)) ++row;
-        if (row == mostMeanRows)   // a stem through a label, then, rather than no room for the curves
+        if (row == mostMeanRows)  // a stem through a label, then, rather than no room for the curves
             for (row = 0; row < mostMeanRows && std::any_of(all.begin(), all.begin() + i, overlaps);) ++row;
         all[i].box.moveTop(row * rowHeight);
     }

@@ -8,8 +8,8 @@
 
 namespace faceter::desktop {
 
-/// One task of the workbench: a folder under pages/ with a class of this kind that registers itself (PageRegistration). It is made when it is first
-/// shown. It reads through workspace().session() and never blocks.
+/// One task of the workbench: a folder under pages/ with a class of this kind that registers itself (PageRegistration). It is made when it
+/// is first shown. It reads through workspace().session() and never blocks.
 class Page : public QWidget {
     Q_OBJECT
   public:
@@ -31,9 +31,9 @@ class Page : public QWidget {
 };
 
 struct PageEntry {
-    QString id;        ///< "runs": for --screenshot, settings, object names
+    QString id;  ///< "runs": for --screenshot, settings, object names
     QString title;
-    int order = 0;     ///< place among the tabs; Ctrl+1..9 follow it
+    int order = 0;  ///< place among the tabs; Ctrl+1..9 follow it
     bool needsProject = true;
     std::function<Page*(Workspace&)> make;
 };

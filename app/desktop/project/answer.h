@@ -9,9 +9,9 @@
 
 namespace faceter::desktop {
 
-/// What another thread will answer. `answer.then(this, [](const T&) {...}).onFailed([](const std::exception&) {...})`: one of the two is called, in the
-/// thread of `this`, and neither when `this` is gone by then. QFuture's own continuation with a context does not hold to that in Qt 6.4: the answering
-/// thread follows a pointer to a context that is being destroyed.
+/// What another thread will answer. `answer.then(this, [](const T&) {...}).onFailed([](const std::exception&) {...})`: one of the two is
+/// called, in the thread of `this`, and neither when `this` is gone by then. QFuture's own continuation with a context does not hold to
+/// that in Qt 6.4: the answering thread follows a pointer to a context that is being destroyed.
 template <typename T>
 class Answer {
   public:

@@ -2,9 +2,9 @@
 
 #include <QElapsedTimer>
 
+#include "launch/slurm.h"
 #include "project/runs_snapshot.h"
 #include "record/launch.h"
-#include "launch/slurm.h"
 
 namespace faceter::desktop {
 namespace {
@@ -41,7 +41,7 @@ void ClusterThread::run() {
             tell({error.what()});
         }
     } while (sleepUntilWoken(m_machines.empty() ? job_interval_ms : pump_interval_ms));
-    m_machines.clear();   // its connections belong to this thread
+    m_machines.clear();  // its connections belong to this thread
 }
 
 /// Those behind ssh whose record here does not say that they are over, and those that were asked for.
@@ -56,7 +56,8 @@ void ClusterThread::lookForRuns() {
     for (const std::string& id : project.run_ids()) {
         const std::filesystem::path folder = project.runs_folder() / id;
         std::error_code ignored;
-        if (!std::filesystem::exists(folder / "control/launch.json", ignored) || !std::filesystem::exists(folder / "run.json", ignored)) continue;
+        if (!std::filesystem::exists(folder / "control/launch.json", ignored) || !std::filesystem::exists(folder / "run.json", ignored))
+            continue;
         const RunDirectory run(folder);
         const std::string profile = machineOf(run);
         if (!profile.empty() && (asked.contains(qs(id)) || !is_over(read_state(run).phase))) wanted[profile].insert(id);
@@ -73,7 +74,8 @@ void ClusterThread::connectTo(const std::string& profile, const std::set<std::st
     if (machine.follower && all == machine.runs) return;
     machine.runs = all;
     machine.follower.reset();
-    machine.follower = std::make_unique<RemoteFollower>(Project(m_folder, false), read_profile(profile), std::vector<std::string>(all.begin(), all.end()));
+    machine.follower =
+        std::make_unique<RemoteFollower>(Project(m_folder, false), read_profile(profile), std::vector<std::string>(all.begin(), all.end()));
 }
 
 void ClusterThread::pump() {

@@ -3,13 +3,13 @@
 #include <map>
 #include <set>
 
-#include "project/waking_thread.h"
 #include "launch/remote.h"
+#include "project/waking_thread.h"
 
 namespace faceter::desktop {
 
-/// Asks SLURM about jobs of the project every few seconds, and keeps the mirrors of runs behind ssh up to date, as `faceter follow` does. What it learns goes into run
-/// folders, where the ingest thread finds it. A cluster that does not answer delays nothing but this thread.
+/// Asks SLURM about jobs of the project every few seconds, and keeps the mirrors of runs behind ssh up to date, as `faceter follow` does.
+/// What it learns goes into run folders, where the ingest thread finds it. A cluster that does not answer delays nothing but this thread.
 class ClusterThread : public WakingThread {
     Q_OBJECT
   public:
@@ -32,7 +32,7 @@ class ClusterThread : public WakingThread {
     void pump();
 
     QStringList m_asked;                        // follow(), not yet taken
-    std::map<std::string, Machine> m_machines;   // by profile
+    std::map<std::string, Machine> m_machines;  // by profile
 };
 
 }  // namespace faceter::desktop

@@ -48,7 +48,7 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
         store = std::make_unique<Store>(m_folder);
         m_last.reset();
         m_thorough = true;
-        publish(*store);   // what is known already is shown before the folders are walked
+        publish(*store);  // what is known already is shown before the folders are walked
     }
     tell(m_thorough ? store->ingest_all() : store->ingest_changed());
     publish(*store);

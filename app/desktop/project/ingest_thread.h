@@ -4,9 +4,9 @@
 
 namespace faceter::desktop {
 
-/// Takes what grows in the run directories into the store, once a second (runs that are over in turn) and when it is woken (all), and hands on a
-/// snapshot where something changed.
-/// Polling is what works on every file system; changes of the runs folder wake it earlier (ProjectSession).
+/// Takes what grows in the run directories into the store, once a second (runs that are over in turn) and when it is woken (all), and hands
+/// on a snapshot where something changed. Polling is what works on every file system; changes of the runs folder wake it earlier
+/// (ProjectSession).
 class IngestThread : public WakingThread {
     Q_OBJECT
   public:
@@ -25,12 +25,12 @@ class IngestThread : public WakingThread {
     void lookOnce(std::unique_ptr<Store>& store);
     void publish(Store& store);
 
-    bool m_rebuild = false;            // guarded by m_mutex
+    bool m_rebuild = false;  // guarded by m_mutex
     QString m_lastProblem;
-    bool m_thorough = true;            // woken: somebody knows of something new, and wants to see it now
+    bool m_thorough = true;  // woken: somebody knows of something new, and wants to see it now
     RunsSnapshotPtr m_last;
-    std::uint64_t m_lastCounter = 0;   // of the store when it was last asked
-    std::int64_t m_revision = 0;       // of the store, that m_last shows
+    std::uint64_t m_lastCounter = 0;  // of the store when it was last asked
+    std::int64_t m_revision = 0;      // of the store, that m_last shows
 };
 
 }  // namespace faceter::desktop

@@ -8,7 +8,11 @@
 namespace faceter::desktop {
 
 ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* parent)
-    : QObject(parent), m_folder(absolute_path(folder)), m_runs(std::make_shared<RunsSnapshot>()), m_ingest(std::make_unique<IngestThread>(m_folder)), m_cluster(std::make_unique<ClusterThread>(m_folder)) {
+    : QObject(parent),
+      m_folder(absolute_path(folder)),
+      m_runs(std::make_shared<RunsSnapshot>()),
+      m_ingest(std::make_unique<IngestThread>(m_folder)),
+      m_cluster(std::make_unique<ClusterThread>(m_folder)) {
     m_pool.setMaxThreadCount(1);
     m_pool.setExpiryTimeout(-1);
     connect(m_ingest.get(), &IngestThread::snapshot, this, &ProjectSession::take);

@@ -17,7 +17,8 @@ class ClusterThread;
 class IngestThread;
 
 /// An open project. Pages ask its store through query(), which runs on the one store thread; a second thread takes in what grows in the run
-/// directories, and a third asks clusters and other machines about runs that are there. Nothing here blocks the thread of the interface, and no page touches SQLite or a process itself.
+/// directories, and a third asks clusters and other machines about runs that are there. Nothing here blocks the thread of the interface,
+/// and no page touches SQLite or a process itself.
 class ProjectSession : public QObject {
     Q_OBJECT
   public:
@@ -48,7 +49,8 @@ class ProjectSession : public QObject {
     bool isIdle() const { return m_outstanding == 0; }
     /// Looks at the run directories now instead of at the next turn.
     void refresh();
-    /// Keeps the mirrors of these runs up to date until they are over there, where they run behind ssh: for runs that were resumed, whose record here says that they ended.
+    /// Keeps the mirrors of these runs up to date until they are over there, where they run behind ssh: for runs that were resumed, whose
+    /// record here says that they ended.
     void follow(const QStringList& runs);
     /// Makes the store anew from the run directories, after it was damaged.
     void rebuild();
@@ -72,7 +74,7 @@ class ProjectSession : public QObject {
     RunsSnapshotPtr m_runs;
     bool m_loaded = false;
     std::atomic<int> m_outstanding = 0;
-    std::unique_ptr<Store> m_store;   // of the store thread
+    std::unique_ptr<Store> m_store;  // of the store thread
     QThreadPool m_pool;
     std::unique_ptr<IngestThread> m_ingest;
     std::unique_ptr<ClusterThread> m_cluster;

@@ -1,6 +1,6 @@
 #pragma once
-#include <QString>
 #include <QtCore/qmetatype.h>
+#include <QString>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -14,7 +14,7 @@ inline QString qs(std::string_view text) { return QString::fromUtf8(text.data(),
 
 /// All runs of a project as they were at one moment: never changed, shared between threads.
 struct RunsSnapshot {
-    std::vector<RunRow> runs;   ///< oldest first
+    std::vector<RunRow> runs;  ///< oldest first
     /// Place of a run in `runs`; -1 where there is none.
     int find(const std::string& id) const {
         const auto found = places.find(id);

@@ -31,7 +31,7 @@ class WakingThread : public QThread {
     void forgetTold() { m_told.clear(); }
 
     const std::filesystem::path m_folder;
-    QMutex m_mutex;   // of what other threads set before they wake this one
+    QMutex m_mutex;  // of what other threads set before they wake this one
     std::atomic<bool> m_ending = false;
 
   private:

@@ -27,7 +27,7 @@ class SvgIconEngine : public QIconEngine {
     }
     QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {
         QPixmap image(size);
-        if (image.isNull()) return image;   // of a button that was squeezed to nothing
+        if (image.isNull()) return image;  // of a button that was squeezed to nothing
         image.fill(Qt::transparent);
         QPainter painter(&image);
         paint(&painter, QRect(QPoint(), size), mode, state);

@@ -43,7 +43,8 @@ void DataTable::fitColumns(int most, bool stretchLast) {
     const QFontMetrics head(horizontalHeader()->font());
     const int rows = std::min(model()->rowCount(), measured_rows);
     for (int column = 0; column < model()->columnCount(); ++column) {
-        int wide = head.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString()) + cell_padding + (isSortingEnabled() ? 12 : 0);
+        int wide =
+            head.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString()) + cell_padding + (isSortingEnabled() ? 12 : 0);
         for (int row = 0; row < rows; ++row) {
             const QModelIndex index = model()->index(row, column);
             const QVariant font = index.data(Qt::FontRole);
@@ -74,7 +75,8 @@ QList<QStringList> DataTable::selectedTexts() const {
     lines << header;
     for (const int row : rows) {
         QStringList line;
-        for (const int visual : columns) line << model()->index(row, horizontalHeader()->logicalIndex(visual)).data(Qt::DisplayRole).toString().simplified();
+        for (const int visual : columns)
+            line << model()->index(row, horizontalHeader()->logicalIndex(visual)).data(Qt::DisplayRole).toString().simplified();
         lines << line;
     }
     return lines;
@@ -109,7 +111,8 @@ void DataTable::contextMenuEvent(QContextMenuEvent* event) {
     if (contextMenuPolicy() != Qt::DefaultContextMenu) return QTableView::contextMenuEvent(event);
     QMenu menu(this);
     menu.addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });
-    menu.addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this, [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
+    menu.addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this,
+                   [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
     menu.addAction(tr("Select all"), QKeySequence::SelectAll, this, &QTableView::selectAll);
     menu.exec(event->globalPos());
 }

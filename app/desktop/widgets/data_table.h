@@ -5,8 +5,8 @@ class QStyledItemDelegate;
 
 namespace faceter::desktop {
 
-/// A table as the workbench shows all of them: 24 px a row, hairlines between rows only, no vertical lines, Ctrl+C copies the selection as TSV,
-/// Ctrl+Shift+C as Markdown. What a model answers for Qt::DisplayRole is what is copied.
+/// A table as the workbench shows all of them: 24 px a row, hairlines between rows only, no vertical lines, Ctrl+C copies the selection as
+/// TSV, Ctrl+Shift+C as Markdown. What a model answers for Qt::DisplayRole is what is copied.
 class DataTable : public QTableView {
     Q_OBJECT
   public:
@@ -23,7 +23,7 @@ class DataTable : public QTableView {
     void contextMenuEvent(QContextMenuEvent* event) override;
 
   private:
-    QList<QStringList> selectedTexts() const;   // the header first
+    QList<QStringList> selectedTexts() const;  // the header first
 };
 
 }  // namespace faceter::desktop

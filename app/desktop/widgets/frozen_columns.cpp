@@ -57,7 +57,8 @@ void FrozenColumns::place() {
 }
 
 bool FrozenColumns::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::Resize || event->type() == QEvent::Show) QMetaObject::invokeMethod(this, &FrozenColumns::place, Qt::QueuedConnection);
+    if (event->type() == QEvent::Resize || event->type() == QEvent::Show)
+        QMetaObject::invokeMethod(this, &FrozenColumns::place, Qt::QueuedConnection);
     return QTableView::eventFilter(watched, event);
 }
 

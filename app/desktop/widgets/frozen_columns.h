@@ -3,8 +3,8 @@
 
 namespace faceter::desktop {
 
-/// The first columns of a table, laid over it so that they stay where they are when it scrolls sideways. Model, selection, delegate, widths and order of
-/// the table are the table's; this one takes no focus.
+/// The first columns of a table, laid over it so that they stay where they are when it scrolls sideways. Model, selection, delegate, widths
+/// and order of the table are the table's; this one takes no focus.
 class FrozenColumns : public QTableView {
     Q_OBJECT
   public:

@@ -15,7 +15,8 @@ namespace {
 
 QString askForPath(QWidget* parent, const QString& proposed) {
     const QString suffix = proposed.section(QLatin1Char('.'), -1);
-    return QFileDialog::getSaveFileName(parent, QObject::tr("Export"), proposed, QObject::tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    return QFileDialog::getSaveFileName(parent, QObject::tr("Export"), proposed,
+                                        QObject::tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
 }
 
 void tell(QWidget* parent, const std::exception& error) {
@@ -27,7 +28,8 @@ void tell(QWidget* parent, const std::exception& error) {
 void writeWhole(const QString& path, const QByteArray& bytes) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        throw failure("{}: cannot be written ({}). Choose another folder or free some space.", path.toStdString(), file.errorString().toStdString());
+        throw failure("{}: cannot be written ({}). Choose another folder or free some space.", path.toStdString(),
+                      file.errorString().toStdString());
 }
 
 }  // namespace
@@ -50,8 +52,11 @@ void askAndSave(QWidget* parent, const QString& proposed, const std::function<QB
 }
 
 const std::vector<TableFormatEntry>& tableFormats() {
-    static const std::vector<TableFormatEntry> formats = {{TableFormat::csv, "CSV", "csv"}, {TableFormat::tsv, "TSV", "tsv"}, {TableFormat::md, "Markdown", "md"},
-                                                          {TableFormat::latex, "LaTeX", "tex"}, {TableFormat::json, "JSON", "json"}};
+    static const std::vector<TableFormatEntry> formats = {{TableFormat::csv, "CSV", "csv"},
+                                                          {TableFormat::tsv, "TSV", "tsv"},
+                                                          {TableFormat::md, "Markdown", "md"},
+                                                          {TableFormat::latex, "LaTeX", "tex"},
+                                                          {TableFormat::json, "JSON", "json"}};
     return formats;
 }
 

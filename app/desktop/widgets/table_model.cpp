@@ -44,10 +44,14 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     const Cell& cell = m_table.rows[static_cast<std::size_t>(index.row())].cells[static_cast<std::size_t>(index.column())];
     const ThemeColours& colours = Theme::instance().colours();
     switch (role) {
-        case Qt::DisplayRole: return textOf(column, cell);
+        case Qt::DisplayRole:
+            return textOf(column, cell);
         case Qt::TextAlignmentRole: {
-            const bool left = column.alignment == Alignment::left || (column.alignment == Alignment::automatic && column.kind == ColumnKind::text);
-            return QVariant::fromValue(Qt::AlignVCenter | (left ? Qt::AlignLeft : column.alignment == Alignment::centre ? Qt::AlignHCenter : Qt::AlignRight));
+            const bool left =
+                column.alignment == Alignment::left || (column.alignment == Alignment::automatic && column.kind == ColumnKind::text);
+            return QVariant::fromValue(Qt::AlignVCenter | (left                                    ? Qt::AlignLeft
+                                                           : column.alignment == Alignment::centre ? Qt::AlignHCenter
+                                                                                                   : Qt::AlignRight));
         }
         case Qt::FontRole:
             if (cell.best) {
@@ -63,8 +67,10 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole:
             if (cell.kind != Cell::Kind::number) return textOf(column, cell).toHtmlEscaped();
             return QString::number(cell.value, 'g', 10) + (cell.n > 0 ? tr(", n = %1").arg(cell.n) : QString());
-        case Qt::UserRole: return cell.kind == Cell::Kind::number ? QVariant(cell.value) : QVariant(qs(cell.text));
-        default: return {};
+        case Qt::UserRole:
+            return cell.kind == Cell::Kind::number ? QVariant(cell.value) : QVariant(qs(cell.text));
+        default:
+            return {};
     }
 }
 
@@ -72,7 +78,8 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
     const Column& column = m_table.columns[static_cast<std::size_t>(section)];
     if (role == Qt::DisplayRole) return qs(column_heading(column));
-    if (role == Qt::TextAlignmentRole) return QVariant::fromValue(Qt::AlignVCenter | (column.kind == ColumnKind::text ? Qt::AlignLeft : Qt::AlignRight));
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::AlignVCenter | (column.kind == ColumnKind::text ? Qt::AlignLeft : Qt::AlignRight));
     if (role == Qt::ToolTipRole) return qs(column.group.empty() ? column.name : column.group + ": " + column.name).toHtmlEscaped();
     if (role == Qt::ForegroundRole && section < m_headingColours.size() && m_headingColours[section] >= 0)
         return Theme::instance().colours().seriesText(m_headingColours[section]);

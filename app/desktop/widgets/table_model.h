@@ -5,8 +5,8 @@
 
 namespace faceter::desktop {
 
-/// A stored or computed faceter::Table as a model: numbers as the table's exporters write them, the best of a column semibold, deltas coloured only
-/// where they are significant, stars after the number. A column's colour (of its run) can be set for its heading.
+/// A stored or computed faceter::Table as a model: numbers as the table's exporters write them, the best of a column semibold, deltas
+/// coloured only where they are significant, stars after the number. A column's colour (of its run) can be set for its heading.
 class TableModel : public QAbstractTableModel {
     Q_OBJECT
   public:

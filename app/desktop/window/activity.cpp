@@ -46,8 +46,10 @@ class Activity::Line : public QWidget {
         const QString id = qs(run.info.id);
         if (id != m_run) m_stop->setEnabled(true);
         m_run = id;
-        m_name.setFullText(QStringLiteral("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed) + (run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point)));
-        const double done = run.state.total_steps > 0 ? 1000.0 * static_cast<double>(run.state.step) / static_cast<double>(run.state.total_steps) : 0;
+        m_name.setFullText(QStringLiteral("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed) +
+                           (run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point)));
+        const double done =
+            run.state.total_steps > 0 ? 1000.0 * static_cast<double>(run.state.step) / static_cast<double>(run.state.total_steps) : 0;
         m_bar->setRange(0, 1000);
         m_bar->setValue(static_cast<int>(done));
         m_bar->setAccessibleName(Activity::tr("Progress of %1").arg(m_name.fullText()));
@@ -63,8 +65,14 @@ class Activity::Line : public QWidget {
 };
 
 Activity::Activity(Workspace& workspace, QWidget* parent)
-    : QWidget(parent), m_workspace(workspace), m_summary(secondaryLabel()), m_tabs(new QTabWidget), m_lines(new QWidget), m_linesLayout(new QVBoxLayout(m_lines)),
-      m_quiet(secondaryLabel(tr("Nothing runs. Compose launches an experiment; runs go on when this window is closed."))), m_log(new LogView(workspace)) {
+    : QWidget(parent),
+      m_workspace(workspace),
+      m_summary(secondaryLabel()),
+      m_tabs(new QTabWidget),
+      m_lines(new QWidget),
+      m_linesLayout(new QVBoxLayout(m_lines)),
+      m_quiet(secondaryLabel(tr("Nothing runs. Compose launches an experiment; runs go on when this window is closed."))),
+      m_log(new LogView(workspace)) {
     setObjectName(QStringLiteral("activity"));
     setAttribute(Qt::WA_StyledBackground);
     auto* layout = new QVBoxLayout(this);

@@ -38,7 +38,8 @@ void fillTree(QTreeWidgetItem* parent, const Json& value) {
 
 /// Shows an item where it or anything under it holds the text.
 bool filterItem(QTreeWidgetItem* item, const QString& wanted, bool parentMatches) {
-    const bool matches = parentMatches || item->text(0).contains(wanted, Qt::CaseInsensitive) || item->text(1).contains(wanted, Qt::CaseInsensitive);
+    const bool matches =
+        parentMatches || item->text(0).contains(wanted, Qt::CaseInsensitive) || item->text(1).contains(wanted, Qt::CaseInsensitive);
     bool any = matches;
     for (int i = 0; i < item->childCount(); ++i) any = filterItem(item->child(i), wanted, matches) || any;
     item->setHidden(!any);
@@ -201,7 +202,8 @@ void Inspector::showCurrent() {
         m_note->setProperty("edited", false);
     }
     showState();
-    const QString key = id + QString::number(run->num_scores) + QString::number(run->state.attempt) + QString::number(is_over(run->state.phase));
+    const QString key =
+        id + QString::number(run->num_scores) + QString::number(run->state.attempt) + QString::number(is_over(run->state.phase));
     if (key != m_shownDetailsKey) {
         m_shownDetailsKey = key;
         fetchDetails();
@@ -256,7 +258,8 @@ void Inspector::showDetails(const RunDetails& details) {
     if (details.cost.active_parameters) fact(tr("active"), countText(*details.cost.active_parameters));
     if (details.cost.encode_latency_ms) fact(tr("encode"), QStringLiteral("%1 ms a text").arg(*details.cost.encode_latency_ms, 0, 'f', 1));
     if (details.cost.peak_memory_bytes) fact(tr("peak memory"), bytesText(*details.cost.peak_memory_bytes));
-    if (details.settings.contains("model") && details.settings["model"].is_string()) fact(tr("checkpoint"), qs(details.settings["model"].get<std::string>()));
+    if (details.settings.contains("model") && details.settings["model"].is_string())
+        fact(tr("checkpoint"), qs(details.settings["model"].get<std::string>()));
     if (details.machine.is_object())
         for (const char* key : {"host", "processor", "torch"})
             if (details.machine.contains(key)) fact(QString::fromLatin1(key), valueText(details.machine[key]));

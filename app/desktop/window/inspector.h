@@ -14,8 +14,8 @@ class Page;
 class Workspace;
 struct RunDetails;
 
-/// Right: what is selected. State, cost, settings (searchable), data cards, machine, tags and a note of the current run; above them what the page in
-/// front adds about its own selection.
+/// Right: what is selected. State, cost, settings (searchable), data cards, machine, tags and a note of the current run; above them what
+/// the page in front adds about its own selection.
 class Inspector : public QWidget {
     Q_OBJECT
   public:
@@ -49,7 +49,7 @@ class Inspector : public QWidget {
     QTreeWidget* m_settings;
     QString m_shownRun;
     QString m_shownDetailsKey;
-    QList<QPair<QString, QString>> m_details;   // facts that come from the store
+    QList<QPair<QString, QString>> m_details;  // facts that come from the store
 };
 
 }  // namespace faceter::desktop

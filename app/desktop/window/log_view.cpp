@@ -61,7 +61,13 @@ void fillNumbers(QComboBox* box, const QString& word, const QList<int>& numbers)
 }  // namespace
 
 LogView::LogView(Workspace& workspace, QWidget* parent)
-    : QWidget(parent), m_workspace(workspace), m_attempt(new QComboBox), m_rank(new QComboBox), m_level(new QComboBox), m_search(new QLineEdit), m_text(new QPlainTextEdit) {
+    : QWidget(parent),
+      m_workspace(workspace),
+      m_attempt(new QComboBox),
+      m_rank(new QComboBox),
+      m_level(new QComboBox),
+      m_search(new QLineEdit),
+      m_text(new QPlainTextEdit) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 4, 8, 4);
     layout->setSpacing(4);
@@ -111,9 +117,8 @@ void LogView::follow() {
     if (!session || m_run.isEmpty() || m_reading || !isVisible()) return;
     m_reading = true;
     const std::filesystem::path folder = session->folder() / "runs" / m_run.toStdString();
-    ProjectSession::background([folder, attempt = m_attempt->currentData().toInt(), rank = m_rank->currentData().toInt(), offset = m_offset] {
-        return readPart(folder, attempt, rank, offset);
-    })
+    ProjectSession::background([folder, attempt = m_attempt->currentData().toInt(), rank = m_rank->currentData().toInt(),
+                                offset = m_offset] { return readPart(folder, attempt, rank, offset); })
         .then(this,
               [this, generation = m_generation](const LogPart& part) {
                   if (generation != m_generation) return;
@@ -140,7 +145,8 @@ void LogView::show(const QStringList& lines) {
 }
 
 bool LogView::passes(const QString& line) const {
-    const bool error = line.contains(QStringLiteral("error"), Qt::CaseInsensitive) || line.contains(QStringLiteral("failed"), Qt::CaseInsensitive);
+    const bool error =
+        line.contains(QStringLiteral("error"), Qt::CaseInsensitive) || line.contains(QStringLiteral("failed"), Qt::CaseInsensitive);
     const bool warning = line.contains(QStringLiteral("warning"), Qt::CaseInsensitive);
     if (m_level->currentIndex() == 1 && !error && !warning) return false;
     if (m_level->currentIndex() == 2 && !error) return false;

@@ -11,7 +11,8 @@ namespace faceter::desktop {
 
 class Workspace;
 
-/// The worker's log of the current run, followed while it grows: newest attempt and rank 0 unless chosen otherwise; lines filtered by level and text.
+/// The worker's log of the current run, followed while it grows: newest attempt and rank 0 unless chosen otherwise; lines filtered by level
+/// and text.
 class LogView : public QWidget {
     Q_OBJECT
   public:

@@ -24,8 +24,8 @@
 #include <QVBoxLayout>
 
 #include "actions/run_actions.h"
-#include "pages/page.h"
 #include "experiment/machine.h"
+#include "pages/page.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "window/activity.h"
@@ -62,7 +62,8 @@ MainWindow::MainWindow(Workspace& workspace)
     connect(&m_workspace, &Workspace::composeRequested, this, [this](const QString& file) {
         const bool made = page(QStringLiteral("compose")) != nullptr;
         goTo(QStringLiteral("compose"));
-        if (!made && page(QStringLiteral("compose"))) m_workspace.requestCompose(file);   // what is made while a signal is sent does not hear it
+        if (!made && page(QStringLiteral("compose")))
+            m_workspace.requestCompose(file);  // what is made while a signal is sent does not hear it
     });
     connect(&m_workspace, &Workspace::complained, m_complaint, &ErrorBar::setMessage);
     connect(&m_workspace, &Workspace::said, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
@@ -123,7 +124,8 @@ void MainWindow::buildMenus() {
     });
     help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::Key_F1), this, &MainWindow::showShortcuts);
     help->addAction(tr("About Faceter"), this, [this] {
-        QMessageBox::about(this, tr("Faceter"), tr("Faceter %1: a workbench for task-specialised text embeddings.").arg(QStringLiteral(FACETER_VERSION)));
+        QMessageBox::about(this, tr("Faceter"),
+                           tr("Faceter %1: a workbench for task-specialised text embeddings.").arg(QStringLiteral(FACETER_VERSION)));
     });
 }
 
@@ -150,7 +152,8 @@ void MainWindow::buildViewMenu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     int number = 1;
     for (const PageEntry& entry : pageEntries()) {
-        const QKeySequence key = number <= 9 ? QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)) : QKeySequence(Qt::CTRL | Qt::Key_0);
+        const QKeySequence key =
+            number <= 9 ? QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)) : QKeySequence(Qt::CTRL | Qt::Key_0);
         view->addAction(entry.title, key, this, [this, id = entry.id] { goTo(id); });
         ++number;
     }
@@ -186,11 +189,14 @@ void MainWindow::buildRunMenu() {
             if (!m_workspace.currentRun().isEmpty()) action(QStringList{m_workspace.currentRun()});
         });
     };
-    add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this](const QStringList& run) { m_workspace.actions().stop(run); });
-    add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this](const QStringList& run) { m_workspace.actions().resume(run); });
+    add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period),
+        [this](const QStringList& run) { m_workspace.actions().stop(run); });
+    add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
+        [this](const QStringList& run) { m_workspace.actions().resume(run); });
     add(tr("Rerun"), QKeySequence(), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
     run->addSeparator();
-    QAction* undo = run->addAction(tr("Undo delete"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_Z), this, [this] { m_workspace.actions().undo(); });
+    QAction* undo =
+        run->addAction(tr("Undo delete"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_Z), this, [this] { m_workspace.actions().undo(); });
     undo->setEnabled(false);
     connect(&m_workspace.actions(), &RunActions::undoChanged, undo, [this, undo] { undo->setEnabled(m_workspace.actions().canUndo()); });
     run->addAction(tr("Look for new runs"), QKeySequence::Refresh, this, [this] {
@@ -216,12 +222,14 @@ bool MainWindow::openPath(const QString& path) {
         return false;
     }
     if (folder.exists(QStringLiteral("run.json"))) {
-        if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../..")))) ) return false;
+        if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../.."))))) return false;
         m_workspace.setCurrentRun(folder.dirName());
         return true;
     }
     if (!folder.exists(QStringLiteral("runs"))) {
-        m_complaint->setMessage(tr("%1: this folder is no project: it holds no folder 'runs'. faceter run FILE.yaml --project makes one, and so does Compose.").arg(path));
+        m_complaint->setMessage(
+            tr("%1: this folder is no project: it holds no folder 'runs'. faceter run FILE.yaml --project makes one, and so does Compose.")
+                .arg(path));
         return false;
     }
     rememberProject(folder.absolutePath());
@@ -279,14 +287,15 @@ void MainWindow::showProject() {
     const bool open = m_workspace.session() != nullptr;
     m_problem.clear();
     for (int i = 0; i < m_tabs->count(); ++i) m_tabs->setTabEnabled(i, open || !pageEntries()[static_cast<std::size_t>(i)].needsProject);
-    setWindowTitle(open ? QDir(QString::fromStdString(m_workspace.session()->folder().string())).dirName() + QStringLiteral(" — Faceter") : QStringLiteral("Faceter"));
+    setWindowTitle(open ? QDir(QString::fromStdString(m_workspace.session()->folder().string())).dirName() + QStringLiteral(" — Faceter")
+                        : QStringLiteral("Faceter"));
     if (!open) {
         m_start->refresh();
         m_stack->setCurrentWidget(m_start);
         m_inspector->setPagePart(nullptr);
         return;
     }
-    if (frontPage() && currentPage() == QStringLiteral("compose"))   // an experiment was being written without a project
+    if (frontPage() && currentPage() == QStringLiteral("compose"))  // an experiment was being written without a project
         tabChosen(m_tabs->currentIndex());
     else if (!goTo(QSettings().value(QStringLiteral("page"), QStringLiteral("runs")).toString()))
         goTo(QStringLiteral("runs"));
@@ -314,7 +323,8 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("window/horizontal"), m_horizontal->saveState());
     settings.setValue(QStringLiteral("window/vertical"), m_vertical->saveState());
     settings.setValue(QStringLiteral("page"), currentPage());
-    if (m_workspace.session()) settings.setValue(QStringLiteral("project"), QString::fromStdString(m_workspace.session()->folder().string()));
+    if (m_workspace.session())
+        settings.setValue(QStringLiteral("project"), QString::fromStdString(m_workspace.session()->folder().string()));
     for (auto page = m_pages.cbegin(); page != m_pages.cend(); ++page)
         settings.setValue(QStringLiteral("pages/") + page.key(), QJsonDocument(page.value()->state()).toJson(QJsonDocument::Compact));
 }
@@ -341,7 +351,8 @@ void MainWindow::showShortcuts() {
     QStringList lines;
     for (const QAction* menu : menuBar()->actions())
         for (const QAction* action : menu->menu()->actions())
-            if (!action->shortcut().isEmpty()) lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->text());
+            if (!action->shortcut().isEmpty())
+                lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->text());
     QMessageBox box(this);
     box.setWindowTitle(tr("Keyboard shortcuts"));
     box.setTextFormat(Qt::PlainText);

@@ -60,7 +60,8 @@ void rememberProject(const QString& folder) {
     QSettings().setValue(QStringLiteral("projects/recent"), folders.mid(0, most_recent));
 }
 
-Navigator::Navigator(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_search(new QLineEdit), m_tree(new QTreeWidget) {
+Navigator::Navigator(Workspace& workspace, QWidget* parent)
+    : QWidget(parent), m_workspace(workspace), m_search(new QLineEdit), m_tree(new QTreeWidget) {
     setObjectName(QStringLiteral("navigator"));
     setAttribute(Qt::WA_StyledBackground);
     auto* layout = new QVBoxLayout(this);
@@ -134,21 +135,27 @@ void Navigator::fillRuns() {
         item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
         item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));
     }
-    if (groups.size() > most_groups) addItem(section, tr("%1 more on the page Runs").arg(groups.size() - most_groups), sectionKind, {}, false);
+    if (groups.size() > most_groups)
+        addItem(section, tr("%1 more on the page Runs").arg(groups.size() - most_groups), sectionKind, {}, false);
 }
 
 void Navigator::activated(QTreeWidgetItem* item) {
     const QString key = item->data(0, keyRole).toString();
     switch (item->data(0, kindRole).toInt()) {
-        case projectKind: Q_EMIT projectChosen(key); break;
-        case experimentKind: m_workspace.setExperiment(key); break;
+        case projectKind:
+            Q_EMIT projectChosen(key);
+            break;
+        case experimentKind:
+            m_workspace.setExperiment(key);
+            break;
         case groupKind: {
             const RunsSnapshotPtr hold = m_workspace.runs();
             for (const RunGroupRef& group : m_workspace.groups())
                 if (group.key == key) m_workspace.setCurrentRun(qs(group.runs.back()->info.id));
             break;
         }
-        default: break;
+        default:
+            break;
     }
 }
 
@@ -156,7 +163,8 @@ void Navigator::ticked(QTreeWidgetItem* item) {
     if (m_filling || item->data(0, kindRole).toInt() != groupKind) return;
     const QString key = item->data(0, keyRole).toString();
     const bool shown = item->checkState(0) == Qt::Checked;
-    QMetaObject::invokeMethod(this, [this, key, shown] { m_workspace.setShown(key, shown); }, Qt::QueuedConnection);   // the tree is rebuilt by it
+    QMetaObject::invokeMethod(
+        this, [this, key, shown] { m_workspace.setShown(key, shown); }, Qt::QueuedConnection);  // the tree is rebuilt by it
 }
 
 void Navigator::applySearch() {

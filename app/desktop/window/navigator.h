@@ -9,8 +9,8 @@ namespace faceter::desktop {
 
 class Workspace;
 
-/// Left: projects, the experiments of the open one, and the groups of runs of the chosen experiment, each with its colour and a tick that shows or
-/// hides it on Curves, Compare, Facets and Results.
+/// Left: projects, the experiments of the open one, and the groups of runs of the chosen experiment, each with its colour and a tick that
+/// shows or hides it on Curves, Compare, Facets and Results.
 class Navigator : public QWidget {
     Q_OBJECT
   public:

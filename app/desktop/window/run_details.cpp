@@ -26,7 +26,8 @@ void readJournal(const std::filesystem::path& folder, RunDetails& details) {
     if (attempts.empty()) return;
     for (const JournalEvent& event : read_journal(run.attempt_journal(attempts.back())).events) {
         if (event.type == "attempt_started" && event.fields.contains("machine")) details.machine = event.fields["machine"];
-        if (event.type == "warning" && event.fields.contains("message") && event.fields["message"].is_string()) details.warnings.push_back(event.fields["message"]);
+        if (event.type == "warning" && event.fields.contains("message") && event.fields["message"].is_string())
+            details.warnings.push_back(event.fields["message"]);
     }
 }
 

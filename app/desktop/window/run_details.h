@@ -7,9 +7,9 @@ namespace faceter::desktop {
 struct RunDetails {
     Json settings;
     ModelCost cost;
-    Json machine;                          ///< of the newest attempt
-    std::vector<std::string> warnings;     ///< the run's own, in order
-    std::string best;                      ///< "retrieval 61.20 · clustering 41.00": means by task type
+    Json machine;                       ///< of the newest attempt
+    std::vector<std::string> warnings;  ///< the run's own, in order
+    std::string best;                   ///< "retrieval 61.20 · clustering 41.00": means by task type
 };
 
 RunDetails readRunDetails(Store& store, const std::filesystem::path& project, const std::string& run);

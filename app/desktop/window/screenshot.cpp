@@ -14,8 +14,8 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int patience_ms = 30000;
-constexpr int quiet_ms = 400;   // nothing asked and nothing open for so long: drawn
-constexpr int quiet_looks = 10;   // and for so many turns of the event loop: on a busy machine little happens in a time
+constexpr int quiet_ms = 400;    // nothing asked and nothing open for so long: drawn
+constexpr int quiet_looks = 10;  // and for so many turns of the event loop: on a busy machine little happens in a time
 
 void processFor(int ms) {
     QEventLoop loop;
@@ -54,7 +54,7 @@ bool takeScreenshot(MainWindow& window, const QString& page, const QString& file
         error = QStringLiteral("page '%1' was not ready after %2 s").arg(page).arg(patience_ms / 1000);
         return false;
     }
-    constexpr int smallest = 0;   // of PNG's qualities: it loses nothing, and takes its time
+    constexpr int smallest = 0;  // of PNG's qualities: it loses nothing, and takes its time
     if (!window.grab().save(file, "PNG", smallest)) {
         error = QStringLiteral("%1: cannot write").arg(file);
         return false;

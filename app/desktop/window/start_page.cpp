@@ -7,8 +7,8 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "project/project_session.h"
 #include "experiment/machine.h"
+#include "project/project_session.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
@@ -32,8 +32,10 @@ QString listText(const Json& list) {
 Report examineMachine() {
     const Json facts = examine_installation(Catalogue::load(plugin_folders()));
     Report report;
-    report.facts = {{StartPage::tr("processor"), qs(facts["processor"].get<std::string>()) + StartPage::tr(", %1 cores").arg(facts["cores"].get<int>())},
-                    {StartPage::tr("memory"), StartPage::tr("%1, %2 free").arg(bytesText(facts["memory_bytes"]), bytesText(facts["memory_available_bytes"]))},
+    report.facts = {{StartPage::tr("processor"),
+                     qs(facts["processor"].get<std::string>()) + StartPage::tr(", %1 cores").arg(facts["cores"].get<int>())},
+                    {StartPage::tr("memory"),
+                     StartPage::tr("%1, %2 free").arg(bytesText(facts["memory_bytes"]), bytesText(facts["memory_available_bytes"]))},
                     {StartPage::tr("GPUs"), listText(facts["gpus"])},
                     {StartPage::tr("vector instructions"), listText(facts["vector_instructions"])},
                     {StartPage::tr("plugins"), listText(facts["plugins"])},
@@ -67,8 +69,9 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     QVBoxLayout* begin = nullptr;
     columns->addWidget(card(this, begin), 1);
     begin->addWidget(headingLabel(tr("Begin")));
-    auto* text = secondaryLabel(tr("The quick start trains a plain, an instruction-conditioned and a mixture-of-task-experts encoder on this machine's own "
-                                   "package descriptions, in about ten minutes on two cores, and compares them."));
+    auto* text = secondaryLabel(
+        tr("The quick start trains a plain, an instruction-conditioned and a mixture-of-task-experts encoder on this machine's own "
+           "package descriptions, in about ten minutes on two cores, and compares them."));
     text->setWordWrap(true);
     begin->addWidget(text);
     auto* quick = new QPushButton(tr("Quick start"));

@@ -21,7 +21,8 @@ StoreProblemPage::StoreProblemPage(Workspace& workspace, const QString& message,
     text->setWordWrap(true);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     layout->addWidget(text);
-    auto* comfort = secondaryLabel(tr("Nothing is lost: the run folders are the record, and the store can be made again from them at any time."));
+    auto* comfort =
+        secondaryLabel(tr("Nothing is lost: the run folders are the record, and the store can be made again from them at any time."));
     comfort->setWordWrap(true);
     layout->addWidget(comfort);
     auto* row = new QHBoxLayout;

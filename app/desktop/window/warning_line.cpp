@@ -12,7 +12,8 @@
 
 namespace faceter::desktop {
 
-WarningLine::WarningLine(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_text(new ElidedLabel({}, Qt::ElideMiddle)) {
+WarningLine::WarningLine(Workspace& workspace, QWidget* parent)
+    : QWidget(parent), m_workspace(workspace), m_text(new ElidedLabel({}, Qt::ElideMiddle)) {
     setObjectName(QStringLiteral("warningLine"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(12, 2, 4, 2);
@@ -41,7 +42,7 @@ WarningLine::WarningLine(Workspace& workspace, QWidget* parent) : QWidget(parent
 void WarningLine::add(const QStringList& warnings) {
     m_warnings += warnings;
     QString first = m_warnings.first();
-    if (m_workspace.session()) first.remove(qs(m_workspace.session()->folder().string()) + QLatin1Char('/'));   // "Copy details" has it
+    if (m_workspace.session()) first.remove(qs(m_workspace.session()->folder().string()) + QLatin1Char('/'));  // "Copy details" has it
     const auto more = m_warnings.size() - 1;
     m_text->setFullText(more == 0 ? first : tr("%1 (and %2 more)").arg(first).arg(more));
     show();

@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 #include "experiment/machine.h"
-#include "project/runs_snapshot.h"
 #include "launch/supervisor.h"
+#include "project/runs_snapshot.h"
 
 namespace faceter::desktop {
 namespace {
@@ -70,12 +70,14 @@ void WorkerClient::start() {
     m_process = std::make_unique<QProcess>();
     QProcess* process = m_process.get();
     connect(process, &QProcess::readyReadStandardOutput, this, &WorkerClient::readLines);
-    connect(process, &QProcess::readyReadStandardError, this, [this, process] { m_errors = (m_errors + process->readAllStandardError()).right(most_kept_errors); });
+    connect(process, &QProcess::readyReadStandardError, this,
+            [this, process] { m_errors = (m_errors + process->readAllStandardError()).right(most_kept_errors); });
     connect(process, &QProcess::errorOccurred, this, [this, program](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart) ended(tr("%1 could not be started: %2.").arg(program, m_process->errorString()));
     });
     connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
-        ended(status == QProcess::CrashExit ? tr("The live worker was ended by signal %1.").arg(code) : tr("The live worker ended with exit code %1.").arg(code));
+        ended(status == QProcess::CrashExit ? tr("The live worker was ended by signal %1.").arg(code)
+                                            : tr("The live worker ended with exit code %1.").arg(code));
     });
     process->start(program, {QStringLiteral("session")});
 }
@@ -99,11 +101,12 @@ void WorkerClient::take(const QByteArray& line) {
     const Json message = Json::parse(line.constData(), line.constData() + line.size(), nullptr, false);
     if (!message.is_object() || !message.contains("id") || !message["id"].is_number_integer()) return;
     const auto found = m_calls.find(message["id"].get<qint64>());
-    if (found == m_calls.end()) return;   // withdrawn
+    if (found == m_calls.end()) return;  // withdrawn
     const std::shared_ptr<Call> call = found->second;
     if (message.contains("progress")) {
         const Json& progress = message["progress"];
-        if (call->progress && progress.is_object()) call->progress({qs(progress.value("what", "")), progress.value("done", qint64{0}), progress.value("total", qint64{0})});
+        if (call->progress && progress.is_object())
+            call->progress({qs(progress.value("what", "")), progress.value("done", qint64{0}), progress.value("total", qint64{0})});
         return;
     }
     m_calls.erase(found);
@@ -127,7 +130,10 @@ void WorkerClient::withdraw(qint64 id) {
 
 QString WorkerClient::lastWords() const {
     const QString text = QString::fromUtf8(m_errors).trimmed();
-    return text.isEmpty() ? QString() : QStringLiteral("\n") + text.split(QLatin1Char('\n')).mid(std::max<qsizetype>(0, text.count(QLatin1Char('\n')) - 4)).join(QLatin1Char('\n'));
+    return text.isEmpty()
+               ? QString()
+               : QStringLiteral("\n") +
+                     text.split(QLatin1Char('\n')).mid(std::max<qsizetype>(0, text.count(QLatin1Char('\n')) - 4)).join(QLatin1Char('\n'));
 }
 
 /// Everything that was asked fails; the process object stays until the next start, since this is called from its signal.

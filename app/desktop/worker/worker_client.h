@@ -21,8 +21,9 @@ struct WorkerProgress {
 /// A pointer, since a QFuture of JSON would itself pass for JSON in a continuation. Never null.
 using WorkerAnswer = std::shared_ptr<const Json>;
 
-/// The live worker: one `faceter-worker session` for all pages, started by the first request, asked and answered in JSON lines (app/worker). Everything is
-/// asynchronous. A worker that ends on its own fails what was asked of it with a message that says so, and the next request starts a new one.
+/// The live worker: one `faceter-worker session` for all pages, started by the first request, asked and answered in JSON lines
+/// (app/worker). Everything is asynchronous. A worker that ends on its own fails what was asked of it with a message that says so, and the
+/// next request starts a new one.
 class WorkerClient : public QObject {
     Q_OBJECT
   public:
@@ -32,9 +33,9 @@ class WorkerClient : public QObject {
     static WorkerClient& shared();
 
     using Progress = std::function<void(const WorkerProgress&)>;
-    /// Asks `method`. Take the answer with .then(this, [](const WorkerAnswer&) {...}), withdrawal with .onCanceled(this, []{...}), and last a failure with
-    /// .onFailed(this, [](const std::exception&) {...}). cancel() of the future withdraws the request; only before it is answered (Qt 6.4 follows a pointer to a
-    /// continuation that is gone). `progress` is called in this object's thread.
+    /// Asks `method`. Take the answer with .then(this, [](const WorkerAnswer&) {...}), withdrawal with .onCanceled(this, []{...}), and last
+    /// a failure with .onFailed(this, [](const std::exception&) {...}). cancel() of the future withdraws the request; only before it is
+    /// answered (Qt 6.4 follows a pointer to a continuation that is gone). `progress` is called in this object's thread.
     QFuture<WorkerAnswer> request(const QString& method, const Json& params, Progress progress = {});
     bool isRunning() const;
     /// Requests that have not been answered.

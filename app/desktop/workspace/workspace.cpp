@@ -65,7 +65,8 @@ void Workspace::takeRuns() {
     Q_EMIT runsChanged();
     QStringList shown;
     for (const RunGroupRef& group : shownGroups())
-        for (const RunRow* run : group.runs) shown << qs(run->info.id) + (is_over(run->state.phase) ? QStringLiteral("!") : QString()) + QString::number(run->num_scores);
+        for (const RunRow* run : group.runs)
+            shown << qs(run->info.id) + (is_over(run->state.phase) ? QStringLiteral("!") : QString()) + QString::number(run->num_scores);
     if (moved || shown != m_shownRuns) Q_EMIT shownChanged();
     m_shownRuns = shown;
     if (!m_currentRun.isEmpty()) Q_EMIT currentRunChanged();

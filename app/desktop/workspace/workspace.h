@@ -13,10 +13,10 @@ class RunActions;
 
 /// The seeds of one configuration: what a row of Compare, a band of Curves and a colour stand for.
 struct RunGroupRef {
-    QString key;                ///< RunInfo::group(): experiment/variant[/point]
-    QString label;              ///< variant, with the sweep point where there is one
-    int colour = 0;             ///< place in the palette, the same on every page
-    std::vector<const RunRow*> runs;   ///< of the snapshot that Workspace::groups() was taken from
+    QString key;                      ///< RunInfo::group(): experiment/variant[/point]
+    QString label;                    ///< variant, with the sweep point where there is one
+    int colour = 0;                   ///< place in the palette, the same on every page
+    std::vector<const RunRow*> runs;  ///< of the snapshot that Workspace::groups() was taken from
 };
 
 /// What all pages look at together: the project, the experiment, the groups that are shown, the run that is selected and the baseline.
@@ -40,8 +40,8 @@ class Workspace : public QObject {
     QString experiment() const { return m_experiment; }
     void setExperiment(const QString& name);
 
-    /// Groups of the experiment in the order of their first run, without what is archived (and without trial runs where there are others). Each
-    /// keeps its colour. The pointers live as long as `runs()`'s snapshot, so hold that as well.
+    /// Groups of the experiment in the order of their first run, without what is archived (and without trial runs where there are others).
+    /// Each keeps its colour. The pointers live as long as `runs()`'s snapshot, so hold that as well.
     std::vector<RunGroupRef> groups() const;
     /// Those of groups() that are ticked in the navigator: what Curves, Compare, Facets and Results show.
     std::vector<RunGroupRef> shownGroups() const;
@@ -70,13 +70,13 @@ class Workspace : public QObject {
 
   Q_SIGNALS:
     void projectChanged();
-    void runsChanged();           ///< a new snapshot
+    void runsChanged();  ///< a new snapshot
     void experimentChanged();
-    void shownChanged();          ///< which groups, their order or their runs (also after experimentChanged and when runs come or go)
+    void shownChanged();  ///< which groups, their order or their runs (also after experimentChanged and when runs come or go)
     void currentRunChanged();
     void baselineChanged();
     void storeProblem(const QString& message);
-    void warned(const QStringList& warnings);   ///< ProjectSession::warned
+    void warned(const QStringList& warnings);  ///< ProjectSession::warned
     void pageRequested(const QString& page);
     void composeRequested(const QString& file);
     void said(const QString& message);
@@ -91,9 +91,9 @@ class Workspace : public QObject {
     QString m_experiment, m_currentRun, m_baseline;
     bool m_experimentChosen = false;
     QSet<QString> m_hidden;
-    QHash<QString, int> m_colours;      // group -> place in the palette
-    QHash<QString, int> m_nextColour;   // experiment -> first free place
-    QStringList m_shownRuns;            // ids, to see whether shownChanged is due
+    QHash<QString, int> m_colours;     // group -> place in the palette
+    QHash<QString, int> m_nextColour;  // experiment -> first free place
+    QStringList m_shownRuns;           // ids, to see whether shownChanged is due
 };
 
 /// Where the palette starts again for each experiment.

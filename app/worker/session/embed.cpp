@@ -1,7 +1,7 @@
 #include <ATen/ATen.h>
 
-#include "eval/embedder.h"
 #include "common/error.h"
+#include "eval/embedder.h"
 #include "session/session_data.h"
 
 namespace faceter::worker {
@@ -30,7 +30,8 @@ Json rows_of(const at::Tensor& rows) {
 
 }  // namespace
 
-/// {"model": folder, hub name, run folder or run's name, "project", "task" or "instruction" (as `faceter embed` has them), "max_length", "texts": [...]}
+/// {"model": folder, hub name, run folder or run's name, "project", "task" or "instruction" (as `faceter embed` has them), "max_length",
+/// "texts": [...]}
 /// -> {"dim", "instruction", "vectors": [[...]]}, float32 in input order.
 Json embed(const Json& params, SessionData& data, Request& request) {
     const auto texts = json_at<std::vector<std::string>>(params, "texts", "embed");
@@ -40,7 +41,8 @@ Json embed(const Json& params, SessionData& data, Request& request) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     EmbedOptions options;
     options.progress = [&](std::size_t done) { request.progress("embed", done, texts.size()); };
-    const at::Tensor rows = texts.empty() ? at::empty({0, opened.model->dim()}, at::kFloat) : embed_texts(*opened.model, views, opened.route, options).contiguous();
+    const at::Tensor rows = texts.empty() ? at::empty({0, opened.model->dim()}, at::kFloat)
+                                          : embed_texts(*opened.model, views, opened.route, options).contiguous();
     return {{"dim", opened.model->dim()}, {"instruction", opened.route.instruction}, {"vectors", rows_of(rows)}};
 }
 

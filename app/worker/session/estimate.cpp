@@ -9,21 +9,23 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "eval/tasks.h"
+#include "experiment/machine.h"
 #include "machine.h"
 #include "model/accelerator.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "plugin/stage_plan.h"
-#include "experiment/machine.h"
 #include "session/session_data.h"
 
 namespace faceter::worker {
 namespace {
 
-constexpr double most_probe_seconds = 20;   // of one stage
+constexpr double most_probe_seconds = 20;  // of one stage
 constexpr std::size_t probe_texts = 128;
 
-double seconds_since(std::chrono::steady_clock::time_point start) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// Peak of this process's resident memory since restart(): what the probe takes, not what an earlier request took.
 class MemoryPeak {
@@ -36,7 +38,8 @@ class MemoryPeak {
         std::ifstream status("/proc/self/status");
         for (std::string line; std::getline(status, line);)
             if (line.starts_with("VmHWM:"))
-                if (const auto kibibytes = parse_int(trim(std::string_view(line).substr(6, line.find("kB") - 6)))) return static_cast<std::uint64_t>(*kibibytes) * 1024;
+                if (const auto kibibytes = parse_int(trim(std::string_view(line).substr(6, line.find("kB") - 6))))
+                    return static_cast<std::uint64_t>(*kibibytes) * 1024;
         return peak_memory_bytes();
     }
 };
@@ -115,7 +118,8 @@ Json Probe::train(const Variant& variant) {
     return stages;
 }
 
-/// Time to embed the texts that the evaluation embeds, from a few of each set. What a task computes after that (search, classifiers, clusters) is not in it.
+/// Time to embed the texts that the evaluation embeds, from a few of each set. What a task computes after that (search, classifiers,
+/// clusters) is not in it.
 Json Probe::evaluation() {
     double seconds = 0;
     std::size_t texts = 0;
@@ -125,7 +129,8 @@ Json Probe::evaluation() {
             const auto set = data.evaluation_set(settings, entry);
             const auto all = embedded_texts(*set);
             std::vector<std::string_view> some;
-            for (std::size_t i = 0; i < std::min(all.size(), probe_texts); ++i) some.push_back(all[i * all.size() / std::min(all.size(), probe_texts)]);
+            for (std::size_t i = 0; i < std::min(all.size(), probe_texts); ++i)
+                some.push_back(all[i * all.size() / std::min(all.size(), probe_texts)]);
             if (some.empty()) continue;
             const auto start = std::chrono::steady_clock::now();
             embed_texts(*model, some, routes_for(*model, *set, "").document);
@@ -140,12 +145,14 @@ Json Probe::evaluation() {
 
 }  // namespace
 
-/// {"settings": resolved settings of a run, "steps": 4} -> {"total_parameters", "active_parameters", "stages": [{"name", "steps", "examples", "seconds_per_step",
-/// "tokens_per_s", "probed_steps", "seconds"}], "evaluation": {"texts", "seconds"}, "seconds" (in all), "memory_bytes" (peak of the probe), "memory_available_bytes",
-/// "threads", "warnings"}. Real steps on real batches; nothing is written but the token cache, which the run uses as well.
+/// {"settings": resolved settings of a run, "steps": 4} -> {"total_parameters", "active_parameters", "stages": [{"name", "steps",
+/// "examples", "seconds_per_step", "tokens_per_s", "probed_steps", "seconds"}], "evaluation": {"texts", "seconds"}, "seconds" (in all),
+/// "memory_bytes" (peak of the probe), "memory_available_bytes", "threads", "warnings"}. Real steps on real batches; nothing is written but
+/// the token cache, which the run uses as well.
 Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
-    Probe probe{settings, data, request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50), {}, Json::array(), {}, {}};
+    Probe probe{settings, data,          request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50),
+                {},       Json::array(), {},      {}};
     const int threads = at::get_num_threads();
     at::set_num_threads(json_or<int>(settings, "threads", threads, "settings"));
     data.drop_models();

@@ -15,7 +15,7 @@ bool JsonChannel::take_line(std::string& line, Read& outcome) {
         buffer_.clear();
         searched_ = 0;
         outcome = Read::too_long;
-        return !std::exchange(dropping_, true);   // said once; the rest of the line goes silently
+        return !std::exchange(dropping_, true);  // said once; the rest of the line goes silently
     }
     line.assign(buffer_, 0, at);
     buffer_.erase(0, at + 1);
@@ -38,7 +38,7 @@ JsonChannel::Read JsonChannel::next(std::string& line, int timeout_ms) {
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (count <= 0) {
             ended_ = true;
-            if (!buffer_.empty()) buffer_ += '\n';   // a last line without its line break counts
+            if (!buffer_.empty()) buffer_ += '\n';  // a last line without its line break counts
             continue;
         }
         buffer_.append(bytes, static_cast<std::size_t>(count));

@@ -13,7 +13,8 @@ class JsonChannel {
     enum class Read { line, too_long, nothing, end };
 
     JsonChannel(int input, int output) : input_(input), output_(output) {}
-    /// The next line without its line break, or `nothing` after `timeout_ms`. A line that grows beyond max_line_bytes is dropped up to its end.
+    /// The next line without its line break, or `nothing` after `timeout_ms`. A line that grows beyond max_line_bytes is dropped up to its
+    /// end.
     Read next(std::string& line, int timeout_ms);
     /// Writes one line; may be called from any thread. False where nobody reads any more.
     bool write(const Json& message);

@@ -35,11 +35,13 @@ Json training_examples(const TrainingSet& set, const Shown& shown) {
     Json examples = Json::array();
     for (const std::size_t i : spread(set.examples.size(), shown.num_examples)) {
         const Example& example = set.examples[i];
-        Json texts = {seen_text(shown.model, query, "anchor", set.texts[example.anchor]), seen_text(shown.model, document, "positive", set.texts[example.positive])};
+        Json texts = {seen_text(shown.model, query, "anchor", set.texts[example.anchor]),
+                      seen_text(shown.model, document, "positive", set.texts[example.positive])};
         for (std::uint32_t n = 0; n < std::min<std::uint32_t>(example.num_negatives, 3); ++n)
             texts.push_back(seen_text(shown.model, document, "negative", set.texts[set.negatives[example.first_negative + n]]));
         Json one = {{"texts", std::move(texts)}, {"label", nullptr}};
-        if (example.label >= 0 && static_cast<std::size_t>(example.label) < set.label_names.size()) one["label"] = set.label_names[static_cast<std::size_t>(example.label)];
+        if (example.label >= 0 && static_cast<std::size_t>(example.label) < set.label_names.size())
+            one["label"] = set.label_names[static_cast<std::size_t>(example.label)];
         examples.push_back(std::move(one));
     }
     return examples;
@@ -69,14 +71,16 @@ struct EvaluationExamples {
     void operator()(const RetrievalData& data) {
         for (const std::size_t i : spread(data.queries.size(), shown.num_examples)) {
             Json one = example({query("query", data.queries[static_cast<std::uint32_t>(i)])}, nullptr);
-            const auto relevant = std::find_if(data.qrels[i].begin(), data.qrels[i].end(), [](const auto& judged) { return judged.second > 0; });
+            const auto relevant =
+                std::find_if(data.qrels[i].begin(), data.qrels[i].end(), [](const auto& judged) { return judged.second > 0; });
             if (relevant != data.qrels[i].end()) one["texts"].push_back(document("relevant", data.documents[relevant->first]));
             out.push_back(std::move(one));
         }
     }
     void operator()(const ClassificationData& data) {
         for (const std::size_t i : spread(data.test.size(), shown.num_examples))
-            out.push_back(example({query("test", data.test[static_cast<std::uint32_t>(i)])}, data.label_names[static_cast<std::size_t>(data.test_labels[i])]));
+            out.push_back(example({query("test", data.test[static_cast<std::uint32_t>(i)])},
+                                  data.label_names[static_cast<std::size_t>(data.test_labels[i])]));
     }
     void operator()(const ClusteringData& data) {
         if (data.sets.empty()) return;
@@ -86,7 +90,8 @@ struct EvaluationExamples {
     }
     void operator()(const PairData& data) {
         for (const std::size_t i : spread(data.first.size(), shown.num_examples))
-            out.push_back(example({query("first", data.texts[data.first[i]]), query("second", data.texts[data.second[i]])}, data.scores[i]));
+            out.push_back(
+                example({query("first", data.texts[data.first[i]]), query("second", data.texts[data.second[i]])}, data.scores[i]));
     }
     void operator()(const RerankingData& data) {
         for (const std::size_t i : spread(data.queries.size(), shown.num_examples)) {
@@ -101,7 +106,8 @@ struct EvaluationExamples {
         for (const std::size_t i : spread(data.items.size(), shown.num_examples)) {
             const auto& item = data.items[i];
             if (!item.human.empty() && !item.machine.empty())
-                out.push_back(example({query("human", data.texts[item.human.front()]), query("machine", data.texts[item.machine.front()])}, item.relevance.front()));
+                out.push_back(example({query("human", data.texts[item.human.front()]), query("machine", data.texts[item.machine.front()])},
+                                      item.relevance.front()));
         }
     }
     void operator()(const MultilabelData& data) {
@@ -140,18 +146,24 @@ Json preview_training(const Json& settings, const std::string& wanted, const Sho
                 one["lengths"] = training_lengths(*set, shown);
                 sets.push_back(std::move(one));
             } catch (const DataUnavailable& error) {
-                sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")}, {"use", "training"}, {"task", task.name}, {"unavailable", error.what()}});
+                sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")},
+                                {"use", "training"},
+                                {"task", task.name},
+                                {"unavailable", error.what()}});
             }
         }
     }
     return sets;
 }
 
-void preview_evaluation(const Json& settings, const std::string& wanted, const Shown& shown, SessionData& data, Request& request, Json& sets) {
+void preview_evaluation(const Json& settings, const std::string& wanted, const Shown& shown, SessionData& data, Request& request,
+                        Json& sets) {
     for (const Json& entry : json_at<Json>(json_at<Json>(settings, "evaluation", "settings"), "datasets", "evaluation")) {
         const auto named = json_or<std::string>(entry, "task", "", "entry");
         // An entry that names another task is not read at all: it may be large.
-        if (!wanted.empty() && !named.empty() && named != wanted && find_task(shown.model.tasks, named, named) != find_task(shown.model.tasks, wanted, wanted)) continue;
+        if (!wanted.empty() && !named.empty() && named != wanted &&
+            find_task(shown.model.tasks, named, named) != find_task(shown.model.tasks, wanted, wanted))
+            continue;
         request.progress("read evaluation data", sets.size(), 0);
         try {
             const auto set = data.evaluation_set(settings, entry);
@@ -165,21 +177,25 @@ void preview_evaluation(const Json& settings, const std::string& wanted, const S
             one["lengths"] = evaluation_lengths(*set, routes, shown);
             sets.push_back(std::move(one));
         } catch (const DataUnavailable& error) {
-            sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")}, {"use", "evaluation"}, {"task", named}, {"unavailable", error.what()}});
+            sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")},
+                            {"use", "evaluation"},
+                            {"task", named},
+                            {"unavailable", error.what()}});
         }
     }
 }
 
 }  // namespace
 
-/// {"settings": resolved settings of a run, "task": name or none for all, "examples": 12} -> {"max_length", "sets": [{"name", "use": training | evaluation,
-/// "task", "task_type", "size", "counts", "warnings", "examples": [{"texts": [seen_text], "label"}], "lengths": [length_histogram]}]}; a set that cannot
-/// exist on this machine has "unavailable", the reason, instead of what is read.
+/// {"settings": resolved settings of a run, "task": name or none for all, "examples": 12} -> {"max_length", "sets": [{"name", "use":
+/// training | evaluation, "task", "task_type", "size", "counts", "warnings", "examples": [{"texts": [seen_text], "label"}], "lengths":
+/// [length_histogram]}]}; a set that cannot exist on this machine has "unavailable", the reason, instead of what is read.
 Json preview(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "preview");
     const auto task = json_or<std::string>(params, "task", "", "preview");
     request.progress("open the tokenizer", 0, 0);
-    const Shown shown{data.prepared_model(settings), std::clamp<std::size_t>(json_or<std::size_t>(params, "examples", 12, "preview"), 1, 200)};
+    const Shown shown{data.prepared_model(settings),
+                      std::clamp<std::size_t>(json_or<std::size_t>(params, "examples", 12, "preview"), 1, 200)};
     Json sets = preview_training(settings, task, shown, data, request);
     preview_evaluation(settings, task, shown, data, request, sets);
     return {{"max_length", shown.model.max_length}, {"sets", std::move(sets)}};

@@ -22,7 +22,8 @@ std::vector<std::int32_t> ids_of(const EmbeddingModel& model, const std::string&
     return ids;
 }
 
-/// The longest beginning of the text whose tokens all reach the model: tokens never grow fewer when a text grows longer, so it can be halved.
+/// The longest beginning of the text whose tokens all reach the model: tokens never grow fewer when a text grows longer, so it can be
+/// halved.
 std::size_t bytes_that_reach(const EmbeddingModel& model, const std::string& instruction, std::string_view text) {
     std::size_t low = 0, high = text.size();
     while (low < high) {
@@ -50,7 +51,8 @@ Json seen_text(const EmbeddingModel& model, const Route& route, std::string_view
                  {"num_tokens", all.size()},
                  {"kept_tokens", kept.size()},
                  {"pieces", std::move(pieces)}};
-    if (kept.size() < all.size()) seen["cut"] = bytes_that_reach(model, route.instruction, text.substr(0, at_character(text, max_shown_bytes)));
+    if (kept.size() < all.size())
+        seen["cut"] = bytes_that_reach(model, route.instruction, text.substr(0, at_character(text, max_shown_bytes)));
     return seen;
 }
 

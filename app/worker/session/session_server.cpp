@@ -19,12 +19,18 @@ struct Cancelled : std::exception {
 
 std::string code_name(ExitCode code) {
     switch (code) {
-        case ExitCode::usage: return "usage";
-        case ExitCode::settings: return "settings";
-        case ExitCode::data: return "data";
-        case ExitCode::stopped: return "cancelled";
-        case ExitCode::out_of_memory: return "out_of_memory";
-        default: return "failed";
+        case ExitCode::usage:
+            return "usage";
+        case ExitCode::settings:
+            return "settings";
+        case ExitCode::data:
+            return "data";
+        case ExitCode::stopped:
+            return "cancelled";
+        case ExitCode::out_of_memory:
+            return "out_of_memory";
+        default:
+            return "failed";
     }
 }
 
@@ -49,7 +55,8 @@ void Request::progress(const std::string& what, std::uint64_t done, std::uint64_
     if (!channel_.write({{"id", id_}, {"progress", {{"what", what}, {"done", done}, {"total", total}}}})) cancel();
 }
 
-SessionServer::SessionServer(int input, int output, std::map<std::string, Method> methods) : channel_(input, output), methods_(std::move(methods)) {}
+SessionServer::SessionServer(int input, int output, std::map<std::string, Method> methods)
+    : channel_(input, output), methods_(std::move(methods)) {}
 
 void SessionServer::refuse(const Json& id, const std::string& code, const std::string& message) {
     channel_.write({{"id", id}, {"error", {{"code", code}, {"message", message}}}});
@@ -92,12 +99,17 @@ void SessionServer::cancel(const Json& id) {
 void SessionServer::read_requests() {
     std::string line;
     for (bool reading = true; reading && stop_requested() == StopRequest::none;) switch (channel_.next(line, look_for_signals_ms)) {
-            case JsonChannel::Read::line: take(line); break;
+            case JsonChannel::Read::line:
+                take(line);
+                break;
             case JsonChannel::Read::too_long:
                 refuse(nullptr, "usage", fmt::format("request: longer than {} bytes", JsonChannel::max_line_bytes));
                 break;
-            case JsonChannel::Read::nothing: break;
-            case JsonChannel::Read::end: reading = false; break;
+            case JsonChannel::Read::nothing:
+                break;
+            case JsonChannel::Read::end:
+                reading = false;
+                break;
         }
     const std::lock_guard lock(mutex_);
     ended_ = true;

@@ -19,7 +19,8 @@ class Request {
   public:
     Request(Json id, JsonChannel& channel) : id_(std::move(id)), channel_(channel) {}
     const Json& id() const { return id_; }
-    /// {"id", "progress": {"what", "done", "total"}}; at most ten a second but for changes of `what`. Throws where the request was cancelled.
+    /// {"id", "progress": {"what", "done", "total"}}; at most ten a second but for changes of `what`. Throws where the request was
+    /// cancelled.
     void progress(const std::string& what, std::uint64_t done, std::uint64_t total);
     /// Throws where the request was cancelled or the session ends.
     void check() const;
@@ -36,9 +37,10 @@ class Request {
 
 using Method = std::function<Json(const Json& params, Request& request)>;
 
-/// An interactive session: {"id", "method", "params"} a line in, {"id", "result"} or {"id", "error": {"code", "message"}} a line out, in the order of
-/// the requests. {"method": "cancel", "params": {"id"}} ends a request with the code "cancelled". A line that is no request is answered with an
-/// error whose id is null (or the line's, where it has one) and never ends the session. The end of the input ends it, after what was asked is answered.
+/// An interactive session: {"id", "method", "params"} a line in, {"id", "result"} or {"id", "error": {"code", "message"}} a line out, in
+/// the order of the requests. {"method": "cancel", "params": {"id"}} ends a request with the code "cancelled". A line that is no request is
+/// answered with an error whose id is null (or the line's, where it has one) and never ends the session. The end of the input ends it,
+/// after what was asked is answered.
 class SessionServer {
   public:
     SessionServer(int input, int output, std::map<std::string, Method> methods);

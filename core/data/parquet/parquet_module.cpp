@@ -59,11 +59,15 @@ bool is_known(const arrow::DataType& type) {
         case arrow::Type::UINT64:
         case arrow::Type::FLOAT:
         case arrow::Type::DOUBLE:
-        case arrow::Type::NA: return true;
+        case arrow::Type::NA:
+            return true;
         case arrow::Type::LIST:
-        case arrow::Type::LARGE_LIST: return is_known(*type.field(0)->type());
-        case arrow::Type::STRUCT: return true;
-        default: return false;
+        case arrow::Type::LARGE_LIST:
+            return is_known(*type.field(0)->type());
+        case arrow::Type::STRUCT:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -99,23 +103,41 @@ void append_value(const arrow::Array& values, std::int64_t row, std::string& out
         return;
     }
     switch (values.type_id()) {
-        case arrow::Type::STRING: return append_text(static_cast<const arrow::StringArray&>(values).GetView(row), out);
-        case arrow::Type::LARGE_STRING: return append_text(static_cast<const arrow::LargeStringArray&>(values).GetView(row), out);
-        case arrow::Type::BOOL: out += static_cast<const arrow::BooleanArray&>(values).Value(row) ? "true" : "false"; return;
-        case arrow::Type::INT8: return append_number<arrow::Int8Array>(values, row, out);
-        case arrow::Type::INT16: return append_number<arrow::Int16Array>(values, row, out);
-        case arrow::Type::INT32: return append_number<arrow::Int32Array>(values, row, out);
-        case arrow::Type::INT64: return append_number<arrow::Int64Array>(values, row, out);
-        case arrow::Type::UINT8: return append_number<arrow::UInt8Array>(values, row, out);
-        case arrow::Type::UINT16: return append_number<arrow::UInt16Array>(values, row, out);
-        case arrow::Type::UINT32: return append_number<arrow::UInt32Array>(values, row, out);
-        case arrow::Type::UINT64: return append_number<arrow::UInt64Array>(values, row, out);
-        case arrow::Type::FLOAT: return append_real<arrow::FloatArray>(values, row, out);
-        case arrow::Type::DOUBLE: return append_real<arrow::DoubleArray>(values, row, out);
-        case arrow::Type::LIST: return append_list<arrow::ListArray>(values, row, out);
-        case arrow::Type::LARGE_LIST: return append_list<arrow::LargeListArray>(values, row, out);
-        case arrow::Type::STRUCT: return append_struct(static_cast<const arrow::StructArray&>(values), row, out);
-        default: out += "null";
+        case arrow::Type::STRING:
+            return append_text(static_cast<const arrow::StringArray&>(values).GetView(row), out);
+        case arrow::Type::LARGE_STRING:
+            return append_text(static_cast<const arrow::LargeStringArray&>(values).GetView(row), out);
+        case arrow::Type::BOOL:
+            out += static_cast<const arrow::BooleanArray&>(values).Value(row) ? "true" : "false";
+            return;
+        case arrow::Type::INT8:
+            return append_number<arrow::Int8Array>(values, row, out);
+        case arrow::Type::INT16:
+            return append_number<arrow::Int16Array>(values, row, out);
+        case arrow::Type::INT32:
+            return append_number<arrow::Int32Array>(values, row, out);
+        case arrow::Type::INT64:
+            return append_number<arrow::Int64Array>(values, row, out);
+        case arrow::Type::UINT8:
+            return append_number<arrow::UInt8Array>(values, row, out);
+        case arrow::Type::UINT16:
+            return append_number<arrow::UInt16Array>(values, row, out);
+        case arrow::Type::UINT32:
+            return append_number<arrow::UInt32Array>(values, row, out);
+        case arrow::Type::UINT64:
+            return append_number<arrow::UInt64Array>(values, row, out);
+        case arrow::Type::FLOAT:
+            return append_real<arrow::FloatArray>(values, row, out);
+        case arrow::Type::DOUBLE:
+            return append_real<arrow::DoubleArray>(values, row, out);
+        case arrow::Type::LIST:
+            return append_list<arrow::ListArray>(values, row, out);
+        case arrow::Type::LARGE_LIST:
+            return append_list<arrow::LargeListArray>(values, row, out);
+        case arrow::Type::STRUCT:
+            return append_struct(static_cast<const arrow::StructArray&>(values), row, out);
+        default:
+            out += "null";
     }
 }
 
@@ -194,6 +216,7 @@ class ParquetLines : public InputStream {
 }  // namespace
 }  // namespace faceter
 
-extern "C" __attribute__((visibility("default"))) faceter::InputStream* faceter_open_parquet(const std::filesystem::path& path, faceter::ExpansionLimit limit) {
+extern "C" __attribute__((visibility("default"))) faceter::InputStream* faceter_open_parquet(const std::filesystem::path& path,
+                                                                                             faceter::ExpansionLimit limit) {
     return new faceter::ParquetLines(path, limit);
 }

@@ -152,8 +152,8 @@ void dropout_row(const float* x, float* y, std::size_t count, std::size_t row, s
 
 /// One tile: C[R, V * lanes] (+)= A[R, K] B[K, V * lanes], A(i, k) = a[i * row_step + k * column_step].
 template <std::size_t R, std::size_t V, bool accumulate>
-inline void tile(std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step, const float* b, std::size_t b_stride, float* c,
-                 std::size_t c_stride) {
+inline void tile(std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step, const float* b, std::size_t b_stride,
+                 float* c, std::size_t c_stride) {
     Vector acc[R][V];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < R; ++i)
@@ -187,8 +187,8 @@ inline void tile_row(std::size_t columns, std::size_t depth, const float* a, std
 
 /// C[M, N] (+)= A[M, K] B[K, N]; N is a multiple of the vector's width (buffers are padded).
 template <bool accumulate>
-void product(std::size_t rows, std::size_t columns, std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step, const float* b,
-             std::size_t b_stride, float* c, std::size_t c_stride) {
+void product(std::size_t rows, std::size_t columns, std::size_t depth, const float* a, std::size_t row_step, std::size_t column_step,
+             const float* b, std::size_t b_stride, float* c, std::size_t c_stride) {
     std::size_t i = 0;
     for (; i + tile_rows <= rows; i += tile_rows)
         tile_row<tile_rows, accumulate>(columns, depth, a + i * row_step, row_step, column_step, b, b_stride, c + i * c_stride, c_stride);
@@ -264,8 +264,8 @@ inline float largest(const float* row, std::size_t length) {
     return best;
 }
 
-/// The columns that `rows` rows from `start` see, the first rounded down to whole vectors: relative to it the rest is addressed. All where there is dropout,
-/// whose masks count from column 0.
+/// The columns that `rows` rows from `start` see, the first rounded down to whole vectors: relative to it the rest is addressed. All where
+/// there is dropout, whose masks count from column 0.
 struct Columns {
     std::size_t first, count, padded;
 };
@@ -291,7 +291,8 @@ inline float softmax_row(const AttentionHead& head, const Columns& columns, std:
     const Seen seen = seen_by(head, columns, i);
     float scale = head.scale;
     if (head.bias) {
-        add_bias(row, head.bias + (static_cast<std::ptrdiff_t>(columns.first) - static_cast<std::ptrdiff_t>(i)), seen.first, seen.last, scale);
+        add_bias(row, head.bias + (static_cast<std::ptrdiff_t>(columns.first) - static_cast<std::ptrdiff_t>(i)), seen.first, seen.last,
+                 scale);
         scale = 1;
     }
     if (find_shift) shift = largest(row + seen.first, seen.last - seen.first) * scale;
@@ -300,11 +301,11 @@ inline float softmax_row(const AttentionHead& head, const Columns& columns, std:
 
 void attention_forward(const AttentionHead& head, float* out, float* lse, float* scratch) {
     const std::size_t n = head.length, width = round_up(head.head_dim, lanes), padded = round_up(n, lanes);
-    float* keys = scratch;                          // [width, padded], transposed
-    float* values = keys + width * padded;          // [padded, width]
-    float* queries = values + padded * width;       // [block, width]
-    float* scores = queries + block_rows * width;   // [block, padded]
-    float* result = scores + block_rows * padded;   // [block, width]
+    float* keys = scratch;                         // [width, padded], transposed
+    float* values = keys + width * padded;         // [padded, width]
+    float* queries = values + padded * width;      // [block, width]
+    float* scores = queries + block_rows * width;  // [block, padded]
+    float* result = scores + block_rows * padded;  // [block, width]
     gather_transposed(head.k, head.qkv_stride, n, head.head_dim, padded, keys);
     gather(head.v, head.qkv_stride, n, head.head_dim, width, values);
     for (std::size_t start = 0; start < n; start += block_rows) {
@@ -399,7 +400,6 @@ void rotate(float* x, std::size_t rows, std::size_t stride, std::size_t heads, s
 
 // ---------------------------------------------------------------- activations
 
-
 /// f(x) and f'(x) of each activation.
 struct Gelu {
     static void both(Vector x, Vector& value, Vector& slope) {
@@ -472,7 +472,8 @@ void activate(const ActivationShape& shape, const float* u, const float* bias, f
 }
 
 template <typename F>
-void activate_backward(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du, float* dbias) {
+void activate_backward(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du,
+                       float* dbias) {
     const std::size_t inner = shape.inner, width = shape.gated ? 2 * inner : inner;
     for (std::size_t i = 0; i < shape.rows; ++i, u += width, du += width, y += inner, dy += inner)
         over_row(inner, [&](std::size_t j, std::size_t count) {
@@ -494,19 +495,28 @@ void activate_backward(const ActivationShape& shape, const float* u, const float
 
 void activation(const ActivationShape& shape, const float* u, const float* bias, float* y) {
     switch (shape.kind) {
-        case Activation::gelu: return activate<Gelu>(shape, u, bias, y);
-        case Activation::gelu_tanh: return activate<GeluTanh>(shape, u, bias, y);
-        case Activation::relu: return activate<Relu>(shape, u, bias, y);
-        case Activation::silu: return activate<Silu>(shape, u, bias, y);
+        case Activation::gelu:
+            return activate<Gelu>(shape, u, bias, y);
+        case Activation::gelu_tanh:
+            return activate<GeluTanh>(shape, u, bias, y);
+        case Activation::relu:
+            return activate<Relu>(shape, u, bias, y);
+        case Activation::silu:
+            return activate<Silu>(shape, u, bias, y);
     }
 }
 
-void activation_backward(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du, float* dbias) {
+void activation_backward(const ActivationShape& shape, const float* u, const float* bias, const float* dy, float* y, float* du,
+                         float* dbias) {
     switch (shape.kind) {
-        case Activation::gelu: return activate_backward<Gelu>(shape, u, bias, dy, y, du, dbias);
-        case Activation::gelu_tanh: return activate_backward<GeluTanh>(shape, u, bias, dy, y, du, dbias);
-        case Activation::relu: return activate_backward<Relu>(shape, u, bias, dy, y, du, dbias);
-        case Activation::silu: return activate_backward<Silu>(shape, u, bias, dy, y, du, dbias);
+        case Activation::gelu:
+            return activate_backward<Gelu>(shape, u, bias, dy, y, du, dbias);
+        case Activation::gelu_tanh:
+            return activate_backward<GeluTanh>(shape, u, bias, dy, y, du, dbias);
+        case Activation::relu:
+            return activate_backward<Relu>(shape, u, bias, dy, y, du, dbias);
+        case Activation::silu:
+            return activate_backward<Silu>(shape, u, bias, dy, y, du, dbias);
     }
 }
 
@@ -529,12 +539,15 @@ inline void moments(const float* z, const NormParameters& norm, float& mean, flo
     rstd = 1.0f / __builtin_sqrtf(sum(squares) / static_cast<float>(norm.width) + norm.epsilon);
 }
 
-void add_norm(float* x, const float* bias, const float* residual, float* y, float* mean, float* rstd, std::size_t rows, std::size_t first_row,
-              std::uint64_t sequence_key, const Dropout& dropout, const NormParameters& norm) {
+void add_norm(float* x, const float* bias, const float* residual, float* y, float* mean, float* rstd, std::size_t rows,
+              std::size_t first_row, std::uint64_t sequence_key, const Dropout& dropout, const NormParameters& norm) {
     const std::size_t width = norm.width;
     for (std::size_t i = 0; i < rows; ++i) {
         float* row = x + i * width;
-        if (bias) over_row(width, [&](std::size_t j, std::size_t count) { store_part(row + j, load_part(row + j, count) + load_part(bias + j, count), count); });
+        if (bias)
+            over_row(width, [&](std::size_t j, std::size_t count) {
+                store_part(row + j, load_part(row + j, count) + load_part(bias + j, count), count);
+            });
         if (dropout.threshold) dropout_row(row, row, width, first_row + i, sequence_key, dropout);
         if (residual)
             over_row(width, [&](std::size_t j, std::size_t count) {
@@ -549,9 +562,9 @@ void add_norm(float* x, const float* bias, const float* residual, float* y, floa
     }
 }
 
-void add_norm_backward(const float* z, const float* dy, const float* dsum, const float* mean, const float* rstd, float* dx, float* dz, float* dgamma, float* dbeta,
-                       float* dbias, std::size_t rows, std::size_t first_row, std::uint64_t sequence_key, const Dropout& dropout,
-                       const NormParameters& norm) {
+void add_norm_backward(const float* z, const float* dy, const float* dsum, const float* mean, const float* rstd, float* dx, float* dz,
+                       float* dgamma, float* dbeta, float* dbias, std::size_t rows, std::size_t first_row, std::uint64_t sequence_key,
+                       const Dropout& dropout, const NormParameters& norm) {
     const std::size_t width = norm.width;
     const float inverse = 1.0f / static_cast<float>(width);
     for (std::size_t i = 0; i < rows; ++i) {
@@ -576,7 +589,10 @@ void add_norm_backward(const float* z, const float* dy, const float* dsum, const
             store_part(dxi + j, d, count);
         });
         if (dropout.threshold) dropout_row(dxi, dxi, width, first_row + i, sequence_key, dropout);
-        if (dbias) over_row(width, [&](std::size_t j, std::size_t count) { store_part(dbias + j, load_part(dbias + j, count) + load_part(dxi + j, count), count); });
+        if (dbias)
+            over_row(width, [&](std::size_t j, std::size_t count) {
+                store_part(dbias + j, load_part(dbias + j, count) + load_part(dxi + j, count), count);
+            });
     }
 }
 
@@ -588,7 +604,7 @@ void dropout_rows(const float* x, float* y, std::size_t rows, std::size_t width,
 }  // namespace
 
 extern const Table FACETER_ISA_TABLE;
-const Table FACETER_ISA_TABLE = {FACETER_ISA_NAME, attention_forward, attention_backward, activation, activation_backward,
+const Table FACETER_ISA_TABLE = {FACETER_ISA_NAME, attention_forward, attention_backward, activation,  activation_backward,
                                  rotate,           add_norm,          add_norm_backward,  dropout_rows};
 
 }  // namespace faceter::kernels

@@ -85,7 +85,8 @@ class TestComparePage : public QObject {
     void the_model_keeps_the_rules_of_models() {
         Opened opened;
         QVERIFY(opened.wait());
-        const QAbstractItemModelTester tester(opened.find<QTableView>("compareTable")->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const QAbstractItemModelTester tester(opened.find<QTableView>("compareTable")->model(),
+                                              QAbstractItemModelTester::FailureReportingMode::QtTest);
         QVERIFY(opened.choose("compareTest", QStringLiteral("Welch")));
         QVERIFY(opened.choose("comparePublished", QStringLiteral("MoTE, Table 2")));
     }
@@ -107,7 +108,8 @@ class TestComparePage : public QObject {
         QVERIFY(subtitle->text().contains(QStringLiteral("Paired t over data sets")));
         QVERIFY(!opened.cell(0, 6).contains(QLatin1Char('*')));
         QVERIFY(opened.choose("compareTest", QStringLiteral("Paired bootstrap")));
-        QVERIFY(subtitle->text().contains(QStringLiteral("Paired bootstrap over examples")) && subtitle->text().contains(QStringLiteral("Holm")));
+        QVERIFY(subtitle->text().contains(QStringLiteral("Paired bootstrap over examples")) &&
+                subtitle->text().contains(QStringLiteral("Holm")));
         QVERIFY2(opened.cell(0, 6).contains(QLatin1Char('*')), qPrintable(opened.cell(0, 6)));
         QVERIFY(subtitle->text().contains(QStringLiteral("No test on mean over data sets: same source")));
         QCOMPARE(opened.page->view()->choice.test, CompareTest::bootstrap);
@@ -132,7 +134,8 @@ class TestComparePage : public QObject {
         QCOMPARE(opened.page->exportText(ComparisonLayout::groups_down, TableFormat::json), comparison_json(comparison).dump(2) + "\n");
         const Table shown = comparison_by_set_table(comparison, view_comparison(comparison, {}));
         for (const std::string_view name : {"csv", "tsv", "md", "latex", "json"})
-            QCOMPARE(opened.page->exportText(ComparisonLayout::sets_down, parse_table_format(name)), export_table(shown, parse_table_format(name)));
+            QCOMPARE(opened.page->exportText(ComparisonLayout::sets_down, parse_table_format(name)),
+                     export_table(shown, parse_table_format(name)));
     }
     void the_menu_writes_an_export_into_a_file() {
         Opened opened;
@@ -262,9 +265,11 @@ class TestComparePage : public QObject {
         QVERIFY(opened.wait());
         QWidget* part = opened.page->inspector();
         QStringList texts;
-        for (const QLabel* label : part->findChildren<QLabel*>()) texts << (qobject_cast<const ElidedLabel*>(label) ? static_cast<const ElidedLabel*>(label)->fullText() : label->text());
+        for (const QLabel* label : part->findChildren<QLabel*>())
+            texts << (qobject_cast<const ElidedLabel*>(label) ? static_cast<const ElidedLabel*>(label)->fullText() : label->text());
         const QString all = texts.join(QLatin1Char('\n'));
-        for (const char* piece : {"Differences in settings", "placement", "other settings equal", "Speaks for other data sets", "n = 8", "Test data seen in training"})
+        for (const char* piece : {"Differences in settings", "placement", "other settings equal", "Speaks for other data sets", "n = 8",
+                                  "Test data seen in training"})
             QVERIFY2(all.contains(QString::fromLatin1(piece)), qPrintable(all));
     }
 };

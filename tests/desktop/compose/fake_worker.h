@@ -6,8 +6,8 @@
 
 namespace faceter::testing {
 
-/// A program in place of faceter-worker: as a session it answers at once (a preview with one set, an estimate), ends on "crash", is silent on "sleep"; as a
-/// run it does nothing and succeeds.
+/// A program in place of faceter-worker: as a session it answers at once (a preview with one set, an estimate), ends on "crash", is silent
+/// on "sleep"; as a run it does nothing and succeeds.
 inline fs::path write_fake_worker(const fs::path& folder) {
     const fs::path file = folder / "fake-worker";
     const char* script = R"SH(#!/bin/sh

@@ -51,13 +51,16 @@ class SlowLiveWorker : public QObject {
     QString error(const char* panel) { return find<QWidget>(panel)->findChild<ErrorBar*>()->message(); }
     /// For a person to look at: in the folder that FACETER_PICTURES names.
     void picture(const char* name) {
-        if (const QString folder = qEnvironmentVariable("FACETER_PICTURES"); !folder.isEmpty()) m_page->grab().save(folder + QLatin1Char('/') + QLatin1String(name));
+        if (const QString folder = qEnvironmentVariable("FACETER_PICTURES"); !folder.isEmpty())
+            m_page->grab().save(folder + QLatin1Char('/') + QLatin1String(name));
     }
 
   private Q_SLOTS:
     void initTestCase() {
-        if (qEnvironmentVariableIsEmpty("FACETER_WORKER") && !fs::exists(fs::path(FACETER_BINARY_DIR) / "bin/faceter-worker")) QSKIP("faceter-worker is not built");
-        if (!fs::exists(cache_directory() / "debian") || !fs::exists(cache_directory() / "models")) QSKIP("the package index or the model was not fetched (packaging/setup.sh, packaging/quickstart.sh)");
+        if (qEnvironmentVariableIsEmpty("FACETER_WORKER") && !fs::exists(fs::path(FACETER_BINARY_DIR) / "bin/faceter-worker"))
+            QSKIP("faceter-worker is not built");
+        if (!fs::exists(cache_directory() / "debian") || !fs::exists(cache_directory() / "models"))
+            QSKIP("the package index or the model was not fetched (packaging/setup.sh, packaging/quickstart.sh)");
         QSettings().clear();
     }
     void cleanup() { m_page.reset(); }
@@ -76,7 +79,7 @@ class SlowLiveWorker : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(!find<PreviewPanel>("previewPanel")->isBusy(), patience_ms);
         QCOMPARE(error("previewPanel"), QString());
         auto* sets = find<QListWidget>("previewSets");
-        QCOMPARE(sets->count(), 6);   // three to train on, three to evaluate with
+        QCOMPARE(sets->count(), 6);  // three to train on, three to evaluate with
         const QAbstractItemModel* examples = find<QTableView>("previewExamples")->model();
         for (int row = 0; row < sets->count(); ++row) {
             sets->setCurrentRow(row);
@@ -86,12 +89,19 @@ class SlowLiveWorker : public QObject {
             QVERIFY2(status("previewPanel").contains(QStringLiteral("tokens on average")), qPrintable(status("previewPanel")));
         }
         sets->setCurrentRow(0);
-        const qint64 size = sets->item(0)->text().section(QStringLiteral(" · "), -1).remove(QChar(0x202F)).remove(QChar(0x2009)).remove(QLatin1Char(' ')).toLongLong();
+        const qint64 size = sets->item(0)
+                                ->text()
+                                .section(QStringLiteral(" · "), -1)
+                                .remove(QChar(0x202F))
+                                .remove(QChar(0x2009))
+                                .remove(QLatin1Char(' '))
+                                .toLongLong();
         QVERIFY2(size > 100 && size <= most, qPrintable(sets->item(0)->text()));
         find<QComboBox>("previewVariant")->setCurrentIndex(find<QComboBox>("previewVariant")->findText(QStringLiteral("IC")));
         QTest::mouseClick(find<QPushButton>("showExamples"), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(!find<PreviewPanel>("previewPanel")->isBusy(), patience_ms);
-        QVERIFY(examples->index(0, ExampleModel::text).data().toString().startsWith(QStringLiteral("search ")));   // the instruction in front
+        QVERIFY(
+            examples->index(0, ExampleModel::text).data().toString().startsWith(QStringLiteral("search ")));  // the instruction in front
         picture(qPrintable(experiment + QStringLiteral("-examples.png")));
     }
 
@@ -99,16 +109,16 @@ class SlowLiveWorker : public QObject {
         open("quickstart.yaml", 3);
         auto *ask = find<QPushButton>("estimate"), *cancel = find<QPushButton>("cancelEstimate");
         QTest::mouseClick(ask, Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(status("estimatePanel").contains(QStringLiteral(" · ")), patience_ms);   // it says what it does
+        QTRY_VERIFY_WITH_TIMEOUT(status("estimatePanel").contains(QStringLiteral(" · ")), patience_ms);  // it says what it does
         picture("estimate-going.png");
         QTest::mouseClick(cancel, Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(!find<EstimatePanel>("estimatePanel")->isBusy(), 5000);
         QCOMPARE(status("estimatePanel"), QStringLiteral("cancelled"));
-        QTest::mouseClick(ask, Qt::LeftButton);   // the worker lives, and is free at its next point of return
+        QTest::mouseClick(ask, Qt::LeftButton);  // the worker lives, and is free at its next point of return
         QTRY_VERIFY_WITH_TIMEOUT(!find<EstimatePanel>("estimatePanel")->isBusy(), patience_ms);
         QCOMPARE(error("estimatePanel"), QString());
         const QAbstractItemModel* table = find<QTableView>("estimateTable")->model();
-        QCOMPARE(table->rowCount(), 4);   // start, EM, IC, MoTE
+        QCOMPARE(table->rowCount(), 4);  // start, EM, IC, MoTE
         const QString total = find<QLabel>("estimateTotal")->text();
         QVERIFY2(total.contains(QStringLiteral("4 runs")) && total.contains(QStringLiteral("GiB")), qPrintable(total));
         picture("estimate.png");

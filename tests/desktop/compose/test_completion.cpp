@@ -32,7 +32,8 @@ class TestCompletion : public QObject {
         QCOMPARE(pathAt("training:\n  bat|"), QStringLiteral("training"));
         QCOMPARE(pathAt("training:\n  batch_size: |"), QStringLiteral("training.batch_size"));
         QCOMPARE(pathAt("tasks:\n  retrieval:\n    instructions: {query: x, doc|"), QStringLiteral("tasks.retrieval.instructions"));
-        QCOMPARE(pathAt("tasks:\n  retrieval:\n    train:\n      - {source: debian}\n      - {source: |"), QStringLiteral("tasks.retrieval.train[1].source"));
+        QCOMPARE(pathAt("tasks:\n  retrieval:\n    train:\n      - {source: debian}\n      - {source: |"),
+                 QStringLiteral("tasks.retrieval.train[1].source"));
         QCOMPARE(pathAt("tasks:\n  a:\n    weight: 1\n  b:\n    wei|"), QStringLiteral("tasks.b"));
         QCOMPARE(pathAt("tasks:\n  a:\n    weight: 1\nmod|"), QString());
         QCOMPARE(pathAt("analyses:\n- method: x\n  te|"), QStringLiteral("analyses[0]"));
@@ -50,12 +51,14 @@ class TestCompletion : public QObject {
     }
 
     void values_are_choices_methods_and_names_of_the_file() {
-        QCOMPARE(offered("training:\n  schedule: |"), (QStringList{QStringLiteral("cosine"), QStringLiteral("linear"), QStringLiteral("constant")}));
+        QCOMPARE(offered("training:\n  schedule: |"),
+                 (QStringList{QStringLiteral("cosine"), QStringLiteral("linear"), QStringLiteral("constant")}));
         QCOMPARE(offered("training:\n  schedule: li|"), QStringList{QStringLiteral("linear")});
         QCOMPARE(offered("evaluation:\n  baseline: |"), (QStringList{QStringLiteral("true"), QStringLiteral("false")}));
         QVERIFY(offered("variants:\n  A: {method: |").contains(QStringLiteral("mixture")));
         const YamlNode tree = parse_yaml("tasks: {retrieval: {}, mine: {}}\n", "t");
-        QCOMPARE(offered("evaluation:\n  datasets:\n    - {task: |", &tree), (QStringList{QStringLiteral("retrieval"), QStringLiteral("mine")}));
+        QCOMPARE(offered("evaluation:\n  datasets:\n    - {task: |", &tree),
+                 (QStringList{QStringLiteral("retrieval"), QStringLiteral("mine")}));
     }
 
     void values_of_a_block_list_are_completed_as_those_in_brackets() {
@@ -64,13 +67,15 @@ class TestCompletion : public QObject {
         QCOMPARE(offered(block.arg(QString()).toStdString(), &tree), (QStringList{QStringLiteral("synopses"), QStringLiteral("sections")}));
         QCOMPARE(offered(block.arg(QStringLiteral("syn")).toStdString(), &tree), QStringList{QStringLiteral("synopses")});
         QCOMPARE(offered("training:\n  evaluate_datasets: [sections, syn|", &tree), QStringList{QStringLiteral("synopses")});
-        QVERIFY(offered("tasks:\n  a:\n    train:\n      - sou|").contains(QStringLiteral("source:")));   // of a list of sections it is a key
+        QVERIFY(
+            offered("tasks:\n  a:\n    train:\n      - sou|").contains(QStringLiteral("source:")));  // of a list of sections it is a key
     }
 
     void a_method_brings_its_own_settings_without_a_line_of_the_desktop() {
         QCOMPARE(offered("variants:\n  A: {method: mixture, |"), QStringList{QStringLiteral("placement:")});
         QVERIFY(offered("variants:\n  A: {method: dense, |").isEmpty());
-        QCOMPARE(offered("variants:\n  A:\n    method: mixture\n    placement: |"), (QStringList{QStringLiteral("every"), QStringLiteral("every_other")}));
+        QCOMPARE(offered("variants:\n  A:\n    method: mixture\n    placement: |"),
+                 (QStringList{QStringLiteral("every"), QStringLiteral("every_other")}));
         const YamlNode tree = parse_yaml("variants: {A: {method: mixture}}\n", "t");
         QVERIFY(offered("sweep:\n  |", &tree).contains(QStringLiteral("variants.A.placement: [")));
         QVERIFY(offered("sweep:\n  training.lear|", &tree).contains(QStringLiteral("training.learning_rate: [")));
@@ -83,16 +88,19 @@ class TestCompletion : public QObject {
     }
 
     void a_problem_knows_its_line_and_its_setting() {
-        const std::string text = "name: x\ntasks:\n  retrieval: {}\nvariants: {A: {method: dense}}\ntraining:\n  batch_size: many\n  learing_rate: 1\n";
+        const std::string text =
+            "name: x\ntasks:\n  retrieval: {}\nvariants: {A: {method: dense}}\ntraining:\n  batch_size: many\n  learing_rate: 1\n";
         const CheckReport report = checkText(text, "/tmp/x.yaml", sample_catalogue(), false);
         QVERIFY(report.tree && !report.experiment);
         QCOMPARE(report.problems.size(), std::size_t{2});
         for (const Problem& problem : report.problems) {
             const bool first = problem.line == 6;
             QCOMPARE(problem.line, first ? std::size_t{6} : std::size_t{7});
-            QCOMPARE(QString::fromStdString(yaml_path_text(problem.path)), first ? QStringLiteral("training.batch_size") : QStringLiteral("training.learing_rate"));
+            QCOMPARE(QString::fromStdString(yaml_path_text(problem.path)),
+                     first ? QStringLiteral("training.batch_size") : QStringLiteral("training.learing_rate"));
         }
-        const CheckReport missing = checkText("name: x\ntasks:\n  retrieval: {}\nvariants:\n  A: {}\n", "/tmp/x.yaml", sample_catalogue(), false);
+        const CheckReport missing =
+            checkText("name: x\ntasks:\n  retrieval: {}\nvariants:\n  A: {}\n", "/tmp/x.yaml", sample_catalogue(), false);
         QCOMPARE(QString::fromStdString(yaml_path_text(missing.problems.front().path)), QStringLiteral("variants.A.method"));
         const CheckReport broken = checkText("name: [\n", "/tmp/x.yaml", sample_catalogue(), false);
         QVERIFY(!broken.tree && broken.problems.size() == 1 && broken.problems.front().line > 0);
@@ -102,7 +110,8 @@ class TestCompletion : public QObject {
         const std::string text = read_file(fs::path(FACETER_SOURCE_DIR) / "experiments/quickstart.yaml");
         static const SchemaGuide guide(sample_catalogue());
         std::size_t places = 0;
-        for (std::size_t size = 0; size <= text.size(); ++size) places += completeAt(std::string_view(text).substr(0, size), size, guide, nullptr).items.empty() ? 0 : 1;
+        for (std::size_t size = 0; size <= text.size(); ++size)
+            places += completeAt(std::string_view(text).substr(0, size), size, guide, nullptr).items.empty() ? 0 : 1;
         QVERIFY(places > 200);
     }
 };

@@ -68,7 +68,9 @@ struct Fixture {
         static_cast<void>(QTest::qWaitForWindowActive(&page));
         settle();
     }
-    void settle() { static_cast<void>(QTest::qWaitFor([&] { return page.isReady(); }, patience_ms)); }
+    void settle() {
+        static_cast<void>(QTest::qWaitFor([&] { return page.isReady(); }, patience_ms));
+    }
     void write(const QString& text) {
         page.document().reset(text, {});
         settle();
@@ -104,9 +106,14 @@ class TestComposePage : public QObject {
         manifest.id = "demo";
         manifest.version = "1";
         manifest.summary = "Two methods.";
-        manifest.variants = {{"dense", "A plain encoder.", {"dense", "", {}}},
-                             {"instruction", "The instruction stands in front.", {"instruction", "", {}}},
-                             {"mixture", "Experts.", {"mixture", "", {choice("placement", {"every", "every_other"}, "every", "Which blocks have experts.").from("MoTE, section 3.1")}}}};
+        manifest.variants = {
+            {"dense", "A plain encoder.", {"dense", "", {}}},
+            {"instruction", "The instruction stands in front.", {"instruction", "", {}}},
+            {"mixture",
+             "Experts.",
+             {"mixture",
+              "",
+              {choice("placement", {"every", "every_other"}, "every", "Which blocks have experts.").from("MoTE, section 3.1")}}}};
         make_directories(folder_.path() / "plugins");
         QCOMPARE(write_manifest(manifest, folder_.path() / "plugins/demo.json"), 0);
         qputenv("FACETER_PLUGIN_DIR", (folder_.path() / "plugins").c_str());
@@ -125,7 +132,7 @@ class TestComposePage : public QObject {
         QTest::mouseClick(f.find<QAbstractButton>("smoke"), Qt::LeftButton);
         f.settle();
         f.write(QString::fromUtf8(written) + QStringLiteral("seeds: [1, 2]\nsweep: {training.learning_rate: [1e-5, 2e-5]}\n"));
-        QCOMPARE(f.runs(), 2);   // a trial run has one seed and one point
+        QCOMPARE(f.runs(), 2);  // a trial run has one seed and one point
         QTest::mouseClick(f.find<QAbstractButton>("smoke"), Qt::LeftButton);
         f.settle();
         QCOMPARE(f.runs(), 5);
@@ -136,7 +143,8 @@ class TestComposePage : public QObject {
         f.editor().setFocus();
         QTest::keyClick(&f.editor(), Qt::Key_A, Qt::ControlModifier);
         QTest::keyClick(&f.editor(), Qt::Key_Delete);
-        f.type({QStringLiteral("name: typed"), QStringLiteral("tasks:"), QStringLiteral("retrieval:"), QStringLiteral("train:"), QStringLiteral("- {source: debian, view: synopsis_description}")});
+        f.type({QStringLiteral("name: typed"), QStringLiteral("tasks:"), QStringLiteral("retrieval:"), QStringLiteral("train:"),
+                QStringLiteral("- {source: debian, view: synopsis_description}")});
         for (int i = 0; i < 3; ++i) QTest::keyClick(&f.editor(), Qt::Key_Backspace);
         f.type({QStringLiteral("variants:"), QStringLiteral("EM: {method: dense}")});
         f.settle();
@@ -159,7 +167,9 @@ class TestComposePage : public QObject {
         QVERIFY(f.find<QLineEdit>("field:training.batch_size")->property("invalid").toBool());
         QVERIFY(!f.find<QPushButton>("launch")->isEnabled());
         const auto formats = f.page.document().text().findBlockByNumber(10).layout()->formats();
-        QVERIFY(std::any_of(formats.begin(), formats.end(), [](const auto& range) { return range.format.underlineStyle() == QTextCharFormat::WaveUnderline && range.start == 14; }));
+        QVERIFY(std::any_of(formats.begin(), formats.end(), [](const auto& range) {
+            return range.format.underlineStyle() == QTextCharFormat::WaveUnderline && range.start == 14;
+        }));
 
         f.editor().moveCursor(QTextCursor::Start);
         auto* list = f.find<QListView>("problems");
@@ -335,7 +345,8 @@ class TestComposePage : public QObject {
         const QString project = QString::fromStdString((folder_.path() / "a project").string());
         dialog->findChild<QLineEdit*>(QStringLiteral("projectFolder"))->setText(project);
         QTest::keyClick(dialog, Qt::Key_Return);
-        QTRY_VERIFY2_WITH_TIMEOUT(launched.count() == 1 || !complaints.isEmpty(), qPrintable(complaints.join(QLatin1Char('\n'))), patience_ms);
+        QTRY_VERIFY2_WITH_TIMEOUT(launched.count() == 1 || !complaints.isEmpty(), qPrintable(complaints.join(QLatin1Char('\n'))),
+                                  patience_ms);
         QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(QLatin1Char('\n'))));
         QCOMPARE(launched.first().first().toStringList().size(), 2);
         QTRY_COMPARE_WITH_TIMEOUT(f.workspace.runs()->runs.size(), std::size_t{2}, patience_ms);
@@ -386,12 +397,12 @@ class TestComposePage : public QObject {
         f.editor().moveCursor(QTextCursor::End);
         f.editor().setFocus();
         QTest::keyClicks(&f.editor(), QStringLiteral("# mine"));
-        write_file_atomic(file, theirs);   // by renaming, as editors do
+        write_file_atomic(file, theirs);  // by renaming, as editors do
         QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
         QTest::mouseClick(f.find<QPushButton>("keepMine"), Qt::LeftButton);
         QVERIFY(!notice->isVisible());
         QVERIFY(f.text().endsWith(QStringLiteral("# mine")) && f.page.document().text().isModified());
-        OutputFile(file, OutputFile::Mode::truncate).write(theirs + "# again\n");   // in place
+        OutputFile(file, OutputFile::Mode::truncate).write(theirs + "# again\n");  // in place
         QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
         QTest::mouseClick(f.find<QPushButton>("reloadFromDisk"), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(f.text(), QString::fromStdString(theirs + "# again\n"), patience_ms);
@@ -402,7 +413,7 @@ class TestComposePage : public QObject {
         QTest::keyClick(&f.editor(), Qt::Key_S, Qt::ControlModifier);
         QTRY_VERIFY_WITH_TIMEOUT(read_file(file).ends_with("# mine"), patience_ms);
         f.settle();
-        QVERIFY(!notice->isVisible());   // what is written here is no surprise
+        QVERIFY(!notice->isVisible());  // what is written here is no surprise
         fs::remove(file);
         QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
         QVERIFY(f.find<ElidedLabel>("diskNoticeText")->fullText().contains(QStringLiteral("gone")));
@@ -436,7 +447,9 @@ class TestComposePage : public QObject {
         const fs::path file = folder_.path() / "paths.yaml";
         make_directories(folder_.path() / "texts");
         write_file_atomic(folder_.path() / "texts/pairs.tsv", "a\tb\n");
-        write_file_atomic(file, "name: p\nmodel: minilm\ntasks:\n  retrieval:\n    train:\n      - {source: file, path: x.tsv}\nvariants: {A: {method: dense}}\n");
+        write_file_atomic(file,
+                          "name: p\nmodel: minilm\ntasks:\n  retrieval:\n    train:\n      - {source: file, path: x.tsv}\nvariants: {A: "
+                          "{method: dense}}\n");
         Fixture f;
         f.workspace.requestCompose(QString::fromStdString(file.string()));
         f.settle();

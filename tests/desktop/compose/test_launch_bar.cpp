@@ -8,9 +8,9 @@
 
 #include "actions/run_actions.h"
 #include "desktop/compose/fake_worker.h"
+#include "launch/profile.h"
 #include "pages/compose/compose_page.h"
 #include "record/launch.h"
-#include "launch/profile.h"
 #include "support/fake_programs.h"
 #include "support/test.h"
 #include "widgets/labels.h"
@@ -55,7 +55,7 @@ struct Fixture {
     QString summary() { return page.findChild<ElidedLabel*>(QStringLiteral("launchSummary"))->fullText(); }
     void choose(const char* profile) {
         where()->setFocus();
-        QTest::keyClicks(where(), QString::fromLatin1(profile));   // as a person does: its first letters
+        QTest::keyClicks(where(), QString::fromLatin1(profile));  // as a person does: its first letters
     }
     void launch() { QTest::mouseClick(find("launch"), Qt::LeftButton); }
     RunState state() { return workspace.runs()->runs.empty() ? RunState() : workspace.runs()->runs.front().state; }
@@ -88,7 +88,8 @@ class TestLaunchBar : public QObject {
         qputenv("XDG_CONFIG_HOME", (folder_.path() / "config").c_str());
         profile("broken", "kind: slurm\npartion: x\n");
         profile("gpu", "kind: slurm\npartition: a100\ndescription: four hours on one card\n");
-        profile("other", "kind: ssh\nhost: box\nfolder: " + (folder_.path() / "there").string() + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\n");
+        profile("other",
+                "kind: ssh\nhost: box\nfolder: " + (folder_.path() / "there").string() + "\nfaceter: " FACETER_BINARY_DIR "/bin/faceter\n");
     }
     void init() { QSettings().clear(); }
 
@@ -102,9 +103,10 @@ class TestLaunchBar : public QObject {
         QVERIFY(f.where()->itemData(1, Qt::ToolTipRole).toString().contains(QStringLiteral("partion")));
         f.choose("g");
         QCOMPARE(f.where()->currentText(), QStringLiteral("gpu · partition a100"));
-        QVERIFY(!f.find("jobs")->isVisible() && !f.find("devices")->isVisible());   // the profile says it
+        QVERIFY(!f.find("jobs")->isVisible() && !f.find("devices")->isVisible());  // the profile says it
         QVERIFY2(f.summary().contains(QStringLiteral("through gpu")), qPrintable(f.summary()));
-        if (const QString folder = qEnvironmentVariable("FACETER_PICTURES"); !folder.isEmpty()) f.page.grab().save(folder + QStringLiteral("/launch.png"));
+        if (const QString folder = qEnvironmentVariable("FACETER_PICTURES"); !folder.isEmpty())
+            f.page.grab().save(folder + QStringLiteral("/launch.png"));
         const QJsonObject state = f.page.state();
         Fixture again(project());
         again.page.restore(state);
@@ -123,10 +125,12 @@ class TestLaunchBar : public QObject {
         Fixture f(project());
         f.choose("g");
         f.launch();
-        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))), patience_ms);
+        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))),
+                                  patience_ms);
         QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
         const QString id = f.launched.first().first().toStringList().first();
-        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::queued && f.state().cause.find("12_0: Priority") != std::string::npos, patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::queued && f.state().cause.find("12_0: Priority") != std::string::npos,
+                                 patience_ms);
         const RunDirectory run(f.workspace.session()->folder() / "runs" / id.toStdString());
         QVERIFY(read_file(read_launch(run)->folder / "job.sh").find("#SBATCH --partition=a100\n") != std::string::npos);
         programs.answers("squeue", "echo '12_0|RUNNING|None|n7'");
@@ -149,12 +153,13 @@ class TestLaunchBar : public QObject {
     }
     void a_run_on_another_machine_is_mirrored_until_it_is_over() {
         const FakePrograms programs;
-        programs.answers("ssh", "exec sh -s");   // the other machine is this one
+        programs.answers("ssh", "exec sh -s");  // the other machine is this one
         Fixture f(project());
         f.choose("o");
         QCOMPARE(f.where()->currentText(), QStringLiteral("other · box"));
         f.launch();
-        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))), patience_ms);
+        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))),
+                                  patience_ms);
         QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
         // The worker there does nothing and ends.
         QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::failed, patience_ms);

@@ -35,7 +35,9 @@ class TestWorkerClient : public QObject {
         WorkerClient client;
         QVERIFY(!client.isRunning());
         QStringList said;
-        const QString answer = outcome(client.request(QStringLiteral("preview"), Json::object(), [&](const WorkerProgress& progress) { said << progress.what + QString::number(progress.done); }));
+        const QString answer = outcome(client.request(QStringLiteral("preview"), Json::object(), [&](const WorkerProgress& progress) {
+            said << progress.what + QString::number(progress.done);
+        }));
         QVERIFY2(answer.contains(QStringLiteral("synopses")), qPrintable(answer));
         QCOMPARE(said, QStringList{QStringLiteral("read1")});
         QVERIFY(client.isRunning());

@@ -57,7 +57,8 @@ class TestCurves : public QObject {
         const auto first = store.series(asked.groups[1].runs[0], "loss"), second = store.series(asked.groups[1].runs[1], "loss");
         QCOMPARE(em.x.size(), first.size());
         for (std::size_t i = 0; i < first.size(); i += 17) {
-            const double mean = (first[i].value + second[i].value) / 2, deviation = std::abs(first[i].value - second[i].value) / std::sqrt(2.0);
+            const double mean = (first[i].value + second[i].value) / 2,
+                         deviation = std::abs(first[i].value - second[i].value) / std::sqrt(2.0);
             QCOMPARE(em.x[i], static_cast<double>(first[i].step));
             QVERIFY(std::abs(em.y[i] - mean) < 1e-12);
             QVERIFY(std::abs(em.high[i] - em.low[i] - 2 * deviation) < 1e-7);
@@ -81,7 +82,7 @@ class TestCurves : public QObject {
         const CurveResult result = readCurve(store, asked);
         const Series& em = named(result.figure, "EM (n = 2)");
         QCOMPARE(em.x.size(), std::size_t{100});
-        QVERIFY(std::abs(em.y[9] - 0.2) < 1e-12);        // (3 + 1) / 2 / 10
+        QVERIFY(std::abs(em.y[9] - 0.2) < 1e-12);  // (3 + 1) / 2 / 10
         QVERIFY(std::abs(em.high[9] - em.y[9] - std::sqrt(2.0) / 10) < 1e-9);
         QVERIFY(std::abs(em.y[79] - 3.0 / 80) < 1e-12);  // one seed alone: no spread
         QCOMPARE(em.high[79], em.y[79]);
@@ -101,7 +102,7 @@ class TestCurves : public QObject {
         const Series& em = named(readCurve(store, asked).figure, "EM");
         QCOMPARE(em.raw.size(), em.y.size());
         QCOMPARE(em.y.front(), em.raw.front());
-        QVERIFY(em.y[50] > em.raw[50]);   // a falling curve's average lags above it
+        QVERIFY(em.y[50] > em.raw[50]);  // a falling curve's average lags above it
     }
 
     void an_entry_of_many_points_weighs_as_many() {

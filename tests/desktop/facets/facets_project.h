@@ -13,7 +13,8 @@ constexpr int facets_num_texts = 24;
 
 inline std::vector<double> facet_values(double level, int salt) {
     std::vector<double> values;
-    for (int i = 0; i < facets_num_texts; ++i) values.push_back(level + 0.004 * ((i * 7 + salt) % 11) + 0.0005 * ((i * (salt + 3)) % 5) * (1 - level));
+    for (int i = 0; i < facets_num_texts; ++i)
+        values.push_back(level + 0.004 * ((i * 7 + salt) % 11) + 0.0005 * ((i * (salt + 3)) % 5) * (1 - level));
     return values;
 }
 
@@ -23,9 +24,15 @@ inline Json facets_json(double level, const std::string& texts = "wiki") {
     Json pairs = Json::array(), samples = Json::array();
     int salt = 0;
     for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t b = a + 1; b < 3; ++b) pairs.push_back({{"a", tasks[a]}, {"b", tasks[b]}, {"values", facet_values(level - 0.05 * salt, salt)}, {"mean", 0}}), ++salt;
-    for (int i = 0; i < facets_num_texts; ++i) samples.push_back(i == 3 ? std::string(hostile_task) : "text number " + std::to_string(i + 1));
-    return {{"texts", facets_num_texts}, {"pairs", pairs}, {"samples", samples}, {"fingerprint", texts}, {"settings", {{"method", "inter_task_similarity"}, {"texts", {{"source", texts}}}}}};
+        for (std::size_t b = a + 1; b < 3; ++b)
+            pairs.push_back({{"a", tasks[a]}, {"b", tasks[b]}, {"values", facet_values(level - 0.05 * salt, salt)}, {"mean", 0}}), ++salt;
+    for (int i = 0; i < facets_num_texts; ++i)
+        samples.push_back(i == 3 ? std::string(hostile_task) : "text number " + std::to_string(i + 1));
+    return {{"texts", facets_num_texts},
+            {"pairs", pairs},
+            {"samples", samples},
+            {"fingerprint", texts},
+            {"settings", {{"method", "inter_task_similarity"}, {"texts", {{"source", texts}}}}}};
 }
 
 inline Figure facets_plane(double level) {

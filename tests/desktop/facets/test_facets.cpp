@@ -1,7 +1,7 @@
 #include <QComboBox>
 #include <QListView>
-#include <QPushButton>
 #include <QProcess>
+#include <QPushButton>
 #include <fstream>
 
 #include "desktop/facets/facets_project.h"
@@ -49,7 +49,9 @@ class TestFacets : public QObject {
         QTRY_VERIFY(m_page->isReady());
     }
     QComboBox* box(const char* name) const { return m_page->findChild<QComboBox*>(QLatin1String(name)); }
-    TableModel* table() const { return qobject_cast<TableModel*>(m_page->findChild<QAbstractItemView*>(QStringLiteral("facetsTable"))->model()); }
+    TableModel* table() const {
+        return qobject_cast<TableModel*>(m_page->findChild<QAbstractItemView*>(QStringLiteral("facetsTable"))->model());
+    }
     const std::vector<DensityCard*>& cards() const { return m_page->findChild<PairsView*>()->cards(); }
     QString words() const { return qobject_cast<TestPart*>(m_page->inspector())->words(); }
     QString stars() const { return table()->index(0, 3).data().toString(); }
@@ -93,7 +95,8 @@ class TestFacets : public QObject {
     void a_project_without_the_analysis_says_how_to_get_it() {
         open([](const fs::path& project) { write_attempt(sample_run(project, 1), 1, 3, "finished"); });
         bool said = false;
-        for (const QLabel* label : m_page->findChildren<QLabel*>()) said |= label->isVisible() && label->text().contains(QStringLiteral("method: inter_task_similarity"));
+        for (const QLabel* label : m_page->findChildren<QLabel*>())
+            said |= label->isVisible() && label->text().contains(QStringLiteral("method: inter_task_similarity"));
         QVERIFY(said);
     }
     void names_of_pairs_are_whole_and_the_bar_takes_one_row() {
@@ -102,11 +105,12 @@ class TestFacets : public QObject {
             m_page->resize(width + 32, 760);
             for (const DensityCard* card : cards()) {
                 const auto* title = card->findChild<ElidedLabel*>();
-                if (title->fullText().contains(QLatin1Char('<'))) continue;   // longer than any card
+                if (title->fullText().contains(QLatin1Char('<'))) continue;  // longer than any card
                 QTRY_VERIFY2(title->text() == title->fullText(), qPrintable(title->text()));
             }
             const QWidget *first = box("facetsBaseline"), *last = box("facetsTest");
-            if (width >= 792) QCOMPARE(first->mapTo(m_page.get(), first->rect().center()).y(), last->mapTo(m_page.get(), last->rect().center()).y());
+            if (width >= 792)
+                QCOMPARE(first->mapTo(m_page.get(), first->rect().center()).y(), last->mapTo(m_page.get(), last->rect().center()).y());
         }
     }
     void the_last_variant_is_compared_with_the_one_before_it_seeds_averaged() {
@@ -125,7 +129,7 @@ class TestFacets : public QObject {
     void another_test_changes_stars_corners_and_words() {
         open();
         const SimilarityComparison core = expected("Mix", "EM");
-        QVERIFY(core.tests[0].paired_holm < 0.001 && core.tests[0].one_sided.p > 0.001);   // else this test shows nothing
+        QVERIFY(core.tests[0].paired_holm < 0.001 && core.tests[0].one_sided.p > 0.001);  // else this test shows nothing
         QVERIFY(stars().endsWith(QStringLiteral("***")));
         QVERIFY(words().contains(QStringLiteral("Paired")));
         QCOMPARE(cards()[0]->p(), QStringLiteral("p < 0.001"));
@@ -145,7 +149,7 @@ class TestFacets : public QObject {
         pick("facetsBaseline", QStringLiteral("Mix"));
         QVERIFY(m_workspace->baseline().endsWith(QStringLiteral("Mix")));
         QCOMPARE(m_page->picture().comparisons[0].second, std::string("Mix"));
-        m_workspace->setBaseline(m_workspace->groups().front().key);   // start, as from another page
+        m_workspace->setBaseline(m_workspace->groups().front().key);  // start, as from another page
         QTRY_VERIFY(m_page->isReady() && m_page->picture().comparisons[0].second == "start");
     }
     void a_further_run_adds_a_density_and_rows() {
@@ -186,12 +190,13 @@ class TestFacets : public QObject {
         QCOMPARE(texts->chosenText(), 3);
         for (const PlaneView* each : texts->planes()) {
             QCOMPARE(each->markedText(), 3);
-            QCOMPARE(each->plot()->itemCount(), 5);   // three rings, two lines
+            QCOMPARE(each->plot()->itemCount(), 5);  // three rings, two lines
         }
         const auto* shown = m_page->findChild<QLabel*>(QStringLiteral("facetsText"));
         QCOMPARE(shown->text(), QString::fromUtf8(hostile_task));
         QCOMPARE(shown->textFormat(), Qt::PlainText);
-        const auto* similarities = qobject_cast<TableModel*>(m_page->findChild<QAbstractItemView*>(QStringLiteral("facetsTextTable"))->model());
+        const auto* similarities =
+            qobject_cast<TableModel*>(m_page->findChild<QAbstractItemView*>(QStringLiteral("facetsTextTable"))->model());
         QCOMPARE(similarities->table().rows[1].cells[1].value, m_page->picture().groups[0].set.pairs[1].values[3]);
         auto* list = m_page->findChild<QListView*>(QStringLiteral("facetsTextList"));
         QCOMPARE(list->currentIndex().row(), 3);
@@ -199,14 +204,15 @@ class TestFacets : public QObject {
         QCOMPARE(texts->chosenText(), 4);
     }
     void exports_are_byte_for_byte_those_of_the_command_line() {
-        open([](const fs::path& project) {   // one seed each: what the command line compares
+        open([](const fs::path& project) {  // one seed each: what the command line compares
             for (const std::size_t i : {1U, 3U}) {
                 const RunDirectory run = sample_run(project, i);
                 write_attempt(run, 1, 3, "finished");
                 run.write_result("inter_task_similarity", facets_json(i == 1 ? 0.8 : 0.79));
             }
         });
-        const std::pair<const char*, const char*> formats[] = {{"csv", "csv"}, {"tsv", "tsv"}, {"md", "md"}, {"tex", "latex"}, {"json", "json"}};
+        const std::pair<const char*, const char*> formats[] = {
+            {"csv", "csv"}, {"tsv", "tsv"}, {"md", "md"}, {"tex", "latex"}, {"json", "json"}};
         for (const auto& [suffix, format] : formats) {
             const QString path = QString::fromStdString((m_folder->path() / ("similarity." + std::string(suffix))).string());
             answer_save_dialog(path);
@@ -230,7 +236,8 @@ class TestFacets : public QObject {
             RunDirectory(opened.runs_folder() / opened.run_ids().front()).write_result("inter_task_similarity", broken);
         });
         const QString message = m_page->findChild<ErrorBar*>()->message();
-        QVERIFY2(message.contains(QStringLiteral("inter_task_similarity.json")) && message.contains(QStringLiteral("values")), qPrintable(message));
+        QVERIFY2(message.contains(QStringLiteral("inter_task_similarity.json")) && message.contains(QStringLiteral("values")),
+                 qPrintable(message));
         QCOMPARE(cards().size(), std::size_t{3});
     }
     void names_from_outside_are_plain_text() {
@@ -238,7 +245,8 @@ class TestFacets : public QObject {
         for (const QLabel* label : m_page->findChildren<QLabel*>())
             if (label->text().contains(QLatin1Char('<'))) QCOMPARE(label->textFormat(), Qt::PlainText);
         for (const QWidget* widget : m_page->findChildren<QWidget*>()) QVERIFY(!widget->toolTip().contains(QStringLiteral("<img")));
-        for (int row = 0; row < table()->rowCount(); ++row) QVERIFY(!table()->index(row, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("<img")));
+        for (int row = 0; row < table()->rowCount(); ++row)
+            QVERIFY(!table()->index(row, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("<img")));
     }
     void what_was_chosen_is_found_again() {
         open();

@@ -10,7 +10,9 @@ using namespace faceter::testing;
 
 namespace {
 
-SeriesSample sampleOf(const SeriesPyramid& source, double low, double high, int columns, bool logX = false) { return source.sample(low, high, columns, logX); }
+SeriesSample sampleOf(const SeriesPyramid& source, double low, double high, int columns, bool logX = false) {
+    return source.sample(low, high, columns, logX);
+}
 
 }  // namespace
 

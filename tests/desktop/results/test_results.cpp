@@ -1,6 +1,6 @@
 #include <QAbstractItemModelTester>
-#include <QListView>
 #include <QLineEdit>
+#include <QListView>
 #include <QPushButton>
 #include <fstream>
 
@@ -157,7 +157,7 @@ class TestResults : public QObject {
     }
     void a_torn_file_shows_its_error_in_its_place() {
         open(true, true);
-        QCOMPARE(list()->model()->rowCount(), 3);   // no entry beside the one that the other runs have
+        QCOMPARE(list()->model()->rowCount(), 3);  // no entry beside the one that the other runs have
         click(QStringLiteral("load"));
         QCOMPARE(count("resultCard"), 3);
         QCOMPARE(count("resultTable"), 2);
@@ -165,7 +165,7 @@ class TestResults : public QObject {
         const QString error = m_page->findChild<QLabel*>(QStringLiteral("resultError"))->text();
         QVERIFY2(error.contains(QStringLiteral("tables/load.json")), qPrintable(error));
         const auto cards = m_page->findChildren<QWidget*>(QStringLiteral("resultCard"));
-        QVERIFY(cards.at(1)->findChild<QLabel*>(QStringLiteral("resultError")));   // start, EM seed 1 (the first by name), EM seed 2
+        QVERIFY(cards.at(1)->findChild<QLabel*>(QStringLiteral("resultError")));  // start, EM seed 1 (the first by name), EM seed 2
     }
     void what_is_shown_unasked_is_a_figure_with_values() {
         open(true, false, true);
@@ -186,9 +186,9 @@ class TestResults : public QObject {
         QVERIFY(overlay->isEnabled());
         QTest::keyClick(overlay, Qt::Key_Space);
         const auto views = m_page->findChildren<FigureView*>();
-        QCOMPARE(views.size(), 2);   // "first" and "second"
+        QCOMPARE(views.size(), 2);  // "first" and "second"
         for (const FigureView* view : views) {
-            QCOMPARE(view->figure().series.size(), std::size_t{2});   // of the two runs that can be read
+            QCOMPARE(view->figure().series.size(), std::size_t{2});  // of the two runs that can be read
             QVERIFY(view->figure().series[0].colour.value() != view->figure().series[1].colour.value() ||
                     view->figure().series[0].name != view->figure().series[1].name);
         }
@@ -220,8 +220,11 @@ class TestResults : public QObject {
         QTRY_VERIFY(m_page->isReady());
         click(QStringLiteral("load"));
         QTRY_COMPARE(count("resultTable"), 1);
-        const std::pair<const char*, TableFormat> formats[] = {{"csv", TableFormat::csv}, {"tsv", TableFormat::tsv}, {"md", TableFormat::md},
-                                                               {"tex", TableFormat::latex}, {"json", TableFormat::json}};
+        const std::pair<const char*, TableFormat> formats[] = {{"csv", TableFormat::csv},
+                                                               {"tsv", TableFormat::tsv},
+                                                               {"md", TableFormat::md},
+                                                               {"tex", TableFormat::latex},
+                                                               {"json", TableFormat::json}};
         for (const auto& [suffix, format] : formats) {
             const QString path = QString::fromStdString((m_folder->path() / ("load." + std::string(suffix))).string());
             answer_save_dialog(path);
@@ -247,7 +250,8 @@ class TestResults : public QObject {
     void names_from_outside_are_plain_text() {
         open(true);
         click(QStringLiteral("load"));
-        for (const QLabel* label : m_page->findChildren<QLabel*>()) QVERIFY(label->textFormat() == Qt::PlainText || !label->text().contains(QLatin1Char('<')));
+        for (const QLabel* label : m_page->findChildren<QLabel*>())
+            QVERIFY(label->textFormat() == Qt::PlainText || !label->text().contains(QLatin1Char('<')));
         for (int row = 0; row < list()->model()->rowCount(); ++row)
             QVERIFY(!list()->model()->index(row, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("<img")));
     }

@@ -106,7 +106,7 @@ class TestRunsPage : public QObject {
   private Q_SLOTS:
     void the_default_columns_fit_a_window_of_1280() {
         Opened on;
-        on.page->resize(824, 560);   // what navigator and inspector leave
+        on.page->resize(824, 560);  // what navigator and inspector leave
         for (const char* group : {"seeds", "none"}) {
             on.page->setGrouping(GroupBy::fromId(QLatin1String(group)));
             QVERIFY(on.settled());
@@ -115,7 +115,7 @@ class TestRunsPage : public QObject {
             QCOMPARE(on.model->columns()[static_cast<std::size_t>(last)].kind, RunColumn::Kind::time);
             QVERIFY(on.table->columnWidth(last) >= 100);
         }
-        on.table->horizontalHeader()->resizeSection(0, 700);   // a width that somebody chose is kept
+        on.table->horizontalHeader()->resizeSection(0, 700);  // a width that somebody chose is kept
         on.page->resize(900, 560);
         QCOMPARE(on.table->columnWidth(0), 700);
     }

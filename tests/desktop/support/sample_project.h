@@ -7,7 +7,8 @@
 
 namespace faceter::testing {
 
-/// A project of finished runs of the sample experiment (start, EM and Mix; seeds 1 and 2) with curves, results and similarities that differ by variant.
+/// A project of finished runs of the sample experiment (start, EM and Mix; seeds 1 and 2) with curves, results and similarities that differ
+/// by variant.
 inline void make_sample_project(const fs::path& project, std::size_t most = 99) {
     const Experiment experiment = parse_sample();
     for (std::size_t i = 0; i < experiment.runs().size() && i < most; ++i) {

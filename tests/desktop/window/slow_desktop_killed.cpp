@@ -37,7 +37,9 @@ void write_experiment(const fs::path& project) {
     make_directories(project / "runs");
     overwrite(project / "killed.yaml", experiment_text());
     std::ofstream out(project / "pairs.jsonl");
-    for (int i = 0; i < 120; ++i) out << "{\"query\": \"question number " << i << "\", \"document\": \"an answer to " << i << " that speaks of " << i * 7 % 13 << "\"}\n";
+    for (int i = 0; i < 120; ++i)
+        out << "{\"query\": \"question number " << i << "\", \"document\": \"an answer to " << i << " that speaks of " << i * 7 % 13
+            << "\"}\n";
 }
 
 }  // namespace
@@ -66,7 +68,8 @@ class SlowDesktopKilled : public QObject {
 
     std::vector<RunState> states() const {
         std::vector<RunState> states;
-        for (const std::string& id : Project(project_.path(), false).run_ids()) states.push_back(read_state(RunDirectory(project_.path() / "runs" / id)));
+        for (const std::string& id : Project(project_.path(), false).run_ids())
+            states.push_back(read_state(RunDirectory(project_.path() / "runs" / id)));
         return states;
     }
 
@@ -85,7 +88,8 @@ class SlowDesktopKilled : public QObject {
         window.show();
         window.openPath(QString::fromStdString(project.string()));
         if (qgetenv(child_variable) == "launch") {
-            const auto experiment = std::make_shared<const Experiment>(Experiment::load(project / "killed.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"})));
+            const auto experiment = std::make_shared<const Experiment>(
+                Experiment::load(project / "killed.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"})));
             workspace.actions().launch(experiment, false, {{}, 3, 1});
         }
         QTimer pages;
@@ -117,7 +121,8 @@ class SlowDesktopKilled : public QObject {
         for (const RunState& state : states()) QCOMPARE(state.attempts, 1);
         Workspace workspace;
         QVERIFY(open_and_wait(workspace, project_.path()));
-        QTRY_VERIFY(std::all_of(workspace.runs()->runs.begin(), workspace.runs()->runs.end(), [](const RunRow& run) { return run.state.phase == RunPhase::done; }));
+        QTRY_VERIFY(std::all_of(workspace.runs()->runs.begin(), workspace.runs()->runs.end(),
+                                [](const RunRow& run) { return run.state.phase == RunPhase::done; }));
         QCOMPARE(workspace.runs()->runs.size(), std::size_t(5));
         QCOMPARE(Store(project_.path()).integrity(), std::string("ok"));
     }

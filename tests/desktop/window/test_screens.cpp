@@ -19,16 +19,20 @@ using namespace faceter::testing;
 
 namespace {
 
-QString nameOf(const QWidget* widget, const QString& text) { return QStringLiteral("%1 \"%2\" (%3 wide)").arg(widget->metaObject()->className(), text).arg(widget->width()); }
+QString nameOf(const QWidget* widget, const QString& text) {
+    return QStringLiteral("%1 \"%2\" (%3 wide)").arg(widget->metaObject()->className(), text).arg(widget->width());
+}
 
 /// Labels and buttons whose text does not fit, but those that cut it on purpose.
 QStringList clipped(const QWidget& window) {
     QStringList found;
     for (const QLabel* label : window.findChildren<QLabel*>())
-        if (label->isVisible() && !label->wordWrap() && !qobject_cast<const ElidedLabel*>(label) && !label->text().isEmpty() && label->sizeHint().width() > label->width() + 1)
+        if (label->isVisible() && !label->wordWrap() && !qobject_cast<const ElidedLabel*>(label) && !label->text().isEmpty() &&
+            label->sizeHint().width() > label->width() + 1)
             found << nameOf(label, label->text());
     for (const QAbstractButton* button : window.findChildren<QAbstractButton*>())
-        if (button->isVisible() && !button->text().isEmpty() && button->sizeHint().width() > button->width() + 1) found << nameOf(button, button->text());
+        if (button->isVisible() && !button->text().isEmpty() && button->sizeHint().width() > button->width() + 1)
+            found << nameOf(button, button->text());
     return found;
 }
 

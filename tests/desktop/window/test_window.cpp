@@ -253,7 +253,7 @@ class TestWindow : public QObject {
         QTest::mouseClick(window.findChild<QPushButton*>("dismissWarnings"), Qt::LeftButton);
         QVERIFY(!line->isVisible());
         QSignalSpy again(&workspace, &Workspace::warned);
-        workspace.session()->rebuild();   // reads it anew
+        workspace.session()->rebuild();  // reads it anew
         QTRY_VERIFY(!again.isEmpty());
         QVERIFY(line->isVisible());
         workspace.closeProject();

@@ -15,9 +15,9 @@ class Margin final : public Objective {
 
     LossResult operator()(const PairEmbeddings& batch) const override {
         const auto unit = [](const at::Tensor& x) { return x / x.norm(2, 1, true).clamp_min(1e-12); };
-        const at::Tensor similarity = at::matmul(unit(batch.queries), unit(batch.documents).t());           // [B, B]
-        const at::Tensor self = at::eye(similarity.size(0), similarity.options()) * 4.0;                    // takes the positive out of the maximum
-        const at::Tensor hardest = std::get<0>((similarity - self).max(1));                                 // [B]
+        const at::Tensor similarity = at::matmul(unit(batch.queries), unit(batch.documents).t());  // [B, B]
+        const at::Tensor self = at::eye(similarity.size(0), similarity.options()) * 4.0;           // takes the positive out of the maximum
+        const at::Tensor hardest = std::get<0>((similarity - self).max(1));                        // [B]
         return {(margin_ - similarity.diagonal() + hardest).clamp_min(0).mean(), {}};
     }
 

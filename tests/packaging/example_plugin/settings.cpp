@@ -11,7 +11,9 @@ Manifest plugin_manifest() {
     manifest.objectives = {
         {"margin",
          "Hinge loss on the hardest in-batch negative.",
-         {"margin", "", {real("margin", 0.2, "How much nearer the positive must be, in cosine.").above(0).at_most(2).from("VSE++, section 4.1")}}},
+         {"margin",
+          "",
+          {real("margin", 0.2, "How much nearer the positive must be, in cosine.").above(0).at_most(2).from("VSE++, section 4.1")}}},
     };
     return manifest;
 }

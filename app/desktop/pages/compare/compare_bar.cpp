@@ -15,7 +15,11 @@ struct Format {
     TableFormat format;
     const char* title;
 };
-constexpr Format formats[] = {{TableFormat::csv, "CSV"}, {TableFormat::tsv, "TSV"}, {TableFormat::md, "Markdown"}, {TableFormat::latex, "LaTeX (booktabs)"}, {TableFormat::json, "JSON"}};
+constexpr Format formats[] = {{TableFormat::csv, "CSV"},
+                              {TableFormat::tsv, "TSV"},
+                              {TableFormat::md, "Markdown"},
+                              {TableFormat::latex, "LaTeX (booktabs)"},
+                              {TableFormat::json, "JSON"}};
 
 QComboBox* box(const QString& name, const QString& accessible) {
     auto* made = new QComboBox;
@@ -64,9 +68,11 @@ CompareBar::CompareBar(std::vector<PublishedTable> published, QWidget* parent)
 void CompareBar::fillTests() {
     for (const CompareTestInfo& info : compare_tests()) {
         m_test->addItem(qs(info.title), qs(info.name));
-        m_test->setItemData(m_test->count() - 1, qs(fmt::format("{} {}", info.speaks_for, info.assumption)).toHtmlEscaped(), Qt::ToolTipRole);
+        m_test->setItemData(m_test->count() - 1, qs(fmt::format("{} {}", info.speaks_for, info.assumption)).toHtmlEscaped(),
+                            Qt::ToolTipRole);
     }
-    for (const SeedValue value : {SeedValue::mean, SeedValue::best, SeedValue::last}) m_value->addItem(qs(seed_value_name(value)).replace(0, 1, qs(seed_value_name(value)).left(1).toUpper()));
+    for (const SeedValue value : {SeedValue::mean, SeedValue::best, SeedValue::last})
+        m_value->addItem(qs(seed_value_name(value)).replace(0, 1, qs(seed_value_name(value)).left(1).toUpper()));
     m_value->setToolTip(tr("Which of a group's seeds is shown; tests take all of them"));
 }
 
@@ -77,7 +83,7 @@ void CompareBar::fillPublished() {
         m_published->setItemData(m_published->count() - 1, qs(table.source() + ": " + table.caption).toHtmlEscaped(), Qt::ToolTipRole);
     }
     m_published->setMaxVisibleItems(16);
-    m_published->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);   // long names of tables must not press the others
+    m_published->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);  // long names of tables must not press the others
     m_published->setMinimumContentsLength(11);
 }
 
@@ -85,19 +91,23 @@ QToolButton* CompareBar::makeCopy() {
     QToolButton* button = menuButton(tr("Copy"), QStringLiteral("compareCopy"));
     for (const Format& format : formats)
         if (format.format != TableFormat::json && format.format != TableFormat::csv)
-            button->menu()->addAction(tr("Table as %1").arg(QString::fromLatin1(format.title)), this, [this, format] { Q_EMIT copyAsked(format.format); });
+            button->menu()->addAction(tr("Table as %1").arg(QString::fromLatin1(format.title)), this,
+                                      [this, format] { Q_EMIT copyAsked(format.format); });
     return button;
 }
 
 QToolButton* CompareBar::makeExport() {
     QToolButton* button = menuButton(tr("Export"), QStringLiteral("compareExport"));
-    const std::pair<ComparisonLayout, QString> layouts[] = {{ComparisonLayout::sets_down, tr("As shown, data sets down")}, {ComparisonLayout::groups_down, tr("As faceter compare, groups down")}};
+    const std::pair<ComparisonLayout, QString> layouts[] = {{ComparisonLayout::sets_down, tr("As shown, data sets down")},
+                                                            {ComparisonLayout::groups_down, tr("As faceter compare, groups down")}};
     for (const auto& [layout, title] : layouts) {
         button->menu()->addSection(title);
         for (const Format& format : formats) {
             QAction* action = button->menu()->addAction(QString::fromLatin1(format.title) + QStringLiteral("…"));
             action->setToolTip(title);
-            action->setObjectName(QStringLiteral("compareExport-%1-%2").arg(layout == ComparisonLayout::sets_down ? QStringLiteral("sets") : QStringLiteral("groups"), qs(table_format_names()[static_cast<std::size_t>(format.format)])));
+            action->setObjectName(QStringLiteral("compareExport-%1-%2")
+                                      .arg(layout == ComparisonLayout::sets_down ? QStringLiteral("sets") : QStringLiteral("groups"),
+                                           qs(table_format_names()[static_cast<std::size_t>(format.format)])));
             connect(action, &QAction::triggered, this, [this, layout = layout, format] { Q_EMIT exportAsked(layout, format.format); });
         }
     }

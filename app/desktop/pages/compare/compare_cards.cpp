@@ -115,7 +115,8 @@ void CompareCards::resizeEvent(QResizeEvent* event) {
     arrange();
 }
 
-void CompareCards::show(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view, const std::vector<int>& colours) {
+void CompareCards::show(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view,
+                        const std::vector<int>& colours) {
     m_comparison = std::move(comparison);
     m_view = std::move(view);
     m_colours = colours;
@@ -186,7 +187,8 @@ void CompareCards::fillPairs() {
 
 void CompareCards::drawScatter() {
     if (m_a->currentIndex() < 0 || m_b->currentIndex() < 0) return;
-    m_scatter->setFigure(scatterFigure(*m_comparison, *m_view, static_cast<std::size_t>(m_a->currentIndex()), static_cast<std::size_t>(m_b->currentIndex())));
+    m_scatter->setFigure(scatterFigure(*m_comparison, *m_view, static_cast<std::size_t>(m_a->currentIndex()),
+                                       static_cast<std::size_t>(m_b->currentIndex())));
 }
 
 void CompareCards::showSet(const QString& set, const ExampleScores* examples) {

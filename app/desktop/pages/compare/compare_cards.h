@@ -11,7 +11,8 @@ namespace faceter::desktop {
 
 class FigureView;
 
-/// Under the table: gains with intervals, wins and losses, one group against another, and the seeds and examples of the data set that is chosen.
+/// Under the table: gains with intervals, wins and losses, one group against another, and the seeds and examples of the data set that is
+/// chosen.
 class CompareCards : public QWidget {
     Q_OBJECT
   public:

@@ -52,7 +52,8 @@ std::optional<std::size_t> chooseBaseline(const Comparison& comparison, const st
 
 std::string gainText(const TestOutcome& outcome) {
     const std::string gain = fmt::format("{:+.2f}", outcome.difference);
-    return std::isfinite(outcome.interval.low) ? fmt::format("{} [{:.2f}, {:.2f}]", gain, outcome.interval.low, outcome.interval.high) : gain;
+    return std::isfinite(outcome.interval.low) ? fmt::format("{} [{:.2f}, {:.2f}]", gain, outcome.interval.low, outcome.interval.high)
+                                               : gain;
 }
 
 Figure gainFigure(const Comparison& comparison, const ComparisonView& view, const std::vector<int>& colours) {
@@ -89,7 +90,7 @@ Figure scatterFigure(const Comparison& comparison, const ComparisonView& view, s
     const auto [low_x, high_x] = std::minmax_element(points.x.begin(), points.x.end());
     const auto [low_y, high_y] = std::minmax_element(points.y.begin(), points.y.end());
     const double low = std::min(*low_x, *low_y), high = std::max(*high_x, *high_y), room = std::max(1.0, 0.08 * (high - low));
-    figure.x.min = figure.y.min = low - room;   // equal axes: above the diagonal the group along y is the better one
+    figure.x.min = figure.y.min = low - room;  // equal axes: above the diagonal the group along y is the better one
     figure.x.max = figure.y.max = high + room;
     figure.series.push_back(std::move(points));
     return figure;
@@ -114,7 +115,8 @@ Figure seedsFigure(const Comparison& comparison, const std::string& set, const s
     return figure;
 }
 
-Figure examplesFigure(const Comparison& comparison, const ExampleScores& examples, const std::string& set, const std::vector<int>& colours) {
+Figure examplesFigure(const Comparison& comparison, const ExampleScores& examples, const std::string& set,
+                      const std::vector<int>& colours) {
     Figure figure{FigureKind::box, "examples", set + ", differences of single examples", {}, {"difference", "points"}, {}, {}, {}};
     if (!comparison.baseline) return figure;
     const std::size_t base = *comparison.baseline;

@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "figure/figure.h"
 #include "compare/compare_view_table.h"
 #include "compare/settings_difference.h"
+#include "figure/figure.h"
 
 namespace faceter::desktop {
 
 /// What the store and the run directories say of the compared runs; read on the store thread, never changed afterwards.
 struct CompareData {
-    Comparison comparison;               ///< its baseline is set by whoever looks
-    std::vector<Json> settings;          ///< one for each group (of its first run)
-    std::vector<std::string> overlaps;   ///< "12 of 3,000 test texts of 'x' stand in the training set 'y' too ...", each once
-    std::vector<std::string> notes;      ///< "MoTE, seed 1: what its user wrote"
+    Comparison comparison;              ///< its baseline is set by whoever looks
+    std::vector<Json> settings;         ///< one for each group (of its first run)
+    std::vector<std::string> overlaps;  ///< "12 of 3,000 test texts of 'x' stand in the training set 'y' too ...", each once
+    std::vector<std::string> notes;     ///< "MoTE, seed 1: what its user wrote"
 };
 CompareData readCompareData(Store& store, const std::filesystem::path& project, const std::vector<std::string>& runs);
 

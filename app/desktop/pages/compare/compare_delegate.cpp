@@ -35,7 +35,7 @@ void CompareDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
         if (isMean) strong.font = fontOf(true);
         return QStyledItemDelegate::paint(painter, strong, index);
     }
-    QStyleOptionViewItem empty = option;   // background, selection, focus and the line between rows as everywhere
+    QStyleOptionViewItem empty = option;  // background, selection, focus and the line between rows as everywhere
     initStyleOption(&empty, index);
     empty.text.clear();
     const QWidget* widget = option.widget;
@@ -55,9 +55,11 @@ void CompareDelegate::paintGroup(QPainter* painter, const QRect& rect, const QMo
     if (withDelta) {
         const int significant = index.data(CompareModel::significantRole).toInt();
         painter->setPen(significant == 0 ? colours.secondary : colours.seriesText(significant < 0 ? 1 : 0));
-        painter->drawText(QRect(place.right() - starsWidth() + 1, place.top(), starsWidth(), place.height()), Qt::AlignLeft | Qt::AlignVCenter, index.data(CompareModel::starsRole).toString());
+        painter->drawText(QRect(place.right() - starsWidth() + 1, place.top(), starsWidth(), place.height()),
+                          Qt::AlignLeft | Qt::AlignVCenter, index.data(CompareModel::starsRole).toString());
         place.setRight(place.right() - starsWidth());
-        painter->drawText(QRect(place.right() - deltaWidth(), place.top(), deltaWidth() + 1, place.height()), Qt::AlignRight | Qt::AlignVCenter, delta);
+        painter->drawText(QRect(place.right() - deltaWidth(), place.top(), deltaWidth() + 1, place.height()),
+                          Qt::AlignRight | Qt::AlignVCenter, delta);
         place.setRight(place.right() - deltaWidth() - gap);
     }
     painter->setPen(colours.text);
@@ -75,7 +77,8 @@ void CompareDelegate::paintName(QPainter* painter, const QRect& rect, const QMod
     painter->drawText(place, Qt::AlignLeft | Qt::AlignVCenter, name);
     painter->setPen(colours.secondary);
     const QRect rest = place.adjusted(metrics.horizontalAdvance(name + QLatin1Char(' ')), 0, 0, 0);
-    painter->drawText(rest, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(index.data(CompareModel::secondaryRole).toString(), Qt::ElideRight, std::max(0, rest.width())));
+    painter->drawText(rest, Qt::AlignLeft | Qt::AlignVCenter,
+                      metrics.elidedText(index.data(CompareModel::secondaryRole).toString(), Qt::ElideRight, std::max(0, rest.width())));
 }
 
 }  // namespace faceter::desktop

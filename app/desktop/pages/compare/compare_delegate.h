@@ -3,8 +3,8 @@
 
 namespace faceter::desktop {
 
-/// Puts a cell's value, delta and stars on places of their own, so that decimal points stand under each other; a delta has colour only where it is
-/// significant, the best value is semibold, the mean's row highlighted.
+/// Puts a cell's value, delta and stars on places of their own, so that decimal points stand under each other; a delta has colour only
+/// where it is significant, the best value is semibold, the mean's row highlighted.
 class CompareDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:

@@ -64,8 +64,9 @@ void CompareInspector::addTest(const Comparison& comparison, const ComparisonVie
     for (std::size_t i = 0; i < view.gains.size(); ++i) {
         if (i == *view.baseline) continue;
         const TestOutcome& outcome = view.gains[i].outcome;
-        addText(outcome.has_p() ? qs(fmt::format("{}: mean {}, p = {:.3g}, adjusted {:.3g}, n = {}{}", comparison.groups[i].name, gainText(outcome), outcome.p,
-                                                 outcome.p_adjusted, outcome.n, outcome.n < 5 ? " (few: hardly any difference can be seen)" : ""))
+        addText(outcome.has_p() ? qs(fmt::format("{}: mean {}, p = {:.3g}, adjusted {:.3g}, n = {}{}", comparison.groups[i].name,
+                                                 gainText(outcome), outcome.p, outcome.p_adjusted, outcome.n,
+                                                 outcome.n < 5 ? " (few: hardly any difference can be seen)" : ""))
                                 : qs(fmt::format("{}: no test, {}", comparison.groups[i].name, outcome.reason)));
     }
 }

@@ -8,7 +8,8 @@ class QVBoxLayout;
 
 namespace faceter::desktop {
 
-/// The page's part of the inspector: settings that differ between the groups, the test in words, test data seen in training, the runs' notes.
+/// The page's part of the inspector: settings that differ between the groups, the test in words, test data seen in training, the runs'
+/// notes.
 class CompareInspector : public QWidget {
     Q_OBJECT
   public:

@@ -30,7 +30,8 @@ CompareModel::CompareModel(QObject* parent) : QAbstractTableModel(parent) {
     });
 }
 
-void CompareModel::setView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view, std::vector<int> colours) {
+void CompareModel::setView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view,
+                           std::vector<int> colours) {
     beginResetModel();
     m_comparison = std::move(comparison);
     m_view = std::move(view);
@@ -44,12 +45,16 @@ void CompareModel::setPublished(std::vector<PublishedColumn> columns) {
     endResetModel();
 }
 
-int CompareModel::rowCount(const QModelIndex& parent) const { return parent.isValid() || !m_view ? 0 : static_cast<int>(m_view->rows.size()); }
+int CompareModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() || !m_view ? 0 : static_cast<int>(m_view->rows.size());
+}
 int CompareModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() || !m_view ? 0 : firstGroup + static_cast<int>(m_comparison->groups.size() + m_published.size());
 }
 
-const ComparedRow* CompareModel::row(int row) const { return row >= 0 && row < rowCount() ? &m_view->rows[static_cast<std::size_t>(row)] : nullptr; }
+const ComparedRow* CompareModel::row(int row) const {
+    return row >= 0 && row < rowCount() ? &m_view->rows[static_cast<std::size_t>(row)] : nullptr;
+}
 
 int CompareModel::groupOf(int column) const {
     const int group = column - firstGroup;
@@ -66,10 +71,14 @@ QString CompareModel::namesText(const ComparedRow& row, int column, bool repeate
     if (column == 1) return row.metric.empty() ? qs(row.name) : qs(row.name) + QLatin1Char(' ') + qs(row.metric);
     if (repeated) return {};
     switch (row.kind) {
-        case Kind::data_set: return typeName(row.task_type);
-        case Kind::type_mean: return tr("mean, %1").arg(typeName(row.task_type));
-        case Kind::cost: return tr("cost");
-        default: return tr("mean");
+        case Kind::data_set:
+            return typeName(row.task_type);
+        case Kind::type_mean:
+            return tr("mean, %1").arg(typeName(row.task_type));
+        case Kind::cost:
+            return tr("cost");
+        default:
+            return tr("mean");
     }
 }
 
@@ -82,7 +91,8 @@ QString CompareModel::toolTip(const ComparedRow& row, const ComparedValue& value
         lines << qs(fmt::format("{:+.4f} against {}", value.delta, base));
         const TestOutcome& outcome = value.outcome;
         if (outcome.has_p())
-            lines << qs(fmt::format("{}: p = {:.3g}, Holm-adjusted {:.3g}, n = {}", compare_test_info(m_view->choice.test).title, outcome.p, outcome.p_adjusted, outcome.n));
+            lines << qs(fmt::format("{}: p = {:.3g}, Holm-adjusted {:.3g}, n = {}", compare_test_info(m_view->choice.test).title, outcome.p,
+                                    outcome.p_adjusted, outcome.n));
         else
             lines << tr("No test: %1").arg(qs(outcome.reason));
     }
@@ -95,15 +105,24 @@ QVariant CompareModel::groupData(const ComparedRow& row, const ComparedValue& va
     const QString delta = is_base || cost ? QString() : signedNumber(value.delta);
     const QString stars(value.outcome.stars(), QLatin1Char('*'));
     switch (role) {
-        case Qt::DisplayRole: return number(value.value, row.decimals) + (delta.isEmpty() ? QString() : QLatin1Char(' ') + delta + stars);
-        case Qt::TextAlignmentRole: return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
-        case Qt::ToolTipRole: return toolTip(row, value);
-        case valueRole: return number(value.value, row.decimals);
-        case deltaRole: return delta;
-        case starsRole: return stars;
-        case significantRole: return value.outcome.is_significant() ? (value.delta < 0 ? -1 : 1) : 0;
-        case bestRole: return value.best;
-        default: return {};
+        case Qt::DisplayRole:
+            return number(value.value, row.decimals) + (delta.isEmpty() ? QString() : QLatin1Char(' ') + delta + stars);
+        case Qt::TextAlignmentRole:
+            return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
+        case Qt::ToolTipRole:
+            return toolTip(row, value);
+        case valueRole:
+            return number(value.value, row.decimals);
+        case deltaRole:
+            return delta;
+        case starsRole:
+            return stars;
+        case significantRole:
+            return value.outcome.is_significant() ? (value.delta < 0 ? -1 : 1) : 0;
+        case bestRole:
+            return value.best;
+        default:
+            return {};
     }
 }
 
@@ -111,11 +130,17 @@ QVariant CompareModel::publishedData(const ComparedRow& row, const PublishedColu
     const PublishedRow* line = published_row(column.table, row);
     const double value = line ? line->values.at(column.model) : not_a_number;
     const std::string slip = line ? column.table.slip_of(column.model, *line) : "";
-    const QString text = row.kind == ComparedRow::Kind::cost ? QString() : !std::isfinite(value) ? QStringLiteral("—") : column.table.is_gain(column.model) ? signedNumber(value) : number(value, 2);
+    const QString text = row.kind == ComparedRow::Kind::cost  ? QString()
+                         : !std::isfinite(value)              ? QStringLiteral("—")
+                         : column.table.is_gain(column.model) ? signedNumber(value)
+                                                              : number(value, 2);
     switch (role) {
-        case Qt::DisplayRole: return slip.empty() ? text : text + QStringLiteral(" †");
-        case Qt::TextAlignmentRole: return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
-        case Qt::ForegroundRole: return Theme::instance().colours().secondary;
+        case Qt::DisplayRole:
+            return slip.empty() ? text : text + QStringLiteral(" †");
+        case Qt::TextAlignmentRole:
+            return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
+        case Qt::ForegroundRole:
+            return Theme::instance().colours().secondary;
         case Qt::ToolTipRole: {
             if (!line) return {};
             QString tip = qs(fmt::format("{}: {}, {} ({})", column.table.source(), line->label, column.heading(), line->metric));
@@ -123,7 +148,8 @@ QVariant CompareModel::publishedData(const ComparedRow& row, const PublishedColu
             if (!slip.empty()) tip += QStringLiteral("\n† ") + qs(slip);
             return tip.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
         }
-        default: return {};
+        default:
+            return {};
     }
 }
 
@@ -131,33 +157,43 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     const ComparedRow* shown = row(index.row());
     if (!index.isValid() || !shown) return {};
     if (role == meanRole) return shown->kind == ComparedRow::Kind::mean_over_sets;
-    if (const int group = groupOf(index.column()); group >= 0) return groupData(*shown, shown->values[static_cast<std::size_t>(group)], role);
-    if (const int place = publishedOf(index.column()); place >= 0) return publishedData(*shown, m_published[static_cast<std::size_t>(place)], role);
+    if (const int group = groupOf(index.column()); group >= 0)
+        return groupData(*shown, shown->values[static_cast<std::size_t>(group)], role);
+    if (const int place = publishedOf(index.column()); place >= 0)
+        return publishedData(*shown, m_published[static_cast<std::size_t>(place)], role);
     const ComparedRow* above = row(index.row() - 1);
     const bool repeated = above && above->kind == shown->kind && above->task_type == shown->task_type;
     if (role == Qt::DisplayRole) return namesText(*shown, index.column(), repeated);
     if (role == valueRole && index.column() == 1) return qs(shown->name);
     if (role == secondaryRole && index.column() == 1) return qs(shown->metric);
-    if (role == Qt::ForegroundRole && index.column() == 0 && shown->kind != ComparedRow::Kind::mean_over_sets) return Theme::instance().colours().secondary;
+    if (role == Qt::ForegroundRole && index.column() == 0 && shown->kind != ComparedRow::Kind::mean_over_sets)
+        return Theme::instance().colours().secondary;
     if (role == Qt::ToolTipRole) return namesText(*shown, index.column(), false).toHtmlEscaped();
     return {};
 }
 
 QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || !m_view || section < 0 || section >= columnCount()) return {};
-    if (role == Qt::TextAlignmentRole) return QVariant::fromValue(Qt::AlignVCenter | (section < firstGroup ? Qt::AlignLeft : Qt::AlignRight));
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::AlignVCenter | (section < firstGroup ? Qt::AlignLeft : Qt::AlignRight));
     if (section < firstGroup) return role == Qt::DisplayRole ? QVariant(section == 0 ? tr("task") : tr("data set")) : QVariant();
     if (const int group = groupOf(section); group >= 0) {
         const auto place = static_cast<std::size_t>(group);
         if (role == Qt::DisplayRole) return qs(m_comparison->groups[place].name);
         if (role == Qt::ForegroundRole) return Theme::instance().colours().seriesText(m_colours[place]);
-        if (role == Qt::ToolTipRole) return tr("%1, %n seed(s)", nullptr, static_cast<int>(m_comparison->groups[place].runs.size())).arg(qs(m_comparison->groups[place].name)).toHtmlEscaped();
+        if (role == Qt::ToolTipRole)
+            return tr("%1, %n seed(s)", nullptr, static_cast<int>(m_comparison->groups[place].runs.size()))
+                .arg(qs(m_comparison->groups[place].name))
+                .toHtmlEscaped();
         return {};
     }
     const PublishedColumn& column = m_published[static_cast<std::size_t>(publishedOf(section))];
     if (role == Qt::DisplayRole) return qs(column.heading() + ", " + column.table.short_name);
     if (role == Qt::ForegroundRole) return Theme::instance().colours().secondary;
-    if (role == Qt::ToolTipRole) return qs(column.table.source() + ": " + column.table.caption + (column.table.is_gain(column.model) ? "; gains over its " + column.table.gains_over : "")).toHtmlEscaped();
+    if (role == Qt::ToolTipRole)
+        return qs(column.table.source() + ": " + column.table.caption +
+                  (column.table.is_gain(column.model) ? "; gains over its " + column.table.gains_over : ""))
+            .toHtmlEscaped();
     return {};
 }
 

@@ -26,8 +26,8 @@ class CompareModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   private:
-    int groupOf(int column) const;       // -1: none
-    int publishedOf(int column) const;   // -1: none
+    int groupOf(int column) const;      // -1: none
+    int publishedOf(int column) const;  // -1: none
     QVariant groupData(const ComparedRow& row, const ComparedValue& value, int role) const;
     QVariant publishedData(const ComparedRow& row, const PublishedColumn& column, int role) const;
     QString namesText(const ComparedRow& row, int column, bool repeated) const;

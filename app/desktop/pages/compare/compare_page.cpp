@@ -27,7 +27,8 @@
 namespace faceter::desktop {
 namespace {
 
-const PageRegistration registration{{QStringLiteral("compare"), QStringLiteral("Compare"), 4, true, [](Workspace& w) -> Page* { return new ComparePage(w); }}};
+const PageRegistration registration{
+    {QStringLiteral("compare"), QStringLiteral("Compare"), 4, true, [](Workspace& w) -> Page* { return new ComparePage(w); }}};
 
 constexpr int patience_ms = 150, mostRows = 24, widestName = 300;
 
@@ -35,7 +36,7 @@ std::vector<PublishedTable> publishedOrNone() {
     try {
         return published_tables();
     } catch (const std::exception&) {
-        return {};   // an installation without resources: the list says "none"
+        return {};  // an installation without resources: the list says "none"
     }
 }
 
@@ -63,7 +64,8 @@ ComparePage::ComparePage(Workspace& workspace)
     connect(m_bar, &CompareBar::baselineChosen, this, &ComparePage::setBaseline);
     connect(m_bar, &CompareBar::choiceChanged, this, &ComparePage::recompute);
     connect(m_bar, &CompareBar::publishedChanged, this, &ComparePage::showPublished);
-    connect(m_bar, &CompareBar::copyAsked, this, [this](TableFormat format) { QApplication::clipboard()->setText(qs(exportText(ComparisonLayout::sets_down, format))); });
+    connect(m_bar, &CompareBar::copyAsked, this,
+            [this](TableFormat format) { QApplication::clipboard()->setText(qs(exportText(ComparisonLayout::sets_down, format))); });
     connect(m_bar, &CompareBar::exportAsked, this, &ComparePage::exportTo);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &ComparePage::showSelectedSet);
     connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("runs")); });
@@ -72,7 +74,7 @@ ComparePage::ComparePage(Workspace& workspace)
 
 ComparePage::~ComparePage() {
     m_stop.request_stop();
-    if (m_inspector && !m_inspector->parent()) delete m_inspector;   // else its holder does
+    if (m_inspector && !m_inspector->parent()) delete m_inspector;  // else its holder does
 }
 
 QWidget* ComparePage::inspector() { return m_inspector; }
@@ -98,7 +100,7 @@ void ComparePage::buildContent() {
     m_table->setObjectName(QStringLiteral("compareTable"));
     m_table->setAccessibleName(tr("Scores by data set and group"));
     m_table->installEventFilter(this);
-    new FrozenColumns(*m_table, CompareModel::firstGroup, new CompareHeader);   // what a row is stays in sight beside the last group
+    new FrozenColumns(*m_table, CompareModel::firstGroup, new CompareHeader);  // what a row is stays in sight beside the last group
     auto* content = new QWidget;
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
@@ -126,7 +128,10 @@ void ComparePage::reload() {
     const int generation = ++m_dataGeneration;
     ++m_pending;
     m_slow->start();
-    session->query([runs, folder = session->folder()](Store& store) { return std::make_shared<const CompareData>(readCompareData(store, folder, runs)); })
+    session
+        ->query([runs, folder = session->folder()](Store& store) {
+            return std::make_shared<const CompareData>(readCompareData(store, folder, runs));
+        })
         .then(this,
               [this, generation](const std::shared_ptr<const CompareData>& data) {
                   if (generation == m_dataGeneration) take(data);
@@ -156,9 +161,11 @@ void ComparePage::take(std::shared_ptr<const CompareData> data) {
     m_view.reset();
     if (m_inspector) m_inspector->clear();
     if (groups == 0)
-        m_empty->setText(tr("Nothing to compare yet"), tr("Scores of finished runs appear here, data set by data set, against a baseline of your choice."));
+        m_empty->setText(tr("Nothing to compare yet"),
+                         tr("Scores of finished runs appear here, data set by data set, against a baseline of your choice."));
     else
-        m_empty->setText(tr("One group has scores: %1").arg(qs(m_data->comparison.groups.front().name)), tr("A comparison needs two. Tick a second group in the navigator, or let another variant finish."));
+        m_empty->setText(tr("One group has scores: %1").arg(qs(m_data->comparison.groups.front().name)),
+                         tr("A comparison needs two. Tick a second group in the navigator, or let another variant finish."));
     m_stack->setCurrentIndex(0);
 }
 
@@ -166,7 +173,8 @@ void ComparePage::take(std::shared_ptr<const CompareData> data) {
 std::string ComparePage::baselineRun() const {
     if (!m_baselineRun.empty()) return m_baselineRun;
     for (const RunGroup& group : m_data->comparison.groups)
-        if (!workspace().baseline().isEmpty() && groupKey(group.runs.front().info) == workspace().baseline()) return group.runs.front().info.id;
+        if (!workspace().baseline().isEmpty() && groupKey(group.runs.front().info) == workspace().baseline())
+            return group.runs.front().info.id;
     return {};
 }
 
@@ -206,7 +214,9 @@ void ComparePage::fetchExamples() {
     const int generation = m_dataGeneration;
     ++m_pending;
     m_slow->start();
-    workspace().session()->query([data = m_data](Store& store) { return std::make_shared<const ExampleScores>(read_examples(store, data->comparison)); })
+    workspace()
+        .session()
+        ->query([data = m_data](Store& store) { return std::make_shared<const ExampleScores>(read_examples(store, data->comparison)); })
         .then(this,
               [this, generation](const std::shared_ptr<const ExampleScores>& examples) {
                   if (generation == m_dataGeneration) {
@@ -256,7 +266,8 @@ void ComparePage::takeView(std::shared_ptr<const Comparison> comparison, std::sh
     say();
     showPublished();
     for (int row = 0; row < m_model->rowCount(); ++row)
-        if (const ComparedRow* shown = m_model->row(row); shown->kind == ComparedRow::Kind::data_set && qs(shown->name) == m_selectedSet) m_table->selectRow(row);
+        if (const ComparedRow* shown = m_model->row(row); shown->kind == ComparedRow::Kind::data_set && qs(shown->name) == m_selectedSet)
+            m_table->selectRow(row);
     if (!m_selectedSet.isEmpty()) showSelectedSet();
     m_stack->setCurrentIndex(1);
 }
@@ -270,7 +281,8 @@ void ComparePage::showPublished() {
 void ComparePage::fitTable() {
     m_fittedWidth = m_table->width();
     m_table->fitColumns(widestName);
-    for (int column = CompareModel::firstGroup; m_comparison && column < CompareModel::firstGroup + static_cast<int>(m_comparison->groups.size()); ++column) {
+    for (int column = CompareModel::firstGroup;
+         m_comparison && column < CompareModel::firstGroup + static_cast<int>(m_comparison->groups.size()); ++column) {
         const bool isBase = m_comparison->baseline == static_cast<std::size_t>(column - CompareModel::firstGroup);
         m_table->setColumnWidth(column, std::min(std::max(m_table->columnWidth(column), CompareDelegate::groupWidth(!isBase)), 220));
     }
@@ -279,15 +291,19 @@ void ComparePage::fitTable() {
     for (int column = 0; column < columns; ++column) width += m_table->columnWidth(column);
     // What is left is shared by the numbers' columns, so that the table ends where the cards do.
     if (const int left = m_table->viewport()->width() - width; left > 0 && columns > CompareModel::firstGroup)
-        for (int column = CompareModel::firstGroup; column < columns; ++column) m_table->setColumnWidth(column, m_table->columnWidth(column) + left / (columns - CompareModel::firstGroup));
+        for (int column = CompareModel::firstGroup; column < columns; ++column)
+            m_table->setColumnWidth(column, m_table->columnWidth(column) + left / (columns - CompareModel::firstGroup));
     const int bar = width > m_table->width() ? m_table->horizontalScrollBar()->sizeHint().height() : 0;
-    m_table->setFixedHeight(rows * m_table->verticalHeader()->defaultSectionSize() + m_table->horizontalHeader()->sizeHint().height() + bar + 2);
+    m_table->setFixedHeight(rows * m_table->verticalHeader()->defaultSectionSize() + m_table->horizontalHeader()->sizeHint().height() +
+                            bar + 2);
 }
 
 /// Columns and the room for a scroll bar along the table follow its width, which the scroll bar beside it changes too.
 bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_table && event->type() == QEvent::Resize && m_table->width() != m_fittedWidth)
-        QTimer::singleShot(0, this, [this] { if (m_view) fitTable(); });
+        QTimer::singleShot(0, this, [this] {
+            if (m_view) fitTable();
+        });
     return Page::eventFilter(watched, event);
 }
 
@@ -301,11 +317,15 @@ void ComparePage::showSelectedSet() {
 void ComparePage::say() {
     std::size_t seeds = 0, sets = m_comparison->sets.size();
     for (const RunGroup& group : m_comparison->groups) seeds = std::max(seeds, group.runs.size());
-    const auto count = [](std::size_t n, const char* what) { return QStringLiteral("%1 %2%3").arg(n).arg(QLatin1String(what), n == 1 ? QString() : QStringLiteral("s")); };
+    const auto count = [](std::size_t n, const char* what) {
+        return QStringLiteral("%1 %2%3").arg(n).arg(QLatin1String(what), n == 1 ? QString() : QStringLiteral("s"));
+    };
     QString text = tr("%1, %2, %3. Deltas against %4; %5.")
                        .arg(count(m_comparison->groups.size(), "group"), count(seeds, "seed"), count(sets, "data set"),
                             qs(m_comparison->groups[*m_comparison->baseline].name), qs(m_view->test_sentence));
-    if (!m_view->reasons.empty()) text += tr(" No test on %1").arg(qs(m_view->reasons.front())) + (m_view->reasons.size() > 1 ? tr(" (and %1 more).").arg(m_view->reasons.size() - 1) : QStringLiteral("."));
+    if (!m_view->reasons.empty())
+        text += tr(" No test on %1").arg(qs(m_view->reasons.front())) +
+                (m_view->reasons.size() > 1 ? tr(" (and %1 more).").arg(m_view->reasons.size() - 1) : QStringLiteral("."));
     m_subtitle->setText(text);
 }
 
@@ -331,9 +351,11 @@ void ComparePage::exportTo(ComparisonLayout layout, TableFormat format) {
     dialog->setDefaultSuffix(ending);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QFileDialog::fileSelected, this, [this, text](const QString& file) {
-        ProjectSession::background([path = file.toStdString(), text] { write_file_atomic(path, text); })
-            .then(this, [this, file] { workspace().say(tr("Wrote %1").arg(file)); })
-            .onFailed([this](const std::exception& error) { showError(qs(std::string(error.what()))); });
+        ProjectSession::background([path = file.toStdString(), text] {
+            write_file_atomic(path, text);
+        }).then(this, [this, file] {
+              workspace().say(tr("Wrote %1").arg(file));
+          }).onFailed([this](const std::exception& error) { showError(qs(std::string(error.what()))); });
     });
     dialog->open();
 }
@@ -352,7 +374,8 @@ void ComparePage::restore(const QJsonObject& state) {
     m_baselineRun = state.value(QStringLiteral("baselineRun")).toString().toStdString();
     m_selectedSet = state.value(QStringLiteral("set")).toString();
     m_cards->choosePair(state.value(QStringLiteral("x")).toString(), state.value(QStringLiteral("y")).toString());
-    m_bar->restore(state.value(QStringLiteral("test")).toString(), state.value(QStringLiteral("value")).toInt(), state.value(QStringLiteral("published")).toString());
+    m_bar->restore(state.value(QStringLiteral("test")).toString(), state.value(QStringLiteral("value")).toInt(),
+                   state.value(QStringLiteral("published")).toString());
 }
 
 }  // namespace faceter::desktop

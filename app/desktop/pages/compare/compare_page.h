@@ -22,8 +22,8 @@ class DataTable;
 class EmptyState;
 class ErrorBar;
 
-/// Groups of runs against a baseline: a table of data sets, the test behind its stars, gains, wins, one group against another. The store is read on
-/// the store thread; tests run beside the interface, and a newer choice stops the one before.
+/// Groups of runs against a baseline: a table of data sets, the test behind its stars, gains, wins, one group against another. The store is
+/// read on the store thread; tests run beside the interface, and a newer choice stops the one before.
 class ComparePage : public Page {
     Q_OBJECT
   public:
@@ -63,7 +63,7 @@ class ComparePage : public Page {
 
     std::shared_ptr<const CompareData> m_data;
     std::shared_ptr<const ExampleScores> m_examples;
-    std::shared_ptr<const Comparison> m_comparison;   ///< m_data's with the chosen baseline
+    std::shared_ptr<const Comparison> m_comparison;  ///< m_data's with the chosen baseline
     std::shared_ptr<const ComparisonView> m_view;
     std::string m_baselineRun;
     std::vector<int> m_colours;
@@ -71,19 +71,19 @@ class ComparePage : public Page {
     std::stop_source m_stop;
     int m_generation = 0, m_dataGeneration = 0, m_pending = 0;
     bool m_examplesAsked = false;
-    int m_fittedWidth = 0;   ///< of the table
+    int m_fittedWidth = 0;  ///< of the table
 
     QStackedWidget* m_stack;
     EmptyState* m_empty;
     QLabel* m_subtitle;
     QLabel* m_busy;
-    QTimer* m_slow;   ///< what takes longer than this says that it goes on
+    QTimer* m_slow;  ///< what takes longer than this says that it goes on
     ErrorBar* m_error;
     CompareBar* m_bar;
     CompareModel* m_model;
     DataTable* m_table;
     CompareCards* m_cards;
-    QPointer<CompareInspector> m_inspector;   ///< the window's inspector holds it while the page is in front, and may go first
+    QPointer<CompareInspector> m_inspector;  ///< the window's inspector holds it while the page is in front, and may go first
 };
 
 }  // namespace faceter::desktop

@@ -13,7 +13,8 @@ Problem problemOf(std::string_view message, std::string_view file) {
         message.remove_prefix(file.size());
         for (std::size_t* number : {&problem.line, &problem.column}) {
             const std::size_t end = message.find(':', 1);
-            const auto value = message.starts_with(':') && end != std::string_view::npos ? parse_int(message.substr(1, end - 1)) : std::nullopt;
+            const auto value =
+                message.starts_with(':') && end != std::string_view::npos ? parse_int(message.substr(1, end - 1)) : std::nullopt;
             if (!value || *value < 0) break;
             *number = static_cast<std::size_t>(*value);
             message.remove_prefix(end);
@@ -65,7 +66,8 @@ CheckReport checkText(const std::string& text, const std::filesystem::path& file
         if (line.empty()) continue;
         Problem problem = problemOf(line, file.string());
         if (report.tree) problem.path = namedPath(*report.tree, problem.message);
-        if (report.tree && problem.path.empty() && problem.line > 0) problem.path = yaml_path_at(*report.tree, problem.line, problem.column);
+        if (report.tree && problem.path.empty() && problem.line > 0)
+            problem.path = yaml_path_at(*report.tree, problem.line, problem.column);
         report.problems.push_back(std::move(problem));
     }
     return report;

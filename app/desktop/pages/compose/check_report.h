@@ -11,17 +11,17 @@ namespace faceter::desktop {
 
 /// Something that is wrong with the experiment, at a place of its text and at a setting.
 struct Problem {
-    std::size_t line = 0, column = 0;   ///< from 1; 0: of the whole file
-    std::string message;                ///< without the place
-    YamlPath path;                      ///< of the setting; empty: of the file
+    std::size_t line = 0, column = 0;  ///< from 1; 0: of the whole file
+    std::string message;               ///< without the place
+    YamlPath path;                     ///< of the setting; empty: of the file
 };
 
 /// What one look at the text told.
 struct CheckReport {
     int revision = 0;
-    std::shared_ptr<const YamlNode> tree;               ///< null: not valid YAML
+    std::shared_ptr<const YamlNode> tree;  ///< null: not valid YAML
     std::vector<Problem> problems;
-    std::shared_ptr<const Experiment> experiment;       ///< null where there are problems
+    std::shared_ptr<const Experiment> experiment;  ///< null where there are problems
 };
 
 /// Parses and checks an experiment as `faceter run` would (some milliseconds; for a background thread).

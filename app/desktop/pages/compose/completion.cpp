@@ -10,16 +10,26 @@ namespace {
 
 std::string typeText(const Field& field) {
     switch (field.type) {
-        case FieldType::boolean: return "true or false";
-        case FieldType::integer: return "whole number";
-        case FieldType::real: return "number";
-        case FieldType::text: return "text";
-        case FieldType::choice: return "one of " + join(field.choices, ", ");
-        case FieldType::path: return "file or folder, relative to the experiment file";
-        case FieldType::list: return "list";
-        case FieldType::map: return "map of names";
-        case FieldType::section: return "section";
-        case FieldType::any: return "value";
+        case FieldType::boolean:
+            return "true or false";
+        case FieldType::integer:
+            return "whole number";
+        case FieldType::real:
+            return "number";
+        case FieldType::text:
+            return "text";
+        case FieldType::choice:
+            return "one of " + join(field.choices, ", ");
+        case FieldType::path:
+            return "file or folder, relative to the experiment file";
+        case FieldType::list:
+            return "list";
+        case FieldType::map:
+            return "map of names";
+        case FieldType::section:
+            return "section";
+        case FieldType::any:
+            return "value";
     }
     return {};
 }
@@ -31,13 +41,19 @@ std::string rangeText(const Field& field) {
     return text;
 }
 
-bool matches(const std::string& candidate, const std::string& prefix) { return lowercase_ascii(candidate).starts_with(lowercase_ascii(prefix)); }
+bool matches(const std::string& candidate, const std::string& prefix) {
+    return lowercase_ascii(candidate).starts_with(lowercase_ascii(prefix));
+}
 
-bool isContainer(const Field& field) { return field.type == FieldType::section || field.type == FieldType::map || field.type == FieldType::list || field.type == FieldType::any; }
+bool isContainer(const Field& field) {
+    return field.type == FieldType::section || field.type == FieldType::map || field.type == FieldType::list ||
+           field.type == FieldType::any;
+}
 
 void addKeys(const Schema& schema, const YamlContext& context, Completions& out) {
     for (const Field& field : schema.fields)
-        if (!context.seen.contains(field.key) && matches(field.key, context.prefix)) out.items.push_back({field.key + (isContainer(field) ? ":" : ": "), field.description});
+        if (!context.seen.contains(field.key) && matches(field.key, context.prefix))
+            out.items.push_back({field.key + (isContainer(field) ? ":" : ": "), field.description});
 }
 
 std::vector<std::string> keysOf(const YamlNode* node) {
@@ -77,7 +93,8 @@ void addSweepKeys(const SchemaGuide& guide, const YamlContext& context, const Ya
         const auto field = guide.at(path, methods);
         if (!field || field->type != FieldType::section) return;
         for (const Field& inner : field->section->fields)
-            if (const std::string key = yaml_path_text(path) + "." + inner.key; !isContainer(inner) && inner.key != "method" && matches(key, context.prefix))
+            if (const std::string key = yaml_path_text(path) + "." + inner.key;
+                !isContainer(inner) && inner.key != "method" && matches(key, context.prefix))
                 out.items.push_back({key + ": [", inner.description});
     };
     for (const char* name : {"training", "objective", "curriculum"}) add({name});
@@ -95,7 +112,8 @@ Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuid
     const auto inFile = SchemaGuide::methodsIn(tree);
     const SchemaGuide::MethodAt methods = [&](const YamlPath& path) {
         const auto seen = context.seen.find("method");
-        const YamlPath holder = context.inValue && !context.path.empty() ? YamlPath(context.path.begin(), context.path.end() - 1) : context.path;
+        const YamlPath holder =
+            context.inValue && !context.path.empty() ? YamlPath(context.path.begin(), context.path.end() - 1) : context.path;
         return path == holder && seen != context.seen.end() && !seen->second.empty() ? seen->second : inFile(path);
     };
     const auto field = guide.at(context.path, methods);
@@ -107,7 +125,7 @@ Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuid
         addKeys(*field->section, context, out);
     else if (context.inValue && isItem && field->type == FieldType::section)
         addKeys(*field->section, context, out);
-    else if (context.inValue || isItem)   // "- lin" could become a key or a value; of a list of plain values it is one
+    else if (context.inValue || isItem)  // "- lin" could become a key or a value; of a list of plain values it is one
         addValues(*field, context, tree, out);
     return out;
 }

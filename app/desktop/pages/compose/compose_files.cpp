@@ -27,7 +27,8 @@ void ComposePage::open(const QString& file) {
 
 void ComposePage::askAboutChanges(const std::function<void()>& then) {
     if (!m_document.text().isModified()) return then();
-    auto* box = new QMessageBox(QMessageBox::Question, tr("Unsaved changes"), tr("The experiment has changes that are not saved."), QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Unsaved changes"), tr("The experiment has changes that are not saved."),
+                                QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
     box->setObjectName(QStringLiteral("unsavedDialog"));
     box->setTextFormat(Qt::PlainText);
     box->setAttribute(Qt::WA_DeleteOnClose);
@@ -42,12 +43,13 @@ void ComposePage::askAboutChanges(const std::function<void()>& then) {
 void ComposePage::load(const QString& file) {
     ++m_loading;
     ProjectSession::background([path = file.toStdString()] { return read_file(path, YamlLimits{}.bytes); })
-        .then(this, [this, file](const std::string& text) {
-            --m_loading;
-            m_error->setMessage({});
-            m_document.reset(QString::fromStdString(text), file);
-            m_disk->setKnown(DiskNotice::fingerprint(text));
-        })
+        .then(this,
+              [this, file](const std::string& text) {
+                  --m_loading;
+                  m_error->setMessage({});
+                  m_document.reset(QString::fromStdString(text), file);
+                  m_disk->setKnown(DiskNotice::fingerprint(text));
+              })
         .onFailed([this](const std::exception& error) {
             --m_loading;
             m_error->setMessage(QString::fromUtf8(error.what()));
@@ -86,14 +88,15 @@ void ComposePage::write(const QString& file, const std::function<void()>& then) 
         write_file_atomic(path, bytes);
         return true;
     })
-        .then(this, [this, file, text, then](bool) {
-            m_error->setMessage({});
-            if (m_document.plainText() == text) m_document.text().setModified(false);
-            m_document.setFile(file);
-            m_disk->setKnown(DiskNotice::fingerprint(text.toStdString()));
-            workspace().say(tr("%1 saved").arg(file));
-            if (then) then();
-        })
+        .then(this,
+              [this, file, text, then](bool) {
+                  m_error->setMessage({});
+                  if (m_document.plainText() == text) m_document.text().setModified(false);
+                  m_document.setFile(file);
+                  m_disk->setKnown(DiskNotice::fingerprint(text.toStdString()));
+                  workspace().say(tr("%1 saved").arg(file));
+                  if (then) then();
+              })
         .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }
 
@@ -113,11 +116,12 @@ void ComposePage::launchInto(const QString& folder, const std::shared_ptr<const 
         const Project made(path, true);
         return true;
     })
-        .then(this, [this, folder, experiment](bool) {
-            rememberProject(folder);
-            workspace().openProject(folder.toStdString());
-            workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
-        })
+        .then(this,
+              [this, folder, experiment](bool) {
+                  rememberProject(folder);
+                  workspace().openProject(folder.toStdString());
+                  workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
+              })
         .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }
 

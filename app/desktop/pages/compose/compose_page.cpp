@@ -33,14 +33,29 @@ namespace {
 constexpr int draft_ms = 2000;
 constexpr const char* settings_key = "pages/compose";
 
-const PageRegistration registration{{QStringLiteral("compose"), QStringLiteral("Compose"), 1, false, [](Workspace& workspace) { return new ComposePage(workspace); }}};
+const PageRegistration registration{
+    {QStringLiteral("compose"), QStringLiteral("Compose"), 1, false, [](Workspace& workspace) { return new ComposePage(workspace); }}};
 
 }  // namespace
 
 ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
-    : Page(workspace, parent), m_document(this), m_name(new ElidedLabel({}, Qt::ElideMiddle)), m_error(new ErrorBar), m_disk(new DiskNotice(m_document)), m_form(new FormPanel(m_document)), m_editor(new YamlEditor(m_document)),
-      m_centre(new QSplitter(Qt::Horizontal)), m_vertical(new QSplitter(Qt::Vertical)), m_tabs(new QTabWidget), m_problems(new QListView), m_problemModel(new ProblemModel(this)),
-      m_runs(new DataTable), m_runModel(new RunListModel(this)), m_preview(new PreviewPanel(m_document)), m_estimate(new EstimatePanel(m_document)), m_launch(new LaunchBar(m_document)) {
+    : Page(workspace, parent),
+      m_document(this),
+      m_name(new ElidedLabel({}, Qt::ElideMiddle)),
+      m_error(new ErrorBar),
+      m_disk(new DiskNotice(m_document)),
+      m_form(new FormPanel(m_document)),
+      m_editor(new YamlEditor(m_document)),
+      m_centre(new QSplitter(Qt::Horizontal)),
+      m_vertical(new QSplitter(Qt::Vertical)),
+      m_tabs(new QTabWidget),
+      m_problems(new QListView),
+      m_problemModel(new ProblemModel(this)),
+      m_runs(new DataTable),
+      m_runModel(new RunListModel(this)),
+      m_preview(new PreviewPanel(m_document)),
+      m_estimate(new EstimatePanel(m_document)),
+      m_launch(new LaunchBar(m_document)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 12, 16, 12);
     layout->setSpacing(8);
@@ -167,7 +182,9 @@ void ComposePage::buildShortcuts() {
     add(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), [this] { saveAs(); });
 }
 
-bool ComposePage::isReady() const { return m_loading == 0 && m_document.isChecked() && m_form->isBuilt() && !m_preview->isBusy() && !m_estimate->isBusy(); }
+bool ComposePage::isReady() const {
+    return m_loading == 0 && m_document.isChecked() && m_form->isBuilt() && !m_preview->isBusy() && !m_estimate->isBusy();
+}
 
 void ComposePage::takeReport() {
     const CheckReport& report = m_document.report();
@@ -225,6 +242,8 @@ void ComposePage::restore(const QJsonObject& state) {
 }
 
 /// A draft survives a crash as well, not only closing the window.
-void ComposePage::keepDraft() { QSettings().setValue(QString::fromLatin1(settings_key), QJsonDocument(state()).toJson(QJsonDocument::Compact)); }
+void ComposePage::keepDraft() {
+    QSettings().setValue(QString::fromLatin1(settings_key), QJsonDocument(state()).toJson(QJsonDocument::Compact));
+}
 
 }  // namespace faceter::desktop

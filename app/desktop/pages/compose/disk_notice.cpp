@@ -14,12 +14,16 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int pause_ms = 200;   // who writes in several parts is given the time
+constexpr int pause_ms = 200;  // who writes in several parts is given the time
 
 }  // namespace
 
 DiskNotice::DiskNotice(ExperimentDocument& document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_text(new ElidedLabel({}, Qt::ElideMiddle)), m_reload(new QPushButton(tr("Reload"))), m_keep(new QPushButton(tr("Keep mine"))) {
+    : QWidget(parent),
+      m_document(document),
+      m_text(new ElidedLabel({}, Qt::ElideMiddle)),
+      m_reload(new QPushButton(tr("Reload"))),
+      m_keep(new QPushButton(tr("Keep mine"))) {
     setObjectName(QStringLiteral("diskNotice"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -73,21 +77,22 @@ DiskNotice::Found DiskNotice::read(const QString& file) {
     try {
         return {true, read_file(file.toStdString(), YamlLimits{}.bytes)};
     } catch (const std::exception&) {
-        return {QFileInfo::exists(file), {}};   // there, but no experiment any more: too large, a folder
+        return {QFileInfo::exists(file), {}};  // there, but no experiment any more: too large, a folder
     }
 }
 
 void DiskNotice::look() {
     if (m_looking || m_known.isEmpty() || m_document.file().isEmpty()) return;
     m_looking = true;
-    ProjectSession::background([file = m_document.file()] { return read(file); })
-        .then(this, [this, generation = m_generation](const Found& found) {
-            m_looking = false;
-            if (generation == m_generation)
-                take(found);
-            else
-                look();   // it was read or written here meanwhile
-        });
+    ProjectSession::background([file = m_document.file()] {
+        return read(file);
+    }).then(this, [this, generation = m_generation](const Found& found) {
+        m_looking = false;
+        if (generation == m_generation)
+            take(found);
+        else
+            look();  // it was read or written here meanwhile
+    });
 }
 
 void DiskNotice::take(const Found& found) {
@@ -95,14 +100,17 @@ void DiskNotice::take(const Found& found) {
     m_found = found;
     if (found.there && !m_watcher.files().contains(m_document.file())) m_watcher.addPath(m_document.file());
     const QString name = QDir::toNativeSeparators(m_document.file());
-    m_text->setFullText(found.there ? tr("%1 was changed by another program.").arg(name) : tr("%1 is gone; saving writes it again.").arg(name));
+    m_text->setFullText(found.there ? tr("%1 was changed by another program.").arg(name)
+                                    : tr("%1 is gone; saving writes it again.").arg(name));
     m_reload->setVisible(found.there);
     setVisible(!found.there || fingerprint(found.bytes) != m_known);
 }
 
 /// What lies there now: it may have been half written when it was noticed.
 void DiskNotice::reload() {
-    ProjectSession::background([file = m_document.file()] { return read(file); }).then(this, [this, generation = m_generation](const Found& found) {
+    ProjectSession::background([file = m_document.file()] {
+        return read(file);
+    }).then(this, [this, generation = m_generation](const Found& found) {
         if (!found.there || generation != m_generation) return look();
         m_document.reload(QString::fromStdString(found.bytes));
         setKnown(fingerprint(found.bytes));

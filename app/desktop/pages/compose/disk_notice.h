@@ -11,8 +11,8 @@ namespace faceter::desktop {
 
 class ElidedLabel;
 
-/// Notices that somebody else wrote the file that is being edited, and offers to reload it or to keep what is here. Told by the file system, and looked
-/// at anew when the window comes back to the front (of another machine's changes no file system tells).
+/// Notices that somebody else wrote the file that is being edited, and offers to reload it or to keep what is here. Told by the file
+/// system, and looked at anew when the window comes back to the front (of another machine's changes no file system tells).
 class DiskNotice : public QWidget {
     Q_OBJECT
   public:
@@ -44,7 +44,7 @@ class DiskNotice : public QWidget {
     QPushButton* m_keep;
     QString m_known;
     Found m_found;
-    int m_generation = 0;   ///< of what is known
+    int m_generation = 0;  ///< of what is known
     bool m_looking = false;
 };
 

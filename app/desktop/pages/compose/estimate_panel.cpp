@@ -12,7 +12,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr std::size_t most_groups = 12;   // each takes some seconds; further ones are like these
+constexpr std::size_t most_groups = 12;  // each takes some seconds; further ones are like these
 constexpr int probe_steps = 4;
 
 double secondsOf(const Json& answer) { return answer.at("seconds").get<double>(); }
@@ -46,16 +46,21 @@ void addRow(Table& table, const std::string& name, int runs, const Json& answer)
         steps += stage.at("steps").get<double>();
         step = std::max(step, stage.at("seconds_per_step").get<double>());
     }
-    table.add_row({Cell::of(name), Cell::of(static_cast<double>(runs)), Cell::of(answer.at("total_parameters").get<double>()), Cell::of(answer.at("active_parameters").get<double>()),
-                   Cell::of(steps), Cell::of(durationOrDash(step)), Cell::of(durationOrDash(trainingSeconds(answer))), Cell::of(durationOrDash(answer.at("evaluation").at("seconds").get<double>())),
+    table.add_row({Cell::of(name), Cell::of(static_cast<double>(runs)), Cell::of(answer.at("total_parameters").get<double>()),
+                   Cell::of(answer.at("active_parameters").get<double>()), Cell::of(steps), Cell::of(durationOrDash(step)),
+                   Cell::of(durationOrDash(trainingSeconds(answer))),
+                   Cell::of(durationOrDash(answer.at("evaluation").at("seconds").get<double>())),
                    Cell::of(bytesText(answer.at("memory_bytes").get<qint64>()).toStdString())});
 }
 
 }  // namespace
 
 EstimatePanel::EstimatePanel(ExperimentDocument& document, QWidget* parent)
-    : WorkerPanel(document, tr("Estimate"), tr("Tries a few real steps of each variant and tells parameters, steps, memory and time."), parent),
-      m_total(plainLabel()), m_table(new DataTable), m_model(new TableModel(this)) {
+    : WorkerPanel(document, tr("Estimate"), tr("Tries a few real steps of each variant and tells parameters, steps, memory and time."),
+                  parent),
+      m_total(plainLabel()),
+      m_table(new DataTable),
+      m_model(new TableModel(this)) {
     setObjectName(QStringLiteral("estimatePanel"));
     askButton()->setObjectName(QStringLiteral("estimate"));
     cancelButton()->setObjectName(QStringLiteral("cancelEstimate"));
@@ -116,9 +121,10 @@ void EstimatePanel::show() {
     m_model->setTable(std::move(table));
     m_table->fitColumns(220);
     if (!any) return;
-    QString text = tr("%1 runs one after another: about %2, up to %3 of memory (%4 are free). The time of evaluation is that of embedding its texts.")
-                       .arg(runs)
-                       .arg(durationText(seconds), bytesText(memory), bytesText(available));
+    QString text =
+        tr("%1 runs one after another: about %2, up to %3 of memory (%4 are free). The time of evaluation is that of embedding its texts.")
+            .arg(runs)
+            .arg(durationText(seconds), bytesText(memory), bytesText(available));
     if (memory > available) text += tr(" That is more than is free: take a smaller batch or a gradient cache.");
     m_total->setText(text);
 }

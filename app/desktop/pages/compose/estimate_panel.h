@@ -20,7 +20,7 @@ class EstimatePanel : public WorkerPanel {
         QString name;
         Json settings;
         int runs = 0;
-        Json answer;   // null: not yet
+        Json answer;  // null: not yet
     };
     void ask(const Experiment& experiment) override;
     bool hasAnswer() const override { return !m_groups.empty(); }

@@ -49,32 +49,51 @@ QVariant ExampleModel::data(const QModelIndex& index, int wanted) const {
     const Row& row = m_rows[static_cast<std::size_t>(index.row())];
     if (wanted == instruction_role) return row.instruction;
     if (wanted == cut_role) return row.cut;
-    if (wanted == Qt::TextAlignmentRole) return QVariant::fromValue(Qt::Alignment((index.column() == number || index.column() == tokens ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-    if (wanted == Qt::ForegroundRole && index.column() == tokens && row.keptTokens < row.numTokens) return Theme::instance().colours().warning;
+    if (wanted == Qt::TextAlignmentRole)
+        return QVariant::fromValue(
+            Qt::Alignment((index.column() == number || index.column() == tokens ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+    if (wanted == Qt::ForegroundRole && index.column() == tokens && row.keptTokens < row.numTokens)
+        return Theme::instance().colours().warning;
     if (wanted == Qt::ToolTipRole && index.column() == text)
-        return QStringLiteral("<p>%1</p><p><b>%2</b> %3</p>").arg((row.instruction + row.text).left(most_hover_characters).toHtmlEscaped(), tr("Tokens:"), row.pieces.left(most_hover_characters).toHtmlEscaped());
+        return QStringLiteral("<p>%1</p><p><b>%2</b> %3</p>")
+            .arg((row.instruction + row.text).left(most_hover_characters).toHtmlEscaped(), tr("Tokens:"),
+                 row.pieces.left(most_hover_characters).toHtmlEscaped());
     if (wanted != Qt::DisplayRole) return {};
     switch (index.column()) {
-        case number: return row.first ? QString::number(row.example) : QString();
-        case role: return row.role;
-        case text: return row.instruction + row.text;
-        case tokens: return row.keptTokens < row.numTokens ? tr("%1 of %2").arg(row.keptTokens).arg(row.numTokens) : QString::number(row.numTokens);
-        case label: return row.label;
-        default: return {};
+        case number:
+            return row.first ? QString::number(row.example) : QString();
+        case role:
+            return row.role;
+        case text:
+            return row.instruction + row.text;
+        case tokens:
+            return row.keptTokens < row.numTokens ? tr("%1 of %2").arg(row.keptTokens).arg(row.numTokens) : QString::number(row.numTokens);
+        case label:
+            return row.label;
+        default:
+            return {};
     }
 }
 
 QVariant ExampleModel::headerData(int section, Qt::Orientation orientation, int wanted) const {
     if (orientation != Qt::Horizontal) return {};
-    if (wanted == Qt::TextAlignmentRole) return QVariant::fromValue(Qt::Alignment((section == number || section == tokens ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+    if (wanted == Qt::TextAlignmentRole)
+        return QVariant::fromValue(
+            Qt::Alignment((section == number || section == tokens ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     if (wanted != Qt::DisplayRole) return {};
     switch (section) {
-        case number: return tr("no.");
-        case role: return tr("role");
-        case text: return tr("text as the model sees it");
-        case tokens: return tr("tokens");
-        case label: return tr("label");
-        default: return {};
+        case number:
+            return tr("no.");
+        case role:
+            return tr("role");
+        case text:
+            return tr("text as the model sees it");
+        case tokens:
+            return tr("tokens");
+        case label:
+            return tr("label");
+        default:
+            return {};
     }
 }
 

@@ -25,7 +25,7 @@ class ExampleModel : public QAbstractTableModel {
         int example = 0;
         bool first = false;
         QString role, instruction, text, label, pieces;
-        int cut = -1;   // characters of the text that reach the model; -1: all
+        int cut = -1;  // characters of the text that reach the model; -1: all
         int numTokens = 0, keptTokens = 0;
     };
     std::vector<Row> m_rows;

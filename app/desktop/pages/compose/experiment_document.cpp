@@ -29,11 +29,12 @@ ExperimentDocument::ExperimentDocument(QObject* parent) : QObject(parent), m_tex
         changed();
     });
     ProjectSession::background([] { return std::make_shared<const SchemaGuide>(Catalogue::load(plugin_folders())); })
-        .then(this, [this](const std::shared_ptr<const SchemaGuide>& guide) {
-            m_guide = guide;
-            Q_EMIT guideLoaded();
-            check();
-        })
+        .then(this,
+              [this](const std::shared_ptr<const SchemaGuide>& guide) {
+                  m_guide = guide;
+                  Q_EMIT guideLoaded();
+                  check();
+              })
         .onFailed([this](const std::exception& error) { Q_EMIT refused(QString::fromUtf8(error.what())); });
 }
 
@@ -103,7 +104,9 @@ void ExperimentDocument::take(const CheckReport& report) {
 }
 
 void ExperimentDocument::apply(const TextEdit& edit, const std::string& whole, bool joinPrevious) {
-    const auto position = [&](std::size_t byte) { return static_cast<int>(QString::fromUtf8(whole.data(), static_cast<qsizetype>(byte)).size()); };
+    const auto position = [&](std::size_t byte) {
+        return static_cast<int>(QString::fromUtf8(whole.data(), static_cast<qsizetype>(byte)).size());
+    };
     QTextCursor cursor(m_text);
     cursor.setPosition(position(edit.begin));
     cursor.setPosition(position(edit.end), QTextCursor::KeepAnchor);
@@ -140,7 +143,7 @@ bool ExperimentDocument::has(const YamlPath& path) const {
     try {
         return yaml_at(parse_yaml(bytes(), "experiment"), path) != nullptr;
     } catch (const std::exception&) {
-        return false;   // no YAML: nothing in it can be changed by the form
+        return false;  // no YAML: nothing in it can be changed by the form
     }
 }
 

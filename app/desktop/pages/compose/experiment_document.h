@@ -8,8 +8,8 @@
 
 namespace faceter::desktop {
 
-/// The experiment that is being composed: its text, which editor and form change alike (one undo stack), its file, and what is wrong with it, looked at
-/// in a background thread a moment after each change.
+/// The experiment that is being composed: its text, which editor and form change alike (one undo stack), its file, and what is wrong with
+/// it, looked at in a background thread a moment after each change.
 class ExperimentDocument : public QObject {
     Q_OBJECT
   public:

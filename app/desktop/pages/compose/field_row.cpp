@@ -21,7 +21,9 @@ namespace {
 
 constexpr int label_width = 104;
 
-QString htmlOf(const std::string& text) { return QStringLiteral("<p style='white-space:pre-wrap'>") + qs(text).toHtmlEscaped() + QStringLiteral("</p>"); }
+QString htmlOf(const std::string& text) {
+    return QStringLiteral("<p style='white-space:pre-wrap'>") + qs(text).toHtmlEscaped() + QStringLiteral("</p>");
+}
 
 QString spoken(const std::string& key) { return qs(key).replace(QLatin1Char('_'), QLatin1Char(' ')); }
 
@@ -33,7 +35,8 @@ QString shownText(const YamlNode& node) {
     if (node.kind == YamlNode::Kind::scalar) return qs(node.text);
     if (node.kind == YamlNode::Kind::map) return qs(yaml_inline(yaml_to_json(node)));
     QStringList parts;
-    for (const YamlNode& item : node.items) parts << (item.kind == YamlNode::Kind::scalar ? qs(item.text) : qs(yaml_inline(yaml_to_json(item))));
+    for (const YamlNode& item : node.items)
+        parts << (item.kind == YamlNode::Kind::scalar ? qs(item.text) : qs(yaml_inline(yaml_to_json(item))));
     return parts.join(QStringLiteral(", "));
 }
 
@@ -68,7 +71,7 @@ FieldRow::FieldRow(FormContext& context, YamlPath path, Field field, QWidget* pa
         browse->setAccessibleName(tr("Choose a file or folder"));
         browse->setObjectName(QStringLiteral("browse:") + qs(yaml_path_text(m_path)));
         browse->setPopupMode(QToolButton::InstantPopup);
-        auto* menu = new QMenu(browse);   // no dialog of Qt offers both
+        auto* menu = new QMenu(browse);  // no dialog of Qt offers both
         menu->addAction(tr("A file…"), this, [this] { choosePath(false); })->setObjectName(QStringLiteral("chooseFile"));
         menu->addAction(tr("A folder…"), this, [this] { choosePath(true); })->setObjectName(QStringLiteral("chooseFolder"));
         browse->setMenu(menu);
@@ -91,7 +94,8 @@ void FieldRow::buildChoice() {
     m_combo = new QComboBox;
     m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_combo->setMinimumContentsLength(6);
-    m_combo->addItem(m_field.required ? tr("choose…") : qs(defaultText(m_field)) + (defaultText(m_field) == "not set" ? QString() : tr(" (default)")));
+    m_combo->addItem(m_field.required ? tr("choose…")
+                                      : qs(defaultText(m_field)) + (defaultText(m_field) == "not set" ? QString() : tr(" (default)")));
     std::vector<std::string> choices = m_field.choices;
     if (m_field.type == FieldType::boolean) choices = {"true", "false"};
     for (const std::string& one : choices) m_combo->addItem(qs(one), qs(one));
@@ -109,7 +113,8 @@ void FieldRow::buildLine() {
 void FieldRow::choosePath(bool folder) {
     const QString file = m_context.document.file();
     const QString base = file.isEmpty() ? QDir::homePath() : QFileInfo(file).absolutePath();
-    auto* dialog = new QFileDialog(this, folder ? tr("Choose a folder") : tr("Choose a file"), QFileInfo(QDir(base), m_line->text()).absolutePath());
+    auto* dialog =
+        new QFileDialog(this, folder ? tr("Choose a folder") : tr("Choose a file"), QFileInfo(QDir(base), m_line->text()).absolutePath());
     dialog->setObjectName(QStringLiteral("pathDialog"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
@@ -174,7 +179,7 @@ void FieldRow::refresh() {
     }
     if (m_combo) {
         int index = node ? m_combo->findData(text) : 0;
-        if (index < 0) {   // a value that is none: shown as it is, with its problem below
+        if (index < 0) {  // a value that is none: shown as it is, with its problem below
             m_combo->addItem(text, text);
             index = m_combo->count() - 1;
         }
@@ -196,7 +201,8 @@ void FieldRow::showProblem() {
 }
 
 bool FieldRow::matches(const QString& filter) const {
-    return spoken(m_field.key).contains(filter, Qt::CaseInsensitive) || qs(m_field.key).contains(filter, Qt::CaseInsensitive) || qs(m_field.description).contains(filter, Qt::CaseInsensitive);
+    return spoken(m_field.key).contains(filter, Qt::CaseInsensitive) || qs(m_field.key).contains(filter, Qt::CaseInsensitive) ||
+           qs(m_field.description).contains(filter, Qt::CaseInsensitive);
 }
 
 bool FieldRow::eventFilter(QObject* watched, QEvent* event) {

@@ -9,8 +9,8 @@ class QLineEdit;
 
 namespace faceter::desktop {
 
-/// One setting of the form: its name, the control that its type asks for, its unit, and what is wrong with it. What the file does not say shows the
-/// default as a placeholder; clearing a control takes the setting out of the file.
+/// One setting of the form: its name, the control that its type asks for, its unit, and what is wrong with it. What the file does not say
+/// shows the default as a placeholder; clearing a control takes the setting out of the file.
 class FieldRow : public QWidget {
     Q_OBJECT
   public:

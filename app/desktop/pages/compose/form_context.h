@@ -7,7 +7,7 @@ namespace faceter::desktop {
 /// What every part of the form looks at.
 struct FormContext {
     ExperimentDocument& document;
-    std::vector<Problem> problems;   ///< of the newest look
+    std::vector<Problem> problems;  ///< of the newest look
 
     const YamlNode* node(const YamlPath& path) const { return document.tree() ? yaml_at(*document.tree(), path) : nullptr; }
     std::optional<Field> field(const YamlPath& path) const {

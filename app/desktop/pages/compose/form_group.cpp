@@ -32,14 +32,22 @@ QString spoken(const std::string& key) {
 
 QString itemTitle(const YamlNode* node, std::size_t index) {
     for (const char* key : {"name", "method", "view", "path"})
-        if (const YamlNode* named = node && node->kind == YamlNode::Kind::map ? node->find(key) : nullptr; named && !named->text.empty()) return qs(named->text);
+        if (const YamlNode* named = node && node->kind == YamlNode::Kind::map ? node->find(key) : nullptr; named && !named->text.empty())
+            return qs(named->text);
     return QString::number(index + 1);
 }
 
 }  // namespace
 
 FormGroup::FormGroup(FormContext& context, YamlPath path, const QString& title, int depth, QWidget* parent)
-    : QWidget(parent), m_context(context), m_path(std::move(path)), m_depth(depth), m_header(new QToolButton), m_summary(new ElidedLabel), m_body(new QWidget), m_bodyLayout(new QVBoxLayout(m_body)) {
+    : QWidget(parent),
+      m_context(context),
+      m_path(std::move(path)),
+      m_depth(depth),
+      m_header(new QToolButton),
+      m_summary(new ElidedLabel),
+      m_body(new QWidget),
+      m_bodyLayout(new QVBoxLayout(m_body)) {
     setObjectName(QStringLiteral("group:") + qs(yaml_path_text(m_path)));
     buildHeader(title);
     m_body->hide();
@@ -91,7 +99,8 @@ void FormGroup::buildHeader(const QString& title) {
     m_bodyLayout->setSpacing(4);
     outer->addWidget(m_body);
     connect(m_header, &QToolButton::clicked, this, [this] { setOpen(!m_open); });
-    if (const auto field = m_context.field(m_path)) m_header->setToolTip(qs(describeField(*field)).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
+    if (const auto field = m_context.field(m_path))
+        m_header->setToolTip(qs(describeField(*field)).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
 }
 
 void FormGroup::setOpen(bool open) {
@@ -110,7 +119,9 @@ QList<FormGroup::Part> FormGroup::parts() const {
         const auto inner = m_context.field(path);
         if (!inner) return;
         const bool group = holdsOthers(*inner);
-        parts.append({path, title, group, yaml_path_text(path) + (group ? "{" : "=") + (group ? "" : std::to_string(static_cast<int>(inner->type)) + join(inner->choices, ","))});
+        parts.append({path, title, group,
+                      yaml_path_text(path) + (group ? "{" : "=") +
+                          (group ? "" : std::to_string(static_cast<int>(inner->type)) + join(inner->choices, ","))});
     };
     if (field->type == FieldType::section)
         for (const Field& inner : field->section->fields) add(deeper(m_path, inner.key), spoken(inner.key));
@@ -146,7 +157,7 @@ void FormGroup::rebuild(const QList<Part>& now) {
     while (QLayoutItem* item = m_bodyLayout->takeAt(0)) {
         if (item->widget()) {
             item->widget()->hide();
-            item->widget()->deleteLater();   // the change may come from one of them
+            item->widget()->deleteLater();  // the change may come from one of them
         }
         delete item;
     }
@@ -176,7 +187,9 @@ void FormGroup::addButtons() {
     const auto field = m_context.field(m_path);
     if (!field || (field->type != FieldType::map && field->type != FieldType::list)) return;
     const QString key = m_path.empty() ? QString() : spoken(m_path.back().key);
-    const QString what = isSweep(m_path) ? tr("Add a setting to vary…") : field->type == FieldType::map ? tr("Add to %1…").arg(key) : tr("Add to %1").arg(key);
+    const QString what = isSweep(m_path)                 ? tr("Add a setting to vary…")
+                         : field->type == FieldType::map ? tr("Add to %1…").arg(key)
+                                                         : tr("Add to %1").arg(key);
     auto* button = new QPushButton(what);
     button->setProperty("link", true);
     button->setObjectName(QStringLiteral("add:") + qs(yaml_path_text(m_path)));
@@ -210,7 +223,8 @@ void FormGroup::add() {
     if (isSweep(m_path)) {
         const std::string nothing = "sweep:\n  ";
         QStringList keys;
-        for (const Completion& one : completeAt(nothing, nothing.size(), *m_context.document.guide(), m_context.document.tree()).items) keys << qs(one.text).section(QLatin1Char(':'), 0, 0);
+        for (const Completion& one : completeAt(nothing, nothing.size(), *m_context.document.guide(), m_context.document.tree()).items)
+            keys << qs(one.text).section(QLatin1Char(':'), 0, 0);
         dialog->setComboBoxEditable(true);
         dialog->setComboBoxItems(keys);
     }
@@ -229,7 +243,8 @@ void FormGroup::rename() {
     dialog->setLabelText(tr("Name"));
     dialog->setTextValue(qs(m_path.back().key));
     connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& name) {
-        if (!name.trimmed().isEmpty() && name.trimmed() != qs(m_path.back().key)) m_context.document.rename(m_path, name.trimmed().toStdString());
+        if (!name.trimmed().isEmpty() && name.trimmed() != qs(m_path.back().key))
+            m_context.document.rename(m_path, name.trimmed().toStdString());
     });
     dialog->open();
 }
@@ -249,7 +264,9 @@ QString FormGroup::summary() const {
         if (named)
             words << qs(entry.key);
         else if (entry.value.kind == YamlNode::Kind::scalar)
-            words << (entry.key == "method" || entry.key == "source" || entry.key == "type" || entry.key == "view" ? qs(entry.value.text) : spoken(entry.key) + QLatin1Char(' ') + qs(entry.value.text));
+            words << (entry.key == "method" || entry.key == "source" || entry.key == "type" || entry.key == "view"
+                          ? qs(entry.value.text)
+                          : spoken(entry.key) + QLatin1Char(' ') + qs(entry.value.text));
     }
     return words.join(QStringLiteral(" · "));
 }

@@ -11,8 +11,8 @@ namespace faceter::desktop {
 
 class FieldRow;
 
-/// A collapsible part of the form, made from a Field that holds others: a section's settings, a map's named entries, a list's items. What is in it is
-/// made when it is first opened, and anew when its parts change (a task more, another method).
+/// A collapsible part of the form, made from a Field that holds others: a section's settings, a map's named entries, a list's items. What
+/// is in it is made when it is first opened, and anew when its parts change (a task more, another method).
 class FormGroup : public QWidget {
     Q_OBJECT
   public:
@@ -36,7 +36,7 @@ class FormGroup : public QWidget {
         YamlPath path;
         QString title;
         bool group = false;
-        std::string signature;   // what must be the same for a widget to stay
+        std::string signature;  // what must be the same for a widget to stay
     };
     void buildHeader(const QString& title);
     QList<Part> parts() const;
@@ -49,7 +49,7 @@ class FormGroup : public QWidget {
     std::string newItem() const;
     QString summary() const;
     void showHeader();
-    bool isMember() const;   // of a map or list: can be removed
+    bool isMember() const;  // of a map or list: can be removed
 
     FormContext& m_context;
     YamlPath m_path;

@@ -51,7 +51,8 @@ void FormPanel::build() {
     for (const Field& field : m_context.document.guide()->root().section->fields) {
         const YamlPath path{field.key};
         const auto resolved = m_context.field(path);
-        const bool group = resolved->type == FieldType::section || resolved->type == FieldType::map || (resolved->type == FieldType::list && resolved->item->type == FieldType::any);
+        const bool group = resolved->type == FieldType::section || resolved->type == FieldType::map ||
+                           (resolved->type == FieldType::list && resolved->item->type == FieldType::any);
         if (group) {
             QString title = qs(field.key);
             title[0] = title[0].toUpper();
@@ -71,7 +72,10 @@ void FormPanel::refresh() {
     const CheckReport& report = m_context.document.report();
     m_context.problems = report.problems;
     const bool valid = report.tree != nullptr;
-    m_notice->setText(valid || report.problems.empty() ? QString() : tr("The text is not valid YAML (line %1); the form shows its last valid state.").arg(report.problems.front().line));
+    m_notice->setText(
+        valid || report.problems.empty()
+            ? QString()
+            : tr("The text is not valid YAML (line %1); the form shows its last valid state.").arg(report.problems.front().line));
     m_notice->setVisible(!m_notice->text().isEmpty());
     m_scroll->widget()->setEnabled(valid);
     if (m_groups.isEmpty()) return build();

@@ -16,7 +16,14 @@
 namespace faceter::desktop {
 
 LaunchBar::LaunchBar(ExperimentDocument& document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_summary(new ElidedLabel), m_smoke(new QCheckBox(tr("Trial run"))), m_where(new QComboBox), m_jobs(new QSpinBox), m_devices(new QSpinBox), m_launch(new QPushButton(tr("Launch"))) {
+    : QWidget(parent),
+      m_document(document),
+      m_summary(new ElidedLabel),
+      m_smoke(new QCheckBox(tr("Trial run"))),
+      m_where(new QComboBox),
+      m_jobs(new QSpinBox),
+      m_devices(new QSpinBox),
+      m_launch(new QPushButton(tr("Launch"))) {
     setObjectName(QStringLiteral("launchBar"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -77,7 +84,11 @@ void LaunchBar::setProfile(const QString& profile) {
 }
 
 void LaunchBar::lookForProfiles() {
-    ProjectSession::background([] { return profile_summaries(); }).then(this, [this](const std::vector<ProfileSummary>& profiles) { takeProfiles(profiles); }).onFailed([](const std::exception&) {});
+    ProjectSession::background([] {
+        return profile_summaries();
+    }).then(this, [this](const std::vector<ProfileSummary>& profiles) {
+          takeProfiles(profiles);
+      }).onFailed([](const std::exception&) {});
 }
 
 /// One that cannot be used is there, cannot be chosen, and says why.
@@ -89,7 +100,9 @@ void LaunchBar::takeProfiles(const std::vector<ProfileSummary>& profiles) {
         auto* model = qobject_cast<QStandardItemModel*>(m_where->model());
         for (const ProfileSummary& profile : profiles) {
             const bool usable = profile.error.empty();
-            m_where->addItem(usable ? tr("%1 · %2").arg(qs(profile.name), qs(profile.where)) : tr("%1 · cannot be used").arg(qs(profile.name)), qs(profile.name));
+            m_where->addItem(
+                usable ? tr("%1 · %2").arg(qs(profile.name), qs(profile.where)) : tr("%1 · cannot be used").arg(qs(profile.name)),
+                qs(profile.name));
             m_where->setItemData(m_where->count() - 1, qs(usable ? profile.description : profile.error).toHtmlEscaped(), Qt::ToolTipRole);
             model->item(m_where->count() - 1)->setEnabled(usable);
         }
@@ -119,7 +132,9 @@ void LaunchBar::refresh() {
     if (!report.experiment) {
         m_launch->setText(tr("Launch"));
         const std::size_t problems = report.problems.size();
-        summary->setFullText(problems == 0 ? tr("checking …") : problems == 1 ? tr("1 problem to mend before it can start") : tr("%1 problems to mend before it can start").arg(problems));
+        summary->setFullText(problems == 0   ? tr("checking …")
+                             : problems == 1 ? tr("1 problem to mend before it can start")
+                                             : tr("%1 problems to mend before it can start").arg(problems));
         return;
     }
     std::set<std::string> variants, points;
@@ -129,7 +144,9 @@ void LaunchBar::refresh() {
         if (!run.point.empty()) points.insert(run.point);
         seeds.insert(run.seed);
     }
-    const auto counted = [](std::size_t count, const QString& one, const QString& more) { return QString::number(count) + QLatin1Char(' ') + (count == 1 ? one : more); };
+    const auto counted = [](std::size_t count, const QString& one, const QString& more) {
+        return QString::number(count) + QLatin1Char(' ') + (count == 1 ? one : more);
+    };
     QStringList parts{counted(variants.size(), tr("variant"), tr("variants")), counted(seeds.size(), tr("seed"), tr("seeds"))};
     if (!points.empty()) parts << counted(points.size(), tr("sweep point"), tr("sweep points"));
     if (const QString profile = place().profile; !profile.isEmpty()) parts << tr("through %1").arg(profile);

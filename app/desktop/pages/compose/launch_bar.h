@@ -2,8 +2,8 @@
 #include <QWidget>
 
 #include "actions/run_actions.h"
-#include "pages/compose/experiment_document.h"
 #include "launch/profile.h"
+#include "pages/compose/experiment_document.h"
 
 class QCheckBox;
 class QComboBox;
@@ -43,7 +43,7 @@ class LaunchBar : public QWidget {
     QSpinBox* m_devices;
     QPushButton* m_launch;
     QString m_project;
-    QString m_wanted;   ///< profile that is to be chosen when it is found
+    QString m_wanted;  ///< profile that is to be chosen when it is found
 };
 
 }  // namespace faceter::desktop

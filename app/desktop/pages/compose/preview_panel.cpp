@@ -67,7 +67,12 @@ void fill(QComboBox* combo, const QStringList& texts, const QString& first) {
 
 PreviewPanel::PreviewPanel(ExperimentDocument& document, QWidget* parent)
     : WorkerPanel(document, tr("Show examples"), tr("Real examples with instruction, tokens and label, read by the live worker."), parent),
-      m_variant(new QComboBox), m_task(new QComboBox), m_list(new QListWidget), m_table(new DataTable), m_model(new ExampleModel(this)), m_lengths(new FigureView) {
+      m_variant(new QComboBox),
+      m_task(new QComboBox),
+      m_list(new QListWidget),
+      m_table(new DataTable),
+      m_model(new ExampleModel(this)),
+      m_lengths(new FigureView) {
     setObjectName(QStringLiteral("previewPanel"));
     askButton()->setObjectName(QStringLiteral("showExamples"));
     cancelButton()->setObjectName(QStringLiteral("cancelExamples"));
@@ -75,7 +80,8 @@ PreviewPanel::PreviewPanel(ExperimentDocument& document, QWidget* parent)
     m_variant->setAccessibleName(tr("Variant whose model sees the texts"));
     m_task->setObjectName(QStringLiteral("previewTask"));
     m_task->setAccessibleName(tr("Task"));
-    for (QWidget* widget : std::initializer_list<QWidget*>{secondaryLabel(tr("as")), m_variant, secondaryLabel(tr("sees")), m_task}) addToBar(widget);
+    for (QWidget* widget : std::initializer_list<QWidget*>{secondaryLabel(tr("as")), m_variant, secondaryLabel(tr("sees")), m_task})
+        addToBar(widget);
     auto* split = new QSplitter(Qt::Horizontal);
     split->setHandleWidth(1);
     m_list->setObjectName(QStringLiteral("previewSets"));
@@ -108,9 +114,11 @@ void PreviewPanel::takeExperiment(const Experiment& experiment) {
 
 void PreviewPanel::ask(const Experiment& experiment) {
     const std::string variant = m_variant->currentText().toStdString();
-    const auto named = std::find_if(experiment.runs().begin(), experiment.runs().end(), [&](const ResolvedRun& run) { return run.variant == variant; });
+    const auto named =
+        std::find_if(experiment.runs().begin(), experiment.runs().end(), [&](const ResolvedRun& run) { return run.variant == variant; });
     const ResolvedRun& chosen = named == experiment.runs().end() ? experiment.runs().front() : *named;
-    call(QStringLiteral("preview"), {{"settings", chosen.settings}, {"task", m_task->currentData().toString().toStdString()}}, {}, [this](const Json& answer) { show(answer); });
+    call(QStringLiteral("preview"), {{"settings", chosen.settings}, {"task", m_task->currentData().toString().toStdString()}}, {},
+         [this](const Json& answer) { show(answer); });
     setStatus(tr("starting the live worker"));
 }
 
@@ -120,8 +128,9 @@ void PreviewPanel::show(const Json& answer) {
     m_list->clear();
     for (const Json& set : m_sets) {
         const bool there = !set.contains("unavailable");
-        auto* item = new QListWidgetItem(qs(set.at("name").get<std::string>()) + QStringLiteral(" · ") + qs(set.at("use").get<std::string>()) +
-                                         (there ? QStringLiteral(" · ") + countText(set.at("size").get<qint64>()) : tr(" · not here")));
+        auto* item =
+            new QListWidgetItem(qs(set.at("name").get<std::string>()) + QStringLiteral(" · ") + qs(set.at("use").get<std::string>()) +
+                                (there ? QStringLiteral(" · ") + countText(set.at("size").get<qint64>()) : tr(" · not here")));
         item->setToolTip(item->text().toHtmlEscaped());
         m_list->addItem(item);
     }

@@ -46,7 +46,8 @@ ProjectDialog::ProjectDialog(const QString& experiment, QWidget* parent) : QDial
 
 QString ProjectDialog::folder() const {
     const QString path = m_folder->text().trimmed();
-    return QDir::cleanPath(path.startsWith(QStringLiteral("~/")) ? QDir::home().filePath(path.mid(2)) : QDir::home().absoluteFilePath(path));
+    return QDir::cleanPath(path.startsWith(QStringLiteral("~/")) ? QDir::home().filePath(path.mid(2))
+                                                                 : QDir::home().absoluteFilePath(path));
 }
 
 }  // namespace faceter::desktop

@@ -16,7 +16,8 @@ std::optional<ExtensionKind> kindOf(const std::string& key) {
 
 }  // namespace
 
-SchemaGuide::SchemaGuide(Catalogue catalogue) : m_catalogue(std::move(catalogue)), m_root(section("", experiment_schema(), "An experiment.")) {}
+SchemaGuide::SchemaGuide(Catalogue catalogue)
+    : m_catalogue(std::move(catalogue)), m_root(section("", experiment_schema(), "An experiment.")) {}
 
 SchemaGuide::MethodAt SchemaGuide::methodsIn(const YamlNode* root) {
     return [root](const YamlPath& path) {
@@ -48,13 +49,15 @@ Field SchemaGuide::resolved(const Field& field, const YamlPath& path, const Meth
     if (path.size() == 1 && (kind == ExtensionKind::curriculum || kind == ExtensionKind::objective))
         return methodSection(*kind, field, methodAt(path), kind == ExtensionKind::curriculum ? "task_aware" : "infonce");
     if (!kind && path.front().key != sweep_key) return field;
-    if (path.size() == 2 && (kind == ExtensionKind::variant || kind == ExtensionKind::analysis)) return methodSection(*kind, field, methodAt(path), "");
+    if (path.size() == 2 && (kind == ExtensionKind::variant || kind == ExtensionKind::analysis))
+        return methodSection(*kind, field, methodAt(path), "");
     if (path.size() != 1) return field;
     if (!kind) {
         Field axes = map(field.key, list("", text("", "", "A value."), "The values of one setting; one run for each."), field.description);
         return axes;
     }
-    return kind == ExtensionKind::analysis ? list(field.key, any("", "An analysis."), field.description) : map(field.key, any("", "A variant."), field.description);
+    return kind == ExtensionKind::analysis ? list(field.key, any("", "An analysis."), field.description)
+                                           : map(field.key, any("", "A variant."), field.description);
 }
 
 std::optional<Field> SchemaGuide::at(const YamlPath& path, const MethodAt& methodAt) const {

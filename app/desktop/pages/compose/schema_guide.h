@@ -7,8 +7,8 @@
 
 namespace faceter::desktop {
 
-/// What may stand at a place of an experiment file, from the core's schema and the plugins' manifests alone: the form, the completion and the hints
-/// ask here. Where a `method` decides, it is looked up.
+/// What may stand at a place of an experiment file, from the core's schema and the plugins' manifests alone: the form, the completion and
+/// the hints ask here. Where a `method` decides, it is looked up.
 class SchemaGuide {
   public:
     /// The method named at a path (the map that has the key `method`); empty: none yet.

@@ -3,7 +3,8 @@
 namespace faceter::desktop {
 
 /// What a new experiment begins with: a good first one on this machine's package index, short, with a line on each part.
-inline constexpr const char* template_text = R"(# A first experiment on this machine's own package index: does an instruction in front of the text help?
+inline constexpr const char* template_text =
+    R"(# A first experiment on this machine's own package index: does an instruction in front of the text help?
 name: first
 description: A plain and an instruction-conditioned encoder on descriptions of Debian packages
 

@@ -11,8 +11,16 @@
 namespace faceter::desktop {
 
 WorkerPanel::WorkerPanel(ExperimentDocument& document, const QString& ask, const QString& hint, QWidget* parent)
-    : QWidget(parent), m_document(document), m_hint(hint), m_ask(new QPushButton(ask)), m_cancel(new QPushButton(tr("Cancel"))), m_progress(new QProgressBar), m_status(new ElidedLabel), m_error(new ErrorBar),
-      m_bar(new QHBoxLayout), m_column(new QVBoxLayout(this)) {
+    : QWidget(parent),
+      m_document(document),
+      m_hint(hint),
+      m_ask(new QPushButton(ask)),
+      m_cancel(new QPushButton(tr("Cancel"))),
+      m_progress(new QProgressBar),
+      m_status(new ElidedLabel),
+      m_error(new ErrorBar),
+      m_bar(new QHBoxLayout),
+      m_column(new QVBoxLayout(this)) {
     m_column->setContentsMargins(0, 6, 0, 0);
     m_column->setSpacing(6);
     m_bar->setSpacing(8);
@@ -74,7 +82,8 @@ void WorkerPanel::call(const QString& method, const Json& params, const QString&
     m_call = WorkerClient::shared().request(method, params, [panel, what](const WorkerProgress& progress) {
         if (panel && panel->m_busy) panel->showProgress(what, progress);
     });
-    // onFailed comes last: Qt 6.4's lets a cancelled call without a result through as if it had ended well, and onCanceled behind it never hears of it.
+    // onFailed comes last: Qt 6.4's lets a cancelled call without a result through as if it had ended well, and onCanceled behind it never
+    // hears of it.
     m_call.then(this, [take = std::move(take)](const WorkerAnswer& answer) { take(*answer); })
         .onCanceled(this, [this] { finish(tr("cancelled")); })
         .onFailed(this, [this](const std::exception& error) {

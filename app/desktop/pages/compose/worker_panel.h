@@ -15,7 +15,8 @@ namespace faceter::desktop {
 class ElidedLabel;
 class ErrorBar;
 
-/// What a tab asks of the live worker: the button, how far it is, cancel, and the error where it happened. One question or several, one after another.
+/// What a tab asks of the live worker: the button, how far it is, cancel, and the error where it happened. One question or several, one
+/// after another.
 class WorkerPanel : public QWidget {
     Q_OBJECT
   public:

@@ -10,11 +10,11 @@ namespace {
 
 /// One open map or list: what was read of it so far.
 struct Level {
-    int indent = -1;      // of a block's keys or dashes; -1 in brackets
+    int indent = -1;  // of a block's keys or dashes; -1 in brackets
     bool flow = false, list = false;
-    std::size_t items = 0;                     // list: commas or dashes so far
-    std::string key;                           // map: the last key
-    bool valueOpen = false;                    // map: behind the colon of `key`
+    std::size_t items = 0;   // list: commas or dashes so far
+    std::string key;         // map: the last key
+    bool valueOpen = false;  // map: behind the colon of `key`
     std::map<std::string, std::string> seen;
 };
 
@@ -61,8 +61,10 @@ class Scanner {
         while (isDash()) {
             while (m_levels.size() > 1 && top().indent > column) m_levels.pop_back();
             // "key:" with its list's dashes at the same column.
-            if (!(top().list && top().indent == column)) m_levels.push_back({column, false, true, 0, "", false, {}});
-            else ++top().items;
+            if (!(top().list && top().indent == column))
+                m_levels.push_back({column, false, true, 0, "", false, {}});
+            else
+                ++top().items;
             ++m_at;
             while (m_at < m_text.size() && m_text[m_at] == ' ') ++m_at;
             column = static_cast<int>(m_at - begin);
@@ -72,7 +74,10 @@ class Scanner {
         openAt(column);
     }
 
-    bool isDash() const { return m_at < m_text.size() && m_text[m_at] == '-' && (m_at + 1 >= m_text.size() || m_text[m_at + 1] == ' ' || m_text[m_at + 1] == '\n'); }
+    bool isDash() const {
+        return m_at < m_text.size() && m_text[m_at] == '-' &&
+               (m_at + 1 >= m_text.size() || m_text[m_at + 1] == ' ' || m_text[m_at + 1] == '\n');
+    }
 
     bool looksLikeKey() const {
         const std::string_view rest = m_text.substr(m_at, m_text.find('\n', m_at) - m_at);
@@ -87,7 +92,8 @@ class Scanner {
         }
         const bool blank_before = m_at == 0 || m_text[m_at - 1] == ' ' || m_text[m_at - 1] == '\n';
         if (c == '#' && blank_before) return skipComment();
-        if (c == ':' && (m_at + 1 >= m_text.size() || m_text[m_at + 1] == ' ' || m_text[m_at + 1] == '\n' || m_text[m_at + 1] == '\r')) return takeKey();
+        if (c == ':' && (m_at + 1 >= m_text.size() || m_text[m_at + 1] == ' ' || m_text[m_at + 1] == '\n' || m_text[m_at + 1] == '\r'))
+            return takeKey();
         if (m_tokenBegin == m_at && (c == '{' || c == '[')) return open(c == '[');
         if (inFlow() && (c == ',' || c == '}' || c == ']')) return separate(c);
         ++m_at;
@@ -111,7 +117,8 @@ class Scanner {
     std::string token(std::size_t end) const {
         if (m_tokenBegin == std::string_view::npos || m_tokenBegin >= end) return {};
         std::string_view text = trim(m_text.substr(m_tokenBegin, end - m_tokenBegin));
-        if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front()) text = text.substr(1, text.size() - 2);
+        if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front())
+            text = text.substr(1, text.size() - 2);
         return std::string(text);
     }
 

@@ -36,7 +36,11 @@ class Gutter : public QWidget {
 }  // namespace
 
 YamlEditor::YamlEditor(ExperimentDocument& document, QWidget* parent)
-    : QPlainTextEdit(parent), m_document(document), m_gutter(new Gutter(this)), m_completer(new QCompleter(this)), m_completions(new QStandardItemModel(this)) {
+    : QPlainTextEdit(parent),
+      m_document(document),
+      m_gutter(new Gutter(this)),
+      m_completer(new QCompleter(this)),
+      m_completions(new QStandardItemModel(this)) {
     setObjectName(QStringLiteral("yamlEditor"));
     setAccessibleName(tr("Experiment as YAML"));
     setDocument(&document.text());
@@ -46,7 +50,8 @@ YamlEditor::YamlEditor(ExperimentDocument& document, QWidget* parent)
     m_completer->setWidget(this);
     m_completer->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
     m_completer->popup()->setObjectName(QStringLiteral("completions"));
-    connect(m_completer, qOverload<const QModelIndex&>(&QCompleter::activated), this, [this](const QModelIndex& index) { insertCompletion(index.data(insert_role).toString()); });
+    connect(m_completer, qOverload<const QModelIndex&>(&QCompleter::activated), this,
+            [this](const QModelIndex& index) { insertCompletion(index.data(insert_role).toString()); });
     connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { setViewportMargins(gutterWidth(), 0, 0, 0); });
     connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
         if (dy)
@@ -64,7 +69,8 @@ void YamlEditor::dress() {
     font.setPixelSize(12);
     setFont(font);
     m_gutter->setFont(font);
-    setStyleSheet(QStringLiteral("QPlainTextEdit { font-family: '%1'; font-size: 12px; border-radius: 0px; padding: 0px; }").arg(font.family()));
+    setStyleSheet(
+        QStringLiteral("QPlainTextEdit { font-family: '%1'; font-size: 12px; border-radius: 0px; padding: 0px; }").arg(font.family()));
     setTabStopDistance(2 * fontMetrics().horizontalAdvance(QLatin1Char(' ')));
     setViewportMargins(gutterWidth(), 0, 0, 0);
     update();
@@ -92,10 +98,12 @@ void YamlEditor::paintGutter(QPaintEvent* event) {
     for (; block.isValid() && top <= event->rect().bottom(); block = block.next()) {
         const double height = blockBoundingRect(block).height();
         bool wrong = false;
-        for (const Problem& problem : m_document.report().problems) wrong = wrong || static_cast<int>(problem.line) == block.blockNumber() + 1;
+        for (const Problem& problem : m_document.report().problems)
+            wrong = wrong || static_cast<int>(problem.line) == block.blockNumber() + 1;
         if (wrong) painter.fillRect(QRectF(0, top + 1, 3, height - 2), colours.error);
         painter.setPen(wrong ? colours.error : block.blockNumber() == current ? colours.text : colours.secondary);
-        painter.drawText(QRectF(0, top, m_gutter->width() - 7, height), Qt::AlignRight | Qt::AlignVCenter, QString::number(block.blockNumber() + 1));
+        painter.drawText(QRectF(0, top, m_gutter->width() - 7, height), Qt::AlignRight | Qt::AlignVCenter,
+                         QString::number(block.blockNumber() + 1));
         top += height;
     }
 }
@@ -206,7 +214,8 @@ void YamlEditor::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Backtab) return indent(-1);
     if (event->key() == Qt::Key_Return && event->modifiers() == Qt::NoModifier) return breakLine();
     QPlainTextEdit::keyPressEvent(event);
-    const bool typed = !event->text().isEmpty() && event->text().front().isPrint() && !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
+    const bool typed =
+        !event->text().isEmpty() && event->text().front().isPrint() && !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
     if (typed || (open && event->key() == Qt::Key_Backspace))
         complete(false);
     else if (open)

@@ -10,7 +10,8 @@ namespace faceter::desktop {
 
 class YamlHighlighter;
 
-/// The experiment as text: line numbers, colours, completion (Ctrl+Space, and as one types), what is wrong underlined, a hover that says what a setting is.
+/// The experiment as text: line numbers, colours, completion (Ctrl+Space, and as one types), what is wrong underlined, a hover that says
+/// what a setting is.
 class YamlEditor : public QPlainTextEdit {
     Q_OBJECT
   public:

@@ -22,7 +22,8 @@ void YamlHighlighter::setProblems(const std::vector<Problem>& problems) {
 
 void YamlHighlighter::highlightBlock(const QString& text) {
     const ThemeColours& colours = Theme::instance().colours();
-    static const QRegularExpression key(QStringLiteral("(?:^|[\\s{,\\[-])([A-Za-z_][\\w. /-]*?)(?=:(?:\\s|$))")), quoted(QStringLiteral("\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'")),
+    static const QRegularExpression key(QStringLiteral("(?:^|[\\s{,\\[-])([A-Za-z_][\\w. /-]*?)(?=:(?:\\s|$))")),
+        quoted(QStringLiteral("\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'")),
         number(QStringLiteral("(?<=[\\s\\[{,:])-?\\d[\\d.eE+-]*(?=\\s*(?:[,\\]}#]|$))")), comment(QStringLiteral("(?:^|\\s)#.*$"));
     const auto paint = [&](const QRegularExpression& pattern, int group, const QColor& colour) {
         for (auto match = pattern.globalMatch(text); match.hasNext();) {
@@ -36,7 +37,8 @@ void YamlHighlighter::highlightBlock(const QString& text) {
     // A '#' within quotes is text.
     for (auto match = comment.globalMatch(text); match.hasNext();) {
         const auto one = match.next();
-        if (text.left(one.capturedStart()).count(QLatin1Char('"')) % 2 == 0) setFormat(static_cast<int>(one.capturedStart()), static_cast<int>(one.capturedLength()), colours.secondary);
+        if (text.left(one.capturedStart()).count(QLatin1Char('"')) % 2 == 0)
+            setFormat(static_cast<int>(one.capturedStart()), static_cast<int>(one.capturedLength()), colours.secondary);
     }
     underline(text);
 }
@@ -45,7 +47,8 @@ void YamlHighlighter::underline(const QString& text) {
     const QByteArray bytes = text.toUtf8();
     for (const Problem& problem : m_problems) {
         if (static_cast<int>(problem.line) != currentBlock().blockNumber() + 1) continue;
-        int begin = problem.column > 0 ? static_cast<int>(QString::fromUtf8(bytes.left(static_cast<qsizetype>(problem.column) - 1)).size()) : 0;
+        int begin =
+            problem.column > 0 ? static_cast<int>(QString::fromUtf8(bytes.left(static_cast<qsizetype>(problem.column) - 1)).size()) : 0;
         begin = std::clamp<int>(begin, 0, std::max<int>(0, static_cast<int>(text.size()) - 1));
         int end = begin;
         while (end < text.size() && !QStringLiteral(",]}#").contains(text[end]) && !(text[end] == QLatin1Char(' ') && end > begin)) ++end;

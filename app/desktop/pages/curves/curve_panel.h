@@ -12,8 +12,8 @@ namespace faceter::desktop {
 class FigureView;
 class Workspace;
 
-/// One series over all shown groups. It asks the store for what its pixels can show, again whenever it is zoomed, panned or resized, so that a series of
-/// a million points costs what one of a thousand does.
+/// One series over all shown groups. It asks the store for what its pixels can show, again whenever it is zoomed, panned or resized, so
+/// that a series of a million points costs what one of a thousand does.
 class CurvePanel : public QFrame {
     Q_OBJECT
   public:
@@ -41,7 +41,7 @@ class CurvePanel : public QFrame {
     FigureView* m_view;
     QLabel* m_title;
     QTimer m_debounce;
-    double m_from = 0, m_to = 0;        // all there is
+    double m_from = 0, m_to = 0;  // all there is
     bool m_zoomed = false, m_showing = false, m_asking = false, m_answered = false, m_again = false, m_keep = false;
 };
 

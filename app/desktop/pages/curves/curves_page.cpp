@@ -23,7 +23,8 @@
 namespace faceter::desktop {
 namespace {
 
-const PageRegistration registration{{QStringLiteral("curves"), QStringLiteral("Curves"), 3, true, [](Workspace& w) -> Page* { return new CurvesPage(w); }}};
+const PageRegistration registration{
+    {QStringLiteral("curves"), QStringLiteral("Curves"), 3, true, [](Workspace& w) -> Page* { return new CurvesPage(w); }}};
 
 constexpr int growing_ms = 2000;
 const QStringList first_choice{QStringLiteral("loss"), QStringLiteral("lr"), QStringLiteral("grad_norm"), QStringLiteral("tokens_per_s")};
@@ -63,7 +64,10 @@ CurvesPage::CurvesPage(Workspace& workspace)
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(8);
     scroll->setWidget(m_board);
-    auto* empty = new EmptyState(tr("No curves yet"), tr("The loss, learning rate, throughput and every other series of the shown runs appear here while they train."), tr("New experiment"));
+    auto* empty =
+        new EmptyState(tr("No curves yet"),
+                       tr("The loss, learning rate, throughput and every other series of the shown runs appear here while they train."),
+                       tr("New experiment"));
     connect(empty, &EmptyState::clicked, this, [this] { this->workspace().requestCompose({}); });
     m_stack->addWidget(empty);
     m_stack->addWidget(scroll);
@@ -116,13 +120,17 @@ void CurvesPage::askNames() {
     const std::vector<CurveGroup> groups = shownCurves();
     std::size_t runs = 0;
     for (const CurveGroup& group : groups) runs += group.runs.size();
-    m_subtitle->setText(tr("%1 · %2 runs in %3 groups").arg(workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment()).arg(runs).arg(groups.size()));
+    m_subtitle->setText(tr("%1 · %2 runs in %3 groups")
+                            .arg(workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment())
+                            .arg(runs)
+                            .arg(groups.size()));
     session->query([groups](Store& store) { return curveNames(store, groups); })
-        .then(this, [this](const std::vector<std::string>& names) {
-            QStringList list;
-            for (const std::string& name : names) list << qs(name);
-            takeNames(list);
-        })
+        .then(this,
+              [this](const std::vector<std::string>& names) {
+                  QStringList list;
+                  for (const std::string& name : names) list << qs(name);
+                  takeNames(list);
+              })
         .onFailed([this](const std::exception& error) {
             this->workspace().complain(QString::fromUtf8(error.what()));
             takeNames({});
@@ -253,8 +261,9 @@ bool CurvesPage::isReady() const {
 void CurvesPage::shown() { refreshGrowing(); }
 
 QJsonObject CurvesPage::state() const {
-    QJsonObject state{{QStringLiteral("x"), m_x->currentIndex()},      {QStringLiteral("smoothing"), m_smoothing->value()}, {QStringLiteral("seeds"), m_seeds->isChecked()},
-                      {QStringLiteral("logX"), m_logX->isChecked()}, {QStringLiteral("logY"), m_logY->isChecked()},     {QStringLiteral("link"), m_linkRanges->isChecked()}};
+    QJsonObject state{{QStringLiteral("x"), m_x->currentIndex()},      {QStringLiteral("smoothing"), m_smoothing->value()},
+                      {QStringLiteral("seeds"), m_seeds->isChecked()}, {QStringLiteral("logX"), m_logX->isChecked()},
+                      {QStringLiteral("logY"), m_logY->isChecked()},   {QStringLiteral("link"), m_linkRanges->isChecked()}};
     if (m_choiceMade) state.insert(QStringLiteral("series"), QJsonArray::fromStringList(m_chosen));
     return state;
 }

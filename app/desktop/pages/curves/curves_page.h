@@ -17,7 +17,8 @@ namespace faceter::desktop {
 class CursorLink;
 class CurvePanel;
 
-/// Any series of the shown groups: one panel each, over steps, examples, tokens or time, with a band over seeds, smoothing, log axes and linked cursors.
+/// Any series of the shown groups: one panel each, over steps, examples, tokens or time, with a band over seeds, smoothing, log axes and
+/// linked cursors.
 class CurvesPage : public Page {
     Q_OBJECT
   public:

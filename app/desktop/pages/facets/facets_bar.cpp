@@ -45,7 +45,8 @@ FacetsBar::FacetsBar(QWidget* parent)
       m_exportMenu(new QMenu(this)) {
     auto* layout = new FlowLayout(this);
     for (const SimilarityTestKind kind : {SimilarityTestKind::paired, SimilarityTestKind::welch, SimilarityTestKind::welch_two_sided})
-        m_test->addItem(qs(similarity_test_name(kind)).replace(0, 1, qs(similarity_test_name(kind)).left(1).toUpper()), static_cast<int>(kind));
+        m_test->addItem(qs(similarity_test_name(kind)).replace(0, 1, qs(similarity_test_name(kind)).left(1).toUpper()),
+                        static_cast<int>(kind));
     m_view->addItems({tr("Densities"), tr("Matrix"), tr("Texts in 2-D")});
     m_more->setMenu(m_moreMenu);
     m_more->setObjectName(QStringLiteral("facetsMore"));
@@ -88,14 +89,18 @@ void FacetsBar::setData(const FacetsData& data, const FacetsChoice& choice) {
         m_groups.emplace_back(group.request, group.has(choice.texts));
         if (!group.has(choice.texts)) continue;
         const std::string& key = group.request.key;
-        m_baseline->addItem(dotIcon(group.request.colour), key == choice.baseline ? tr("%1 (baseline)").arg(qs(group.request.label)) : qs(group.request.label), keyData(key));
+        m_baseline->addItem(dotIcon(group.request.colour),
+                            key == choice.baseline ? tr("%1 (baseline)").arg(qs(group.request.label)) : qs(group.request.label),
+                            keyData(key));
         if (key != choice.baseline) m_second->addItem(dotIcon(group.request.colour), qs(group.request.label), keyData(key));
     }
     choose(m_baseline, choice.baseline);
     if (!choice.compared.empty()) choose(m_second, choice.compared.front());
     m_second->setVisible(m_second->count() > 0);
     m_more->setVisible(m_second->count() > 1);
-    m_more->setText(choice.compared.size() < 2 ? tr("+ run") : choice.compared.size() == 2 ? tr("+ 1 run") : tr("+ %1 runs").arg(choice.compared.size() - 1));
+    m_more->setText(choice.compared.size() < 2    ? tr("+ run")
+                    : choice.compared.size() == 2 ? tr("+ 1 run")
+                                                  : tr("+ %1 runs").arg(choice.compared.size() - 1));
 }
 
 /// All but the baseline; the second group stays ticked.

@@ -41,7 +41,7 @@ class FacetsBar : public QWidget {
     QPushButton *m_more, *m_export;
     QMenu *m_moreMenu, *m_exportMenu;
     FacetsChoice m_choice;
-    std::vector<std::pair<FacetRequest, bool>> m_groups;   // and whether it has the chosen texts
+    std::vector<std::pair<FacetRequest, bool>> m_groups;  // and whether it has the chosen texts
 };
 
 }  // namespace faceter::desktop

@@ -14,7 +14,8 @@ constexpr std::string_view analysis = "inter_task_similarity", projection = "int
 /// "inter_task_similarity", or with a number where a run analysed several lists of texts.
 bool isSimilarity(std::string_view name) { return name == analysis || (name.starts_with(analysis) && name[analysis.size()] == '-'); }
 
-std::optional<Figure> planeOf(const std::vector<std::pair<std::string, Json>>& figures, const std::string& run, const std::string& ending, std::vector<std::string>& problems) {
+std::optional<Figure> planeOf(const std::vector<std::pair<std::string, Json>>& figures, const std::string& run, const std::string& ending,
+                              std::vector<std::string>& problems) {
     for (const auto& [name, json] : figures) {
         if (name != std::string(projection) + ending) continue;
         try {
@@ -30,7 +31,7 @@ std::optional<Figure> planeOf(const std::vector<std::pair<std::string, Json>>& f
 
 /// The setting `texts` of the analysis that a result is of, by the run's settings: for results that do not say it themselves.
 Json sourceOf(const Json& settings, std::string_view name) {
-    int time = 1;   // "inter_task_similarity-2" is the second
+    int time = 1;  // "inter_task_similarity-2" is the second
     if (name.size() > analysis.size()) time = static_cast<int>(parse_int(name.substr(analysis.size() + 1)).value_or(0));
     if (!settings.is_object() || !settings.contains("analyses") || !settings["analyses"].is_array()) return {};
     for (const Json& one : settings["analyses"])
@@ -45,7 +46,9 @@ std::vector<FacetRun> loadRun(Store& store, const std::string& run, std::vector<
         if (!isSimilarity(name)) continue;
         try {
             FacetRun one{run, {}, similarity_from_json(json, run + ": results/" + name + ".json"), {}};
-            if (one.set.pairs.empty()) throw data_error("{}: results/{}.json has no pairs of tasks; the experiment needs two tasks or a task with two instructions", run, name);
+            if (one.set.pairs.empty())
+                throw data_error(
+                    "{}: results/{}.json has no pairs of tasks; the experiment needs two tasks or a task with two instructions", run, name);
             if (one.set.source.is_null()) one.set.source = sourceOf(store.settings(run), name);
             one.plane = planeOf(figures, run, name.substr(analysis.size()), problems);
             found.push_back(std::move(one));
@@ -106,12 +109,13 @@ FacetsData loadFacets(Store& store, const std::vector<FacetRequest>& requests) {
 
 FacetsChoice complete(const FacetsData& data, FacetsChoice choice) {
     const auto known = [&](const FacetTexts& texts) { return texts.key == choice.texts; };
-    if (std::none_of(data.texts.begin(), data.texts.end(), known)) choice.texts = data.texts.empty() ? std::string() : data.texts.front().key;
+    if (std::none_of(data.texts.begin(), data.texts.end(), known))
+        choice.texts = data.texts.empty() ? std::string() : data.texts.front().key;
     std::vector<std::string> trained, start;
     for (const FacetGroup& group : data.groups)
         if (group.has(choice.texts)) (group.request.isStart ? start : trained).push_back(group.request.key);
     std::vector<std::string> all = start;
-    all.insert(all.end(), trained.begin(), trained.end());   // from the end: trained ones first
+    all.insert(all.end(), trained.begin(), trained.end());  // from the end: trained ones first
     const auto has = [&](const std::string& key) { return std::find(all.begin(), all.end(), key) != all.end(); };
     if (!has(choice.baseline)) choice.baseline.clear();
     std::erase_if(choice.compared, [&](const std::string& key) { return !has(key) || key == choice.baseline; });

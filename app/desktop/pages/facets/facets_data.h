@@ -13,16 +13,16 @@ namespace faceter::desktop {
 struct FacetRequest {
     std::string key, label;
     int colour = 0;
-    bool isStart = false;             ///< the untrained model: not what a comparison begins with
+    bool isStart = false;  ///< the untrained model: not what a comparison begins with
     std::vector<std::string> runs;
 };
 
 /// What one run stored for one list of texts.
 struct FacetRun {
     std::string run;
-    std::string texts;                ///< key of the texts: their fingerprint, else their label
+    std::string texts;  ///< key of the texts: their fingerprint, else their label
     SimilaritySet set;
-    std::optional<Figure> plane;      ///< the texts under each task in two dimensions
+    std::optional<Figure> plane;  ///< the texts under each task in two dimensions
 };
 
 struct FacetGroup {
@@ -37,9 +37,9 @@ struct FacetTexts {
 
 /// All that the shown runs stored of inter-task similarity.
 struct FacetsData {
-    std::vector<FacetGroup> groups;   ///< those that have anything
-    std::vector<FacetTexts> texts;    ///< the lists of texts, in the order in which runs have them
-    std::vector<std::string> problems;   ///< what cannot be read, one sentence each
+    std::vector<FacetGroup> groups;     ///< those that have anything
+    std::vector<FacetTexts> texts;      ///< the lists of texts, in the order in which runs have them
+    std::vector<std::string> problems;  ///< what cannot be read, one sentence each
     const FacetGroup* find(const std::string& key) const;
 };
 using FacetsDataPtr = std::shared_ptr<const FacetsData>;
@@ -51,14 +51,15 @@ struct FacetsChoice {
     std::string texts, baseline;
     std::vector<std::string> compared;
 };
-/// Leaves what the data has not, and chooses what is missing: the first texts; the last group against the one before it, trained ones first.
+/// Leaves what the data has not, and chooses what is missing: the first texts; the last group against the one before it, trained ones
+/// first.
 FacetsChoice complete(const FacetsData& data, FacetsChoice choice);
 
 struct FacetsPicture {
-    std::vector<SimilarityGroup> groups;             ///< baseline first; seeds averaged text by text
-    std::vector<std::optional<Figure>> planes;       ///< of each group's first run that has one
-    std::vector<SimilarityComparison> comparisons;   ///< of each other group with the baseline
-    std::vector<Figure> densities;                   ///< one a pair
+    std::vector<SimilarityGroup> groups;            ///< baseline first; seeds averaged text by text
+    std::vector<std::optional<Figure>> planes;      ///< of each group's first run that has one
+    std::vector<SimilarityComparison> comparisons;  ///< of each other group with the baseline
+    std::vector<Figure> densities;                  ///< one a pair
     std::vector<std::string> notes;
 };
 /// `choice` must be complete. Groups that have no pair of tasks in common with the baseline are a note.

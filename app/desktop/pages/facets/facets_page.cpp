@@ -23,7 +23,8 @@
 namespace faceter::desktop {
 namespace {
 
-const PageRegistration registration{{QStringLiteral("facets"), QStringLiteral("Facets"), 5, true, [](Workspace& workspace) { return new FacetsPage(workspace); }}};
+const PageRegistration registration{
+    {QStringLiteral("facets"), QStringLiteral("Facets"), 5, true, [](Workspace& workspace) { return new FacetsPage(workspace); }}};
 
 constexpr int patience_ms = 150;
 
@@ -98,7 +99,7 @@ QWidget* FacetsPage::makeHead() {
     layout->addWidget(m_bar);
     connect(m_bar, &FacetsBar::baselineChosen, this, [this](const std::string& key) {
         FacetsChoice choice = m_choice;
-        std::replace(choice.compared.begin(), choice.compared.end(), key, choice.baseline);   // they change places
+        std::replace(choice.compared.begin(), choice.compared.end(), key, choice.baseline);  // they change places
         choice.baseline = key;
         choose(choice);
         workspace().setBaseline(qs(key));
@@ -125,8 +126,14 @@ void FacetsPage::load() {
     ProjectSession* session = workspace().session();
     if (!session) return take(std::make_shared<FacetsData>());
     m_patience->start(patience_ms);
-    session->query([requests = requestsOf(workspace())](Store& store) -> FacetsDataPtr { return std::make_shared<FacetsData>(loadFacets(store, requests)); })
-        .then(this, [this, ask](const FacetsDataPtr& data) { if (ask == m_asked) take(data); })
+    session
+        ->query([requests = requestsOf(workspace())](Store& store) -> FacetsDataPtr {
+            return std::make_shared<FacetsData>(loadFacets(store, requests));
+        })
+        .then(this,
+              [this, ask](const FacetsDataPtr& data) {
+                  if (ask == m_asked) take(data);
+              })
         .onFailed([this, ask](const std::exception& error) {
             if (ask != m_asked) return;
             take(std::make_shared<FacetsData>());
@@ -158,7 +165,10 @@ void FacetsPage::draw() {
     ProjectSession::background([data = m_data, choice = m_choice]() -> std::shared_ptr<const FacetsPicture> {
         return std::make_shared<const FacetsPicture>(drawFacets(*data, choice));
     })
-        .then(this, [this, ask](const std::shared_ptr<const FacetsPicture>& picture) { if (ask == m_asked) showPicture(picture); })
+        .then(this,
+              [this, ask](const std::shared_ptr<const FacetsPicture>& picture) {
+                  if (ask == m_asked) showPicture(picture);
+              })
         .onFailed([this, ask](const std::exception& error) {
             if (ask != m_asked) return;
             showPicture(std::make_shared<const FacetsPicture>());
@@ -195,15 +205,19 @@ void FacetsPage::showView() {
     const FacetsBar::View view = m_bar->view();
     if (view == FacetsBar::View::matrix && std::exchange(m_matrixIsOld, false)) m_matrix->setPicture(*m_picture);
     if (view == FacetsBar::View::texts && std::exchange(m_textsAreOld, false)) m_texts->setPicture(*m_picture);
-    m_stack->setCurrentWidget(view == FacetsBar::View::pairs ? static_cast<QWidget*>(m_pairs) : view == FacetsBar::View::matrix ? static_cast<QWidget*>(m_matrix) : m_texts);
+    m_stack->setCurrentWidget(view == FacetsBar::View::pairs    ? static_cast<QWidget*>(m_pairs)
+                              : view == FacetsBar::View::matrix ? static_cast<QWidget*>(m_matrix)
+                                                                : m_texts);
 }
 
 void FacetsPage::showEmpty() {
     const bool any = !workspace().shownGroups().empty();
-    m_empty->setText(any ? tr("No run has inter-task similarities yet") : tr("No run is shown"),
-                     any ? tr("How far apart each run holds its tasks would be here: densities, means and tests for every two tasks. Add this to the experiment, "
-                              "and run it:\n\nanalyses:\n  - {method: inter_task_similarity, texts: {source: debian, view: descriptions, count: 128}}")
-                         : tr("Tick runs in the navigator, or start an experiment that has the analysis inter_task_similarity."));
+    m_empty->setText(
+        any ? tr("No run has inter-task similarities yet") : tr("No run is shown"),
+        any ? tr("How far apart each run holds its tasks would be here: densities, means and tests for every two tasks. Add this to the "
+                 "experiment, "
+                 "and run it:\n\nanalyses:\n  - {method: inter_task_similarity, texts: {source: debian, view: descriptions, count: 128}}")
+            : tr("Tick runs in the navigator, or start an experiment that has the analysis inter_task_similarity."));
     m_stack->setCurrentWidget(m_empty);
 }
 
@@ -220,8 +234,9 @@ void FacetsPage::fillExportMenu() {
     }
     if (m_picture->comparisons.empty()) return;
     menu->addSeparator();
-    addTableExports(menu, this, QStringLiteral("inter_task_similarity"),
-                    [picture = m_picture](TableFormat format) { return QByteArray::fromStdString(export_similarity(picture->comparisons, format)); });
+    addTableExports(menu, this, QStringLiteral("inter_task_similarity"), [picture = m_picture](TableFormat format) {
+        return QByteArray::fromStdString(export_similarity(picture->comparisons, format));
+    });
 }
 
 /// With the names of their files.
@@ -251,7 +266,8 @@ void FacetsPage::exportAllFigures(const QString& suffix) {
     try {
         for (const auto& [view, name] : views)
             for (const ExportFormat format : {ExportFormat::pdf, ExportFormat::svg, ExportFormat::png, ExportFormat::csv})
-                if (exportSuffix(format) == suffix) view->exportTo(QDir(folder).filePath(fileNameFrom(name) + QLatin1Char('.') + suffix), format);
+                if (exportSuffix(format) == suffix)
+                    view->exportTo(QDir(folder).filePath(fileNameFrom(name) + QLatin1Char('.') + suffix), format);
         workspace().say(tr("%1 figures written into %2").arg(views.size()).arg(folder));
     } catch (const std::exception& error) {
         m_error->setMessage(QString::fromUtf8(error.what()));
@@ -261,8 +277,11 @@ void FacetsPage::exportAllFigures(const QString& suffix) {
 QJsonObject FacetsPage::state() const {
     QJsonArray compared;
     for (const std::string& key : m_choice.compared) compared.append(qs(key));
-    return {{QStringLiteral("baseline"), qs(m_choice.baseline)}, {QStringLiteral("compared"), compared}, {QStringLiteral("texts"), qs(m_choice.texts)},
-            {QStringLiteral("test"), static_cast<int>(m_bar->test())}, {QStringLiteral("view"), static_cast<int>(m_bar->view())}};
+    return {{QStringLiteral("baseline"), qs(m_choice.baseline)},
+            {QStringLiteral("compared"), compared},
+            {QStringLiteral("texts"), qs(m_choice.texts)},
+            {QStringLiteral("test"), static_cast<int>(m_bar->test())},
+            {QStringLiteral("view"), static_cast<int>(m_bar->view())}};
 }
 
 void FacetsPage::restore(const QJsonObject& state) {
@@ -273,7 +292,7 @@ void FacetsPage::restore(const QJsonObject& state) {
     m_bar->setTest(static_cast<SimilarityTestKind>(std::clamp(state.value(QStringLiteral("test")).toInt(), 0, 2)));
     m_bar->setView(static_cast<FacetsBar::View>(std::clamp(state.value(QStringLiteral("view")).toInt(), 0, 2)));
     if (m_data->groups.empty())
-        m_choice = choice;   // until the data comes
+        m_choice = choice;  // until the data comes
     else
         choose(choice);
 }

@@ -56,7 +56,7 @@ class FacetsPage : public Page {
     FacetsDataPtr m_data;
     std::shared_ptr<const FacetsPicture> m_picture;
     FacetsChoice m_choice;
-    bool m_matrixIsOld = true, m_textsAreOld = true;   // filled when they come to the front
+    bool m_matrixIsOld = true, m_textsAreOld = true;  // filled when they come to the front
     int m_asked = 0, m_done = 0;
 };
 

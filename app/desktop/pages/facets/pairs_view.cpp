@@ -15,7 +15,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int narrowest = 230, widestName = 420, mostColumns = 3;   // of the grid, px and cards
+constexpr int narrowest = 230, widestName = 420, mostColumns = 3;  // of the grid, px and cards
 
 const SimilarityTest* testOf(const SimilarityComparison& comparison, const SimilarityPair& pair) {
     for (const SimilarityTest& test : comparison.tests)
@@ -32,7 +32,8 @@ QString shortP(double p) {
 QString exactP(const SimilarityComparison& comparison, const SimilarityTest& test, SimilarityTestKind kind) {
     const SimilarityOutcome outcome = similarity_outcome(test, kind);
     return PairsView::tr("%1 against %2, %3: p = %4, Holm-adjusted %5")
-        .arg(qs(comparison.first), qs(comparison.second), qs(similarity_test_name(kind)), QString::number(outcome.p, 'g', 3), QString::number(outcome.p_holm, 'g', 3));
+        .arg(qs(comparison.first), qs(comparison.second), qs(similarity_test_name(kind)), QString::number(outcome.p, 'g', 3),
+             QString::number(outcome.p_holm, 'g', 3));
 }
 
 }  // namespace
@@ -88,10 +89,11 @@ void PairsView::setTest(const FacetsPicture& picture, SimilarityTestKind kind) {
 void PairsView::fillTable(const FacetsPicture& picture, SimilarityTestKind kind) {
     const bool compared = !picture.comparisons.empty();
     if (picture.groups.empty()) return;
-    const Table table = compared ? similarity_summary(picture.comparisons, kind) : similarity_means(picture.groups.front().name, picture.groups.front().set);
+    const Table table = compared ? similarity_summary(picture.comparisons, kind)
+                                 : similarity_means(picture.groups.front().name, picture.groups.front().set);
     m_model->setTable(table);
     QVector<int> colours(static_cast<qsizetype>(table.columns.size()), -1);
-    const qsizetype first = picture.comparisons.size() > 1 ? 2 : 1;   // of the columns of means
+    const qsizetype first = picture.comparisons.size() > 1 ? 2 : 1;  // of the columns of means
     colours[first] = picture.groups.front().colour;
     if (picture.comparisons.size() == 1)
         for (const SimilarityGroup& group : picture.groups)
@@ -99,7 +101,7 @@ void PairsView::fillTable(const FacetsPicture& picture, SimilarityTestKind kind)
     m_model->setHeadingColours(colours);
     spreadColumns();
     m_table->setHeightToRows();
-    m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);   // the page scrolls
+    m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the page scrolls
     QStringList notes;
     for (const std::string& note : table_notes(table)) notes << qs(note);
     for (const std::string& note : picture.notes) notes << qs(note);
@@ -125,7 +127,7 @@ void PairsView::resizeEvent(QResizeEvent* event) {
 }
 
 void PairsView::arrange() {
-    int wanted = narrowest;   // names of pairs are long where tasks have roles: fewer cards a row rather than cut names
+    int wanted = narrowest;  // names of pairs are long where tasks have roles: fewer cards a row rather than cut names
     for (const DensityCard* card : m_cards) wanted = std::max(wanted, std::min(card->wantedWidth(), widestName));
     const int spacing = m_grid->spacing();
     const int columns = std::clamp((viewport()->width() + spacing) / (wanted + spacing), 1, mostColumns);

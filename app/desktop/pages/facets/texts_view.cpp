@@ -26,7 +26,8 @@ QStringList textsOf(const std::vector<SimilarityGroup>& groups) {
     if (groups.empty()) return texts;
     const SimilaritySet& set = groups.front().set;
     for (std::size_t i = 0; i < set.num_texts(); ++i)
-        texts << QStringLiteral("%1  ").arg(i + 1) + (i < set.texts.size() ? qs(set.texts[i]).simplified() : TextsView::tr("(the run did not keep it)"));
+        texts << QStringLiteral("%1  ").arg(i + 1) +
+                     (i < set.texts.size() ? qs(set.texts[i]).simplified() : TextsView::tr("(the run did not keep it)"));
     return texts;
 }
 
@@ -42,7 +43,8 @@ Table similaritiesOf(const std::vector<SimilarityGroup>& groups, std::size_t tex
         for (const SimilarityGroup& group : groups) {
             Cell cell;
             for (const SimilarityPair& own : group.set.pairs)
-                if (((own.a == pair.a && own.b == pair.b) || (own.a == pair.b && own.b == pair.a)) && text < own.values.size()) cell = Cell::of(own.values[text]);
+                if (((own.a == pair.a && own.b == pair.b) || (own.a == pair.b && own.b == pair.a)) && text < own.values.size())
+                    cell = Cell::of(own.values[text]);
             cells.push_back(cell);
         }
         table.add_row(std::move(cells));
@@ -59,8 +61,9 @@ TextsView::TextsView(QWidget* parent)
       m_texts(new QStringListModel(this)),
       m_found(new QSortFilterProxyModel(this)),
       m_grid(nullptr),
-      m_empty(new EmptyState(tr("No projection is stored"),
-                             tr("These runs were analysed before projections were kept. Run the experiment again (Rerun in the Run menu) to get them."))),
+      m_empty(new EmptyState(
+          tr("No projection is stored"),
+          tr("These runs were analysed before projections were kept. Run the experiment again (Rerun in the Run menu) to get them."))),
       m_plots(new QWidget),
       m_text(plainLabel()),
       m_table(new DataTable),

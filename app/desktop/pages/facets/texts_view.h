@@ -18,8 +18,8 @@ class EmptyState;
 class PlaneView;
 class TableModel;
 
-/// The same texts under each task in the plane of their two largest principal components, a plot a group; the text that is chosen, in the list or by a
-/// click on a point, is marked under every task and shown with its similarities.
+/// The same texts under each task in the plane of their two largest principal components, a plot a group; the text that is chosen, in the
+/// list or by a click on a point, is marked under every task and shown with its similarities.
 class TextsView : public QWidget {
     Q_OBJECT
   public:

@@ -18,15 +18,17 @@ std::string textAt(const Json& json, const char* key) {
     return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
 }
 
-/// A document says which analysis made it; of one that does not (of an older version, or copied here), the run's analyses tell by their names.
+/// A document says which analysis made it; of one that does not (of an older version, or copied here), the run's analyses tell by their
+/// names.
 Origin originOf(const std::string& name, const Json& json, const ResultRun& run, const Json& settings, const Catalogue& catalogue) {
     Origin origin{run.plugin, json.is_object() && json.contains("source") ? textAt(json["source"], "analysis") : std::string()};
     if (origin.analysis.empty() && settings.is_object() && settings.contains("analyses") && settings["analyses"].is_array())
         for (const Json& analysis : settings["analyses"])
-            if (const std::string method = textAt(analysis, "method"); !method.empty() && name.starts_with(method)) origin.analysis = method;
+            if (const std::string method = textAt(analysis, "method"); !method.empty() && name.starts_with(method))
+                origin.analysis = method;
     if (origin.analysis.empty()) return origin;
     const Catalogue::Entry* entry = catalogue.find(ExtensionKind::analysis, origin.analysis);
-    origin.plugin = entry ? entry->plugin : "";   // of a plugin that is not installed here: the analysis' name is what all runs share
+    origin.plugin = entry ? entry->plugin : "";  // of a plugin that is not installed here: the analysis' name is what all runs share
     return origin;
 }
 
@@ -57,7 +59,9 @@ std::string titleOf(const ResultDocument& document) {
 }
 
 /// What must be equal for two figures to share their axes.
-bool sameAxis(const Axis& a, const Axis& b) { return a.label == b.label && a.unit == b.unit && a.log == b.log && a.categories == b.categories; }
+bool sameAxis(const Axis& a, const Axis& b) {
+    return a.label == b.label && a.unit == b.unit && a.log == b.log && a.categories == b.categories;
+}
 
 std::vector<const ResultDocument*> layable(const ResultEntry& entry) {
     std::vector<const ResultDocument*> found;
@@ -71,11 +75,11 @@ std::vector<const ResultDocument*> layable(const ResultEntry& entry) {
     return found;
 }
 
-using EntryKey = std::tuple<std::string, std::string, std::string, ResultEntry::Kind>;   // plugin, analysis, name
+using EntryKey = std::tuple<std::string, std::string, std::string, ResultEntry::Kind>;  // plugin, analysis, name
 
 struct FoundDocument {
     EntryKey key;
-    bool torn = false;   ///< no JSON: the store keeps the error in its place
+    bool torn = false;  ///< no JSON: the store keeps the error in its place
     ResultDocument document;
 };
 
@@ -85,7 +89,8 @@ std::vector<FoundDocument> documentsOf(Store& store, const ResultRun& run, const
     for (const auto kind : {ResultEntry::Kind::figure, ResultEntry::Kind::table})
         for (const auto& [name, json] : store.documents(run.id, kind == ResultEntry::Kind::table ? "table" : "figure")) {
             const Origin origin = originOf(name, json, run, settings, catalogue);
-            found.push_back({{origin.plugin, origin.analysis, name, kind}, !textAt(json, "error").empty(), readDocument(kind, name, json, run)});
+            found.push_back(
+                {{origin.plugin, origin.analysis, name, kind}, !textAt(json, "error").empty(), readDocument(kind, name, json, run)});
         }
     return found;
 }
@@ -112,7 +117,8 @@ std::string ResultEntry::key() const { return plugin + "/" + analysis + "/" + (k
 bool ResultDocument::hasValues() const {
     if (const auto* table = std::get_if<Table>(&content)) return !table->rows.empty();
     const auto* figure = std::get_if<Figure>(&content);
-    return figure && (anyFinite(figure->heat_map.values) || std::any_of(figure->series.begin(), figure->series.end(), [](const Series& series) { return anyFinite(series.y); }));
+    return figure && (anyFinite(figure->heat_map.values) ||
+                      std::any_of(figure->series.begin(), figure->series.end(), [](const Series& series) { return anyFinite(series.y); }));
 }
 
 bool ResultEntry::hasValues() const {

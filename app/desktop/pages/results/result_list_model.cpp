@@ -15,7 +15,9 @@ QString headingOf(const ResultEntry& entry) {
     return entry.analysis.empty() || entry.analysis == entry.plugin ? plugin : plugin + QStringLiteral(" · ") + qs(entry.analysis);
 }
 
-QString kindText(const ResultEntry& entry) { return entry.kind == ResultEntry::Kind::figure ? ResultListModel::tr("figure") : ResultListModel::tr("table"); }
+QString kindText(const ResultEntry& entry) {
+    return entry.kind == ResultEntry::Kind::figure ? ResultListModel::tr("figure") : ResultListModel::tr("table");
+}
 
 }  // namespace
 
@@ -36,7 +38,8 @@ void ResultListModel::setSearch(const QString& text) {
 }
 
 bool ResultListModel::matches(const ResultEntry& entry) const {
-    const QString all = headingOf(entry) + QLatin1Char(' ') + kindText(entry) + QLatin1Char(' ') + qs(entry.name) + QLatin1Char(' ') + qs(entry.title);
+    const QString all =
+        headingOf(entry) + QLatin1Char(' ') + kindText(entry) + QLatin1Char(' ') + qs(entry.name) + QLatin1Char(' ') + qs(entry.title);
     for (const QString& word : m_search.split(QLatin1Char(' '), Qt::SkipEmptyParts))
         if (!all.contains(word, Qt::CaseInsensitive)) return false;
     return true;
@@ -84,13 +87,22 @@ QVariant ResultListModel::data(const QModelIndex& index, int role) const {
     const Line& line = m_lines[static_cast<std::size_t>(index.row())];
     const ResultEntry* entry = entryAt(index);
     switch (role) {
-        case Qt::DisplayRole: return entry ? qs(entry->name) : line.heading;
-        case Qt::AccessibleTextRole: return entry ? tr("%1 %2").arg(kindText(*entry), qs(entry->name)) : line.heading;
-        case Qt::DecorationRole: return entry ? icon(entry->kind == ResultEntry::Kind::figure ? QStringLiteral("smooth") : QStringLiteral("columns")) : QVariant();
-        case Qt::ToolTipRole: return entry ? tr("%1: %2; runs: %3").arg(kindText(*entry), qs(entry->title)).arg(entry->documents.size()).toHtmlEscaped() : QVariant();
-        case Qt::ForegroundRole: return entry ? QVariant() : Theme::instance().colours().secondary;
-        case Qt::SizeHintRole: return QSize(120, entry ? 26 : 32);
-        default: return {};
+        case Qt::DisplayRole:
+            return entry ? qs(entry->name) : line.heading;
+        case Qt::AccessibleTextRole:
+            return entry ? tr("%1 %2").arg(kindText(*entry), qs(entry->name)) : line.heading;
+        case Qt::DecorationRole:
+            return entry ? icon(entry->kind == ResultEntry::Kind::figure ? QStringLiteral("smooth") : QStringLiteral("columns"))
+                         : QVariant();
+        case Qt::ToolTipRole:
+            return entry ? tr("%1: %2; runs: %3").arg(kindText(*entry), qs(entry->title)).arg(entry->documents.size()).toHtmlEscaped()
+                         : QVariant();
+        case Qt::ForegroundRole:
+            return entry ? QVariant() : Theme::instance().colours().secondary;
+        case Qt::SizeHintRole:
+            return QSize(120, entry ? 26 : 32);
+        default:
+            return {};
     }
 }
 

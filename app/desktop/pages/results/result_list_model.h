@@ -28,7 +28,7 @@ class ResultListModel : public QAbstractListModel {
 
   private:
     struct Line {
-        QString heading;   // empty: an entry
+        QString heading;  // empty: an entry
         std::size_t entry = 0;
     };
     void layOut();

@@ -19,7 +19,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int figureHeight = 300, narrowest = 380, narrowestPlain = 260;   // px of a card, with and without a legend
+constexpr int figureHeight = 300, narrowest = 380, narrowestPlain = 260;  // px of a card, with and without a legend
 constexpr std::size_t mostCards = 24;
 
 QString menuText(QString text) { return text.left(60).replace(QLatin1Char('&'), QLatin1String("&&")); }
@@ -32,7 +32,12 @@ QByteArray bytesOf(const Table& table, TableFormat format) { return QByteArray::
 }  // namespace
 
 ResultView::ResultView(QWidget* parent)
-    : QWidget(parent), m_title(headingLabel(QString())), m_subtitle(secondaryLabel()), m_scroll(new QScrollArea), m_body(new QWidget), m_grid(new QGridLayout(m_body)) {
+    : QWidget(parent),
+      m_title(headingLabel(QString())),
+      m_subtitle(secondaryLabel()),
+      m_scroll(new QScrollArea),
+      m_body(new QWidget),
+      m_grid(new QGridLayout(m_body)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(8);
@@ -66,7 +71,7 @@ void ResultView::show(const ResultEntry& entry, bool overlaid) {
     if (!laid.empty())
         addOverlays(laid);
     else
-        for (const bool empty : {false, true})   // what has something to show, or to say, comes first
+        for (const bool empty : {false, true})  // what has something to show, or to say, comes first
             for (const ResultDocument& document : entry.documents)
                 if (isEmptyFigure(document) == empty && m_cards.size() < mostCards) addDocument(document);
     QStringList facts;
@@ -123,7 +128,7 @@ void ResultView::addDocument(const ResultDocument& document) {
         card.figure->setMinimumHeight(figureHeight);
         card.figure->setObjectName(QStringLiteral("resultFigure"));
         layout->addWidget(card.figure);
-    } else if (figure) {   // why there is nothing to draw, instead of an empty plot
+    } else if (figure) {  // why there is nothing to draw, instead of an empty plot
         addText(layout, tr("This figure has no values."), secondaryLabel())->setObjectName(QStringLiteral("resultEmpty"));
         for (const std::string& note : figure->notes) addText(layout, qs(note), secondaryLabel());
         layout->addStretch(1);
@@ -163,7 +168,8 @@ void ResultView::resizeEvent(QResizeEvent* event) {
 /// As many columns as the width has room for; tables take a row each.
 void ResultView::arrange() {
     const bool anyWide = std::any_of(m_cards.begin(), m_cards.end(), [](const Card& card) { return card.wide; });
-    const bool anyLegend = std::any_of(m_cards.begin(), m_cards.end(), [](const Card& card) { return card.figure && card.figure->figure().series.size() > 3; });
+    const bool anyLegend = std::any_of(m_cards.begin(), m_cards.end(),
+                                       [](const Card& card) { return card.figure && card.figure->figure().series.size() > 3; });
     const int most = anyWide ? 1 : std::max(1, static_cast<int>(m_cards.size()));
     const int columns = std::clamp(m_scroll->viewport()->width() / (anyLegend ? narrowest : narrowestPlain), 1, std::min(most, 3));
     if (columns == m_columns) return;

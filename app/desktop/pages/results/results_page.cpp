@@ -11,14 +11,15 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
-#include "pages/results/result_view.h"
 #include "experiment/manifest.h"
+#include "pages/results/result_view.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
 namespace {
 
-const PageRegistration registration{{QStringLiteral("results"), QStringLiteral("Results"), 9, true, [](Workspace& workspace) { return new ResultsPage(workspace); }}};
+const PageRegistration registration{
+    {QStringLiteral("results"), QStringLiteral("Results"), 9, true, [](Workspace& workspace) { return new ResultsPage(workspace); }}};
 
 constexpr int patience_ms = 150;
 
@@ -148,7 +149,10 @@ void ResultsPage::load() {
         ->query([runs = runsOf(workspace())](Store& store) -> ResultsPtr {
             return std::make_shared<std::vector<ResultEntry>>(collectResults(store, runs, Catalogue::load(plugin_folders())));
         })
-        .then(this, [this, ask](const ResultsPtr& results) { if (ask == m_asked) take(results); })
+        .then(this,
+              [this, ask](const ResultsPtr& results) {
+                  if (ask == m_asked) take(results);
+              })
         .onFailed([this, ask](const std::exception& error) {
             if (ask != m_asked) return;
             take(std::make_shared<std::vector<ResultEntry>>());
@@ -158,7 +162,7 @@ void ResultsPage::load() {
 
 void ResultsPage::take(ResultsPtr results) {
     m_patience->stop();
-    m_view->clear();   // before its entries go
+    m_view->clear();  // before its entries go
     m_model->setResults(results);
     if (results->empty())
         showEmpty();
@@ -174,7 +178,7 @@ void ResultsPage::choose(const QModelIndex& index) {
     if (m_list->currentIndex() == index)
         showEntry();
     else
-        m_list->setCurrentIndex(index);   // shows it
+        m_list->setCurrentIndex(index);  // shows it
     if (index.isValid()) m_list->scrollTo(index);
 }
 
@@ -191,24 +195,27 @@ void ResultsPage::showEntry() {
 
 void ResultsPage::showEmpty() {
     const bool any = !workspace().shownGroups().empty();
-    m_empty->setText(any ? tr("No figures or tables yet") : tr("No run is shown"),
-                     any ? tr("What the analyses of an experiment make stands here when its runs are done: list some under analyses: in the experiment, "
-                              "for one - {method: inter_task_similarity, texts: {source: debian, view: descriptions, count: 128}}.")
-                         : tr("Tick a run in the navigator, or start an experiment that has analyses."));
+    m_empty->setText(
+        any ? tr("No figures or tables yet") : tr("No run is shown"),
+        any ? tr("What the analyses of an experiment make stands here when its runs are done: list some under analyses: in the experiment, "
+                 "for one - {method: inter_task_similarity, texts: {source: debian, view: descriptions, count: 128}}.")
+            : tr("Tick a run in the navigator, or start an experiment that has analyses."));
     m_stack->setCurrentWidget(m_empty);
 }
 
 void ResultsPage::shown() { m_list->setFocus(Qt::OtherFocusReason); }
 
 QJsonObject ResultsPage::state() const {
-    return {{QStringLiteral("entry"), qs(m_key)}, {QStringLiteral("overlay"), m_overlay->isChecked()}, {QStringLiteral("search"), m_search->text()}};
+    return {{QStringLiteral("entry"), qs(m_key)},
+            {QStringLiteral("overlay"), m_overlay->isChecked()},
+            {QStringLiteral("search"), m_search->text()}};
 }
 
 void ResultsPage::restore(const QJsonObject& state) {
     const std::string wanted = state.value(QStringLiteral("entry")).toString().toStdString();
     m_overlay->setChecked(state.value(QStringLiteral("overlay")).toBool());
     m_search->setText(state.value(QStringLiteral("search")).toString());
-    m_key = wanted;   // what came to the front meanwhile is not it
+    m_key = wanted;  // what came to the front meanwhile is not it
     const QModelIndex known = m_model->find(m_key);
     if (m_model->rowCount() > 0) choose(known.isValid() ? known : m_model->firstEntry());
 }

@@ -45,7 +45,7 @@ class ResultsPage : public Page {
     QWidget* m_loading;
     ErrorBar* m_error;
     QTimer* m_patience;
-    std::string m_key;   // of the entry that is shown, or that a restored state wants
+    std::string m_key;  // of the entry that is shown, or that a restored state wants
     int m_asked = 0, m_shown = 0;
 };
 

@@ -36,7 +36,7 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     head->addWidget(m_choice);
     layout->addLayout(head);
     m_stack = new QStackedLayout;
-    layout->addLayout(m_stack, 1);   // first: a stack without a parent shows its first widget as a window of its own
+    layout->addLayout(m_stack, 1);  // first: a stack without a parent shows its first widget as a window of its own
     m_none->setAlignment(Qt::AlignCenter);
     m_view->setTitleShown(false);
     m_view->setObjectName(QStringLiteral("runsCurves"));

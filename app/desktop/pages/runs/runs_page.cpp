@@ -126,7 +126,7 @@ std::vector<RunColumn> RunsPage::columnsNow() const {
     std::vector<RunColumn> columns;
     if (m_columnIds.isEmpty()) {
         columns = m_answer.data->defaultColumns();
-        if (m_group.kind == GroupBy::Kind::seeds) std::erase(columns, RunColumn{RunColumn::Kind::seed, {}});   // n stands beside the name
+        if (m_group.kind == GroupBy::Kind::seeds) std::erase(columns, RunColumn{RunColumn::Kind::seed, {}});  // n stands beside the name
         return columns;
     }
     for (const QString& id : m_columnIds)

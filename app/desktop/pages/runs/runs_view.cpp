@@ -24,13 +24,17 @@ constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150
 /// How narrow a column of texts may get for the others' sake; numbers and states are never cut.
 int leastWidth(RunColumn::Kind kind, int wanted) {
     switch (kind) {
-        case RunColumn::Kind::name: return std::min(wanted, 120);
-        case RunColumn::Kind::time: return std::min(wanted, 132);
+        case RunColumn::Kind::name:
+            return std::min(wanted, 120);
+        case RunColumn::Kind::time:
+            return std::min(wanted, 132);
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
-        case RunColumn::Kind::note: return std::min(wanted, 72);
-        default: return wanted;
+        case RunColumn::Kind::note:
+            return std::min(wanted, 72);
+        default:
+            return wanted;
     }
 }
 
