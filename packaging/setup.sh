@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'TEXT'
-usage: packaging/setup.sh [--cuda] [--parquet] [--tests]
+usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers]
 
 Brings what Faceter needs to be built and run, and leaves alone what is there already:
   - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
@@ -16,6 +16,8 @@ Brings what Faceter needs to be built and run, and leaves alone what is there al
   --parquet the Arrow libraries for reading Parquet files (55 MB to fetch); build again after it
   --tests   packages that only the tests use: SLURM, munge and sshd (packaging/apt-packages-tests.txt). Debian starts sshd and
             munge as services where they are new; the tests do not need that
+  --peers   a Python environment with the packages that tests compare with where FACETER_PEERS names it: sentence-transformers,
+            transformers, peft, mteb, scikit-learn, SciPy and others (packaging/peers.txt; 3 GB to fetch, 7 GB in the cache; Python 3.11)
   --help    this text
 
 The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
@@ -28,11 +30,13 @@ die() { printf 'setup: %s\n' "$*" >&2; exit "${code:-5}"; }
 
 with_cuda=no
 with_parquet=no
+with_peers=no
 lists=(apt-packages.txt)
 for argument in "$@"; do
     case $argument in
         --cuda) with_cuda=yes ;;
         --parquet) with_parquet=yes ;;
+        --peers) with_peers=yes ;;
         --tests) lists+=(apt-packages-tests.txt) ;;
         --help | -h) usage; exit 0 ;;
         *) usage >&2; code=2 die "unknown argument '$argument'" ;;
@@ -144,6 +148,22 @@ unpack_arrow() {
     rm -f "$wheel"
 }
 
+# An environment of Python's own. Its stamp is the list's hash, written last: one that was interrupted is made anew.
+make_peers() {
+    local stamp version root=$cache/peers
+    stamp=$(sha256sum <"$here/peers.txt")
+    if [ "$(cat "$root/complete" 2>/dev/null)" = "$stamp" ]; then say "the peers are there: $root/bin/python"; return; fi
+    version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    [ "$version" = 3.11 ] || die "packaging/peers.txt is made for Python 3.11, and python3 is $version; a Python of your own with those packages serves as well (FACETER_PEERS)"
+    say "fetching the packages that tests compare with (3 GB)"
+    rm -rf "$root"
+    python3 -m venv --without-pip "$root"
+    python3 -m pip --python "$root/bin/python" --disable-pip-version-check --quiet install --no-deps --require-hashes --only-binary=:all: \
+        -r "$here/peers.txt" || die "could not fetch what packaging/peers.txt names; check the network and pip's own settings (pip config list), then run this again"
+    printf '%s\n' "$stamp" >"$root/complete"
+    say "the peers are there: $root/bin/python"
+}
+
 install_packages
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
@@ -159,6 +179,7 @@ fi
 if [ $with_parquet = yes ]; then
     if [ -e "$cache/pyarrow-26.0.1/pyarrow/include/parquet/arrow/reader.h" ]; then say "the Arrow libraries are there: $cache/pyarrow-26.0.1"; else unpack_arrow; fi
 fi
+[ $with_peers = no ] || make_peers
 rm -rf "$cache/unpacking"
 rmdir "$cache/wheels" 2>/dev/null || true
 say "done"

@@ -7,31 +7,39 @@ root=$(dirname "$here")
 
 usage() {
     cat <<'TEXT'
-usage: packaging/test.sh [--preset NAME] [--campaign] [CTEST ARGUMENT...]
+usage: packaging/test.sh [--preset NAME] [--campaign | --processors] [CTEST ARGUMENT...]
 
 Sets the machine up (packaging/setup.sh), builds everything, runs the tests in parallel and lists what was skipped and why.
 Tests that compare with reference results need a folder that is not part of this repository (FACETER_SHARED, default: ../shared
 beside the checkout); they are skipped, and listed, where it is absent.
 
   --preset NAME   release (default), debug, asan or tsan
-  --campaign      the tests that take hours as well (label 'campaign')
+  --campaign      the tests that take hours as well (label 'campaign'), and those that compare with other packages (setup.sh --peers),
+                  unless FACETER_PEERS names a Python that has them
+  --processors    only the tests whose results must not depend on the processor, under each cap of instruction set, library of products
+                  and number of threads (packaging/cmake/Folders.cmake lists them; those under avx2 run always)
   CTEST ARGUMENT  handed on, such as -R text (only tests whose name has "text") or -L fast
   --help          this text
 TEXT
 }
 
 preset=release
-selection=(-LE campaign)
+with_peers=()
+selection=(-LE 'campaign|processors')
 while [ $# -gt 0 ]; do
     case $1 in
         --preset) preset=${2:?--preset needs a name}; shift 2 ;;
-        --campaign) selection=(); shift ;;
+        --campaign) selection=(); with_peers=(--peers); shift ;;
+        --processors) selection=(-L 'processors|avx2'); shift ;;
         --help | -h) usage; exit 0 ;;
         *) break ;;
     esac
 done
 
-"$here/setup.sh" --tests
+[ -z "${FACETER_PEERS:-}" ] || with_peers=()
+"$here/setup.sh" --tests "${with_peers[@]}"
+cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
+[ ${#with_peers[@]} -eq 0 ] || export FACETER_PEERS=${cache:-$HOME/.cache/faceter}/peers/bin/python
 cd "$root"
 build "$preset"
 

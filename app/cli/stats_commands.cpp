@@ -2,8 +2,10 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "data/line_reader.h"
+#include "stats/equivalence.h"
 #include "stats/number.h"
 #include "stats/paired.h"
+#include "stats/power.h"
 #include "stats/welch.h"
 
 namespace faceter::cli {
@@ -70,6 +72,101 @@ int paired_command(const StatsOptions& options) {
     return 0;
 }
 
+struct TostOptions {
+    std::string a, b;
+    double margin = 0;
+    bool paired = false, json = false;
+};
+
+int tost_command(const TostOptions& options) {
+    const std::vector<double> a = read_numbers(options.a), b = read_numbers(options.b);
+    const EquivalenceResult result = options.paired ? paired_equivalence(a, b, options.margin) : equivalence(a, b, options.margin);
+    if (options.json) {
+        print_json(result.to_json());
+        return 0;
+    }
+    fmt::print("Two one-sided t-tests{}, margin {:g}: is the difference between -{:g} and {:g}?\n", options.paired ? " of pairs" : "",
+               options.margin, options.margin, options.margin);
+    fmt::print("mean(a) - mean(b) = {:.6g}, 90 % interval {:.6g} to {:.6g} (n = {}, {})\n", result.difference, result.interval.low,
+               result.interval.high, result.n_a, result.n_b);
+    fmt::print("p = {:.6g} (above -margin: {:.6g}, below +margin: {:.6g}), df = {:.6g}\n", result.p, result.p_lower, result.p_upper,
+               result.df);
+    if (!result.note.empty()) fmt::print("{}\n", result.note);
+    return 0;
+}
+
+struct PowerOptions {
+    std::string test = "paired_t", alternative = "two-sided";
+    double effect = 0, alpha = 0.05, power = 0;
+    std::int64_t n = 0;
+    bool json = false;
+};
+
+int power_command(const PowerOptions& options) {
+    if ((options.n > 0) == (options.power > 0)) throw usage_error("give either --n or --power; the other one is computed");
+    const bool groups = options.test == "welch";
+    const PowerPlan plan{groups ? PowerDesign::welch : PowerDesign::paired_t, options.effect, options.alpha,
+                         parse_alternative(options.alternative)};
+    const std::int64_t n = options.n > 0 ? options.n : sample_size_for(plan, options.power);
+    const double power = power_of(plan, n);
+    if (options.json) {
+        print_json({{"test", options.test},
+                    {"n", n},
+                    {"power", number_to_json(power)},
+                    {"effect", options.effect},
+                    {"alpha", options.alpha},
+                    {"alternative", options.alternative},
+                    {"df", plan.df(n)},
+                    {"noncentrality", plan.noncentrality(n)}});
+        return 0;
+    }
+    fmt::print("{}, effect {:g}, alpha {:g}, {}\nn = {} {}, power = {:.4f}\n", groups ? "t-test of two groups" : "paired t-test",
+               options.effect, options.alpha, options.alternative, n, groups ? "a group" : "pairs", power);
+    return 0;
+}
+
+void add_power_command(Cli& cli, CLI::App& stats) {
+    auto options = std::make_shared<PowerOptions>();
+    CLI::App* command = add_command(cli, stats, "power", "How many seeds or data sets a planned t-test needs, or what it would find",
+                                    "  faceter stats power --test paired_t --effect 0.8 --power 0.8\n"
+                                    "  faceter stats power --test welch --effect 1.5 --n 5 --json",
+                                    [options] { return power_command(*options); });
+    command->add_option("--test", options->test, "paired_t: n pairs; welch: two groups of n")
+        ->check(CLI::IsMember({"paired_t", "welch"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    command->add_option("--effect", options->effect, "mean difference over the standard deviation: of the differences, or within a group")
+        ->required()
+        ->type_name("D");
+    command->add_option("--n", options->n, "observations (a group); the power is computed")
+        ->check(CLI::Range(2, 1'000'000'000))
+        ->type_name("N");
+    command->add_option("--power", options->power, "wanted power; the smallest n is computed")
+        ->check(CLI::Range(1e-6, 1 - 1e-9))
+        ->type_name("P");
+    command->add_option("--alpha", options->alpha, "error of the first kind")
+        ->check(CLI::Range(1e-12, 1 - 1e-12))
+        ->type_name("A")
+        ->capture_default_str();
+    command->add_option("--alternative", options->alternative, "less: the effect is expected below zero")
+        ->check(CLI::IsMember({"less", "greater", "two-sided"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "print as JSON");
+}
+
+void add_tost_command(Cli& cli, CLI::App& stats) {
+    auto options = std::make_shared<TostOptions>();
+    CLI::App* command = add_command(cli, stats, "tost", "Test that two means are equivalent: two one-sided t-tests",
+                                    "  faceter stats tost --a mote.txt --b ic.txt --margin 0.5 --paired --json",
+                                    [options] { return tost_command(*options); });
+    command->add_option("--a", options->a, "first sample, a number a line ('-': standard input)")->required()->type_name("FILE");
+    command->add_option("--b", options->b, "second sample")->required()->type_name("FILE");
+    command->add_option("--margin", options->margin, "the smallest difference that would matter")->required()->type_name("M");
+    command->add_flag("--paired", options->paired, "the numbers of a line belong together");
+    command->add_flag("--json", options->json, "print as JSON");
+}
+
 void add_samples(CLI::App& command, StatsOptions& options) {
     command.add_option("--a", options.a, "first sample, a number a line ('-': standard input)")->required()->type_name("FILE");
     command.add_option("--b", options.b, "second sample")->required()->type_name("FILE");
@@ -92,6 +189,8 @@ void add_stats_commands(Cli& cli) {
     add_samples(*add_command(cli, *stats, "paired", "Paired t-test and Wilcoxon's signed-rank test",
                              "  faceter stats paired --a mote.txt --b ic.txt", [options] { return paired_command(*options); }),
                 *options);
+    add_tost_command(cli, *stats);
+    add_power_command(cli, *stats);
 }
 
 }  // namespace faceter::cli

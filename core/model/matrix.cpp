@@ -4,8 +4,13 @@
 #include <ATen/Context.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "common/error.h"
+#include "model/kernels/kernels.h"
 #include "model/ops_common.h"
 
 namespace faceter {
@@ -26,11 +31,30 @@ bool made_by_intel() {
 using LinearPointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, c10::string_view,
                                    c10::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
 
-/// oneDNN's linear layer as libtorch registers it; nothing where this build of libtorch has none, or its own library (MKL) is made for this
-/// processor.
+/// oneDNN's products with AVX-512 give a row the same bits in any batch of 65 rows and more; those with AVX2 do not (its kernels for the
+/// last rows sum in another order), and are no faster than MKL's there (measured on Zen 5 under its caps).
+bool onednn_has_avx512() {
+    for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
+        if (const char* cap = std::getenv(name);
+            cap && (std::strstr(cap, "SSE") == cap || std::strstr(cap, "AVX2") == cap || std::strcmp(cap, "AVX") == 0))
+            return false;
+    return std::string_view(kernels::kernels().instruction_set) == "avx512";
+}
+
+/// Whether MKL multiplies rather than oneDNN: where it is made for this processor or the bits of oneDNN's rows depend on their company, or
+/// where FACETER_PRODUCTS says so.
+bool use_mkl() {
+    const char* wish = std::getenv("FACETER_PRODUCTS");
+    const std::string_view named = wish ? wish : "";
+    if (named != "" && named != "mkl" && named != "onednn")
+        throw settings_error("FACETER_PRODUCTS is '{}': mkl, onednn or nothing (the one that is made for this processor)", named);
+    return at::hasMKL() && (named.empty() ? made_by_intel() || !onednn_has_avx512() : named == "mkl");
+}
+
+/// oneDNN's linear layer as libtorch registers it; nothing where this build of libtorch has none, or MKL multiplies.
 const std::optional<c10::TypedOperatorHandle<LinearPointwise>>& onednn_linear() {
     static const auto handle = []() -> std::optional<c10::TypedOperatorHandle<LinearPointwise>> {
-        if (at::hasMKL() && made_by_intel()) return std::nullopt;
+        if (use_mkl()) return std::nullopt;
         const auto schema = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
         if (!schema) return std::nullopt;
         return schema->typed<LinearPointwise>();

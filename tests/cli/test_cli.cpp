@@ -128,6 +128,30 @@ class TestCli : public QObject {
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("good.txt"), "--b", in("good.txt"), "--alternative", "lss"}).code,
                  2);
     }
+    void a_planned_test_says_how_many_seeds_it_needs() {
+        const Outcome wanted =
+            faceter::testing::faceter({"stats", "power", "--test", "welch", "--effect", "0.5", "--power", "0.8", "--json"});
+        QVERIFY2(wanted.code == 0, wanted.err.c_str());
+        QCOMPARE(json_of(wanted)["n"].get<int>(), 64);
+        const Outcome given =
+            faceter::testing::faceter({"stats", "power", "--effect", "-0.8", "--n", "12", "--alternative", "less", "--json"});
+        QVERIFY2(given.code == 0, given.err.c_str());
+        QVERIFY(std::abs(json_of(given)["power"].get<double>() - 0.8289808640) < 1e-7);
+        QCOMPARE(faceter::testing::faceter({"stats", "power", "--effect", "0.5"}).code, 2);
+        QCOMPARE(faceter::testing::faceter({"stats", "power", "--effect", "0.5", "--n", "5", "--power", "0.8"}).code, 2);
+    }
+    void equivalence_of_two_files_is_tested() {
+        write_file_atomic(in("one.txt"), "42.9\n42.2\n43.1\n42.5\n43.3\n");
+        write_file_atomic(in("two.txt"), "42.7\n42.5\n42.8\n42.6\n42.9\n");
+        const std::vector<std::string> command = {"stats", "tost", "--a", in("one.txt"), "--b", in("two.txt"), "--margin", "0.5", "--json"};
+        QVERIFY(std::abs(json_of(faceter::testing::faceter(command))["p"].get<double>() - 0.05910062231) < 1e-9);
+        auto pairs = command;
+        pairs.push_back("--paired");
+        QVERIFY(std::abs(json_of(faceter::testing::faceter(pairs))["p"].get<double>() - 0.01868542117) < 1e-9);
+        write_file_atomic(in("two.txt"), "42.7\n");
+        QCOMPARE(faceter::testing::faceter(pairs).code, 2);
+        QVERIFY(json_of(faceter::testing::faceter(command))["p"].is_null());
+    }
     void numbers_do_not_depend_on_the_locale() {
         write_file_atomic(in("one.txt"), "1.5\n2.5\n4.0\n");
         write_file_atomic(in("two.txt"), "0.5\n0.25\n1\n");

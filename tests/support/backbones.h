@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "model/encoder.h"
+#include "support/tensors.h"
 
 namespace faceter::testing {
 
@@ -69,5 +70,13 @@ inline PackedBatch some_batch(const std::vector<int>& experts, std::uint64_t fir
         inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, experts[s], 0});
     return make_packed_batch(inputs);
 }
+
+/// What float32 alone does to a pass of this encoder: how far its hidden states are from those in float64, relative to the largest.
+inline double float32_noise(const Encoder& encoder, const PackedBatch& batch) {
+    return relative_difference(encoder.forward(batch, {}), encoder.clone(at::kDouble)->forward(batch, {}));
+}
+/// Two float32 passes that must agree but sum in different orders may differ by this many times the noise of one: each has its own, and
+/// which entries it hits depends on the processor (seen: up to 3).
+constexpr double noise_factor = 8;
 
 }  // namespace faceter::testing

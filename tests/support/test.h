@@ -8,6 +8,10 @@
 
 namespace faceter::testing {
 
+/// How long a test waits for something that must happen before it calls it hung. QtTest's own five seconds are a timed assertion on a busy
+/// machine.
+constexpr int hang_ms = 120'000;
+
 /// Registers a test class under its file's stem, so that one executable holds a folder's tests and ctest runs them one by one.
 bool register_test(const char* file, std::function<std::unique_ptr<QObject>()> make);
 
@@ -28,6 +32,13 @@ inline std::filesystem::path minilm_folder() {
 }
 
 }  // namespace faceter::testing
+
+#undef QTRY_VERIFY
+#define QTRY_VERIFY(expression) QTRY_VERIFY_WITH_TIMEOUT((expression), faceter::testing::hang_ms)
+#undef QTRY_VERIFY2
+#define QTRY_VERIFY2(expression, message) QTRY_VERIFY2_WITH_TIMEOUT((expression), (message), faceter::testing::hang_ms)
+#undef QTRY_COMPARE
+#define QTRY_COMPARE(actual, expected) QTRY_COMPARE_WITH_TIMEOUT((actual), (expected), faceter::testing::hang_ms)
 
 #define FACETER_TEST(Class) \
     static const bool registered_##Class = faceter::testing::register_test(__FILE__, [] { return std::make_unique<Class>(); });
