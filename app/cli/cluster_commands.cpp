@@ -6,6 +6,7 @@
 #include "cli/cluster.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "launch/follow.h"
 #include "launch/remote.h"
@@ -42,12 +43,12 @@ int list_profiles(const ClusterOptions& options) {
         return 0;
     }
     if (profiles.empty())
-        fmt::print(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
+        say(stderr, "no profiles in {}; 'faceter profile template slurm' prints one to start from\n", profile_folder().string());
     Table table;
     for (const char* name : {"profile", "kind", "where", "what for"}) table.add_column(name, ColumnKind::text);
     for (const ProfileSummary& profile : profiles) {
         if (!profile.error.empty())
-            fmt::print(stderr, "{}\n", profile.error);
+            say(stderr, "{}\n", profile.error);
         else
             table.add_row({Cell::of(profile.name), Cell::of(profile.kind), Cell::of(profile.where), Cell::of(profile.description)});
     }
@@ -60,7 +61,7 @@ int check_profile(const ClusterOptions& options) {
     if (options.json)
         print_json({{"name", profile.name}, {"file", profile.file.string()}, {"settings", profile.settings}});
     else
-        fmt::print("{}", to_yaml(profile.settings));
+        print_document(to_yaml(profile.settings));
     return 0;
 }
 
@@ -115,11 +116,9 @@ std::vector<RunDirectory> followed_runs(const Project& project, const ClusterOpt
     std::vector<RunDirectory> runs;
     for (const std::string& name : options.runs) runs.push_back(project.find_run(name));
     if (!options.runs.empty()) return runs;
-    for (const std::string& id : project.run_ids()) {
-        if (!fs::exists(project.runs_folder() / id / "run.json")) continue;
-        RunDirectory run(project.runs_folder() / id);
-        if (!run.info().is_imported() && !is_over(read_state(run).phase)) runs.push_back(std::move(run));
-    }
+    project.each_run([&](const RunDirectory& run) {
+        if (!run.info().is_imported() && !is_over(read_state(run).phase)) runs.push_back(run);
+    });
     return runs;
 }
 
@@ -128,7 +127,7 @@ int follow(const ClusterOptions& options) {
     refresh_jobs(project);
     const std::vector<RunDirectory> runs = followed_runs(project, options);
     if (runs.empty()) {
-        fmt::print(stderr, "nothing runs or waits in {}\n", project.folder().string());
+        say(stderr, "nothing runs or waits in {}\n", project.folder().string());
         return 0;
     }
     return follow_anywhere(project, runs);
@@ -172,12 +171,12 @@ int follow_anywhere(const Project& project, const std::vector<RunDirectory>& run
     install_stop_handlers();
     ClusterSource source(project, runs);
     const int code = follow_runs(runs, source);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
     return code;
 }
 
 void refresh_jobs(const Project& project) {
-    for (const std::string& warning : refresh_slurm_jobs(project)) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : refresh_slurm_jobs(project)) say(stderr, "warning: {}\n", warning);
 }
 
 int print_submitted(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, bool json) {
@@ -195,7 +194,7 @@ int print_submitted(const Project& project, const Profile& profile, const std::v
     else
         fmt::print("{}", lines);
     const std::string where = profile.kind == "ssh" ? "started on " + profile.settings["host"].get<std::string>() : "submitted";
-    fmt::print(stderr, "{}; see: faceter follow --project {}\n", where, project.folder().string());
+    say(stderr, "{}; see: faceter follow --project {}\n", where, project.folder().string());
     return 0;
 }
 

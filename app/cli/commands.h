@@ -30,6 +30,8 @@ Project open_project(const std::string& project);
 void add_plugin_option(Cli& cli, CLI::App& command);
 Catalogue load_catalogue(const Cli& cli);
 
+/// A document as it is; on a terminal with what would take it over replaced.
+void print_document(const std::string& text);
 void print_json(const Json& json);
 /// What becomes of a text table that is wider than the terminal: it goes on in further blocks, or its rows become columns.
 enum class WideTable { blocks, turn };
@@ -50,6 +52,7 @@ void add_record_commands(Cli& cli);   // ingest tag note archive pin delete rest
 void add_import_commands(Cli& cli);   // import mteb
 void add_report_command(Cli& cli);    // report
 void add_machine_commands(Cli& cli);  // doctor plugins schema
+void add_conform_command(Cli& cli);   // conform
 
 /// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it
 /// is one.
@@ -63,6 +66,10 @@ struct StartOptions {
 };
 /// Follows the new runs, ingests, and prints their comparison (run, resume, rerun).
 int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options);
+/// --take-over, of commands that need runs to stand still.
+void add_take_over_option(CLI::App& command, bool& take_over);
+/// Asks about each run that is silent, on a terminal, and gives its process up. Usage error where the answer is no.
+void take_over_runs(const std::vector<RunDirectory>& runs);
 /// The comparison of some runs of a project as text on standard output.
 void print_comparison(const Project& project, const std::vector<std::string>& run_ids);
 

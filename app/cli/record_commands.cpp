@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "store/store.h"
 
@@ -11,14 +12,14 @@ namespace {
 struct RecordOptions {
     std::string project, run, text;
     std::vector<std::string> runs, tags;
-    bool rebuild = false, remove = false, yes = false, json = false;
+    bool rebuild = false, remove = false, yes = false, json = false, take_over = false;
     double days = 0;
 };
 
 int ingest(const RecordOptions& options) {
     const Project project = open_project(options.project);
     const std::vector<std::string> warnings = options.rebuild ? Store::rebuild(project.folder()) : Store(project.folder()).ingest_all();
-    for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : warnings) say(stderr, "warning: {}\n", warning);
     Store store(project.folder());
     if (options.json)
         print_json({{"store", store.file().string()}, {"runs", store.runs().size()}, {"warnings", warnings}});
@@ -53,14 +54,17 @@ int pin(const RecordOptions& options) {
 /// Runs go to PROJECT/trash/, so that a wrong word costs nothing; --now removes them for good.
 int remove_runs(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    std::vector<std::string> ids;
-    for (const std::string& name : options.runs) ids.push_back(project.find_run(name).info().id);
-    for (const std::string& id : ids) {
+    std::vector<RunDirectory> runs;
+    for (const std::string& name : options.runs) runs.push_back(project.find_run(name));
+    if (options.take_over) take_over_runs(runs);
+    for (const RunDirectory& run : runs) {
+        const std::string& id = run.info().id;
+        if (options.yes) {
+            project.remove(id);
+            continue;
+        }
         project.trash(id);
-        if (options.yes)
-            fs::remove_all(project.trash_folder() / id);
-        else
-            fmt::print(stderr, "moved to {}; undo with: faceter restore {}\n", (project.trash_folder() / id).string(), id);
+        say(stderr, "moved to {}; undo with: faceter restore {}\n", (project.trash_folder() / id).string(), id);
     }
     Store(project.folder()).ingest_all();
     return 0;
@@ -68,7 +72,7 @@ int remove_runs(const RecordOptions& options) {
 
 int restore(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const std::string& name : options.runs) fmt::print(stderr, "restored {}\n", project.restore(name));
+    for (const std::string& name : options.runs) say(stderr, "restored {}\n", project.restore(name));
     Store(project.folder()).ingest_all();
     return 0;
 }
@@ -76,7 +80,7 @@ int restore(const RecordOptions& options) {
 int show_trash(const RecordOptions& options) {
     const Project project = open_project(options.project);
     if (options.yes) {
-        fmt::print(stderr, "{} runs removed for good\n", project.empty_trash(options.days * 24 * 3600));
+        say(stderr, "{} runs removed for good\n", project.empty_trash(options.days * 24 * 3600));
         return 0;
     }
     Json list = Json::array();
@@ -132,6 +136,7 @@ void add_record_commands(Cli& cli) {
     archived->add_flag("--undo", options->remove, "show them again");
     pinned->add_flag("--undo", options->remove, "take the pins away");
     deleted->add_flag("--now", options->yes, "remove them from the disk for good");
+    add_take_over_option(*deleted, options->take_over);
 
     CLI::App* trash = add_command(cli, cli.app, "trash", "List the project's trash, or empty it",
                                   "  faceter trash --project ~/quickstart\n  faceter trash --empty --older-than 30",

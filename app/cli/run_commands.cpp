@@ -1,12 +1,19 @@
+#include <unistd.h>
+
+#include <iostream>
 #include <map>
+#include <set>
 
 #include "checkpoint/model_folder.h"
+#include "checkpoint/parameter_count.h"
 #include "cli/cluster.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "experiment/experiment.h"
 #include "experiment/machine.h"
+#include "experiment/start_model.h"
 #include "experiment/suite.h"
 #include "launch/elsewhere.h"
 #include "launch/follow.h"
@@ -24,7 +31,7 @@ struct RunOptions {
     std::vector<std::string> overrides, run_names;
     std::vector<std::uint64_t> seeds;
     StartOptions start;
-    bool smoke = false, dry_run = false;
+    bool smoke = false, dry_run = false, take_over = false;
 };
 
 void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
@@ -42,10 +49,16 @@ Experiment load_experiment(const Cli& cli, const RunOptions& options) {
     return Experiment::load(options.file, load_catalogue(cli), {options.overrides, options.seeds, options.smoke});
 }
 
-/// What can be known to fail before anything starts: missing data and a missing start model.
+/// What can be known to fail before anything starts: missing data, a start model that is missing, of a kind that is not known, or that a
+/// variant cannot begin with.
 void check_everything(const Experiment& experiment) {
     experiment.check_files();
-    for (const ResolvedRun& run : experiment.runs()) resolve_model(run.settings["model"], absolute_path(experiment.file()).parent_path());
+    check_start_models(experiment);
+    std::set<fs::path> models;
+    for (const ResolvedRun& run : experiment.runs())
+        models.insert(resolve_model(run.settings["model"], absolute_path(experiment.file()).parent_path()));
+    for (const fs::path& model : models)
+        for (const std::string& remark : check_model(ModelFolder::open(model))) fmt::print(stderr, "warning: {}\n", remark);
 }
 
 Json ids_json(const std::vector<RunDirectory>& runs) {
@@ -62,7 +75,7 @@ void print_missing(const Experiment& experiment) {
     const Suite suite = name.ends_with(".yaml") ? read_suite(absolute_path(experiment.file()).parent_path() / name) : find_suite(name);
     const fs::path root = evaluation["data_root"].get<std::string>();
     const std::string missing = describe_missing(suite, plan_suite(suite, root, false), root);
-    if (!missing.empty()) fmt::print(stderr, "{}\n", missing);
+    if (!missing.empty()) say(stderr, "{}\n", missing);
 }
 
 std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, bool smoke) {
@@ -145,7 +158,7 @@ std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& o
 
 int resume_elsewhere(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, const StartOptions& options) {
     const std::string said = resume_through(project, profile, runs);
-    if (!said.empty()) fmt::print(stderr, "{}\n", said);
+    if (!said.empty()) say(stderr, "{}\n", said);
     if (profile.kind != "ssh" || options.json || options.detach) print_submitted(project, profile, runs, options.json);
     return profile.kind != "ssh" || options.detach ? 0 : follow_anywhere(project, runs);
 }
@@ -153,8 +166,10 @@ int resume_elsewhere(const Project& project, const Profile& profile, const std::
 int resume(const RunOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
+    const std::vector<RunDirectory> named = named_runs(project, options);
+    if (options.take_over) take_over_runs(named);
     int code = 0;
-    for (const auto& [name, runs] : destinations_of(named_runs(project, options), options.profile)) {
+    for (const auto& [name, runs] : destinations_of(named, options.profile)) {
         if (!name.empty()) {
             code = std::max(code, resume_elsewhere(project, read_profile(name), runs, options.start));
             continue;
@@ -190,7 +205,7 @@ int stop(const RunOptions& options) {
     for (const RunDirectory& run : named_runs(project, options)) {
         const RunState state = read_state(run);
         const bool over = is_over(state.phase);
-        fmt::print(stderr, "{} {}\n", run.info().id, over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(run));
+        say(stderr, "{} {}\n", run.info().id, over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(run));
     }
     return 0;
 }
@@ -210,7 +225,32 @@ void add_start_options(CLI::App& command, RunOptions& options) {
         ->check(CLI::Range(1, 1024).description(""));
 }
 
+/// On a terminal; elsewhere the flag is the answer.
+bool is_agreed(const std::string& question) {
+    if (!::isatty(STDIN_FILENO)) return true;
+    say(stderr, "{}\nIs it gone, and shall this machine have the run? [y/N] ", question);
+    std::string answer;
+    std::getline(std::cin, answer);
+    return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 }  // namespace
+
+void add_take_over_option(CLI::App& command, bool& take_over) {
+    command.add_flag("--take-over", take_over,
+                     "give up processes of silent runs, which cannot be looked for from here; asks on a terminal. One that lives after "
+                     "all ends at its next checkpoint");
+}
+
+void take_over_runs(const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) {
+        const std::string question = take_over_question(run);
+        if (question.empty()) continue;  // nothing stands in the way
+        if (!is_agreed(question)) throw usage_error("{} was not taken over; nothing was changed", run.info().id);
+        take_over(run);
+        say(stderr, "took over {}\n", question);
+    }
+}
 
 int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options) {
     const Queue queue = Queue::create(project, runs, options.jobs, options.devices);
@@ -220,12 +260,12 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
         if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)
             if (!options.json) fmt::print("{}\n", run.info().id);
-        fmt::print(stderr, "started; see: faceter list --project {}\n", project.folder().string());
+        say(stderr, "started; see: faceter list --project {}\n", project.folder().string());
         return 0;
     }
-    fmt::print(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());
+    say(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());
     const int code = follow_queue(queue);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
     std::vector<std::string> ids;
     for (const RunDirectory& run : runs) ids.push_back(run.info().id);
     if (options.json)
@@ -265,12 +305,15 @@ void add_run_commands(Cli& cli) {
     submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");
 
     CLI::App* resumed = add_command(cli, cli.app, "resume", "Go on with stopped, failed or dead runs from their last checkpoint",
-                                    "  faceter resume quickstart-mote-s1 --project ~/quickstart", [options] { return resume(*options); });
+                                    "  faceter resume quickstart-mote-s1 --project ~/quickstart\n"
+                                    "  faceter resume quickstart-mote-s1 --take-over",
+                                    [options] { return resume(*options); });
     CLI::App* again = add_command(cli, cli.app, "rerun", "A new run with the same resolved settings as an older one",
                                   "  faceter rerun MoTE --project ~/quickstart", [options] { return rerun(*options); });
     CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint",
                                     "  faceter stop quickstart-mote-s1 --project ~/quickstart", [options] { return stop(*options); });
     for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
+    add_take_over_option(*resumed, options->take_over);
     for (CLI::App* command : {resumed, again}) {
         add_start_options(*command, *options);
         command->add_flag("--json", options->start.json, "print as JSON");

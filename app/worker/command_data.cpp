@@ -12,7 +12,7 @@
 #include "eval/embedding_chunks.h"
 #include "eval/set_mining.h"
 #include "named_model.h"
-#include "stage_data.h"
+#include "plugin/teacher.h"
 
 // faceter data mine, faceter data filter: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the
 // output is whole: embeddings by chunk and results by part, so that a stopped command goes on where it was.
@@ -45,11 +45,10 @@ void stop_where_wanted(const fs::path& work) {
 class TeacherWork {
   public:
     TeacherWork(const TeacherOptions& options, const Json& settings)
-        : options_(options), opened_(open_model(options.model, false)), work_(options.output + ".work") {
+        : options_(options), opened_(open_model(options.model, false)), teacher_(*opened_.model, nullptr), work_(options.output + ".work") {
         pairs_ = load_training_set(
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");
-        normalise_ = opened_.model->folder.similarity != Similarity::dot;
         routes_[0] = route(Role::query, options.query_instruction);
         routes_[1] = route(Role::document, options.document_instruction);
         claim_folder(settings);
@@ -58,7 +57,7 @@ class TeacherWork {
     const TrainingSet& pairs() const { return pairs_; }
     const Route& route(Role role) const { return routes_[role == Role::document]; }
     EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
-        return {work_, name, std::move(texts), *opened_.model, route(role), normalise_};
+        return {work_, name, std::move(texts), *opened_.model, route(role), teacher_.is_normalised()};
     }
     void embed(const EmbeddingChunks& chunks, const char* what) const {
         ProgressLine progress(what, chunks.num_texts(), "texts");
@@ -101,7 +100,7 @@ class TeacherWork {
         report["input_card"] = pairs_.card;
         write_file_atomic(options_.output + ".report.json", report.dump(1) + "\n");
         out.commit();
-        fs::remove_all(work_);
+        remove_tree(work_);
         if (options_.json) {
             fmt::print("{}\n", report.dump(1));
             return;
@@ -122,19 +121,29 @@ class TeacherWork {
 
     /// The instruction given, else the run's for its task, else the folder's prompt.
     Route route(Role role, const std::string& instruction) const {
-        const EmbeddingModel& model = *opened_.model;
-        if (!instruction.empty()) return {instruction, 0, 0};
-        return options_.model.task.empty() ? prompted_route(model, role) : model.route(options_.model.task, role);
+        if (!instruction.empty()) return {instruction};
+        return teacher_.route(options_.model.task, role);
+    }
+
+    /// A folder that somebody else made is neither written into nor removed at the end. One that was claimed holds plan.json first.
+    void check_own_folder() const {
+        std::error_code error;
+        for (fs::directory_iterator it(work_, error), end; !error && it != end; it.increment(error))
+            if (!fs::exists(work_ / "plan.json") && !it->path().filename().string().starts_with("plan.json"))
+                throw usage_error(
+                    "{}: is there and was not made by this command, whose work would go there; move it, or give another --output",
+                    work_.string());
     }
 
     /// The folder belongs to these settings, texts and weights, or to nobody yet.
     void claim_folder(Json settings) const {
         settings["input"] = sha256_file(options_.input);
-        settings["teacher"] = opened_.model->fingerprint();
+        settings["teacher"] = teacher_.fingerprint();
         settings["query_instruction"] = routes_[0].instruction;
         settings["document_instruction"] = routes_[1].instruction;
         const fs::path plan = work_ / "plan.json";
-        if (options_.restart) fs::remove_all(work_);
+        check_own_folder();
+        if (options_.restart) remove_tree(work_);
         if (fs::exists(plan) && read_json(plan) != settings)
             throw usage_error(
                 "{}: holds the work of another input, teacher or settings; give --restart to throw it away, or another --output",
@@ -145,10 +154,10 @@ class TeacherWork {
 
     const TeacherOptions& options_;
     OpenedModel opened_;
+    ModelTeacher teacher_;
     TrainingSet pairs_;
     fs::path work_;
     Route routes_[2];
-    bool normalise_ = true;
 };
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
@@ -254,9 +263,9 @@ int filter(const FilterOptions& options) {
     const EmbeddingChunks document_rows = work.chunks("documents", documents.views(pairs.texts), Role::document);
     work.embed(query_rows, "embed queries");
     work.embed(document_rows, "embed documents");
-    const std::size_t parts = (pairs.examples.size() + options.shard - 1) / options.shard;
-    work.in_parts(parts, "filter", [&](std::size_t part) {
-        const std::size_t begin = part * options.shard, end = std::min(pairs.examples.size(), begin + options.shard);
+    const auto shards = shards_of(pairs.examples.size(), options.shard);
+    work.in_parts(shards.size(), "filter", [&](std::size_t part) {
+        const auto [begin, end] = shards[part];
         JudgedRows rows(pairs, part_of(pairs, begin, end), false);
         rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
         rows.set_documents(document_rows.gather(documents.of(rows.documents)));
@@ -278,7 +287,7 @@ int filter(const FilterOptions& options) {
         }
         return std::pair{std::move(lines), std::move(tally)};
     });
-    work.finish(parts, {{"settings", settings}});
+    work.finish(shards.size(), {{"settings", settings}});
     return 0;
 }
 
@@ -326,7 +335,8 @@ void add_data(CLI::App& app, int& exit_code) {
     filter_command->footer("Example:\n  faceter data filter --model minilm --output kept.jsonl --top-k 2 pairs.jsonl.gz");
     add_teacher_options(*filter_command, *filtering);
     filter_command->add_option("--top-k", filtering->top_k, "The document must be among so many")->check(CLI::Range(1, 10000));
-    filter_command->add_option("--shard", filtering->shard, "Pairs that are compared with each other")->check(CLI::Range(2, 100'000'000));
+    filter_command->add_option("--shard", filtering->shard, "Pairs that are compared with each other, at most; shards are of equal size")
+        ->check(CLI::Range(2, 100'000'000));
     filter_command->callback([=, &exit_code] { exit_code = filter(*filtering); });
 }
 

@@ -16,8 +16,9 @@ namespace faceter {
 namespace {
 
 int open_or_throw(const fs::path& path) {
+    if (const int fault = injected_fault(FileOperation::open, path)) throw_io("open", path, fault);
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0) throw failure("{}: cannot open: {}", path.string(), errno_text(errno));
+    if (descriptor < 0) throw_io("open", path, errno);
     return descriptor;
 }
 
@@ -33,21 +34,25 @@ std::uint64_t PartialFile::size() const {
 
 void PartialFile::write_at(std::uint64_t offset, std::string_view bytes) {
     while (!bytes.empty()) {
-        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        const int fault = injected_fault(FileOperation::write, path_);
+        if (fault > 0) throw_io("write", path_, fault);
+        const std::size_t size = fault == short_write ? (bytes.size() + 1) / 2 : bytes.size();
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), size, static_cast<off_t>(offset));
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) throw failure("{}: cannot write: {}", path_.string(), errno_text(errno));
+        if (written < 0) throw_io("write", path_, errno);
         offset += static_cast<std::uint64_t>(written);
         bytes.remove_prefix(static_cast<std::size_t>(written));
     }
 }
 
 void PartialFile::truncate(std::uint64_t size) {
-    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
-        throw failure("{}: cannot truncate: {}", path_.string(), errno_text(errno));
+    if (const int fault = injected_fault(FileOperation::write, path_)) throw_io("truncate", path_, fault);
+    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) throw_io("truncate", path_, errno);
 }
 
 void PartialFile::sync() {
-    if (::fsync(descriptor_) != 0) throw failure("{}: cannot sync: {}", path_.string(), errno_text(errno));
+    if (const int fault = injected_fault(FileOperation::sync, path_)) throw_io("sync", path_, fault);
+    if (::fsync(descriptor_) != 0) throw_io("sync", path_, errno);
 }
 
 FileLock::FileLock(const std::filesystem::path& path) : descriptor_(open_or_throw(path)) {
@@ -70,8 +75,7 @@ void link_to(const std::filesystem::path& target, const std::filesystem::path& p
     const fs::path temporary = path.string() + ".tmp-" + std::to_string(::getpid());
     fs::remove(temporary, error);
     fs::create_symlink(fs::relative(target, path.parent_path()), temporary, error);
-    if (error) fs::copy_file(target, temporary, error);
-    if (error) throw failure("{}: cannot link to {}: {}", path.string(), target.string(), error.message());
+    if (error) return copy_file_atomic(target, path);  // a file system without links
     rename_synced(temporary, path);
 }
 

@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <fstream>
+
+#include "common/error.h"
 
 namespace faceter {
 namespace {
@@ -14,26 +18,48 @@ fs::path temporary_name(const fs::path& path) {
     return path.string() + fmt::format(".tmp-{}-{}", ::getpid(), counter++);
 }
 
+/// Something that a rename would replace although it is no file: /dev/stdout may lead to one, which is not ours to take the place of.
+bool is_stream(const fs::path& path) {
+    const std::string name = absolute_path(path).string();
+    if ((name.starts_with("/dev/") && !name.starts_with("/dev/shm/")) || name.starts_with("/proc/")) return true;
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)) {
     file_.emplace(temporary_, OutputFile::Mode::truncate);
 }
 
 AtomicFile::~AtomicFile() {
-    if (file_) ::unlink(temporary_.c_str());
+    if (file_ && temporary_ != path_) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::commit() {
     file_->sync();
     file_->close();
-    rename_synced(temporary_, path_);
+    if (temporary_ != path_) rename_synced(temporary_, path_);
     file_.reset();
 }
 
 void write_file_atomic(const fs::path& path, std::string_view content) {
     AtomicFile file(path);
     file.write(content);
+    file.commit();
+}
+
+void copy_file_atomic(const fs::path& from, const fs::path& to) {
+    std::ifstream source(from, std::ios::binary);
+    if (!source) throw data_error("{}: cannot open: {}", from.string(), errno_text(errno));
+    AtomicFile file(to);
+    std::string buffer(1 << 20, '\0');
+    do {
+        source.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        file.write(buffer.data(), static_cast<std::size_t>(source.gcount()));
+    } while (source);
+    if (!source.eof()) throw data_error("{}: cannot read: {}", from.string(), errno_text(errno));
     file.commit();
 }
 

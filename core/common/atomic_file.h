@@ -6,7 +6,8 @@
 namespace faceter {
 
 /// A file written piece by piece that appears whole or not at all: until commit() the path holds what it held before. The pieces go into a
-/// temporary file in the same folder, which is removed where commit() was not reached. Errors as those of OutputFile.
+/// temporary file in the same folder, which is removed where commit() was not reached. A device, a pipe or another thing that is no file
+/// (/dev/null, /dev/stdout) is written to as it is. Errors as those of OutputFile.
 class AtomicFile {
   public:
     explicit AtomicFile(fs::path path);
@@ -22,7 +23,7 @@ class AtomicFile {
     void commit();
 
   private:
-    fs::path path_, temporary_;
+    fs::path path_, temporary_;  ///< the same where the path is no file that could be replaced
     std::optional<OutputFile> file_;
 };
 

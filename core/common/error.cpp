@@ -1,8 +1,11 @@
 #include "common/error.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <new>
+
+#include "common/printable.h"
 
 namespace faceter {
 
@@ -30,13 +33,25 @@ std::pair<ExitCode, std::string> describe_current_exception() {
     }
 }
 
+namespace {
+
+/// What was printed lies in a buffer until here: a full disk or a closed pipe is only met now.
+void check_output() {
+    const int error = std::fflush(stdout) != 0 ? errno : std::ferror(stdout) ? EIO : 0;
+    if (error) throw failure("standard output cannot be written: {}; what it holds is not whole", errno_text(error));
+}
+
+}  // namespace
+
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv) {
     try {
-        return body(argc, argv);
+        const int code = body(argc, argv);
+        check_output();
+        return code;
     } catch (...) {
         const auto [code, message] = describe_current_exception();
         std::fflush(stdout);
-        fmt::print(stderr, "{}: {}\n", program, message);
+        say(stderr, "{}: {}\n", program, message);
         return static_cast<int>(code);
     }
 }

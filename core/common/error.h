@@ -61,7 +61,7 @@ Error failure(fmt::format_string<Args...> format, Args&&... args) {
 const char* errno_text(int error);
 
 /// Runs `body` and turns what it throws into the exit code and one line on standard error ("faceter: ...").
-/// std::bad_alloc becomes out_of_memory; any other exception `failed`.
+/// std::bad_alloc becomes out_of_memory; any other exception `failed`, and so does output that could not be written.
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv);
 /// The exit code of an exception in flight (call inside a catch block) and its message.
 std::pair<ExitCode, std::string> describe_current_exception();

@@ -20,21 +20,21 @@ FileFaultHook& fault_hook() {
     return hook;
 }
 
-/// 0, or the errno that the fault hook wants the operation to fail with.
+}  // namespace
+
+void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
+
 int injected_fault(FileOperation operation, const fs::path& path) { return fault_hook() ? fault_hook()(operation, path) : 0; }
 
-[[noreturn]] void throw_io(std::string_view what, const fs::path& path, int error) {
+void throw_io(std::string_view what, const fs::path& path, int error) {
     const char* hint = error == ENOSPC   ? "; free some space and try again"
+                       : error == EDQUOT ? "; your quota is used up: free some space and try again"
                        : error == EACCES ? "; check the folder's permissions"
                        : error == ENOENT ? "; make its folder first"
                        : error == EROFS  ? "; choose a folder on a writable file system"
                                          : "";
     throw failure("{}: cannot {}: {}{}", path.string(), what, errno_text(error), hint);
 }
-
-}  // namespace
-
-void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -66,8 +66,34 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
 
 void make_directories(const fs::path& path) {
     std::error_code error;
+    if (fs::is_directory(path, error)) return;
+    if (const int fault = injected_fault(FileOperation::make_directory, path)) throw_io("create folder", path, fault);
     fs::create_directories(path, error);
     if (error) throw_io("create folder", path, error.value());
+}
+
+bool make_directory(const fs::path& path) {
+    if (const int fault = injected_fault(FileOperation::make_directory, path)) throw_io("create folder", path, fault);
+    if (::mkdir(path.c_str(), 0777) == 0) return true;
+    if (errno != EEXIST) throw_io("create folder", path, errno);
+    return false;
+}
+
+void remove_file(const fs::path& path) {
+    if (const int fault = injected_fault(FileOperation::remove, path)) throw_io("remove", path, fault);
+    std::error_code error;
+    fs::remove(path, error);
+    if (error) throw_io("remove", path, error.value());
+}
+
+void remove_tree(const fs::path& path) {
+    std::error_code error;
+    if (fs::is_directory(fs::symlink_status(path, error))) {
+        fs::directory_iterator it(path, error), end;
+        for (; !error && it != end; it.increment(error)) remove_tree(it->path());
+        if (error) throw_io("remove", path, error.value());
+    }
+    remove_file(path);
 }
 
 void sync_directory(const fs::path& path) {
@@ -87,7 +113,8 @@ void rename_synced(const fs::path& from, const fs::path& to) {
 
 OutputFile::OutputFile(const fs::path& path, Mode mode) : path_(path) {
     if (const int fault = injected_fault(FileOperation::open, path)) throw_io("create", path, fault);
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (mode == Mode::exclusive ? O_EXCL : O_TRUNC);
+    const int kind = mode == Mode::exclusive ? O_EXCL : mode == Mode::append ? O_APPEND | O_NOFOLLOW : O_TRUNC;
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | kind;
     descriptor_ = ::open(path.c_str(), flags, 0666);
     if (descriptor_ < 0) throw_io("create", path, errno);
 }
@@ -98,8 +125,9 @@ OutputFile::~OutputFile() {
 
 void OutputFile::write(std::string_view bytes) {
     while (!bytes.empty()) {
-        if (const int fault = injected_fault(FileOperation::write, path_)) throw_io("write", path_, fault);
-        const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+        const int fault = injected_fault(FileOperation::write, path_);
+        if (fault > 0) throw_io("write", path_, fault);
+        const ssize_t written = ::write(descriptor_, bytes.data(), fault == short_write ? (bytes.size() + 1) / 2 : bytes.size());
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) throw_io("write", path_, errno);
         bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -116,6 +144,11 @@ void OutputFile::close() {
     const int result = ::close(descriptor_);
     descriptor_ = -1;
     if (result != 0 && errno != EINTR) throw_io("close", path_, errno);
+}
+
+std::uint64_t OutputFile::size() const {
+    struct stat info {};
+    return ::fstat(descriptor_, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
 fs::path cache_directory() {

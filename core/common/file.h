@@ -20,6 +20,14 @@ void write_file_atomic(const fs::path& path, std::string_view content);
 
 /// Creates the folder and its parents; an error names the path and the reason.
 void make_directories(const fs::path& path);
+/// Makes one folder for the caller alone: false where something of that name is there already.
+bool make_directory(const fs::path& path);
+/// Nothing where it is not there.
+void remove_file(const fs::path& path);
+/// A folder with all that it holds, or a file; a link itself, not what it leads to. Nothing where it is not there.
+void remove_tree(const fs::path& path);
+/// A synced copy that appears whole or not at all.
+void copy_file_atomic(const fs::path& from, const fs::path& to);
 /// Flushes a folder's entries to disk (after a rename).
 void sync_directory(const fs::path& path);
 /// rename(2) with an error that names both paths; the folder of `to` is synced.
@@ -32,7 +40,8 @@ fs::path absolute_path(const fs::path& path);
 /// A file opened for writing through the file layer below. Not buffered: every write reaches the kernel.
 class OutputFile {
   public:
-    enum class Mode { truncate, exclusive };
+    enum class Mode { truncate, exclusive, append };
+    /// `append` refuses a link.
     OutputFile(const fs::path& path, Mode mode);
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
@@ -41,6 +50,7 @@ class OutputFile {
     void write(const void* data, std::size_t size) { write({static_cast<const char*>(data), size}); }
     void sync();
     void close();
+    std::uint64_t size() const;
     const fs::path& path() const { return path_; }
 
   private:
@@ -75,10 +85,16 @@ class TemporaryDirectory {
     fs::path path_;
 };
 
-/// Every open for writing, write, sync and rename asks this hook first (tests inject faults: it returns an errno to fail with,
-/// or does not return at all). Null in production.
-enum class FileOperation { open, write, sync, rename };
+/// Everything that changes a file or a folder asks this hook first (tests inject faults: it returns an errno to fail with, or
+/// `short_write`, or does not return at all). Null in production.
+enum class FileOperation { open, write, sync, rename, make_directory, remove, lock };
 using FileFaultHook = std::function<int(FileOperation, const fs::path&)>;
 void set_file_fault_hook(FileFaultHook hook);
+/// In place of an errno: half of the bytes are written, and the hook is asked again for the rest.
+constexpr int short_write = -1;
+/// 0, or what the hook answers: for code in this folder that calls the system itself.
+int injected_fault(FileOperation operation, const fs::path& path);
+/// "PATH: cannot WHAT: why; what to do".
+[[noreturn]] void throw_io(std::string_view what, const fs::path& path, int error);
 
 }  // namespace faceter

@@ -11,16 +11,14 @@ namespace {
 
 /// The run that holds the very same results; nothing where there is none.
 std::optional<std::string> run_with(const Project& project, const std::string& fingerprint) {
-    for (const std::string& id : project.run_ids()) {
-        std::error_code ignored;
-        if (!fs::exists(project.runs_folder() / id / "run.json", ignored)) continue;
-        const RunDirectory run(project.runs_folder() / id);
-        if (!run.info().is_imported()) continue;
-        const Json& settings = run.settings();
-        const Json found = settings.value("imported", Json::object());
-        if (found.is_object() && found.value("fingerprint", Json()) == fingerprint && read_state(run).phase == RunPhase::done) return id;
-    }
-    return std::nullopt;
+    std::optional<std::string> same;
+    project.each_run([&](const RunDirectory& run) {
+        if (same || !run.info().is_imported()) return;
+        const Json found = run.settings().value("imported", Json::object());
+        if (found.is_object() && found.value("fingerprint", Json()) == fingerprint && read_state(run).phase == RunPhase::done)
+            same = run.info().id;
+    });
+    return same;
 }
 
 RunInfo info_of(const ImportedModel& model, const fs::path& folder, bool several_revisions) {

@@ -24,16 +24,24 @@ void check_destination(const Profile& profile, const std::vector<RunDirectory>& 
     }
 }
 
+/// Runs that nothing will ever start.
+void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) try {
+            project.remove(run.info().id);
+        } catch (const Error&) {  // it stays as one that waits; what went wrong first is what is said
+        }
+}
+
 std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke) {
     experiment.check_files();
     std::vector<RunDirectory> runs;
     try {
         for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
         submit_to_slurm(project, profile, runs);
-    } catch (const Error&) {  // nothing will ever start them
-        std::error_code ignored;
-        for (const RunDirectory& run : runs)
-            if (!read_launch(run)) fs::remove_all(run.folder(), ignored);
+    } catch (const JobMayWait&) {
+        throw;
+    } catch (const std::exception&) {
+        take_back(project, runs);
         throw;
     }
     return runs;

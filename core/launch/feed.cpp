@@ -12,7 +12,9 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/printable.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "launch/slurm.h"
 #include "record/state.h"
 
@@ -159,7 +161,7 @@ std::optional<FeedFrame> FrameReader::next() {
             throw data_error("the other machine sends no frames but {}", faceter::quoted(buffer_.substr(0, 60)));
         return std::nullopt;
     }
-    Json head = Json::parse(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    Json head = parse_untrusted_json(std::string_view(buffer_).substr(0, end));
     if (!head.is_object()) throw data_error("the other machine sends no frames but {}", faceter::quoted(buffer_.substr(0, end)));
     const auto size = json_or<std::uint64_t>(head, "size", 0, "frame");
     if (size > max_file_bytes) throw data_error("the other machine sends a file of {} bytes; a run's files are smaller", size);
@@ -177,7 +179,7 @@ int feed_runs(const Project& project, const Json& request) {
     auto next_beat = Clock::now(), next_jobs = Clock::now();
     for (;;) {
         if (Clock::now() >= next_jobs) {
-            for (const std::string& warning : refresh_slurm_jobs(project)) fmt::print(stderr, "warning: {}\n", warning);
+            for (const std::string& warning : refresh_slurm_jobs(project)) say(stderr, "warning: {}\n", warning);
             next_jobs = Clock::now() + job_interval;
         }
         for (FedRun& run : runs)

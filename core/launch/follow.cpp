@@ -7,6 +7,7 @@
 
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "record/state.h"
@@ -47,12 +48,13 @@ class Display {
     ~Display() { clear(); }
     void line(const std::string& text) {
         clear();
-        fmt::print(stderr, "{}\n", text);
+        say(stderr, "{}\n", text);
         std::fflush(stderr);
     }
     /// Redrawn in place; only on a terminal.
     void progress(std::string text) {
         if (!terminal_) return;
+        text = printable(text);
         const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
         if (text.size() >= columns) text.resize(columns - 1);
         fmt::print(stderr, "\r\033[K{}", text);

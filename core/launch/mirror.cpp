@@ -1,9 +1,3 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <regex>
 
 #include "common/error.h"
@@ -15,31 +9,49 @@ namespace faceter {
 namespace {
 
 /// At the end of what is there, and nowhere else.
-void append_at(const fs::path& file, std::uint64_t offset, std::string_view bytes) {
-    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor < 0) throw failure("{}: cannot open for writing: {}", file.string(), errno_text(errno));
-    struct stat info {};
-    const bool fits = ::fstat(descriptor, &info) == 0 && static_cast<std::uint64_t>(info.st_size) == offset;
-    const bool written = fits && ::write(descriptor, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-    const int error = errno;
-    ::close(descriptor);
-    if (!fits) throw data_error("{}: the other machine goes on at byte {}, but {} are here", file.string(), offset, info.st_size);
-    if (!written) throw failure("{}: cannot write: {}", file.string(), errno_text(error));
+void append_at(const fs::path& path, std::uint64_t offset, std::string_view bytes) {
+    OutputFile file(path, OutputFile::Mode::append);
+    if (file.size() != offset)
+        throw data_error("{}: the other machine goes on at byte {}, but {} are here", path.string(), offset, file.size());
+    file.write(bytes);
+    file.sync();
+    file.close();
+}
+
+void check_id(const std::string& id) {
+    static const std::regex pattern("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
+    if (id.size() > 200 || !std::regex_match(id, pattern)) throw data_error("the other machine names a run {}", faceter::quoted(id));
 }
 
 }  // namespace
 
 Mirror::Mirror(const Project& project, const Profile& profile, const std::vector<std::string>& ids)
     : runs_folder_(project.runs_folder()), profile_(profile.name), remote_folder_(profile.settings["folder"].get<std::string>()) {
-    static const std::regex pattern("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
     for (const std::string& id : ids) {
-        if (id.size() > 200 || !std::regex_match(id, pattern)) throw data_error("the other machine names a run {}", faceter::quoted(id));
+        check_id(id);
         std::error_code ignored;
-        folders_[id] = fs::exists(runs_folder_ / id / "run.json", ignored) ? runs_folder_ / id : runs_folder_ / (".new-" + id);
+        const bool made = fs::exists(runs_folder_ / id, ignored);
+        if (made) check_mirror(runs_folder_ / id);
+        folders_[id] = made ? runs_folder_ / id : runs_folder_ / (std::string(unfinished_prefix) + id);
     }
 }
 
-std::string Mirror::request(bool once) const { return feed_request(folders_, once).dump() + "\n"; }
+/// A run that is here already is written to only where this very profile brought it.
+void Mirror::check_mirror(const fs::path& folder) const {
+    const auto launch = read_launch(RunDirectory(folder));
+    if (launch && launch->launcher == "ssh" && launch->profile == profile_ && launch->folder == remote_folder_) return;
+    throw data_error(
+        "{}: the other machine answers with a run of this name, and this one did not come from there (profile '{}'); nothing was changed",
+        folder.string(), profile_);
+}
+
+/// A mirror that was cut short before it became a run gets run.json again, with which it does.
+std::string Mirror::request(bool once) const {
+    Json request = feed_request(folders_, once);
+    for (const auto& [id, folder] : folders_)
+        if (folder.filename() != id) request["runs"][id].erase("run.json");
+    return request.dump() + "\n";
+}
 
 void Mirror::take(const FeedFrame& frame) {
     if (!frame.head.contains("run")) return;  // a beat
@@ -56,6 +68,7 @@ void Mirror::take_file(const std::string& id, const FeedFrame& frame) {
     const bool growing = frame.head.contains("offset");
     if (!is_fed_file(path) || growing != is_growing_file(path))
         throw data_error("the other machine sends {}, which is no file of a run's record", faceter::quoted(path));
+    if (path == "run.json") check_named(id, frame.bytes);
     const fs::path file = folders_.at(id) / path;
     make_directories(file.parent_path());
     if (growing)
@@ -65,11 +78,16 @@ void Mirror::take_file(const std::string& id, const FeedFrame& frame) {
     if (path == "run.json") finish_making(id);
 }
 
+/// Before it takes the place of what is here.
+void Mirror::check_named(const std::string& id, const std::string& bytes) const {
+    const auto named = json_at<std::string>(parse_json(bytes, "run.json of " + id), "id", "run.json of " + id);
+    if (named != id) throw data_error("the other machine sends run {} under the name {}", faceter::quoted(named), id);
+}
+
 /// From here on the run exists, whole as far as it goes.
 void Mirror::finish_making(const std::string& id) {
     const fs::path folder = folders_.at(id);
     const RunDirectory run(folder);
-    if (run.info().id != id) throw data_error("the other machine sends run {} under the name {}", faceter::quoted(run.info().id), id);
     write_launch(run, {"ssh", profile_, "", remote_folder_});
     if (folder.filename() == id) return;
     for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(folder / part);

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,7 +7,9 @@
 #include <thread>
 
 #include "common/error.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "experiment/machine.h"
 #include "launch/supervisor.h"
 #include "record/launch.h"
@@ -78,11 +79,11 @@ std::optional<int> Queue::exit_code(const fs::path& run) const {
 }
 
 bool Queue::supervised() const {
-    const int descriptor = ::open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor < 0) return false;
-    const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    ::close(descriptor);
-    return held;
+    if (is_locked(lock_file())) return true;
+    std::error_code ignored;
+    if (!fs::exists(name_file(), ignored)) return false;  // locks hold here
+    const auto process = ProcessIdentity::from_json(parse_untrusted_json(read_file(name_file(), 1 << 16)));
+    return process.on_this_machine() && process.alive();
 }
 
 void prepare_resume(const std::vector<RunDirectory>& runs) {
@@ -92,6 +93,7 @@ void prepare_resume(const std::vector<RunDirectory>& runs) {
         if (state.phase == RunPhase::running) throw usage_error("{} is running; stop it first (faceter stop {})", id, id);
         if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued)
             throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);
+        if (is_being_submitted(run)) throw usage_error("{} {}", id, state.cause);
         if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", id, state.cause);
         if (state.phase == RunPhase::done) throw usage_error("{} is done; a rerun runs it anew (faceter rerun {})", id, id);
     }

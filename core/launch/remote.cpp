@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "record/launch.h"
 #include "record/state.h"
@@ -157,7 +158,7 @@ void RemoteFollower::lost() {
     }
     const int wait_s = std::min(30, 1 << std::min(failures_, 5));
     next_try_ = Clock::now() + std::chrono::seconds(wait_s);
-    fmt::print(stderr, "lost the connection to {} ({}); trying again in {} s\n", setting(profile_, "host"), why, wait_s);
+    say(stderr, "lost the connection to {} ({}); trying again in {} s\n", setting(profile_, "host"), why, wait_s);
 }
 
 }  // namespace faceter

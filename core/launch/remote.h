@@ -30,7 +30,8 @@ std::vector<std::string> submit_through_ssh(const Project& project, const Profil
 std::string call_through_ssh(const Profile& profile, const std::vector<std::string>& arguments);
 
 /// Takes frames into the mirrors of runs: PROJECT/runs/<id> without checkpoints. What comes is untrusted: only files of the runs that were
-/// asked for, and only those that is_fed_file, are written, a growing one only at its end.
+/// asked for, and only those that is_fed_file, are written, a growing one only at its end. A run that is here and did not come through this
+/// profile is never touched (data error).
 class Mirror {
   public:
     Mirror(const Project& project, const Profile& profile, const std::vector<std::string>& ids);
@@ -45,6 +46,8 @@ class Mirror {
     bool all_ended() const { return ended_.size() == folders_.size(); }
 
   private:
+    void check_mirror(const fs::path& folder) const;
+    void check_named(const std::string& id, const std::string& bytes) const;
     void take_file(const std::string& id, const FeedFrame& frame);
     void finish_making(const std::string& id);
     void take_end(const std::string& id, const Json& head);
@@ -67,6 +70,8 @@ class RemoteFollower {
     const Mirror& mirror() const { return mirror_; }
     /// Why it has given up; empty while it has not.
     const std::string& given_up() const { return given_up_; }
+    /// Something has come from there.
+    bool has_heard() const { return heard_; }
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,16 +18,6 @@ namespace {
 
 constexpr auto straggler_grace = std::chrono::seconds(15);
 constexpr std::size_t log_tail_bytes = 8192;
-
-/// One worker a run: the lock is the worker's own for as long as it lives, even when the supervisor goes first.
-int lock_run(const RunDirectory& run) {
-    make_directories(run.control());
-    const int lock = ::open((run.control() / "lock").c_str(), O_RDWR | O_CREAT, 0666);
-    if (lock < 0) throw failure("{}: cannot create: {}", (run.control() / "lock").string(), errno_text(errno));
-    if (::flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return lock;  // a file system without locks has to do without
-    ::close(lock);
-    throw failure("{}: another worker is running it", run.info().id);
-}
 
 /// A folder that only this user can look into, for the file in which ranks meet: not in the run's own, which may lie where files cannot be
 /// locked.
@@ -84,26 +73,21 @@ int take_log_folder(const RunDirectory& run) {
     const std::vector<int> before = run.attempts();
     int attempt = before.empty() ? 1 : before.back() + 1;
     make_directories(run.folder() / "logs");
-    std::error_code error;
-    while (!fs::create_directory(run.attempt_log(attempt).parent_path(), error)) {
-        if (error) throw failure("{}: cannot create folder: {}", run.attempt_log(attempt).parent_path().string(), error.message());
-        ++attempt;
-    }
+    while (!make_directory(run.attempt_log(attempt).parent_path())) ++attempt;
     return attempt;
 }
 
-RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks) : run_(run.folder()), size_(ranks) {
-    const int lock = lock_run(run);  // inherited by every rank
+RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks)
+    : run_(run.folder()), size_(ranks), lock_(run) {  // inherited by every rank
     try {
         attempt_ = take_log_folder(run);
         if (size_ > 1) meeting_ = make_meeting_folder();
         for (int rank = 0; rank < size_; ++rank) start(worker, run, rank);
     } catch (...) {
-        ::close(lock);
         for (const auto& [process, rank] : alive_) ::kill(process, SIGKILL);
         throw;
     }
-    ::close(lock);
+    lock_.leave_to_children();
 }
 
 RunProcesses::~RunProcesses() {
@@ -149,6 +133,7 @@ void RunProcesses::stop() {
 }
 
 void RunProcesses::end_stragglers() {
+    lock_.beat();
     if (killed_ || !first_failure_ || Clock::now() - *first_failure_ < straggler_grace) return;
     killed_ = true;
     for (const auto& [process, rank] : alive_) ::kill(process, SIGKILL);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "record/run_directory.h"
+#include "record/run_lock.h"
 #include "record/state.h"
 
 namespace faceter {
@@ -36,7 +37,7 @@ class RunProcesses {
     /// SIGTERM to all, once: they stop with a checkpoint.
     void stop();
     /// Kills those that are still there some seconds after another one failed: the others of a group cannot go on, and one that hangs does
-    /// not end by itself.
+    /// not end by itself. To be called every second or so: it also keeps the run's lock where that needs it.
     void end_stragglers();
     /// How the run ended: as the rank did that is to blame where there are several.
     WorkerExit exit() const;
@@ -53,6 +54,7 @@ class RunProcesses {
 
     fs::path run_, meeting_;
     int attempt_ = 0, size_ = 1;
+    RunLock lock_;
     std::map<pid_t, int> alive_;  ///< process -> rank
     std::map<int, End> ends_;
     bool told_to_stop_ = false, killed_ = false;

@@ -1,45 +1,15 @@
 #include "launch/slurm.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <map>
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "experiment/machine.h"
-#include "experiment/manifest.h"
 #include "launch/command.h"
-#include "launch/supervisor.h"
+#include "launch/slurm_submission.h"
 
 namespace faceter {
 namespace {
-
-constexpr int answer_s = 20;  // a controller that is down keeps its clients waiting for minutes
-
-SlurmJob job_of(const fs::path& project, const fs::path& folder, const std::string& name, std::size_t num_runs) {
-    return {"faceter-" + safe_file_name(name),       project, folder, num_runs, (program_folder() / "faceter").string(),
-            absolute_path(worker_program()).string()};
-}
-
-fs::path make_job_folder(const Project& project) {
-    make_directories(project.folder() / "jobs");
-    std::string name = (project.folder() / "jobs" / "j-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, errno_text(errno));
-    return name;
-}
-
-/// "1234" or "1234;cluster".
-std::string submit(const SlurmJob& job) {
-    const CommandResult result = run_command(sbatch_command(job));
-    const std::string number(trim(std::string_view(result.output).substr(0, result.output.find(';'))));
-    if (result.code != 0)
-        throw failure("sbatch refused: {}", result.complaint.empty() ? fmt::format("exit code {}", result.code) : result.complaint);
-    if (!parse_int(number)) throw failure("sbatch answered {}, not with the number of a job", faceter::quoted(result.output));
-    return number;
-}
 
 /// A submission of the project that is not over.
 struct OpenJob {
@@ -93,7 +63,7 @@ std::string numbers_of(const std::vector<OpenJob>& jobs) {
 /// What waits, runs, or ended some minutes ago. Throws where SLURM does not answer.
 void ask_squeue(const std::string& numbers, const std::atomic<bool>* abandon, Answers& answers) {
     const CommandResult queue = run_command(
-        {"squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%N", "--jobs=" + numbers}, {}, answer_s, abandon);
+        {"squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%N", "--jobs=" + numbers}, {}, slurm_answer_s, abandon);
     if (queue.code != 0 && queue.complaint.find("Invalid job id") == std::string::npos) throw failure("squeue: {}", queue.complaint);
     take_lines(queue.output, answers);
 }
@@ -101,7 +71,7 @@ void ask_squeue(const std::string& numbers, const std::atomic<bool>* abandon, An
 /// What ended earlier, where the cluster keeps accounts; many do not, which is no failure: squeue is the only one to ask then.
 void ask_sacct(const std::string& numbers, const std::atomic<bool>* abandon, Answers& answers) {
     const CommandResult accounts = run_command(
-        {"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State", "--jobs=" + numbers}, {}, answer_s, abandon);
+        {"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State", "--jobs=" + numbers}, {}, slurm_answer_s, abandon);
     if (accounts.code != 0 && accounts.complaint.find("accounting storage is disabled") == std::string::npos)
         throw failure("sacct: {}", accounts.complaint);
     take_lines(accounts.output, answers);
@@ -154,46 +124,16 @@ void take_answers(const Project& project, const OpenJob& open, const Answers& an
     if (over) write_file_atomic(open.folder / "over", utc_now() + "\n");
 }
 
+/// A project that was copied whole has the word of jobs which are the original's.
+void check_own_job(const RunDirectory& run, const Launch& launch) {
+    std::error_code error;
+    const fs::path owner = launch.folder.parent_path().parent_path();
+    if (!fs::exists(launch.folder, error) || fs::equivalent(owner, run.project(), error)) return;
+    throw usage_error("{}: its SLURM job {} was submitted by the project {}, of which this is a copy; stop it there", run.info().id,
+                      launch.job, owner.string());
+}
+
 }  // namespace
-
-std::string submit_to_slurm(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs) {
-    const SlurmJob job = job_of(project.folder(), make_job_folder(project), runs.front().info().experiment, runs.size());
-    std::string paths;
-    Json ids = Json::array();
-    for (const RunDirectory& run : runs) {
-        paths += run.folder().string() + "\n";
-        ids.push_back(run.info().id);
-    }
-    write_file_atomic(job.folder / "job.sh", slurm_script(profile, job));
-    write_file_atomic(job.folder / "runs", paths);
-    std::vector<int> attempts_before;  // counted before it can have begun
-    for (const RunDirectory& run : runs) attempts_before.push_back(run.attempts().empty() ? 0 : run.attempts().back());
-    std::string number;
-    try {
-        number = submit(job);
-    } catch (const Error&) {
-        std::error_code ignored;
-        fs::remove_all(job.folder, ignored);
-        throw;
-    }
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const std::string element = fmt::format("{}_{}", number, i);
-        write_launch(runs[i], {"slurm", profile.name, element, job.folder});
-        write_job(runs[i], {element, "PENDING", "", "", attempts_before[i]});
-    }
-    // Last: from now on refresh_slurm_jobs asks, and a job that no run speaks of is over.
-    write_file_atomic(job.folder / "job.json", Json{{"job", number}, {"profile", profile.name}, {"runs", ids}}.dump(1) + "\n");
-    return number;
-}
-
-std::string describe_slurm_job(const fs::path& project, const Profile& profile, const std::string& name, std::size_t num_runs) {
-    const fs::path folder = absolute_path(project);
-    const SlurmJob job = job_of(folder, folder / "jobs" / "j-NEW", name, num_runs);
-    std::string command;
-    for (const std::string& word : sbatch_command(job))
-        command += (command.empty() ? "" : " ") + (word.find_first_of(" '\"$`\\") == std::string::npos ? word : shell_word(word));
-    return slurm_script(profile, job) + "\n# " + command + "\n";
-}
 
 std::optional<JobState> parse_job_line(std::string_view line) {
     const auto fields = split(trim(line), '|');
@@ -207,22 +147,28 @@ std::optional<JobState> parse_job_line(std::string_view line) {
 std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::atomic<bool>* abandon) {
     std::vector<std::string> warnings;
     try {
+        settle_submissions(project, abandon, warnings);
         const std::vector<OpenJob> jobs = open_jobs(project);
         if (jobs.empty()) return warnings;
         const Answers answers = ask(jobs, abandon, warnings);
-        for (const OpenJob& job : jobs) take_answers(project, job, answers);
+        for (const OpenJob& job : jobs) try {
+                take_answers(project, job, answers);
+            } catch (const Error& error) {
+                warnings.emplace_back(error.what());  // the other jobs are worth more than one's record
+            }
     } catch (const Error& error) {
-        warnings.emplace_back(error.what());  // a list of runs is worth more than one job's record
+        warnings.emplace_back(error.what());  // as a list of runs is
     }
     return warnings;
 }
 
 std::string stop_slurm_run(const RunDirectory& run, const Launch& launch) {
+    check_own_job(run, launch);
     const auto job = read_job(run);
     const bool asked_before = run.requested("stop"), waits = job && job->phase() == JobPhase::pending;
     run.request("stop");
     if (!waits && !asked_before) return fmt::format("will stop with a checkpoint; a second 'faceter stop' cancels its job {}", launch.job);
-    const CommandResult result = run_command({"scancel", launch.job}, {}, answer_s);
+    const CommandResult result = run_command({"scancel", launch.job}, {}, slurm_answer_s);
     if (result.code != 0) throw failure("scancel {}: {}", launch.job, result.complaint);
     return fmt::format("is cancelled (SLURM job {})", launch.job);
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "launch/profile.h"
 #include "record/launch.h"
 #include "record/run_directory.h"
@@ -11,7 +12,7 @@ namespace faceter {
 
 /// What is submitted: one job array, one element a run.
 struct SlurmJob {
-    std::string name;  ///< as squeue shows it
+    std::string name;  ///< as squeue shows it; no other job has it
     fs::path project;
     fs::path folder;  ///< PROJECT/jobs/<...>: job.sh, runs (a path a line), job.json, slurm-<job>_<element>.out
     std::size_t num_runs = 1;
@@ -23,8 +24,15 @@ std::string slurm_script(const Profile& profile, const SlurmJob& job);
 /// `sbatch ... job.sh`: only paths stand here, which a line of the script would have to quote.
 std::vector<std::string> sbatch_command(const SlurmJob& job);
 
+/// A job waits, or may, although not all that belongs to it could be recorded: its runs must stay.
+class JobMayWait : public Error {
+  public:
+    using Error::Error;
+};
+
 /// Submits runs as one job array and writes control/launch.json and job.json of each. Returns SLURM's number of the job. Errors (failed):
-/// sbatch is missing or refuses, in its own words; the runs are not touched then.
+/// sbatch is missing or refuses, in its own words; the runs are as before then. JobMayWait: the runs are left being submitted (launch.h),
+/// and refresh_slurm_jobs finds out what came of it.
 std::string submit_to_slurm(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs);
 /// The same without submitting: script and command as text. No folder is made.
 std::string describe_slurm_job(const fs::path& project, const Profile& profile, const std::string& name, std::size_t num_runs);

@@ -1,7 +1,5 @@
 #include "launch/supervisor.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +13,8 @@
 
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/lock_file.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "launch/run_processes.h"
 #include "record/state.h"
@@ -50,7 +50,7 @@ class Supervisor {
             body();
             return true;
         } catch (const std::exception& error) {
-            fmt::print(stderr, "{} {}\n", utc_now(), error.what());
+            say(stderr, "{} {}\n", utc_now(), error.what());
             std::fflush(stderr);
             return false;
         }
@@ -114,8 +114,12 @@ class Supervisor {
 
 int supervise(const fs::path& queue_folder) {
     Queue queue = Queue::open(queue_folder);
-    const int lock = ::open((queue.folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) throw failure("{}: another supervisor works on it", queue.folder.string());
+    LockFile lock(queue.lock_file());
+    const LockOutcome outcome = lock.try_lock();
+    // Where locks hold, supervised() would now see our own.
+    if (outcome == LockOutcome::held || (outcome == LockOutcome::unsupported && queue.supervised()))
+        throw failure("{}: another supervisor works on it", queue.folder.string());
+    if (outcome == LockOutcome::unsupported) write_file_atomic(queue.name_file(), ProcessIdentity::own().to_json().dump() + "\n");
     ::signal(SIGHUP, SIG_IGN);
     install_stop_handlers();
     Supervisor(queue).work();

@@ -19,7 +19,10 @@ struct Queue {
     static Queue open(const fs::path& folder);
     /// Exit code of a run that is over.
     std::optional<int> exit_code(const fs::path& run) const;
-    /// True while its supervisor holds the queue's lock.
+    fs::path lock_file() const { return folder / "lock"; }
+    /// The supervisor's process, where the file system has no locks.
+    fs::path name_file() const { return folder / "supervisor.json"; }
+    /// True while its supervisor holds the queue's lock, or lives where there are no locks.
     bool supervised() const;
 };
 

@@ -5,8 +5,10 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/start_model.h"
+#include "model/task_adapters.h"
 #include "plugin/loader.h"
-#include "train/checkpoint.h"
+#include "plugin/model_writer.h"
 #include "train/token_objective.h"
 
 namespace faceter {
@@ -31,12 +33,9 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
     fs::remove_all(temporary, ignored);
     make_directories(temporary);
     try {
-        ModelFolder like = model.folder;
-        like.max_seq_length = model.max_length;
-        write_sentence_transformers_files(temporary, like);
-        write_model_tensors(temporary, like, model.base_tensors());
-        if (model.router) model.router->write(temporary, model);
-        if (const fs::path head = run.folder() / mlm_head_file; fs::exists(head)) fs::copy_file(head, temporary / mlm_head_file);
+        write_model(temporary, model);
+        if (const fs::path head = run.folder() / mlm_head_file; fs::exists(head))
+            copy_file_atomic(head, temporary / mlm_head_file);
         sync_directory(temporary);
         fs::remove_all(final, ignored);
         rename_synced(temporary, final);
@@ -53,20 +52,28 @@ std::string router_method(const fs::path& folder) {
     return json_at<std::string>(read_json(file), "method", file.string());
 }
 
-std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder) {
-    auto model = EmbeddingModel::open(ModelFolder::open(folder));
-    if (const std::string method = router_method(folder); !method.empty()) model->router = registry().open_router(method, *model, folder);
+std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder, const std::optional<ServedRoute>& only) {
+    const ModelFolder files = ModelFolder::open(folder);
+    auto model = EmbeddingModel::open(files, only);
+    if (!files.description) open_task_adapters(*model, files);
+    const bool routed = !only || !model->folder.description || model->route(only->task, only->role).routed;
+    if (const std::string method = router_method(folder); routed && !method.empty())
+        model->router = registry().open_router(method, *model, folder);
     return model;
 }
 
 std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings) {
-    auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(json_at<std::string>(settings, "model", "settings"))));
+    const ModelFolder folder = ModelFolder::open(resolve_model(json_at<std::string>(settings, "model", "settings")));
+    check_start_model(folder);
+    auto model = EmbeddingModel::open(folder);
+    model->routes.clear();  // of the run that it comes from
     apply_settings(*model, settings);
     return model;
 }
 
 std::unique_ptr<Variant> variant_of(const Json& settings) {
-    const Json& variant = settings.at("variant");
+    Json variant = settings.at("variant");
+    variant["seed"] = json_or<std::uint64_t>(settings, "seed", 1, "settings");
     return registry().make_variant(json_at<std::string>(variant, "method", "variant"), variant);
 }
 
@@ -91,17 +98,8 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
     if (!fs::is_directory(folder))
         throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",
                          run.folder().string(), run.info().id);
-    const ModelFolder files = ModelFolder::open(folder);
-    auto model = EmbeddingModel::open_empty(files);
-    apply_settings(*model, run.settings());
-    variant_of(run.settings())->prepare_finished(*model);
-    const Weights weights = files.weights();
-    const std::string router = router_method(folder);
-    if (only && router.empty())
-        model->load_one_route(weights, only->task, only->role);
-    else
-        model->load_weights(weights);
-    if (!router.empty()) model->router = registry().open_router(router, *model, folder);
+    auto model = open_folder_model(folder, only);
+    model->tasks = read_tasks(run.settings().at("tasks"));
     return model;
 }
 

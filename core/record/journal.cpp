@@ -9,8 +9,11 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/printable.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "record/run_directory.h"
+#include "record/run_lock.h"
 
 namespace faceter {
 namespace {
@@ -19,6 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr auto flush_interval = 1s, heartbeat_interval = 10s;
 constexpr std::size_t max_line_bytes = 4 << 20;
+constexpr JsonLimits line_limits{64, 1000};  // anyone can compute a seal
 constexpr std::string_view crc_key = ",\"crc\":\"";
 constexpr std::size_t crc_tail = crc_key.size() + 8 + 2;  // ,"crc":"01234567"}
 
@@ -52,7 +56,7 @@ std::string_view check_seal(std::string_view line) {
 std::string_view take_line(std::string_view line, std::int64_t expected_seq, JournalContent& content) {
     if (const std::string_view problem = check_seal(line); !problem.empty()) return problem;
     JournalEvent event;
-    event.fields = Json::parse(line, nullptr, false);
+    event.fields = parse_untrusted_json(line, line_limits);
     if (!event.fields.is_object() || !event.fields.contains("seq") || !event.fields["seq"].is_number_integer() ||
         !event.fields.contains("event") || !event.fields["event"].is_string() || !event.fields.contains("t") ||
         !event.fields["t"].is_number())
@@ -72,15 +76,14 @@ JournalWriter::JournalWriter(const RunDirectory& run, int attempt, const Start& 
       attempt_(attempt),
       step_(start.from_step),
       last_write_(std::chrono::steady_clock::now()) {
-    const ProcessIdentity process = ProcessIdentity::own();
-    event("attempt_started", {{"attempt", attempt},
-                              {"rank", start.rank},
-                              {"from_checkpoint", start.from_checkpoint},
-                              {"from_step", start.from_step},
-                              {"host", process.host},
-                              {"pid", process.pid},
-                              {"pid_start", process.start},
-                              {"machine", start.machine}});
+    Json fields = ProcessIdentity::own().to_json();
+    fields.update({{"attempt", attempt},
+                   {"rank", start.rank},
+                   {"from_checkpoint", start.from_checkpoint},
+                   {"from_step", start.from_step},
+                   {"locked", is_run_locked(run)},
+                   {"machine", start.machine}});
+    event("attempt_started", std::move(fields));
     sync_directory(file_.path().parent_path());
     heart_ = std::thread([this] { beat(); });
 }
@@ -95,7 +98,7 @@ JournalWriter::~JournalWriter() {
     try {
         flush();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}\n", error.what());  // a destructor cannot throw; the lines before it are on disk
+        say(stderr, "{}\n", error.what());  // a destructor cannot throw; the lines before it are on disk
     }
 }
 
@@ -121,7 +124,16 @@ void JournalWriter::write_pending(bool sync) {
     last_write_ = std::chrono::steady_clock::now();
 }
 
+/// Of two processes that would write one run, the one that was given up ends here.
+void JournalWriter::check_not_taken_over() const {
+    std::error_code ignored;
+    if (fs::exists(file_.path().parent_path() / "exit.json", ignored))
+        throw failure("{}: this attempt was given up, and another process has gone on with the run; this one ends",
+                      file_.path().parent_path().string());
+}
+
 void JournalWriter::event(std::string_view type, Json fields) {
+    check_not_taken_over();
     const std::lock_guard lock(mutex_);
     append(type, fields);
     write_pending(true);
@@ -186,7 +198,7 @@ std::pair<double, double> journal_span(const fs::path& file) {
         std::vector<double> found;
         for (const std::string_view line : split(bytes, '\n'))
             if (check_seal(line).empty())
-                if (const Json event = Json::parse(line, nullptr, false);
+                if (const Json event = parse_untrusted_json(line, line_limits);
                     event.is_object() && event.contains("t") && event["t"].is_number())
                     found.push_back(event["t"]);
         return found;

@@ -20,9 +20,17 @@ class RunDirectory;
 struct ProcessIdentity {
     std::string host;
     std::int64_t pid = 0;
-    std::string start;  ///< boot id and start time in clock ticks (/proc/PID/stat)
+    std::string start;          ///< boot id and start time in clock ticks (/proc/PID/stat)
+    std::string machine;        ///< a hash of /etc/machine-id; empty: unknown
+    std::string pid_namespace;  ///< a container has its own numbers; empty: unknown
     static ProcessIdentity own();
+    static ProcessIdentity from_json(const Json& json);  ///< members of another type count as missing
+    Json to_json() const;
+    /// Its number means here what it meant there: the same boot and the same processes whatever the host is called now, or the same machine
+    /// before it was started anew.
     bool on_this_machine() const;
+    /// The same boot, but perhaps another container: its locks hold here, its number says nothing.
+    bool shares_kernel() const;
     /// Only where on_this_machine().
     bool alive() const;
 };
@@ -31,7 +39,7 @@ struct ProcessIdentity {
 ///   {"seq":7,"t":1795244405.123,"event":"step", ... ,"crc":"1c3f09ab"}
 /// whose crc is the CRC32C of all bytes before `,"crc":`. Events are synced to disk; steps are gathered and written at most once a second.
 /// Thread safe. Events and their members:
-///   attempt_started {from_checkpoint, from_step, host, pid, pid_start, machine}   written by the constructor
+///   attempt_started {from_checkpoint, from_step, host, pid, pid_start, machine_id, pid_namespace, locked, machine}   by the constructor
 ///   heartbeat {phase, step}                       by a thread of its own every 10 s without another line
 ///   stage_started {stage, total_steps, ...}       phase {name}
 ///   step {step, total_steps, loss, lr, grad_norm, tokens_per_s, ...numbers}
@@ -51,7 +59,7 @@ class JournalWriter {
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
 
-    /// Written and synced before it returns. Throws where the disk refuses.
+    /// Written and synced before it returns. Throws where the disk refuses, and where the attempt was taken over (state.h).
     void event(std::string_view type, Json fields = Json::object());
     /// Gathered; written with the next event or within a second. `fields` hold step and the numbers of the step.
     void step(const Json& fields);
@@ -66,6 +74,7 @@ class JournalWriter {
   private:
     void append(std::string_view type, const Json& fields);
     void write_pending(bool sync);
+    void check_not_taken_over() const;
     void beat();
 
     OutputFile file_;

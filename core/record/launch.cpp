@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 
 namespace faceter {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::uint64_t max_bytes = 1 << 16;
 
 fs::path launch_file(const RunDirectory& run) { return run.control() / "launch.json"; }
 fs::path job_file(const RunDirectory& run) { return run.control() / "job.json"; }
+fs::path submission_file(const RunDirectory& run) { return run.control() / "submission"; }
 
 std::string text_of(const Json& json, const char* key) {
     return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
@@ -25,7 +27,7 @@ std::optional<Json> read_object(const fs::path& file) {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
     try {
-        Json json = Json::parse(read_file(file, max_bytes), nullptr, false);
+        Json json = parse_untrusted_json(read_file(file, max_bytes));
         if (json.is_object()) return json;
     } catch (const Error&) {
     }
@@ -92,8 +94,7 @@ void apply_end(const JobState& job, const JournalVerdict& journal, bool own, Run
 }  // namespace
 
 void write_launch(const RunDirectory& run, const Launch& launch) {
-    std::error_code ignored;
-    fs::remove(run.control() / "supervisor.json", ignored);
+    remove_file(run.control() / "supervisor.json");
     write_object(launch_file(run),
                  {{"launcher", launch.launcher}, {"profile", launch.profile}, {"job", launch.job}, {"folder", launch.folder.string()}});
 }
@@ -107,9 +108,24 @@ std::optional<Launch> read_launch(const RunDirectory& run) {
 }
 
 void clear_launch(const RunDirectory& run) {
+    for (const fs::path& file : {launch_file(run), job_file(run), submission_file(run)}) remove_file(file);
+}
+
+void write_submission(const RunDirectory& run, const std::string& job_folder) {
+    make_directories(run.control());
+    write_file_atomic(submission_file(run), job_folder + "\n");
+}
+
+bool is_being_submitted(const RunDirectory& run) {
     std::error_code ignored;
-    fs::remove(launch_file(run), ignored);
-    fs::remove(job_file(run), ignored);
+    if (!fs::exists(submission_file(run), ignored)) return false;
+    try {
+        const std::string name(trim(read_file(submission_file(run), max_bytes)));
+        const fs::path folder = run.project() / "jobs" / safe_file_name(name);
+        return fs::exists(folder / "submission.json", ignored) && !fs::exists(folder / "job.json", ignored);
+    } catch (const Error&) {
+        return false;  // just removed
+    }
 }
 
 JobPhase job_phase(std::string_view word) {

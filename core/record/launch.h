@@ -22,6 +22,11 @@ std::optional<Launch> read_launch(const RunDirectory& run);
 /// The run is started here from now on.
 void clear_launch(const RunDirectory& run);
 
+/// control/submission: the run is being given to SLURM through PROJECT/jobs/<this name>. Written before sbatch is asked; until that folder
+/// says what came of it (job.json), or is gone, a job may wait that nothing else speaks of.
+void write_submission(const RunDirectory& run, const std::string& job_folder);
+bool is_being_submitted(const RunDirectory& run);
+
 enum class JobPhase { pending, running, completed, cancelled, time_limit, out_of_memory, node_failed, failed, unknown };
 /// "NODE_FAIL", "CANCELLED by 1000", "REQUEUED" ... as squeue and sacct write them. A word that is not known is `running`: nothing follows
 /// from it.

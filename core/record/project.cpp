@@ -20,6 +20,15 @@ std::string listed(const std::vector<std::string>& ids) {
     return join(some, ", ") + (ids.size() > max_listed ? ", ..." : "");
 }
 
+/// The newest run of a variant.
+std::string newest_called(const Project& project, std::string_view name) {
+    std::string newest, created;
+    project.each_run([&](const RunDirectory& run) {
+        if (is_called(run.info(), name) && run.info().created >= created) newest = run.info().id, created = run.info().created;
+    });
+    return newest;
+}
+
 }  // namespace
 
 Project::Project(const fs::path& folder, bool create) : folder_(absolute_path(folder)) {
@@ -42,6 +51,18 @@ std::vector<std::string> Project::run_ids() const {
     return ids;
 }
 
+void Project::each_run(const std::function<void(const RunDirectory&)>& body) const {
+    for (const std::string& id : run_ids()) {
+        std::optional<RunDirectory> run;
+        try {
+            run.emplace(runs_folder() / id);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::data) throw;
+        }
+        if (run) body(*run);
+    }
+}
+
 RunDirectory Project::find_run(std::string_view name) const {
     std::error_code ignored;
     if (!name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.') &&
@@ -51,15 +72,8 @@ RunDirectory Project::find_run(std::string_view name) const {
     std::vector<std::string> found;
     for (const std::string& id : ids)
         if (!name.empty() && id.starts_with(name)) found.push_back(id);
-    if (found.empty()) {
-        std::string newest, created;
-        for (const std::string& id : ids) {
-            if (!fs::exists(runs_folder() / id / "run.json", ignored)) continue;
-            const RunDirectory run(runs_folder() / id);
-            if (is_called(run.info(), name) && run.info().created >= created) newest = id, created = run.info().created;
-        }
-        if (!newest.empty()) found = {newest};
-    }
+    if (found.empty())
+        if (const std::string newest = newest_called(*this, name); !newest.empty()) found = {newest};
     if (found.size() == 1) return RunDirectory(runs_folder() / found.front());
     if (found.size() > 1) throw usage_error("{} stands for several runs: {}; give more of the name", faceter::quoted(name), listed(found));
     throw usage_error("{}: no run {}{}", folder_.string(), faceter::quoted(name),

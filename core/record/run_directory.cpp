@@ -1,19 +1,16 @@
 #include "record/run_directory.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <random>
 
 #include <fmt/chrono.h>
 
 #include "common/error.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 
 namespace faceter {
 namespace {
@@ -70,12 +67,8 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
     info.version = FACETER_VERSION;
     for (int trial = 0; trial < 100; ++trial) {
         info.id = stem + "-" + random_suffix();
-        const fs::path folder = runs / info.id, temporary = runs / (".new-" + info.id);
-        std::error_code error;
-        if (fs::exists(folder) || !fs::create_directory(temporary, error)) {
-            if (error) throw failure("{}: cannot create folder: {}", temporary.string(), error.message());
-            continue;
-        }
+        const fs::path folder = runs / info.id, temporary = runs / (std::string(unfinished_prefix) + info.id);
+        if (fs::exists(folder) || !make_directory(temporary)) continue;
         for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"})
             make_directories(temporary / part);
         write_file_atomic(temporary / "experiment.yaml", experiment_text);
@@ -86,22 +79,21 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
     throw failure("{}: cannot find a free name for a run", runs.string());
 }
 
+void check_identity(const fs::path& folder, const std::string& id) {
+    const std::string name = folder.filename().string();
+    if (name == id || name == std::string(unfinished_prefix) + id) return;
+    throw data_error(
+        "{}: a copy of run {} (its run.json says so) under another name, and no run of its own. Remove the folder, or rename it to {} in a "
+        "project that does not have that run; 'faceter rerun' makes a new run with the same settings",
+        folder.string(), faceter::quoted(id), faceter::quoted(id));
+}
+
 void write_json(const fs::path& folder, std::string_view name, const Json& json) {
     make_directories(folder);
     write_file_atomic(folder / (safe_file_name(name) + ".json"), json.dump() + "\n");
 }
 
 }  // namespace
-
-std::string safe_file_name(std::string_view name) {
-    std::string safe;
-    for (const char c : name.substr(0, 100)) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-        safe += plain ? c : '-';
-    }
-    if (safe.empty() || safe.front() == '.') safe.insert(0, "x");
-    return safe;
-}
 
 std::string RunInfo::group() const {
     const std::string base = experiment + "/" + variant;
@@ -113,6 +105,7 @@ RunDirectory::RunDirectory(const fs::path& folder) : folder_(absolute_path(folde
     const fs::path file = folder_ / "run.json";
     if (!fs::exists(file)) throw data_error("{}: not a run: it has no run.json", folder_.string());
     info_ = info_from_json(read_json(file, max_run_bytes), file.string());
+    check_identity(folder_, info_.id);
 }
 
 RunDirectory RunDirectory::create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke) {
@@ -164,12 +157,9 @@ int RunDirectory::begin_attempt() const {
     for (; next <= max_attempts; ++next) {
         const fs::path folder = folder_ / "journal" / std::to_string(next);
         make_directories(folder.parent_path());
-        std::error_code error;
-        if (fs::create_directory(folder, error)) {
-            sync_directory(folder.parent_path());
-            return next;
-        }
-        if (error) throw failure("{}: cannot create folder: {}", folder.string(), error.message());
+        if (!make_directory(folder)) continue;
+        sync_directory(folder.parent_path());
+        return next;
     }
     throw failure("{}: more than {} attempts", folder_.string(), max_attempts);
 }
@@ -211,18 +201,16 @@ std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path&
 }
 
 void RunDirectory::append_user_event(const Json& event) const {
-    const fs::path file = folder_ / "user.jsonl";
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor < 0) throw failure("{}: cannot open for writing: {}", file.string(), errno_text(errno));
-    ::flock(descriptor, LOCK_EX);
-    char last = '\n';
-    const off_t size = ::lseek(descriptor, 0, SEEK_END);
-    if (size > 0 && ::pread(descriptor, &last, 1, size - 1) != 1) last = '\0';
-    const std::string line = (last == '\n' ? "" : "\n") + event.dump() + "\n";  // a line torn by a crash stays a line of its own
-    const bool written = ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor) == 0;
-    const int error = errno;
-    ::close(descriptor);
-    if (!written) throw failure("{}: cannot write: {}", file.string(), errno_text(error));
+    const fs::path path = folder_ / "user.jsonl";
+    LockFile lock(path);
+    lock.wait();
+    OutputFile file(path, OutputFile::Mode::append);
+    const std::string text = read_file(path, max_run_bytes);
+    const bool torn = !text.empty() && text.back() != '\n';  // by a crash: it stays a line of its own
+    file.write((torn ? "\n" : "") + event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    file.sync();
+    file.close();
+    sync_directory(folder_);
 }
 
 RunDirectory::UserState RunDirectory::user_state() const {
@@ -232,7 +220,7 @@ RunDirectory::UserState RunDirectory::user_state() const {
     if (!fs::exists(file, ignored)) return state;
     const std::string text = read_file(file, max_run_bytes);
     for (const std::string_view line : split(text, '\n')) {
-        const Json event = Json::parse(line, nullptr, false);
+        const Json event = parse_untrusted_json(line, {64, 1000});
         if (!event.is_object()) continue;  // empty, or torn by a crash
         const auto name = [&](const char* key) {
             return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/file.h"
+#include "common/file_name.h"
 #include "common/json.h"
 #include "experiment/experiment.h"
 
@@ -12,7 +13,7 @@ namespace faceter {
 
 /// What run.json says: written once when the run is made, never changed.
 struct RunInfo {
-    std::string id;  ///< readable and unique: quickstart-mote-s1-20261121-071500-ab12
+    std::string id;  ///< readable and unique: quickstart-mote-s1-20261121-071500-ab12; the name of its folder
     std::string experiment, variant, method, plugin, point;
     std::uint64_t seed = 1;
     std::string created;  ///< UTC
@@ -30,7 +31,8 @@ struct RunInfo {
 /// PROJECT/runs/<run id>: the whole record of a run (the layout is in core/record/README.md).
 class RunDirectory {
   public:
-    /// Opens an existing one. Data error where run.json is missing or wrong.
+    /// Opens an existing one. Data error where run.json is missing or wrong, or names another run than the folder does: a copy of a folder
+    /// is no run, and nothing that is done to it may reach the original.
     explicit RunDirectory(const fs::path& folder);
     /// Makes the folder with run.json and experiment.yaml: under a temporary name first, so that a run exists whole or not at all.
     static RunDirectory create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke);
@@ -87,9 +89,6 @@ class RunDirectory {
     RunInfo info_;
 };
 
-/// Letters, digits, '.', '_' and '-' as they are, everything else '-'; never empty, never starting with '.', at most 100 bytes.
-std::string safe_file_name(std::string_view name);
-
 struct TrashedRun {
     RunInfo info;
     double when = 0;  ///< seconds since 1970
@@ -104,14 +103,18 @@ class Project {
     fs::path runs_folder() const { return folder_ / "runs"; }
     /// Run ids, sorted by name.
     std::vector<std::string> run_ids() const;
+    /// Opens one after the other. What is no run, or cannot be read, is left out: lists say why (Store::ingest_all).
+    void each_run(const std::function<void(const RunDirectory&)>& body) const;
     /// By id, unique prefix, or "variant" / "variant-sSEED" where only one run (the newest where several) has it. Usage error listing
-    /// candidates otherwise.
+    /// candidates otherwise. Folders that are no runs do not stand in the way of others.
     RunDirectory find_run(std::string_view name) const;
 
     /// Deleting with undo: PROJECT/trash/<run id>. Stores find out at their next ingest.
     fs::path trash_folder() const { return folder_ / "trash"; }
     /// Usage error where the run is running, or waits for a supervisor that lives.
     void trash(const std::string& run) const;
+    /// The same for good. At every instant the run is there whole or is none.
+    void remove(const std::string& run) const;
     /// By id or unique prefix; returns the id. Never overwrites a run.
     std::string restore(std::string_view name) const;
     /// The newest first.
@@ -120,7 +123,11 @@ class Project {
     int empty_trash(double older_than_s) const;
 
   private:
+    RunDirectory idle_run(const std::string& run) const;
     fs::path folder_;
 };
+
+/// Before the id in the name of a folder: a run that is being made, or removed.
+constexpr std::string_view unfinished_prefix = ".new-", removing_prefix = ".removing-";
 
 }  // namespace faceter

@@ -9,7 +9,9 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "record/launch.h"
+#include "record/run_lock.h"
 
 namespace faceter {
 namespace {
@@ -26,21 +28,6 @@ T member(const Json& object, const char* key, T fallback) {
 }
 
 fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_journal(attempt).parent_path() / "exit.json"; }
-
-/// Seconds since the journal was written to, by the clock of the file system that it lies on: a probe file beside it has "now" there, so
-/// that the clocks of two machines are never compared. Negative where the folder cannot be written.
-double silence_by_file_system(const fs::path& folder, const fs::path& journal) {
-    struct stat written {
-    }, probe{};
-    if (::stat(journal.c_str(), &written) != 0) return -1;
-    std::string name = (folder / "control" / ".probe-XXXXXX").string();
-    const int descriptor = ::mkstemp(name.data());
-    if (descriptor < 0) return -1;
-    const bool known = ::write(descriptor, "x", 1) == 1 && ::fstat(descriptor, &probe) == 0;
-    ::close(descriptor);
-    ::unlink(name.c_str());
-    return known ? static_cast<double>(probe.st_mtime - written.st_mtime) : -1;
-}
 
 /// It was resumed, and its supervisor has not come to it yet: what the last attempt says is history.
 bool waits_again(const RunDirectory& run, int attempt) {
@@ -89,23 +76,34 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
     const fs::path file = exit_file(run, attempt);
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
-    const Json json = Json::parse(read_file(file, 1 << 20), nullptr, false);
+    const Json json = parse_untrusted_json(read_file(file, 1 << 20));
     return WorkerExit{member(json, "code", 5), member(json, "signal", 0), member(json, "message", std::string())};
 }
 
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
     make_directories(run.control());
-    write_file_atomic(run.control() / "supervisor.json",
-                      Json{{"host", process.host}, {"pid", process.pid}, {"pid_start", process.start}}.dump() + "\n");
+    write_file_atomic(run.control() / "supervisor.json", process.to_json().dump() + "\n");
 }
 
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
     const fs::path file = run.control() / "supervisor.json";
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
-    const Json json = Json::parse(read_file(file, 1 << 16), nullptr, false);
-    return ProcessIdentity{member(json, "host", std::string()), member(json, "pid", std::int64_t{0}),
-                           member(json, "pid_start", std::string())};
+    return ProcessIdentity::from_json(parse_untrusted_json(read_file(file, 1 << 16)));
+}
+
+/// By a probe file beside it, which has "now" there.
+double seconds_since_written(const RunDirectory& run, const fs::path& file) {
+    struct stat written {
+    }, probe{};
+    if (::stat(file.c_str(), &written) != 0) return -1;
+    std::string name = (run.control() / ".probe-XXXXXX").string();
+    const int descriptor = ::mkstemp(name.data());
+    if (descriptor < 0) return -1;
+    const bool known = ::write(descriptor, "x", 1) == 1 && ::fstat(descriptor, &probe) == 0;
+    ::close(descriptor);
+    ::unlink(name.c_str());
+    return known ? static_cast<double>(probe.st_mtime - written.st_mtime) : -1;
 }
 
 RunFollower::RunFollower(const RunDirectory& run) : run_(run) { state_.loss = std::numeric_limits<double>::quiet_NaN(); }
@@ -126,7 +124,7 @@ void RunFollower::begin(int attempt) {
     offset_ = 0;
     next_seq_ = 1;
     process_ = {};
-    ended_ = false;
+    locked_ = ended_ = false;
     first_ = slowest_gap_ = rate_since_ = 0;
 }
 
@@ -165,8 +163,8 @@ void RunFollower::take(const JournalEvent& event) {
     state_.last_sign = event.time;
     state_.active_s = earlier_active_ + event.time - first_;
     if (event.type == "attempt_started") {
-        process_ = {member(event.fields, "host", std::string()), member(event.fields, "pid", std::int64_t{0}),
-                    member(event.fields, "pid_start", std::string())};
+        process_ = ProcessIdentity::from_json(event.fields);
+        locked_ = member(event.fields, "locked", false);
         state_.step = member(event.fields, "from_step", std::int64_t{0});
     } else if (event.type == "step") {
         take_step(event);
@@ -201,20 +199,35 @@ void RunFollower::judge_open_attempt(RunState& state) const {
         return;
     }
     state.phase = RunPhase::running;
-    if (process_.host.empty()) return;  // between making the attempt's folder and its first line
-    if (process_.on_this_machine()) {
-        if (process_.alive()) return;
-        state.phase = RunPhase::dead;
-        state.exit_code = static_cast<int>(ExitCode::failed);
-        state.cause = fmt::format("its process ({}) is gone without a word; go on with: faceter resume {}", process_.pid, run_.info().id);
-        return;
-    }
-    const double quiet = silence_by_file_system(run_.folder(), run_.attempt_journal(attempt_));
+    if (process_.host.empty()) return judge_unbegun_attempt(state);
+    const bool seen = process_.on_this_machine(), container = !seen && locked_ && process_.shares_kernel();
+    if (!seen && !container) return judge_quiet_attempt(state);
+    if (seen ? process_.alive() : is_run_locked(run_)) return;
+    state.phase = RunPhase::dead;
+    state.exit_code = static_cast<int>(ExitCode::failed);
+    state.cause = fmt::format("its process ({}) is gone without a word; go on with: faceter resume {}", process_.pid, run_.info().id);
+}
+
+/// Between making the attempt's folder and its first line; or its process ended there.
+void RunFollower::judge_unbegun_attempt(RunState& state) const {
+    const double quiet = seconds_since_written(run_, run_.attempt_journal(attempt_).parent_path());
+    if (quiet < least_silence_s || is_run_locked(run_)) return;
+    state.phase = RunPhase::dead;
+    state.exit_code = static_cast<int>(ExitCode::failed);
+    state.cause = fmt::format("its process is gone before its first word; go on with: faceter resume {}", run_.info().id);
+}
+
+/// Its process cannot be looked for from here.
+void RunFollower::judge_quiet_attempt(RunState& state) const {
+    const double quiet = seconds_since_written(run_, run_.attempt_journal(attempt_));
     if (quiet < std::max(least_silence_s, silence_factor * slowest_gap_)) return;
     state.phase = RunPhase::silent;
     state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", process_.host, format_duration(quiet),
                               format_duration(slowest_gap_));
-    if (const auto launch = read_launch(run_); launch && launch->launcher == "ssh") state.cause += "; faceter follow asks for more";
+    const auto launch = read_launch(run_);
+    state.cause += launch && launch->launcher == "ssh"
+                       ? "; faceter follow asks for more"
+                       : "; where its process is known to be gone: faceter resume --take-over " + run_.info().id;
 }
 
 /// There is no attempt yet.
@@ -238,6 +251,11 @@ RunState RunFollower::state() const {
     if (is_over(state.phase) && waits_again(run_, attempt_)) {
         state.phase = RunPhase::queued;
         state.cause.clear();
+    }
+    if (is_being_submitted(run_)) {
+        state.phase = RunPhase::queued;
+        state.cause = "is being given to SLURM; what came of it is not known yet (faceter list asks)";
+        return state;
     }
     if (const auto job = read_job(run_))
         apply_job(*job, {ended_, run_.requested("stop"), journal_is_newer_than_job(run_, attempt_)}, state);

@@ -45,6 +45,17 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process);
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run);
 
+/// For somebody who knows that the process of a silent run is gone: its attempt ends as failed, and the run can be resumed or deleted.
+/// Should the process live after all, it ends at its next event (JournalWriter). Usage error for a run that is not silent, or that belongs
+/// to a job or another machine which still says something of it.
+void take_over(const RunDirectory& run);
+/// What somebody must know to say yes to that; empty where the run is not silent.
+std::string take_over_question(const RunDirectory& run);
+
+/// Seconds since a file of a run was written, by the clock of the file system that both lie on: the clocks of two machines are never
+/// compared. Negative where the run's folder cannot be written.
+double seconds_since_written(const RunDirectory& run, const fs::path& file);
+
 /// Follows the journals of a run: each call of update() reads only what was added.
 class RunFollower {
   public:
@@ -59,6 +70,8 @@ class RunFollower {
     void take(const JournalEvent& event);
     void take_step(const JournalEvent& event);
     void judge_open_attempt(RunState& state) const;
+    void judge_unbegun_attempt(RunState& state) const;
+    void judge_quiet_attempt(RunState& state) const;
     void judge_waiting(RunState& state) const;
 
     RunDirectory run_;
@@ -67,6 +80,7 @@ class RunFollower {
     std::int64_t next_seq_ = 1;
     RunState state_;
     ProcessIdentity process_;
+    bool locked_ = false;  ///< its process began under the run's lock
     bool ended_ = false;
     double first_ = 0, earlier_active_ = 0, slowest_gap_ = 0, rate_since_ = 0;
     std::int64_t rate_from_ = 0;

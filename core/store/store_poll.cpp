@@ -85,12 +85,7 @@ bool Poll::is_unchanged(Known& known, const std::string& id, bool in_turn) const
 void Poll::take(Known& known, const std::string& id, std::vector<std::string>& warnings) {
     const fs::path folder = store_.project_ / "runs" / id;
     try {
-        if (!known.follower) {
-            RunDirectory run(folder);
-            if (run.info().id != id)
-                throw data_error("{}: its run.json says that it is run {}; rename the folder to that", folder.string(), run.info().id);
-            known.follower = std::make_unique<RunFollower>(std::move(run));
-        }
+        if (!known.follower) known.follower = std::make_unique<RunFollower>(RunDirectory(folder));
         const RunStamps before = stamps_of(runs_folder_, id, known.attempt);
         const RunState state = store_.take(*known.follower, warnings);
         known.seen = before.all;
@@ -111,7 +106,7 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
     }
 }
 
-std::vector<std::string> Poll::look(bool thorough) {
+std::vector<std::string> Poll::look(bool thorough, const LookProgress& progress) {
     std::vector<std::string> warnings;
     load_known();
     list_runs(thorough);
@@ -120,7 +115,9 @@ std::vector<std::string> Poll::look(bool thorough) {
     turn_ = (turn_ + 1) % turns;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
         const auto [entry, fresh] = known_.try_emplace(ids_[i]);
-        if (fresh || !is_unchanged(entry->second, ids_[i], thorough || i % turns == turn_)) take(entry->second, ids_[i], warnings);
+        if (!fresh && is_unchanged(entry->second, ids_[i], thorough || i % turns == turn_)) continue;
+        take(entry->second, ids_[i], warnings);
+        if (progress && !progress(i + 1, ids_.size())) break;
     }
     counter_ = store_.change_counter();
     return warnings;

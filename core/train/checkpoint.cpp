@@ -115,9 +115,20 @@ void CheckpointStore::finish(const fs::path& temporary, const fs::path& final, c
     write_new_file(temporary / "manifest.json", manifest_of(temporary, names));
     sync_directory(temporary);
     rename_synced(temporary, final);
-    const auto all = list();
+    prune(final);
+}
+
+/// What was just written is the newest, whatever the names say: one that a later step left damaged would else push out each new one.
+void CheckpointStore::prune(const fs::path& written) const {
+    std::size_t kept = 1;
     std::error_code ignored;
-    for (std::size_t i = keep_; i < all.size(); ++i) fs::remove_all(all[i], ignored);
+    for (const fs::path& folder : list()) {
+        if (folder == written) continue;
+        if (kept < keep_ && problem_of(folder).empty())
+            ++kept;
+        else
+            fs::remove_all(folder, ignored);
+    }
 }
 
 fs::path CheckpointStore::save(const CheckpointState& state, const std::vector<NamedTensor>& model,

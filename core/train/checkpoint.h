@@ -32,8 +32,8 @@ struct Checkpoint {
 class CheckpointStore {
   public:
     CheckpointStore(fs::path folder, std::size_t keep) : folder_(std::move(folder)), keep_(keep) {}
-    /// Writes one and then removes all but the newest `keep`. With a group all its ranks call it, and each writes what it has of the
-    /// optimiser into a file of its own.
+    /// Writes one and then removes all but it and the newest others that are whole, `keep` in all. With a group all its ranks call it, and
+    /// each writes what it has of the optimiser into a file of its own.
     fs::path save(const CheckpointState& state, const std::vector<NamedTensor>& model, const std::vector<NamedTensor>& optimizer,
                   ProcessGroup* group = nullptr) const;
     /// The newest whose files agree with its manifest. One that does not is passed over with a line in `warnings`.
@@ -48,6 +48,7 @@ class CheckpointStore {
     std::optional<fs::path> begin(const fs::path& final) const;
     void finish(const fs::path& temporary, const fs::path& final, const CheckpointState& state,
                 const std::vector<NamedTensor>& model) const;
+    void prune(const fs::path& written) const;
     fs::path folder_;
     std::size_t keep_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/http.h"
 #include "checkpoint/hub.h"
 #include "checkpoint/model_folder.h"
 #include "common/cancel.h"
@@ -39,7 +40,7 @@ class SmallHub {
     }
     bool is_large(const std::string& file) const { return file.ends_with(".safetensors"); }
     std::string etag(const std::string& file) const {
-        return is_large(file) ? announced_hash.value_or(sha256_hex(files.at(file))) : sha256_hex(file + files.at(file)).substr(0, 40);
+        return is_large(file) ? announced_hash.value_or(sha256_hex(files.at(file))) : small_hash.value_or(git_blob_id(files.at(file)));
     }
 
     ServerAnswer operator()(const ServerRequest& request) {
@@ -67,7 +68,8 @@ class SmallHub {
     std::string url;
     std::map<std::string, std::string> files;
     bool gated = false, ranges = true;
-    std::optional<std::string> announced_hash;
+    std::optional<std::string> announced_hash, small_hash;
+    std::string more;                           // sent behind the end of weights
     std::size_t cut_after = std::string::npos;  // every answer with weights breaks off after so many bytes
     std::optional<std::vector<ServerAnswer>> answer_first;
     std::function<void()> on_large;  // called before weights are sent
@@ -86,7 +88,7 @@ class SmallHub {
     }
     ServerAnswer large(const ServerRequest& request) const {
         if (on_large) on_large();
-        const std::string content = files.at(request.path.substr(7));
+        const std::string content = files.at(request.path.substr(7)) + more;
         const auto range = request.headers.find("range");
         if (range == request.headers.end() || !ranges) return {200, {}, content, cut_after};
         std::size_t from = 0;
@@ -215,6 +217,16 @@ class TestHub : public QObject {
             std::find_if(requests.begin(), requests.end(), [](const auto& request) { return request.path.starts_with("/large/"); });
         QCOMPARE(large->headers.at("range"), std::string("bytes=123456-"));
     }
+    void a_full_disk_is_said_and_the_next_attempt_goes_on() {
+        for (const FileOperation failing : {FileOperation::open, FileOperation::write, FileOperation::sync}) {
+            set_file_fault_hook([&](FileOperation operation, const fs::path& path) {
+                return operation == failing && path.extension() == ".incomplete" ? ENOSPC : 0;
+            });
+            EXPECT_ERROR(fetch(), ".incomplete", "free some space");
+            set_file_fault_hook(nullptr);
+        }
+        check_whole(*fetch());
+    }
     void a_server_without_ranges_sends_all_again() {
         hub_->ranges = false;
         make_directories(model_folder() / "blobs");
@@ -231,6 +243,30 @@ class TestHub : public QObject {
         EXPECT_ERROR(fetch(), "'org/name'", "model.safetensors", "SHA-256", "twice");
         QVERIFY(!fs::exists(model_folder() / "snapshots" / commit / "model.safetensors"));
         QVERIFY(!fs::exists(model_folder() / "blobs" / std::string(64, 'a')) && !fs::exists(model_folder() / "refs/main"));
+    }
+    void a_small_file_with_another_hash_leaves_nothing_behind() {
+        hub_->small_hash = std::string(40, 'b');
+        EXPECT_ERROR(fetch(), "'org/name'", "hash of git", "twice");
+        QVERIFY(!fs::exists(model_folder() / "blobs" / std::string(40, 'b')) && !fs::exists(model_folder() / "refs/main"));
+    }
+    void bytes_beyond_the_announced_length_are_not_written() {
+        hub_->more = std::string(10'000'000, 'x');
+        EXPECT_ERROR(fetch(), "sends more of model.safetensors than the 300000 bytes that it announced");
+        QVERIFY(fs::file_size(incomplete()) <= SmallHub::weights().size());
+    }
+    void an_endpoint_without_its_scheme_is_refused_before_anything_is_sent() {
+        settings_.token = "hf_secret";
+        settings_.endpoint = settings_.endpoint.substr(std::string("http://").size());
+        EXPECT_ERROR(fetch(), "HF_ENDPOINT is '127.0.0.1", "https://");
+        settings_.endpoint = "file:///etc";
+        EXPECT_ERROR(fetch(), "HF_ENDPOINT is 'file:///etc'");
+        QVERIFY(server_->requests().empty());
+    }
+    void https_redirects_to_https_only() {
+        QCOMPARE(redirect_protocols("https://huggingface.co/x"), "https");
+        QCOMPARE(redirect_protocols("HTTPS://huggingface.co/x"), "https");
+        QCOMPARE(redirect_protocols("http://127.0.0.1/x"), "http,https");
+        QCOMPARE(redirect_protocols("127.0.0.1/x"), "https");
     }
     void a_server_that_fails_now_and_then_is_asked_again() {
         hub_->answer_first = std::vector<ServerAnswer>{{503, {}, ""}, {429, {}, ""}, {500, {}, "", 0}};

@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "common/file.h"
 #include "experiment/manifest.h"
+#include "support/sample_model.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -54,7 +55,7 @@ class TestCli : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         make_directories(in("plugins"));
-        make_directories(in("model"));
+        write_sample_model(in("model"));
         make_directories(in("scifact"));
         write_sample_plugin(in("plugins"));
         write_file_atomic(in("pairs.tsv"), "a\tb\n");
@@ -66,7 +67,7 @@ class TestCli : public QObject {
         HAS(help.out, "faceter run experiments/quickstart.yaml --project");
         HAS(help.out, "Exit codes: 0 done, 2 wrong usage");
         for (const char* command : {"run", "check", "list", "show", "compare", "similarity", "tokenize", "resume", "rerun", "stop",
-                                    "ingest", "tag", "note", "delete", "doctor", "plugins", "schema"}) {
+                                    "ingest", "tag", "note", "delete", "doctor", "plugins", "schema", "conform"}) {
             const Outcome one = faceter::testing::faceter({command, "--help"});
             QCOMPARE(one.code, 0);
             HAS(one.out, std::string("faceter ") + command);
@@ -205,6 +206,16 @@ class TestCli : public QObject {
         QVERIFY(json["memory_bytes"].get<double>() > 1e6);
         QVERIFY(json.contains("problems"));
     }
+    void output_that_cannot_be_written_is_a_failure() {
+        for (const QStringList& arguments : {QStringList{"schema"}, QStringList{"--help"}, QStringList{"profile", "template", "slurm"}}) {
+            QProcess process;
+            process.setStandardOutputFile("/dev/full");
+            process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), arguments);
+            process.waitForFinished(120'000);
+            QCOMPARE(process.exitCode(), 5);
+            HAS(process.readAllStandardError().toStdString(), "No space left");
+        }
+    }
     void a_folder_that_is_no_project_is_named() {
         const Outcome outcome = faceter::testing::faceter({"list", "--project", in("model")});
         QCOMPARE(outcome.code, 4);
@@ -226,6 +237,39 @@ class TestCli : public QObject {
         QCOMPARE(bad.code, 4);
         HAS(bad.err, "bad.jsonl:2");
         QCOMPARE(faceter::testing::faceter({"tokenize", "--model", in("nothing"), in("t.jsonl")}).code, 4);
+    }
+    void tokenize_needs_only_the_tokenizers_files() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        write_file_atomic(in("t.txt"), "Hello World\n");
+        const Outcome whole = faceter::testing::faceter({"tokenize", "--model", model.string(), in("t.txt")});
+        QVERIFY2(whole.code == 0, whole.err.c_str());
+        for (const char* file : {"tokenizer.json", "vocab.txt"}) {
+            const TemporaryDirectory alone;
+            fs::copy_file(model / file, alone.path() / file);
+            const Outcome outcome = faceter::testing::faceter({"tokenize", "--model", alone.path().string(), in("t.txt")});
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            QCOMPARE(outcome.out, whole.out);
+        }
+        const TemporaryDirectory nested;
+        make_directories(nested.path() / "0_Transformer");
+        fs::copy_file(model / "tokenizer.json", nested.path() / "0_Transformer/tokenizer.json");
+        write_file_atomic(nested.path() / "modules.json",
+                          R"([{"idx": 0, "path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}])");
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", nested.path().string(), in("t.txt")}).out, whole.out);
+    }
+    void help_of_what_the_worker_serves_begins_with_faceter() {
+        for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+                 {"embed"}, {"evaluate"}, {"export"}, {"convert"}, {"describe"}, {"serve"}, {"router"}, {"data", "mine"}, {"data", "filter"}}) {
+            std::vector<std::string> arguments = command;
+            arguments.push_back("--help");
+            const Outcome help = faceter::testing::faceter(arguments);
+            QCOMPARE(help.code, 0);
+            std::string usage = "Usage: faceter";
+            for (const std::string& part : command) usage += " " + part;
+            HAS(help.out, usage);
+            QVERIFY2(help.out.find("faceter-worker") == std::string::npos, help.out.c_str());
+        }
     }
 };
 

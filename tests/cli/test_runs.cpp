@@ -1,12 +1,15 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <csignal>
 
 #include "cli/program.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "experiment/manifest.h"
 #include "record/state.h"
 #include "store/store.h"
+#include "support/sample_model.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -85,7 +88,8 @@ class TestRuns : public QObject {
   private Q_SLOTS:
     void init() {
         folder_ = std::make_unique<TemporaryDirectory>();
-        for (const char* name : {"plugins", "model", "scifact", "worker"}) make_directories(in(name));
+        for (const char* name : {"plugins", "scifact", "worker"}) make_directories(in(name));
+        write_sample_model(in("model"));
         Manifest manifest;
         manifest.id = "demo";
         manifest.abi = 1;
@@ -243,6 +247,70 @@ class TestRuns : public QObject {
         QVERIFY(fs::exists(in("project/trash/" + id)));
         QCOMPARE(call({"trash", "--empty"}).code, 0);
         QVERIFY(!fs::exists(in("project/trash/" + id)));
+    }
+    void a_copied_run_folder_never_reaches_the_original() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        const RunDirectory original = Project(in("project"), false).find_run("Mix");
+        const std::string id = original.info().id;
+        fs::copy(original.folder(), in("project/runs/B"), fs::copy_options::recursive);
+        for (const std::vector<std::string>& command :
+             {std::vector<std::string>{"delete", "B"}, {"delete", "--now", "B"}, {"stop", "B"}, {"resume", "B"}, {"tag", "B", "x"}}) {
+            const Outcome outcome = call(command);
+            QCOMPARE(outcome.code, 4);
+            HAS(outcome.err, "/runs/B: a copy of run '" + id + "'");
+        }
+        const Outcome listed = call({"list", "--json"});
+        QCOMPARE(json_of(listed)["runs"].size(), std::size_t{3});
+        HAS(listed.err, "/runs/B: a copy of run");
+        QCOMPARE(json_of(call({"doctor", "--json"}))["leftovers"][0]["removed"].get<bool>(), false);
+        QVERIFY(original.user_state().tags.empty() && !original.requested("stop"));
+        QCOMPARE(read_state(RunDirectory(original.folder())).phase, RunPhase::done);
+        QCOMPARE(original.read_all(original.results(), [](const auto&, const auto&) {}).size(), std::size_t{4});
+    }
+    void a_run_that_is_deleted_for_good_is_gone() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        const std::string id = Project(in("project"), false).find_run("Mix").info().id;
+        QCOMPARE(call({"delete", "--now", id}).code, 0);
+        QVERIFY(!fs::exists(in("project/runs/" + id)));
+        QVERIFY(fs::is_empty(in("project/trash")));
+        QCOMPARE(json_of(call({"list", "--json"}))["runs"].size(), std::size_t{2});
+    }
+    void a_silent_run_is_taken_over_when_somebody_says_so() {
+        mode("stopped");
+        make_directories(in("project/runs"));
+        const RunDirectory run = sample_run(in("project"), 1);
+        const std::string body = R"({"seq":1,"t":100.0,"event":"attempt_started","host":"elsewhere.invalid","pid":1,"pid_start":"x:1")";
+        write_file_atomic(run.attempt_journal(run.begin_attempt()), body + fmt::format(",\"crc\":\"{:08x}\"}}\n", crc32c(body)));
+        const timespec old[2] = {{::time(nullptr) - 3600, 0}, {::time(nullptr) - 3600, 0}};
+        ::utimensat(AT_FDCWD, run.attempt_journal(1).c_str(), old, 0);
+        const std::string id = run.info().id;
+        const Outcome refused = call({"resume", id});
+        QCOMPARE(refused.code, 2);
+        HAS(refused.err, "faceter resume --take-over " + id);
+        mode("done");
+        const Outcome taken = call({"resume", "--take-over", id});
+        QVERIFY2(taken.code == 0, taken.err.c_str());
+        HAS(taken.err, "took over " + id);
+        QCOMPARE(read_state(run).phase, RunPhase::done);
+    }
+    void what_a_foreign_file_says_does_not_reach_the_terminal_raw() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        QCOMPARE(call({"note", "Mix",
+                       "safe \x1b]0;owned\x07 \xc2\x9b"
+                       "2J \xe2\x80\xae end"})
+                     .code,
+                 0);
+        const Outcome shown = call({"show", "Mix"});
+        HAS(shown.out, "safe \uFFFD]0;owned\uFFFD");
+        for (const char* raw : {"\x1b", "\x07", "\xc2\x9b", "\xe2\x80\xae"}) QVERIFY(shown.out.find(raw) == std::string::npos);
+        const Outcome refused = call({"show",
+                                      "no \x1b[31mrun \xc2\x9b"
+                                      "2J"});
+        QVERIFY(refused.code != 0);
+        for (const char* raw : {"\x1b", "\xc2\x9b"}) QVERIFY(refused.err.find(raw) == std::string::npos);
     }
     void runs_are_chosen_by_an_expression() {
         mode("done");

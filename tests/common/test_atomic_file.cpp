@@ -1,5 +1,9 @@
 #include "common/atomic_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 
 #include "common/error.h"
@@ -56,6 +60,40 @@ class TestAtomicFile : public QObject {
             QCOMPARE(read_file(path), std::string("old"));
             QCOMPARE(files_in(folder.path()), std::size_t{1});
         }
+    }
+    void what_is_no_file_is_written_to_and_stays_what_it_is() {
+        const TemporaryDirectory folder;
+        const fs::path device = folder.path() / "device", pipe = folder.path() / "pipe";
+        fs::create_symlink("/dev/null", device);
+        QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+        const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        for (const fs::path& path : {device, pipe}) write_file_atomic(path, "text");
+        char got[8] = {};
+        QCOMPARE(::read(reader, got, sizeof got), ssize_t{4});
+        ::close(reader);
+        QVERIFY(fs::is_symlink(fs::symlink_status(device)) && fs::is_fifo(fs::status(pipe)));
+        QCOMPARE(files_in(folder.path()), std::size_t{2});
+        EXPECT_ERROR(write_file_atomic("/dev/full", "text"), "/dev/full", "No space left");
+        QVERIFY(fs::is_character_file("/dev/full"));
+    }
+    void a_copy_is_whole_or_not_there() {
+        const TemporaryDirectory folder;
+        const fs::path from = folder.path() / "from", to = folder.path() / "to";
+        write_file_atomic(from, std::string(3'000'000, 'x') + "end");
+        set_file_fault_hook([](FileOperation operation, const fs::path&) { return operation == FileOperation::sync ? EIO : 0; });
+        EXPECT_ERROR(copy_file_atomic(from, to), "cannot sync");
+        set_file_fault_hook(nullptr);
+        QVERIFY(!fs::exists(to));
+        copy_file_atomic(from, to);
+        QVERIFY(read_file(to) == read_file(from));
+        EXPECT_ERROR(copy_file_atomic(folder.path() / "none", to), "none");
+    }
+    void half_of_a_write_is_gone_on_with() {
+        const TemporaryDirectory folder;
+        set_file_fault_hook([](FileOperation operation, const fs::path&) { return operation == FileOperation::write ? short_write : 0; });
+        write_file_atomic(folder.path() / "a.bin", "some text");
+        set_file_fault_hook(nullptr);
+        QCOMPARE(read_file(folder.path() / "a.bin"), std::string("some text"));
     }
     void a_missing_folder_is_named_as_the_reason() {
         const TemporaryDirectory folder;

@@ -275,6 +275,21 @@ class TestCluster : public QObject {
         QVERIFY(mirror.all_ended());
         QCOMPARE(mirror.ended().at(id).exit_code, 6);
     }
+    void a_mirror_never_touches_a_run_that_did_not_come_through_its_profile() {
+        const TemporaryDirectory here;
+        const Project project(here.path(), true);
+        const RunDirectory own = sample_run(here.path(), 1), others = sample_run(here.path(), 2), same = sample_run(here.path(), 3);
+        for (const RunDirectory& run : {own, others, same}) write_results(run, 1, 1);
+        write_launch(others, {"ssh", "elsewhere", "", "/data/p"});
+        write_launch(same, {"ssh", "gpu", "", "/data/p"});
+        EXPECT_ERROR(Mirror(project, ssh(), {own.info().id}), own.info().id.c_str(), "did not come from there");
+        EXPECT_ERROR(Mirror(project, ssh(), {others.info().id}), "did not come from there");
+        Mirror mirror(project, ssh(), {same.info().id});
+        Json forged = read_json(same.folder() / "run.json");
+        forged["id"] = own.info().id;
+        EXPECT_ERROR(mirror.take({{{"run", same.info().id}, {"file", "run.json"}}, forged.dump()}), "under the name");
+        QCOMPARE(RunDirectory(same.folder()).info().id, same.info().id);
+    }
     void frames_are_taken_apart_at_any_cut() {
         const std::string stream = "{\"run\":\"a\",\"file\":\"run.json\",\"size\":5}\nab\ncd{\"beat\":true}\n";
         for (std::size_t cut = 0; cut <= stream.size(); ++cut) {

@@ -90,6 +90,21 @@ class TestRunDirectory : public QObject {
         run.clear_request("stop");
         QVERIFY(!run.requested("stop"));
     }
+    void a_tag_that_cannot_be_written_says_why() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        for (const int error : {ENOSPC, EIO, EROFS, EDQUOT}) {
+            int asked = 0;  // half of the line is on the disk before it is full
+            set_file_fault_hook([&](FileOperation operation, const fs::path& path) {
+                if (operation != FileOperation::write || path.filename() != "user.jsonl") return 0;
+                return ++asked == 1 ? short_write : error;
+            });
+            EXPECT_ERROR(run.append_user_event({{"tag", "lost"}}), "user.jsonl", errno_text(error));
+            set_file_fault_hook(nullptr);
+            run.append_user_event({{"tag", fmt::format("kept-{}", error)}});
+        }
+        QCOMPARE(run.user_state().tags.size(), std::size_t{4});
+    }
     void tags_and_notes_survive_a_torn_line_and_many_writers() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

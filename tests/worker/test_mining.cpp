@@ -154,6 +154,18 @@ class TestMining : public QObject {
         QCOMPARE(run(mine("other.jsonl", {"--restart"})), 0);
     }
 
+    void a_folder_that_somebody_else_made_is_not_taken_for_the_work() {
+        NEED_SHARED();
+        const fs::path work = folder_.path() / "mine.jsonl.work";
+        make_directories(work);
+        write_file_atomic(work / "thesis.tex", "years of work");
+        for (const QStringList& more : {QStringList{}, QStringList{"--restart"}}) {
+            QCOMPARE(run(mine("mine.jsonl", more)), 2);
+            QVERIFY2(error_.find("was not made by this command") != std::string::npos, error_.c_str());
+            QCOMPARE(read_file(work / "thesis.tex"), std::string("years of work"));
+        }
+    }
+
     void given_negatives_above_the_margin_are_dropped() {
         NEED_SHARED();
         const fs::path triplets = folder_.path() / "triplets.jsonl";

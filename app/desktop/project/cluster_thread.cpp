@@ -1,7 +1,9 @@
 #include "project/cluster_thread.h"
 
 #include <QElapsedTimer>
+#include <optional>
 
+#include "common/error.h"
 #include "launch/slurm.h"
 #include "project/runs_snapshot.h"
 #include "record/launch.h"
@@ -10,11 +12,21 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int pump_interval_ms = 300, job_interval_ms = 5000;
+constexpr int first_retry_s = 2, most_retry_s = 300;
 
 /// The profile of a run behind ssh; empty: it is here.
 std::string machineOf(const RunDirectory& run) {
     const auto launch = read_launch(run);
     return launch && launch->launcher == "ssh" ? launch->profile : "";
+}
+
+/// Nothing where a folder is no run: lists say why.
+std::optional<RunDirectory> opened(const std::filesystem::path& folder) {
+    try {
+        return RunDirectory(folder);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
 }
 
 }  // namespace
@@ -58,34 +70,50 @@ void ClusterThread::lookForRuns() {
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "control/launch.json", ignored) || !std::filesystem::exists(folder / "run.json", ignored))
             continue;
-        const RunDirectory run(folder);
-        const std::string profile = machineOf(run);
-        if (!profile.empty() && (asked.contains(qs(id)) || !is_over(read_state(run).phase))) wanted[profile].insert(id);
+        const auto run = opened(folder);
+        const std::string profile = run ? machineOf(*run) : "";
+        if (!profile.empty() && (asked.contains(qs(id)) || !is_over(read_state(*run).phase))) wanted[profile].insert(id);
     }
-    for (const auto& [profile, runs] : wanted) connectTo(profile, runs);
+    for (const auto& [profile, runs] : wanted) join(profile, runs);
 }
 
 /// One connection a machine: a run that is new there joins those that are followed.
-void ClusterThread::connectTo(const std::string& profile, const std::set<std::string>& runs) {
+void ClusterThread::join(const std::string& profile, const std::set<std::string>& runs) {
     Machine& machine = m_machines[profile];
     std::set<std::string> all = runs;
     for (const std::string& run : machine.runs)
-        if (machine.follower && !machine.follower->mirror().ended().contains(run)) all.insert(run);
-    if (machine.follower && all == machine.runs) return;
+        if (!machine.follower || !machine.follower->mirror().ended().contains(run)) all.insert(run);
+    const bool known = all == machine.runs;
     machine.runs = all;
+    if (!known || !machine.follower) connectTo(profile, machine);
+}
+
+void ClusterThread::connectTo(const std::string& profile, Machine& machine) {
     machine.follower.reset();
-    machine.follower =
-        std::make_unique<RemoteFollower>(Project(m_folder, false), read_profile(profile), std::vector<std::string>(all.begin(), all.end()));
+    machine.follower = std::make_unique<RemoteFollower>(Project(m_folder, false), read_profile(profile),
+                                                        std::vector<std::string>(machine.runs.begin(), machine.runs.end()));
+}
+
+/// Its runs go on there: it is tried again, less and less often. Why is told once an outage.
+void ClusterThread::lose(Machine& machine) {
+    if (machine.follower->has_heard() || machine.complaint != machine.follower->given_up()) {
+        if (machine.follower->has_heard()) machine.failures = 0;
+        forgetTold(machine.complaint);
+        machine.complaint = machine.follower->given_up();
+        tell({machine.complaint});
+    }
+    machine.follower.reset();
+    machine.nextTry.setRemainingTime(std::chrono::seconds(std::min(most_retry_s, first_retry_s << std::min(machine.failures++, 8))));
 }
 
 void ClusterThread::pump() {
-    std::erase_if(m_machines, [this](auto& entry) {
-        RemoteFollower* follower = entry.second.follower.get();
-        if (!follower) return true;
-        follower->pump();
-        if (!follower->given_up().empty()) tell({follower->given_up()});
-        return !follower->given_up().empty() || follower->mirror().all_ended();
-    });
+    for (auto entry = m_machines.begin(); entry != m_machines.end();) {
+        Machine& machine = entry->second;
+        if (!machine.follower && machine.nextTry.hasExpired()) connectTo(entry->first, machine);
+        if (machine.follower) machine.follower->pump();
+        if (machine.follower && !machine.follower->given_up().empty()) lose(machine);
+        entry = machine.follower && machine.follower->mirror().all_ended() ? m_machines.erase(entry) : std::next(entry);
+    }
 }
 
 }  // namespace faceter::desktop

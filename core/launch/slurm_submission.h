@@ -1,0 +1,19 @@
+#pragma once
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "record/run_directory.h"
+
+namespace faceter {
+
+/// A controller that is down keeps its clients waiting for minutes.
+constexpr int slurm_answer_s = 20;
+
+/// Finds out what came of submissions whose end was not recorded: the process was killed while sbatch worked, or the disk was full. Each
+/// has written PROJECT/jobs/<...>/submission.json before, with a job name that no other has: a job of that name is taken in as if nothing
+/// had happened; where SLURM says that it has none, the runs are free again. Where SLURM does not answer, nothing is changed and a warning
+/// added.
+void settle_submissions(const Project& project, const std::atomic<bool>* abandon, std::vector<std::string>& warnings);
+
+}  // namespace faceter

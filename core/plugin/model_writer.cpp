@@ -1,0 +1,98 @@
+#include "plugin/model_writer.h"
+
+#include <algorithm>
+
+#include "checkpoint/native_config.h"
+#include "model/model_shape.h"
+#include "train/checkpoint.h"
+#include "train/token_objective.h"
+
+namespace faceter {
+namespace {
+
+bool has(const EmbeddingModel& model, auto&& of_block) {
+    const auto& blocks = model.encoders.front()->blocks();
+    return std::any_of(blocks.begin(), blocks.end(), of_block);
+}
+
+/// Code that comes with the start model's configuration, which knows NomicBERT's token-routed blocks.
+bool brings_own_code(const ModelFolder& folder) { return folder.model_type == "nomic_bert" && folder.config.contains("auto_map"); }
+
+/// The prompts of a model's tasks; a text without one has none.
+void set_prompts(ModelFolder& like, const EmbeddingModel& model) {
+    if (model.tasks.empty()) return;
+    like.prompts.clear();
+    like.default_prompt.clear();
+    for (const Task& task : model.tasks)
+        for (const Role role : {Role::query, Role::document})
+            like.prompts[task.name + "." + std::string(role_name(role))] = model.route(task.name, role).instruction;
+}
+
+void write_adapters(const fs::path& folder, const Encoder& encoder) {
+    for (std::size_t i = 0; i < encoder.adapters().size(); ++i) {
+        const fs::path own = folder / "adapters" / std::to_string(i);
+        make_directories(own);
+        encoder.write_adapter(i, own);
+    }
+}
+
+}  // namespace
+
+std::string beyond_sentence_transformers(const EmbeddingModel& model) {
+    const ModelFolder& folder = model.folder;
+    if (model.encoders.size() > 1) return "it has an encoder a task";
+    if (has(model, [](const Block& block) { return block.is_mixture(); })) return "its blocks have task experts";
+    if (model.router) return "its router chooses a gate for each query";
+    if (!model.encoders.front()->adapters().empty()) return "it has adapters a task";
+    if (brings_own_code(folder)) return "";
+    if (has(model, [](const Block& block) { return block.routing.has_value(); }))
+        return folder.model_type == "nomic_bert"
+                   ? "its blocks route tokens, which only the code that comes with released checkpoints knows"
+                   : "its blocks route tokens, which no " + folder.model_type + " checkpoint of theirs can hold";
+    return beyond_native_code(folder.model_type, model.encoders.front()->config());
+}
+
+bool needs_released_code(const EmbeddingModel& model) {
+    return brings_own_code(model.folder) && (has(model, [](const Block& block) { return block.routing.has_value(); }) ||
+                                             !beyond_native_code(model.folder.model_type, model.encoders.front()->config()).empty());
+}
+
+void write_model(const fs::path& folder, const EmbeddingModel& model) {
+    ModelFolder like = model.folder;
+    like.max_seq_length = model.max_length;
+    like.config = with_native_members(like.config, model.encoders.front()->config());
+    like.only_faceter = !beyond_sentence_transformers(model).empty();
+    set_prompts(like, model);
+    write_sentence_transformers_files(folder, like);
+    write_model_tensors(folder, like, model.base_tensors());
+    model.router ? model.router->write(folder, model) : write_adapters(folder, *model.encoders.front());
+    if (const ModelDescription description = description_of(model); !description.is_plain() || !description.tasks.empty())
+        write_file_atomic(folder / model_description_file, description.to_json().dump(1) + "\n");
+    if (const fs::path head = model.folder.folder / mlm_head_file; fs::exists(head))
+        copy_file_atomic(head, folder / mlm_head_file);
+}
+
+void fold_route(EmbeddingModel& model, const Route& route) {
+    Encoder& encoder = *model.encoders.front();
+    Path path = route.path;
+    if (route.routed && model.router && model.router->always()) {
+        path = *model.router->always();
+        model.router = nullptr;
+    }
+    if (!model.router) {
+        for (std::size_t i = encoder.adapters().size(); i-- > 0;)
+            if (static_cast<int>(i) == path.adapter)
+                encoder.merge_adapter(i);
+            else
+                encoder.remove_adapter(i);
+    }
+    model.tasks.clear();
+    model.routes.clear();
+    model.folder.prompts.clear();
+    model.folder.default_prompt.clear();
+    if (route.instruction.empty()) return;
+    model.folder.prompts = {{"default", route.instruction}};
+    model.folder.default_prompt = "default";
+}
+
+}  // namespace faceter

@@ -1,0 +1,97 @@
+#include "record/run_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "common/printable.h"
+#include "common/untrusted_json.h"
+#include "record/journal.h"
+#include "record/state.h"
+
+namespace faceter {
+namespace {
+
+constexpr auto beat_interval = std::chrono::seconds(10);
+constexpr double stale_s = 60;
+
+fs::path lock_path(const RunDirectory& run) { return run.control() / "lock"; }
+fs::path held_path(const RunDirectory& run) { return run.control() / "lock.held"; }
+
+/// Whose process is gone for sure, or who has not touched it for a minute.
+bool is_stale(const RunDirectory& run, const fs::path& held) {
+    try {
+        const auto holder = ProcessIdentity::from_json(parse_untrusted_json(read_file(held, 1 << 16)));
+        if (holder.on_this_machine()) return !holder.alive();
+    } catch (const Error&) {
+        return false;  // just removed: the next attempt to make it tells
+    }
+    return seconds_since_written(run, held) > stale_s;
+}
+
+/// Of several that find the same stale file one moves it away.
+void remove_stale(const fs::path& held) {
+    const fs::path mine = held.string() + fmt::format(".stale-{}", ::getpid());
+    if (::rename(held.c_str(), mine.c_str()) == 0) remove_file(mine);
+}
+
+bool make_held(const fs::path& held) {
+    std::optional<OutputFile> file;
+    try {
+        file.emplace(held, OutputFile::Mode::exclusive);
+    } catch (const Error&) {
+        std::error_code ignored;
+        if (fs::exists(held, ignored)) return false;
+        throw;
+    }
+    file->write(ProcessIdentity::own().to_json().dump() + "\n");
+    file->sync();
+    file->close();
+    return true;
+}
+
+}  // namespace
+
+RunLock::RunLock(const RunDirectory& run) {
+    make_directories(run.control());
+    lock_.emplace(lock_path(run), LockFile::Children::inherit);
+    const LockOutcome outcome = lock_->try_lock();
+    if (outcome == LockOutcome::held) throw failure("{}: another worker is running it", run.info().id);
+    if (outcome == LockOutcome::unsupported) hold_file(run);
+}
+
+void RunLock::hold_file(const RunDirectory& run) {
+    const fs::path held = held_path(run);
+    if (!make_held(held)) {
+        if (!is_stale(run, held))
+            throw failure("{}: another worker is running it (its file system has no locks; {} stands in and is touched)", run.info().id,
+                          held.string());
+        remove_stale(held);
+        if (!make_held(held)) throw failure("{}: another worker has just begun to run it", run.info().id);
+    }
+    held_ = held;
+    beaten_ = std::chrono::steady_clock::now();
+    say(stderr, "warning: {}: this file system has no locks; {} stands in for one while this process lives\n", run.info().id,
+        held.string());
+}
+
+RunLock::~RunLock() {
+    std::error_code ignored;
+    if (!held_.empty()) fs::remove(held_, ignored);
+}
+
+void RunLock::beat() {
+    const auto now = std::chrono::steady_clock::now();
+    if (held_.empty() || now - beaten_ < beat_interval) return;
+    ::utimensat(AT_FDCWD, held_.c_str(), nullptr, 0);
+    beaten_ = now;
+}
+
+bool is_run_locked(const RunDirectory& run) {
+    std::error_code ignored;
+    return is_locked(lock_path(run)) || (fs::exists(held_path(run), ignored) && !is_stale(run, held_path(run)));
+}
+
+}  // namespace faceter
