@@ -7,9 +7,8 @@
 
 #include "common/error.h"
 #include "common/hash.h"
-#include "eval/embedder.h"
-#include "model/ops.h"
-#include "plugin/run_model.h"
+#include "common/untrusted_json.h"
+#include "train/process_group.h"
 
 namespace faceter::worker {
 namespace {
@@ -35,7 +34,7 @@ void take_lines(const std::string& lines, const std::string& file, TrainingSet& 
     set.negatives.clear();
     std::istringstream in(lines);
     for (std::string line; std::getline(in, line);) {
-        const Json numbers = Json::parse(line, nullptr, false);
+        const Json numbers = parse_untrusted_json(line);
         const bool fits =
             numbers.is_array() && !numbers.empty() &&
             std::all_of(numbers.begin(), numbers.end(), [](const Json& n) { return n.is_number_unsigned(); }) &&
@@ -61,60 +60,43 @@ MiningSettings mining_settings(const Json& settings) {
 
 }  // namespace
 
-Route prompted_route(const EmbeddingModel& model, Role role) {
-    const bool document = role == Role::document;
-    for (const char* name :
-         {document ? "document" : "query", document ? "passage" : "search_query", document ? "search_document" : "query"})
-        if (const auto found = model.folder.prompts.find(name); found != model.folder.prompts.end()) return {found->second, 0, 0};
-    return {};
-}
-
 /// Opened when it is first asked, once for all data sets of a stage; what was embedded to filter a set is not embedded again to mine it.
-class StageData::Teacher {
-  public:
-    Teacher(const std::string& name, const EmbeddingModel& own)
-        : other_(name.empty() ? nullptr : open_folder_model(resolve_model(name))), embedder_(other_ ? *other_ : own) {}
-    TeacherEmbedder of_task(const std::string& task) {
-        return [this, task](std::span<const std::string_view> texts, Role role) {
-            const EmbeddingModel& model = embedder_.model();
-            const at::Tensor rows = embedder_.embed(texts, other_ ? prompted_route(model, role) : model.route(task, role));
-            return model.folder.similarity == Similarity::dot ? rows : normalize_rows(rows);
-        };
-    }
-
-  private:
-    std::unique_ptr<EmbeddingModel> other_;
-    CachedEmbedder embedder_;
-};
-
-StageData::Teacher& StageData::teacher(const Json& settings, Teachers& teachers) const {
+ModelTeacher& StageData::teacher(const Json& settings, Teachers& teachers) const {
     const auto name = json_or<std::string>(settings, "teacher", "", "teacher");
     auto& teacher = teachers[name];
-    if (!teacher) teacher = std::make_unique<Teacher>(name, model_);
+    if (!teacher)
+        teacher =
+            name.empty() ? std::make_unique<ModelTeacher>(model_, &group_) : std::make_unique<ModelTeacher>(name, 0, device_, &group_);
     return *teacher;
+}
+
+/// On rank 0: writes which examples of `set` are left, with which negatives.
+void StageData::choose(const Json& settings, bool mining, const fs::path& file, TrainingSet set, ModelTeacher& teacher) const {
+    const std::vector<Example> before = set.examples;
+    const TeacherEmbedder embed = teacher.of_task(set.task);
+    const Tally tally = mining
+                            ? mine_negatives(set, embed, mining_settings(settings), json_or<bool>(settings, "filter_given", false, "mine"))
+                            : filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"),
+                                           json_or<std::size_t>(settings, "shard", 1'000'000, "filter"));
+    if (set.examples.empty())
+        throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher",
+                         set.name);
+    make_directories(folder_);
+    write_file_atomic(file, chosen_lines(before, set));
+    reports_.chosen(mining ? "mine" : "filter", set, tally);
 }
 
 void StageData::apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set, Teachers& teachers) const {
     const fs::path file = folder_ / (stem + ".jsonl");
-    std::string lines;
-    if (fs::exists(file)) {
-        lines = read_file(file, largest_file);
-        take_lines(lines, file.string(), set);
-    } else {
-        phase_(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
-        const std::vector<Example> before = set.examples;
-        const TeacherEmbedder embed = teacher(settings, teachers).of_task(set.task);
-        const Tally tally =
-            mining ? mine_negatives(set, embed, mining_settings(settings), json_or<bool>(settings, "filter_given", false, "mine"))
-                   : filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"));
-        if (set.examples.empty())
-            throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher",
-                             set.name);
-        lines = chosen_lines(before, set);
-        make_directories(folder_);
-        write_file_atomic(file, lines);
-        report_(mining ? "mine" : "filter", set, tally);
+    const bool is_root = group_.rank() == 0;
+    if (text_of_root(group_, is_root && fs::exists(file) ? "chosen" : "") != "chosen") {
+        reports_.phase(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
+        ModelTeacher& judge = teacher(settings, teachers);
+        if (is_root) choose(settings, mining, file, set, judge);
+        is_root ? judge.let_go() : judge.serve();
     }
+    const std::string lines = read_file(file, largest_file);
+    take_lines(lines, file.string(), set);
     set.fingerprint = hash128(set.fingerprint + lines).hex();
 }
 

@@ -51,15 +51,25 @@ struct Population {
     std::vector<std::vector<std::uint32_t>> by_label;
 };
 
-/// Up to `count` different texts whose label is another one.
-std::vector<std::string_view> draw_negatives(const LabelledTexts& labelled, std::int32_t label, int count, RandomStream& random) {
-    std::vector<std::string_view> drawn;
+/// Up to `count` different texts whose label is another one, by number.
+std::vector<std::uint32_t> draw_negatives(const LabelledTexts& labelled, std::int32_t label, int count, RandomStream& random) {
+    std::vector<std::uint32_t> drawn;
     for (int tries = 0; static_cast<int>(drawn.size()) < count && tries < 20 * count; ++tries) {
         const auto i = static_cast<std::uint32_t>(random.below(labelled.texts.size()));
-        const std::string_view text = labelled.texts[i];
-        if (labelled.labels[i] != label && std::find(drawn.begin(), drawn.end(), text) == drawn.end()) drawn.push_back(text);
+        const auto is_same = [&](std::uint32_t other) { return labelled.texts[other] == labelled.texts[i]; };
+        if (labelled.labels[i] != label && std::none_of(drawn.begin(), drawn.end(), is_same)) drawn.push_back(i);
     }
     return drawn;
+}
+
+/// An example, and the class of each of its texts.
+void add_labelled(const LabelledTexts& labelled, std::uint32_t anchor, std::uint32_t positive, const std::vector<std::uint32_t>& negatives,
+                  TrainingBuilder& builder) {
+    std::vector<std::string_view> texts;
+    for (const std::uint32_t n : negatives) texts.push_back(labelled.texts[n]);
+    builder.add(labelled.texts[anchor], labelled.texts[positive], texts, labelled.labels[anchor]);
+    for (const std::uint32_t i : {anchor, positive}) builder.label(labelled.texts[i], labelled.labels[i]);
+    for (const std::uint32_t i : negatives) builder.label(labelled.texts[i], labelled.labels[i]);
 }
 
 }  // namespace
@@ -86,8 +96,8 @@ TrainingSet train_from_labels(const LabelledTexts& labelled, const DataEntry& en
         const auto& members = population.by_label[static_cast<std::size_t>(label)];
         const auto own = static_cast<std::size_t>(std::lower_bound(members.begin(), members.end(), anchor) - members.begin());
         const std::size_t other = (own + 1 + positives.below(members.size() - 1)) % members.size();
-        builder.add(labelled.texts[anchor], labelled.texts[members[other]],
-                    draw_negatives(labelled, label, std::max(entry.hard_negatives, 0), negatives), label);
+        add_labelled(labelled, anchor, members[other], draw_negatives(labelled, label, std::max(entry.hard_negatives, 0), negatives),
+                     builder);
     }
     report.counts["labelled_texts"] = labelled.texts.size();
     report.counts["labels_with_one_text"] = single.size();

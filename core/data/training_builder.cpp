@@ -27,8 +27,17 @@ void TrainingBuilder::add(std::string_view anchor, std::string_view positive, st
     set_.examples.push_back(example);
 }
 
+void TrainingBuilder::label(std::string_view text, std::int32_t label) {
+    constexpr std::int32_t none = -1, several = -2;
+    const std::uint32_t id = set_.texts.intern(text);
+    set_.text_labels.resize(set_.texts.size(), none);
+    std::int32_t& own = set_.text_labels[id];
+    own = own == none || own == label ? label : several;
+}
+
 void TrainingBuilder::keep(std::span<const std::uint32_t> positions) {
     TrainingSet all = std::move(set_);
+    if (!all.text_labels.empty()) all.text_labels.resize(all.texts.size(), -1);
     set_ = {};
     set_.name = std::move(all.name);
     set_.task = std::move(all.task);
@@ -39,6 +48,15 @@ void TrainingBuilder::keep(std::span<const std::uint32_t> positions) {
         negatives.clear();
         for (std::uint32_t i = 0; i < example.num_negatives; ++i) negatives.push_back(all.texts[all.negatives[example.first_negative + i]]);
         add(all.texts[example.anchor], all.texts[example.positive], negatives, example.label);
+    }
+    if (all.text_labels.empty()) return;
+    set_.text_labels.assign(set_.texts.size(), -1);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        const Example &before = all.examples[positions[i]], &now = set_.examples[i];
+        set_.text_labels[now.anchor] = all.text_labels[before.anchor];
+        set_.text_labels[now.positive] = all.text_labels[before.positive];
+        for (std::uint32_t n = 0; n < now.num_negatives; ++n)
+            set_.text_labels[set_.negatives[now.first_negative + n]] = all.text_labels[all.negatives[before.first_negative + n]];
     }
 }
 
@@ -70,10 +88,12 @@ TrainingSet TrainingBuilder::finish(const DataLimits& limits, DataReport& report
     if (set_.examples.empty())
         throw data_error("training set '{}': no example is left; check its path, split, labels and limits", set_.name);
     count(report);
+    if (!set_.text_labels.empty()) set_.text_labels.resize(set_.texts.size(), -1);
     Fingerprint fingerprint;
     fingerprint.add_texts(set_.texts);
     fingerprint.add_values(std::span<const Example>(set_.examples));
     fingerprint.add_values(std::span<const std::uint32_t>(set_.negatives));
+    if (!set_.text_labels.empty()) fingerprint.add_values(std::span<const std::int32_t>(set_.text_labels));
     set_.fingerprint = fingerprint.hex();
     set_.card = report.card(std::move(origin));
     return std::move(set_);

@@ -17,6 +17,8 @@ class TrainingBuilder {
     TrainingBuilder(std::string name, std::string task);
     /// `negatives` may be empty; label -1: none.
     void add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives = {}, std::int32_t label = -1);
+    /// The class of a text of an example. Equal texts of two classes have none, whatever is said of them later.
+    void label(std::string_view text, std::int32_t label);
     void name_labels(std::vector<std::string> names) { set_.label_names = std::move(names); }
     std::size_t size() const { return set_.examples.size(); }
     /// Samples down to max_examples (by hash of the example's texts, in the order of the file), counts, hashes. The card is made of

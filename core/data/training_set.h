@@ -22,9 +22,11 @@ struct TrainingSet {
     TextTable texts;   ///< equal texts have equal ids
     std::vector<Example> examples;
     std::vector<std::uint32_t> negatives;
-    std::vector<std::string> label_names;  ///< by label; empty where examples have none
-    std::string fingerprint;               ///< hash of everything that training sees
-    Json card;                             ///< counts, source, skipped records, warnings
+    std::vector<std::string> label_names;   ///< by label; empty where examples have none
+    std::vector<std::int32_t> text_labels;  ///< class of each text, below 0: none, or several (TrainingBuilder::label); empty: none has
+    std::string fingerprint;                ///< hash of everything that training sees
+    Json card;                              ///< counts, source, skipped records, warnings
+    std::int32_t label_of(std::uint32_t text) const { return text < text_labels.size() ? text_labels[text] : -1; }
 };
 
 }  // namespace faceter

@@ -9,8 +9,8 @@ namespace {
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
-JudgedRows judged(const TrainingSet& set, const TeacherEmbedder& teacher, bool with_given) {
-    JudgedRows rows(set, set.examples, with_given);
+JudgedRows judged(const TrainingSet& set, std::span<const Example> examples, const TeacherEmbedder& teacher, bool with_given) {
+    JudgedRows rows(set, examples, with_given);
     rows.set_queries(teacher(rows.anchors.views(set.texts), Role::query));
     rows.set_documents(teacher(rows.documents.views(set.texts), Role::document));
     return rows;
@@ -84,7 +84,7 @@ std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, st
 }
 
 Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings, bool only_given) {
-    JudgedRows rows = judged(set, teacher, true);
+    JudgedRows rows = judged(set, set.examples, teacher, true);
     const Positives positives(set);
     std::vector<std::vector<SearchHit>> hits;
     if (!only_given) hits = exact_search(rows.queries(), rows.document_rows(), settings.depth + positives.most());
@@ -100,16 +100,28 @@ Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const Min
     return tally;
 }
 
-Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k) {
-    JudgedRows rows = judged(set, teacher, false);
-    const auto hits = exact_search(rows.queries(), rows.document_rows(), top_k);
+std::vector<std::pair<std::size_t, std::size_t>> shards_of(std::size_t count, std::size_t shard) {
+    const std::size_t number = (count + shard - 1) / shard;
+    std::vector<std::pair<std::size_t, std::size_t>> shards;
+    for (std::size_t i = 0; i < number; ++i) shards.emplace_back(i * count / number, (i + 1) * count / number);
+    return shards;
+}
+
+Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k, std::size_t shard) {
     Tally tally;
-    std::erase_if(set.examples, [&](const Example& example) {
-        const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive,
-                                        rows.score(example.anchor, example.positive), top_k);
-        ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
-        return !kept;
-    });
+    std::vector<Example> kept;
+    for (const auto& [begin, end] : shards_of(set.examples.size(), shard)) {
+        const std::span<const Example> examples(set.examples.data() + begin, end - begin);
+        JudgedRows rows = judged(set, examples, teacher, false);
+        const auto hits = exact_search(rows.queries(), rows.document_rows(), top_k);
+        for (const Example& example : examples) {
+            const bool consistent = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive,
+                                                  rows.score(example.anchor, example.positive), top_k);
+            ++tally[consistent ? "pairs kept" : "pairs whose document is not among the best"];
+            if (consistent) kept.push_back(example);
+        }
+    }
+    set.examples = std::move(kept);
     return tally;
 }
 

@@ -54,7 +54,9 @@ using TeacherEmbedder = std::function<at::Tensor(std::span<const std::string_vie
 /// Gives every example of `set` the hard negatives that the teacher finds among the set's documents (choose_negatives), in place of those
 /// it has; with `only_given`, drops those it has that lie above the limit.
 Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const MiningSettings& settings, bool only_given);
-/// Keeps the examples whose document is among the teacher's `top_k` for its query (is_consistent).
-Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k);
+/// [begin, end) of the shards that `count` pairs are cut into: as few as hold at most `shard` each, of equal size but for one.
+std::vector<std::pair<std::size_t, std::size_t>> shards_of(std::size_t count, std::size_t shard);
+/// Keeps the examples whose document is among the teacher's `top_k` for its query (is_consistent) within its shard.
+Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t top_k, std::size_t shard);
 
 }  // namespace faceter

@@ -70,6 +70,9 @@ Extension static_training() {
             {"static", "", {real("temperature", 0.03, "Temperature of every batch.").above(0).from("MoTE, section 5.4")}}};
 }
 
+/// The plain orders that a curriculum is held against: none has a setting.
+Extension plain_order(const char* name, const char* summary) { return {name, summary, {name, "", {}}}; }
+
 Extension inter_task_similarity() {
     return {"inter_task_similarity",
             "Cosine similarities of the same texts embedded under each task's instruction (MoTE, section 5.2).",
@@ -95,6 +98,26 @@ void add_builtin_extensions(Catalogue& catalogue) {
     catalogue.add(ExtensionKind::objective, masked_language(), "core");
     catalogue.add(ExtensionKind::curriculum, task_aware(), "core");
     catalogue.add(ExtensionKind::curriculum, static_training(), "core");
+    catalogue.add(
+        ExtensionKind::curriculum,
+        plain_order(
+            "shuffled",
+            "Every data set is cut into batches of its own, then all batches are permuted; tasks' weights do not count (BOOM, arXiv "
+            "2602.05787)."),
+        "core");
+    catalogue.add(
+        ExtensionKind::curriculum,
+        plain_order(
+            "proportional",
+            "Each batch is of a data set drawn by the examples that it has left, so that all are used once an epoch; tasks' weights "
+            "do not count."),
+        "core");
+    catalogue.add(
+        ExtensionKind::curriculum,
+        plain_order("round_robin",
+                    "Data sets in turn, a batch each, until the smallest is empty; the rest of the larger ones waits for another epoch, "
+                    "shuffled anew."),
+        "core");
     catalogue.add(ExtensionKind::analysis, inter_task_similarity(), "core");
     catalogue.add(ExtensionKind::analysis, embedding_forms(), "core");
 }

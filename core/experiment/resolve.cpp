@@ -9,6 +9,7 @@
 #include "common/strings.h"
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/result_names.h"
 #include "experiment/suite.h"
 #include "settings/core_settings.h"
 
@@ -49,9 +50,11 @@ class Resolver {
         settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
         settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
         stages();
+        recipes();
         analyses();
         evaluation();
         suite();
+        result_names();
         head();
         return std::move(settings_);
     }
@@ -206,6 +209,46 @@ class Resolver {
                 problem(node.find("tasks"), fmt::format("unknown task {}{}", faceter::quoted(name), suggestion(name, known)));
     }
 
+    /// What no part of a recipe shows by itself: the run's own, or those of its stages.
+    void recipes() {
+        const YamlNode* stages = root_.find("stages");
+        if (settings_["stages"].empty()) return recipe(settings_, root_, "");
+        for (std::size_t i = 0; i < settings_["stages"].size(); ++i)
+            recipe(settings_["stages"][i], stages->items[i], fmt::format("stages[{}].", i));
+    }
+
+    void recipe(const Json& recipe, const YamlNode& node, const std::string& where) {
+        const Json& training = recipe["training"];
+        if (training.is_object() && !training["early_stopping"].is_null() && training["evaluate_every_steps"] == 0)
+            problem(node.find("training") ? node.find("training") : &node,
+                    fmt::format("{}training.early_stopping needs training.evaluate_every_steps, which is 0: nothing would ever be scored "
+                                "to stop by; set "
+                                "it, or leave early_stopping out",
+                                where));
+        for (const auto& [name, variant] : settings_["variants"].items()) {
+            const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, variant["method"].get<std::string>());
+            for (const Field& field : entry ? entry->extension.schema.fields : std::vector<Field>())
+                for (const Exclusion& other : field.exclusions)
+                    if (variant.contains(field.key) && variant[field.key] != field.default_value && is_set(recipe, other.setting))
+                        problem(
+                            node.find("objective") ? node.find("objective") : &node,
+                            fmt::format("variants.{}.{} and {}{} are both set: {}", name, field.key, where, other.setting, other.reason));
+        }
+    }
+
+    /// Whether a dotted setting of a recipe has another value than its default.
+    bool is_set(const Json& recipe, const std::string& setting) const {
+        const std::string part = setting.substr(0, setting.find('.')), key = setting.substr(setting.find('.') + 1);
+        if (!recipe.contains(part) || !recipe[part].contains(key)) return false;
+        const Catalogue::Entry* entry = part == "training"
+                                            ? nullptr
+                                            : catalogue_.find(part == "objective" ? ExtensionKind::objective : ExtensionKind::curriculum,
+                                                              recipe[part]["method"].get<std::string>());
+        const Schema schema = part == "training" ? training_schema() : entry ? entry->extension.schema : Schema();
+        const Field* field = schema.find(key);
+        return field && recipe[part][key] != field->default_value;
+    }
+
     void analyses() {
         const YamlNode* analyses = root_.find("analyses");
         settings_["analyses"] = Json::array();
@@ -244,6 +287,20 @@ class Resolver {
             for (Json entry : plan.entries) add_suite_entry(std::move(entry));
         } catch (const Error& error) {
             problem(named, error.what());
+        }
+    }
+
+    /// Scores are kept, compared and shown by the name of their data set. Only where all else is right: entries can then be read.
+    void result_names() {
+        if (!problems_.empty()) return;
+        const YamlNode* section = root_.find("evaluation");
+        const YamlNode* datasets = section ? section->find("datasets") : nullptr;
+        const auto node_of = [&](std::size_t i) { return datasets && i < datasets->items.size() ? &datasets->items[i] : section; };
+        try {
+            for (const NameMeeting& meeting : meeting_names(result_owners(settings_)))
+                problem(node_of(node_of(meeting.second) == section ? meeting.first : meeting.second), meeting.message);
+        } catch (const Error& error) {
+            problem(section, error.what());  // an entry without a path
         }
     }
 

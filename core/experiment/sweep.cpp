@@ -11,7 +11,18 @@ constexpr std::size_t max_points = 10'000;
 
 std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
+std::string value_text(const YamlNode& value);
+
+/// A swept method: its name, then its settings.
+std::string method_text(const YamlNode& value) {
+    std::string text = value.find("method")->text;
+    for (const auto& entry : value.entries)
+        if (entry.key != "method") text += fmt::format(" {}={}", entry.key, value_text(entry.value));
+    return text;
+}
+
 std::string value_text(const YamlNode& value) {
+    if (value.kind == YamlNode::Kind::map && value.find("method")) return method_text(value);
     if (value.kind == YamlNode::Kind::scalar) return value.text;
     return value.kind == YamlNode::Kind::null ? "null" : yaml_to_json(value).dump();
 }

@@ -4,7 +4,6 @@
 #include "common/strings.h"
 #include "eval/form_scores.h"
 #include "eval/inter_task_similarity.h"
-#include "train/token_objective.h"
 
 namespace faceter {
 namespace {
@@ -80,6 +79,9 @@ void Registry::add_curriculum(const std::string& name, CurriculumFactory factory
     add(curricula_, name, std::move(factory), "curriculum");
 }
 void Registry::add_objective(const std::string& name, ObjectiveFactory factory) { add(objectives_, name, std::move(factory), "objective"); }
+void Registry::add_token_objective(const std::string& name, TokenObjectiveFactory factory) {
+    add(token_objectives_, name, std::move(factory), "objective");
+}
 void Registry::add_analysis(const std::string& name, AnalysisFactory factory) { add(analyses_, name, std::move(factory), "analysis"); }
 
 void Registry::add_router(const std::string& name, RouterOpener open, RouterEditor edit) {
@@ -93,11 +95,13 @@ std::unique_ptr<Curriculum> Registry::make_curriculum(const std::string& name, c
     return find(curricula_, name, "curriculum")(context);
 }
 std::unique_ptr<Objective> Registry::make_objective(const std::string& name, const Json& settings) const {
-    auto objective = find(objectives_, name, "objective")(settings);
     auto dims = json_or<std::vector<std::int64_t>>(settings, "matryoshka_dims", {}, "objective");
+    if (const auto on_tokens = token_objectives_.find(name); on_tokens != token_objectives_.end()) {
+        if (!dims.empty()) throw settings_error("objective.matryoshka_dims is for losses on embeddings; {} has none", name);
+        return on_tokens->second(settings);
+    }
+    auto objective = find(objectives_, name, "objective")(settings);
     if (dims.empty()) return objective;
-    if (dynamic_cast<const TokenObjective*>(objective.get()))
-        throw settings_error("objective.matryoshka_dims is for losses on embeddings; {} has none", name);
     return std::make_unique<Matryoshka>(std::move(objective), std::move(dims),
                                         json_or<std::vector<double>>(settings, "matryoshka_weights", {}, "objective"));
 }
@@ -116,8 +120,11 @@ void register_builtins(Registry& registry) {
     registry.add_variant("start", [](const Json&) { return std::make_unique<StartModel>(); });
     registry.add_curriculum("task_aware", make_task_aware_curriculum);
     registry.add_curriculum("static", make_static_curriculum);
+    registry.add_curriculum("shuffled", make_shuffled_curriculum);
+    registry.add_curriculum("proportional", make_proportional_curriculum);
+    registry.add_curriculum("round_robin", make_round_robin_curriculum);
     registry.add_objective("infonce", [](const Json& settings) { return std::make_unique<InfoNce>(InfoNceSettings::from_json(settings)); });
-    registry.add_objective("masked_language", [](const Json& settings) { return std::make_unique<MaskedLanguage>(settings); });
+    registry.add_token_objective("masked_language", [](const Json& settings) { return std::make_unique<MaskedLanguage>(settings); });
     registry.add_analysis("inter_task_similarity", [](const Json&) { return std::make_unique<SimilarityAnalysis>(); });
     registry.add_analysis("embedding_forms", [](const Json& settings) { return std::make_unique<FormsAnalysis>(settings); });
 }

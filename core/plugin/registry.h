@@ -14,6 +14,7 @@
 #include "model/embedding_model.h"
 #include "train/curriculum.h"
 #include "train/objective.h"
+#include "train/token_objective.h"
 #include "train/trainer.h"
 
 namespace faceter {
@@ -29,15 +30,12 @@ struct FinishContext {
 class Variant {
   public:
     virtual ~Variant() = default;
-    /// Gives `model` (dense, with its tasks) its routes, experts and further encoders. Also called with zero weights, before a checkpoint
-    /// is read.
+    /// Gives `model` (dense, or with token-routed blocks, with its tasks) its routes, experts and further encoders.
     virtual void prepare(EmbeddingModel& model) const = 0;
     /// What is trained, in order. Default: one stage over all tasks.
     virtual std::vector<Stage> stages(const EmbeddingModel& model) const;
     /// The model's final form, after the last stage (averaging experts, building a router). Default: as trained.
     virtual void finish(EmbeddingModel& model, const FinishContext& context) const;
-    /// Whether the run's final files already are in the final form, so that prepare() must build that form to read them.
-    virtual void prepare_finished(EmbeddingModel& model) const { prepare(model); }
 };
 
 /// What an analysis works with: one run's model and data, and a way to embed.
@@ -66,12 +64,14 @@ class Analysis {
     virtual AnalysisResult run(const AnalysisContext& context) const = 0;
 };
 
-/// The extension points. A plugin adds factories under the names that its manifest declares; each takes its resolved settings.
+/// The extension points. A plugin adds factories under the names that its manifest declares; each takes its resolved settings, a variant's
+/// with the run's `seed` among them.
 class Registry {
   public:
     using VariantFactory = std::function<std::unique_ptr<Variant>(const Json& settings)>;
     using CurriculumFactory = std::function<std::unique_ptr<Curriculum>(const CurriculumContext& context)>;
-    using ObjectiveFactory = std::function<std::unique_ptr<Objective>(const Json& settings)>;
+    using ObjectiveFactory = std::function<std::unique_ptr<PairObjective>(const Json& settings)>;
+    using TokenObjectiveFactory = std::function<std::unique_ptr<TokenObjective>(const Json& settings)>;
     /// Opens the router that a model folder's router.json describes; adds the experts that it needs to the model, whose base is loaded.
     using RouterOpener = std::function<std::shared_ptr<const ExpertRouter>(EmbeddingModel& model, const fs::path& folder)>;
     /// `faceter router add` and `remove`: changes the files of a folder with a router; returns what was done, a line.
@@ -82,6 +82,7 @@ class Registry {
     void add_variant(const std::string& name, VariantFactory factory);
     void add_curriculum(const std::string& name, CurriculumFactory factory);
     void add_objective(const std::string& name, ObjectiveFactory factory);
+    void add_token_objective(const std::string& name, TokenObjectiveFactory factory);
     void add_analysis(const std::string& name, AnalysisFactory factory);
     void add_router(const std::string& name, RouterOpener open, RouterEditor edit);
 
@@ -97,12 +98,13 @@ class Registry {
     std::map<std::string, VariantFactory> variants_;
     std::map<std::string, CurriculumFactory> curricula_;
     std::map<std::string, ObjectiveFactory> objectives_;
+    std::map<std::string, TokenObjectiveFactory> token_objectives_;
     std::map<std::string, AnalysisFactory> analyses_;
     std::map<std::string, std::pair<RouterOpener, RouterEditor>> routers_;
 };
 
-/// What core itself offers: variant start; curricula task_aware, static; objective infonce; analyses inter_task_similarity,
-/// embedding_forms.
+/// What core itself offers: variant start; curricula task_aware, static, shuffled, proportional, round_robin; objectives infonce,
+/// masked_language; analyses inter_task_similarity, embedding_forms.
 void register_builtins(Registry& registry);
 
 }  // namespace faceter

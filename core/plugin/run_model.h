@@ -9,25 +9,22 @@
 
 namespace faceter {
 
-/// RUN/model: what a finished run leaves. A folder with the start model's configuration and tokenizer and all weights; of a dense variant
-/// it is a sentence-transformers folder as it stands.
+/// RUN/model: what a finished run leaves, as write_model() writes it.
 fs::path final_model_folder(const RunDirectory& run);
 /// Writes it (temporary folder, then rename).
 void write_final_model(const RunDirectory& run, const EmbeddingModel& model);
 
-/// The model of a folder, with its router where router.json describes one.
-std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder);
+/// The model of a folder (EmbeddingModel::open), with its router where router.json describes one. With `only`, just what that route needs.
+std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder, const std::optional<ServedRoute>& only = {});
 /// The method that router.json of a folder names; empty: it has none. A data error where it cannot be read.
 std::string router_method(const fs::path& folder);
 
-/// The dense start model of a run with the run's tasks and lengths, before its variant shapes it.
+/// The start model of a run with the run's tasks and lengths, before its variant shapes it: dense, or with token-routed blocks. Errors
+/// (settings): it has task experts, adapters or several encoders.
 std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings);
+/// Its settings carry the run's seed as `seed`: what it draws before training varies with it.
 std::unique_ptr<Variant> variant_of(const Json& settings);
 
-struct ServedRoute {
-    std::string task;
-    Role role = Role::query;
-};
 /// "retrieval", "retrieval.query", "retrieval.document"; a usage error naming the tasks that are there.
 ServedRoute parse_route(const std::string& text, const std::vector<Task>& tasks);
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "common/hash.h"
 
 namespace faceter {
 namespace {
@@ -37,6 +38,16 @@ PlannedStage under_recipe(const Json& settings, const Json& recipe, std::size_t 
 
 }  // namespace
 
+std::uint64_t stage_seed(std::uint64_t run_seed, std::size_t index) {
+    return index == 0 ? run_seed : hash64(fmt::format("stage {}", index), run_seed);
+}
+
+TrainingSettings PlannedStage::training() const {
+    TrainingSettings training = TrainingSettings::from_json(settings);
+    training.seed = seed;
+    return training;
+}
+
 std::vector<PlannedStage> planned_stages(const Json& settings, const Variant& variant, const EmbeddingModel& model) {
     const std::vector<Stage> stages = variant.stages(model);
     std::vector<PlannedStage> planned;
@@ -47,6 +58,8 @@ std::vector<PlannedStage> planned_stages(const Json& settings, const Variant& va
                 planned.push_back(under_recipe(settings, recipes[part], part, std::move(stage)));
     if (recipes.empty())
         for (const Stage& stage : stages) planned.push_back({stage, settings, 0, {}, {}, {}});
+    const auto seed = json_or<std::uint64_t>(settings, "seed", 1, "settings");
+    for (std::size_t i = 0; i < planned.size(); ++i) planned[i].seed = stage_seed(seed, i);
     return planned;
 }
 
@@ -66,9 +79,9 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
                              stage.name, task, task);
     if (stage.budget)
         for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
-    const TrainingSettings training = TrainingSettings::from_json(planned.settings);
-    context.batch_size = training.batch_size;
-    context.seed = training.seed;
+    context.batch_size = planned.training().batch_size;
+    context.seed = planned.seed;
+    context.run_seed = json_or<std::uint64_t>(planned.settings, "seed", 1, "settings");
     context.settings = planned.settings.at("curriculum");
     context.run = planned.settings;
     context.stage = stage.name;

@@ -14,7 +14,12 @@ struct PlannedStage {
     std::size_t part = 0;                     ///< which of the experiment's stages it belongs to
     Json filter{}, mine{};                    ///< what that one does to its data first; null: nothing
     std::vector<std::string> recipe_tasks{};  ///< the tasks that one names; empty: all
+    std::uint64_t seed = 1;                   ///< of what it draws: batches, dropout, masks
+    TrainingSettings training() const;        ///< its recipe, under its seed
 };
+
+/// Every stage draws from a stream of its own, the first from the run's: stages over the same tasks do not see the same batches again.
+std::uint64_t stage_seed(std::uint64_t run_seed, std::size_t index);
 
 /// What a run trains, in order: the variant's stages, once for each stage of the experiment (`stages:`), on the tasks that both name.
 std::vector<PlannedStage> planned_stages(const Json& settings, const Variant& variant, const EmbeddingModel& model);

@@ -38,7 +38,12 @@ Schema training_schema() {
                     "Keep the input of each block alone for the backward pass and run the block again there: less memory for a third more "
                     "time.")
                 .from("Nomic Embed v2, section 4.3; Chen et al., 2016"),
-            integer("accumulate", 1, "Batches whose gradients are summed before a step.").at_least(1).in("batches"),
+            integer("accumulate", 1,
+                    "Batches whose gradients are averaged before a step; each keeps to its own in-batch negatives, and its loss is logged "
+                    "under its "
+                    "own task.")
+                .at_least(1)
+                .in("batches"),
             choice("sharding", {"none", "zero2"}, "none",
                    "With several processes: whether each holds all moments of the optimiser, or (zero2) those of its part of the "
                    "parameters; the weights are the same.")
@@ -62,7 +67,11 @@ Schema training_schema() {
                 .at_least(0)
                 .in("steps"),
             integer("keep_checkpoints", 2, "Older checkpoints of a run are removed.").at_least(1).in("checkpoints"),
-            section("early_stopping", early_stopping_schema(), "Stops when the watched score no longer rises; null: never.").optional(),
+            section("early_stopping", early_stopping_schema(),
+                    "Stops when the watched score no longer rises, and leaves the weights of the best score, whatever the method "
+                    "(checkpoints hold "
+                    "them too); it needs evaluate_every_steps. Null: never.")
+                .optional(),
             integer("evaluate_every_steps", 0, "Steps between evaluations during training; 0: none.").at_least(0).in("steps"),
             list("evaluate_datasets", text("", "", "Name of a data set of evaluation.datasets."),
                  "Data sets scored during training; empty: all of evaluation.datasets."),
@@ -76,10 +85,18 @@ Field teacher_field() {
 }
 
 Schema filter_schema() {
-    return {"filter",
-            "Keeps the pairs whose document is among the teacher's best for its query.",
-            {teacher_field(),
-             integer("top_k", 2, "The document must be among so many.").at_least(1).at_most(10000).from("Nomic Embed v2, section 4.2")}};
+    return {
+        "filter",
+        "Keeps the pairs whose document is among the teacher's best for its query.",
+        {teacher_field(),
+         integer("top_k", 2, "The document must be among so many.").at_least(1).at_most(10000).from("Nomic Embed v2, section 4.2"),
+         integer("shard", 1'000'000,
+                 "Pairs of a data set that are compared with each other: a larger set is cut into shards of equal size, in its order. A "
+                 "language that is an entry of its own is never mixed with another.")
+             .at_least(2)
+             .at_most(100'000'000)
+             .in("pairs")
+             .from("Nomic Embed v2, section 4.2: 1M to 3M by data set and language")}};
 }
 
 Schema mine_schema() {

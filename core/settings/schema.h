@@ -23,6 +23,11 @@ enum class FieldType {
 
 struct Schema;
 
+/// Another setting (dotted, of the same run) that must keep its default where one is set, and why.
+struct Exclusion {
+    std::string setting, reason;
+};
+
 /// One setting, declared once: YAML check, --help, the desktop's forms and the JSON Schema all come from here.
 struct Field {
     std::string key;
@@ -36,6 +41,7 @@ struct Field {
     bool exclusive_minimum = false;
     std::vector<std::string> choices;
     std::string source;                 ///< "MoTE, section 5.1"; "paper-silent" where the default is ours because the paper says nothing
+    std::vector<Exclusion> exclusions;  ///< of a variant's setting: checked with the experiment file
     std::shared_ptr<const Field> item;  ///< list, map
     std::shared_ptr<const Schema> section;  ///< section
 
@@ -59,6 +65,10 @@ struct Field {
     }
     Field&& from(std::string where) && {
         source = std::move(where);
+        return std::move(*this);
+    }
+    Field&& excludes(std::string setting, std::string reason) && {
+        exclusions.push_back({std::move(setting), std::move(reason)});
         return std::move(*this);
     }
     Field&& must() && {

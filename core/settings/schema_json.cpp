@@ -43,6 +43,7 @@ Json field_to_json(const Field& field) {
     if (field.exclusive_minimum) json["exclusive_minimum"] = true;
     if (!field.choices.empty()) json["choices"] = field.choices;
     if (!field.source.empty()) json["source"] = field.source;
+    for (const Exclusion& other : field.exclusions) json["excludes"].push_back({{"setting", other.setting}, {"reason", other.reason}});
     if (field.item) json["item"] = field_to_json(*field.item);
     if (field.section) json["section"] = schema_to_json(*field.section);
     return json;
@@ -69,6 +70,8 @@ Field field_at(const Json& json, std::string_view name, int depth) {
     field.exclusive_minimum = json_or(json, "exclusive_minimum", false, name);
     field.choices = json_or(json, "choices", std::vector<std::string>{}, name);
     field.source = json_or<std::string>(json, "source", "", name);
+    for (const Json& other : json_or(json, "excludes", Json::array(), name))
+        field.exclusions.push_back({json_at<std::string>(other, "setting", name), json_or<std::string>(other, "reason", "", name)});
     if (json.contains("item")) field.item = std::make_shared<const Field>(field_at(json.at("item"), name, depth + 1));
     if (json.contains("section")) field.section = std::make_shared<const Schema>(schema_at(json.at("section"), name, depth + 1));
     const bool needs_item = field.type == FieldType::list || field.type == FieldType::map;

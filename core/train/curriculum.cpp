@@ -140,7 +140,7 @@ std::vector<ExampleReference> examples_of(const CurriculumContext& context, std:
     if (limit == context.max_examples.end()) return all;
     // The smallest hashes of all of the task's examples: a larger limit gives a superset, whatever set they lie in.
     const auto rank = [&](std::size_t s, std::uint64_t i) {
-        return hash64({reinterpret_cast<const char*>(&i), sizeof i}, hash64(context.sets[s]->name, context.seed));
+        return hash64({reinterpret_cast<const char*>(&i), sizeof i}, hash64(context.sets[s]->name, context.run_seed));
     };
     std::vector<std::uint64_t> ranks;
     for (std::size_t s = 0; s < context.sets.size(); ++s)

@@ -1,4 +1,6 @@
 #pragma once
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,12 +35,14 @@ struct CurriculumContext {
     std::vector<Task> tasks;               ///< those of the stage
     std::vector<const TrainingSet*> sets;  ///< all of the run; a set's task is its `task`
     std::int64_t batch_size = 32;
-    std::uint64_t seed = 1;
+    std::uint64_t seed = 1;      ///< of the stage: the order of its batches
+    std::uint64_t run_seed = 1;  ///< of the run: which examples max_examples leaves, so that a larger budget of another stage has them too
     Json settings = Json::object();
-    Json run = Json::object();      ///< the run's resolved settings: for a curriculum that asks a model before training begins
-    fs::path folder{};              ///< where a plan is kept (the run's curriculum/); empty: nowhere
-    std::string stage = "train";    ///< plans of different stages are different files
-    ProcessGroup* group = nullptr;  ///< all ranks must follow one plan; null: one process
+    Json run = Json::object();       ///< the run's resolved settings: for a curriculum that asks a model before training begins
+    fs::path folder{};               ///< where a plan is kept (the run's curriculum/); empty: nowhere
+    std::string stage = "train";     ///< plans of different stages are different files
+    ProcessGroup* group = nullptr;   ///< all ranks must follow one plan; null: one process
+    c10::Device device = c10::kCPU;  ///< where a curriculum embeds what it asks a model
     std::function<void(const std::string&)> warn{};
     std::map<std::string, std::size_t> max_examples{};  ///< of a task, over its sets, chosen by hash; a task that is not named: all
 };
@@ -79,6 +83,14 @@ std::vector<ExampleReference> examples_of(const CurriculumContext& context, std:
 /// TA-CL (MoTE, section 4.2): each batch draws one task by weight, then is built by the task's strategy, homogeneous (examples of one data
 /// set, drawn by size) or heterogeneous (of all of the task's data sets), with the task's temperature.
 std::unique_ptr<Curriculum> make_task_aware_curriculum(const CurriculumContext& context);
+/// The plain orders (methods.md, section 9), each over homogeneous batches of the stage's data sets with their tasks' temperatures; tasks'
+/// weights and batching do not count. Every epoch is drawn anew.
+/// Shuffled: every data set is cut into batches, then all batches are permuted.
+std::unique_ptr<Curriculum> make_shuffled_curriculum(const CurriculumContext& context);
+/// Proportional: each batch is of a data set drawn by the examples that it has left, until none has any.
+std::unique_ptr<Curriculum> make_proportional_curriculum(const CurriculumContext& context);
+/// Round robin: the data sets in turn until the smallest is empty; an epoch leaves the rest of the larger ones out.
+std::unique_ptr<Curriculum> make_round_robin_curriculum(const CurriculumContext& context);
 /// Static training, the ablation of TA-CL: heterogeneous batches over all tasks, one temperature everywhere.
 std::unique_ptr<Curriculum> make_static_curriculum(const CurriculumContext& context);
 

@@ -22,16 +22,16 @@ at::Tensor flat(const at::Tensor& values) { return values.detach().view(-1); }
 }  // namespace
 
 std::vector<Bucket> make_buckets(const std::vector<Parameter>& parameters, int ranks, std::int64_t max_values) {
-    std::map<int, std::vector<Bucket>> by_expert;
+    std::map<Path, std::vector<Bucket>> by_owner;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        auto& buckets = by_expert[parameters[i].expert];
-        if (buckets.empty() || buckets.back().numel >= max_values) buckets.push_back({parameters[i].expert, {}, 0});
+        auto& buckets = by_owner[parameters[i].owner];
+        if (buckets.empty() || buckets.back().numel >= max_values) buckets.push_back({parameters[i].owner, {}, 0});
         Bucket& bucket = buckets.back();
         bucket.members.push_back({i, bucket.numel, parameters[i].tensor.numel()});
         bucket.numel += parameters[i].tensor.numel();
     }
     std::vector<Bucket> all;
-    for (auto& [expert, buckets] : by_expert)
+    for (auto& [owner, buckets] : by_owner)
         for (Bucket& bucket : buckets) {
             bucket.numel = (bucket.numel + ranks - 1) / ranks * ranks;
             all.push_back(std::move(bucket));
@@ -84,7 +84,7 @@ std::vector<Parameter> GroupAdamW::stepped() const {
     std::vector<Parameter> parts;
     for (const Piece& piece : pieces_) {
         const Parameter& p = parameters_[piece.parameter];
-        parts.push_back({p.name, flat(p.tensor).narrow(0, piece.begin, piece.numel), p.decay, p.expert});
+        parts.push_back({p.name, flat(p.tensor).narrow(0, piece.begin, piece.numel), p.decay, p.owner, p.rate});
     }
     return parts;
 }
@@ -94,16 +94,16 @@ GroupAdamW::~GroupAdamW() {
     for (const Parameter& p : parameters_) torch::autograd::impl::set_post_acc_grad_hooks(p.tensor, nullptr);
 }
 
-void GroupAdamW::begin_sending(const std::set<int>& experts) {
+void GroupAdamW::begin_sending(const UsedPaths& used) {
     sending_ = {};
     sending_.gradients.assign(parameters_.size(), 0);
     for (std::size_t b = buckets_.size(); b-- > 0;)
-        if (buckets_[b].expert < 0 || experts.contains(buckets_[b].expert)) sending_.order.push_back(b);
+        if (used.contains(buckets_[b].owner)) sending_.order.push_back(b);
     for (const Bucket& bucket : buckets_) sending_.missing.push_back(bucket.members.size());
 }
 
-void GroupAdamW::send_while_backward(const std::set<int>& experts) {
-    if (group_.size() > 1) begin_sending(experts);
+void GroupAdamW::send_while_backward(const UsedPaths& used) {
+    if (group_.size() > 1) begin_sending(used);
 }
 
 void GroupAdamW::arrived(std::size_t parameter) {
@@ -199,10 +199,10 @@ void GroupAdamW::share_new_values(std::size_t b) {
         flat(parameters_[member.parameter].tensor).copy_(all.narrow(0, member.offset, member.numel));
 }
 
-at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts) {
-    if (group_.size() == 1) return adamw_.step(learning_rate, max_grad_norm, experts);
+at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const UsedPaths& used) {
+    if (group_.size() == 1) return adamw_.step(learning_rate, max_grad_norm, used);
     const at::NoGradGuard no_grad;
-    if (sending_.order.empty()) begin_sending(experts);
+    if (sending_.order.empty()) begin_sending(used);
     while (sending_.sent < sending_.order.size()) send_next();
     const std::vector<char> anywhere = gradients_anywhere();
     const Sending sent = std::exchange(sending_, {});
@@ -214,14 +214,27 @@ at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const st
             sharding_ == Sharding::none ? take_all(sent.order[i], sums, anywhere) : take_own(sent.order[i], sums, anywhere);
     }
     table_ = table_rows_ = at::Tensor();
-    if (sharding_ == Sharding::none) return adamw_.step(learning_rate, max_grad_norm, experts);
-    const at::Tensor norm = adamw_.step(learning_rate, max_grad_norm, experts, [&](const at::Tensor& own) {
+    if (sharding_ == Sharding::none) return adamw_.step(learning_rate, max_grad_norm, used);
+    const at::Tensor norm = adamw_.step(learning_rate, max_grad_norm, used, [&](const at::Tensor& own) {
         at::Tensor squares = own.to(at::kDouble).square().reshape({1});
         group_.all_reduce_sum(squares);
         return squares.sqrt().squeeze(0);
     });
     for (const std::size_t b : sent.order) share_new_values(b);
     return norm;
+}
+
+std::vector<Parameter> GroupAdamW::not_finite() const {
+    at::Tensor found = at::zeros({static_cast<std::int64_t>(parameters_.size())}, at::kDouble);
+    const std::vector<Parameter>& stepped = adamw_.parameters();
+    for (std::size_t i = 0; i < stepped.size(); ++i)
+        if (const at::Tensor& gradient = stepped[i].tensor.grad(); gradient.defined() && !at::isfinite(gradient).all().item<bool>())
+            found[static_cast<std::int64_t>(pieces_.empty() ? i : pieces_[i].parameter)] = 1;
+    group_.all_reduce_sum(found);
+    std::vector<Parameter> all;
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (found[static_cast<std::int64_t>(i)].item<double>() > 0) all.push_back(parameters_[i]);
+    return all;
 }
 
 void GroupAdamW::zero_grad() {

@@ -1,5 +1,4 @@
 #pragma once
-#include <set>
 #include <vector>
 
 #include "train/optimizer.h"
@@ -12,18 +11,18 @@ namespace faceter {
 /// all-gathered.
 enum class Sharding { none, zero2 };
 
-/// Parameters whose gradients travel in one flat tensor: all of one expert (or shared ones), so that a step sends only what its batch plan
+/// Parameters whose gradients travel in one flat tensor: all of one expert or adapter (or shared ones), so that a step sends only what its batch plan
 /// names.
 struct Bucket {
     struct Member {
         std::size_t parameter;
         std::int64_t offset, numel;  ///< its place in the flat tensor
     };
-    int expert = -1;
+    Path owner{};
     std::vector<Member> members;
     std::int64_t numel = 0;  ///< padded to a multiple of the ranks
 };
-/// In the parameters' order within each expert; a bucket is closed when it has `max_values` or more.
+/// In the parameters' order within each owner; a bucket is closed when it has `max_values` or more.
 std::vector<Bucket> make_buckets(const std::vector<Parameter>& parameters, int ranks, std::int64_t max_values);
 
 /// AdamW over the sums of all ranks' gradients; the group's parameters stay the same bits on every rank. Alone it is AdamW.
@@ -42,10 +41,13 @@ class GroupAdamW {
     void only_rows(const at::Tensor& table, const std::vector<std::int64_t>& rows);
     /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time.
     /// Not needed for the result.
-    void send_while_backward(const std::set<int>& experts);
-    /// Sums the gradients over the ranks, then one step as AdamW::step. `experts` are those of the global batch plan: the same on every
+    void send_while_backward(const UsedPaths& used);
+    /// Sums the gradients over the ranks, then one step as AdamW::step. `used` is what the global batch goes through: the same on every
     /// rank. A rank without a gradient that others have counts as zero; where nobody has one, the parameter stays as it is.
-    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts);
+    at::Tensor step(double learning_rate, double max_grad_norm, const UsedPaths& used);
+    /// Those whose gradients of the step just taken hold a number that is not finite, on any rank: of such a step the parameters are as
+    /// they were. Before zero_grad(); all ranks call it.
+    std::vector<Parameter> not_finite() const;
     void zero_grad();
     const std::vector<Parameter>& parameters() const { return parameters_; }
 
@@ -74,7 +76,7 @@ class GroupAdamW {
     struct Arrival;
     std::vector<Piece> own_pieces() const;
     std::vector<Parameter> stepped() const;
-    void begin_sending(const std::set<int>& experts);
+    void begin_sending(const UsedPaths& used);
     void arrived(std::size_t parameter);
     void send_next();
     std::vector<char> gradients_anywhere() const;

@@ -4,6 +4,7 @@
 
 #include "model/device.h"
 #include "model/ops.h"
+#include "train/gradient_way.h"
 #include "train/objective.h"
 
 namespace faceter {
@@ -19,6 +20,11 @@ at::Tensor diagonal_cross_entropy(const at::Tensor& logits, const std::vector<st
 }
 
 }  // namespace
+
+std::string Objective::attach(const EmbeddingModel&, std::uint64_t, const std::filesystem::path&) { return {}; }
+void Objective::keep(const std::filesystem::path&) const {}
+
+std::unique_ptr<GradientWay> PairObjective::way(const StepTools& tools) const { return make_pair_way(tools, *this); }
 
 void PairEmbeddings::move_to(const c10::Device& device) {
     for (at::Tensor* rows : {&queries, &documents, &negatives})

@@ -6,6 +6,7 @@
 #include "model/device.h"
 #include "model/mlm_head.h"
 #include "train/checkpoint.h"
+#include "train/gradient_way.h"
 #include "train/masking.h"
 #include "train/token_objective.h"
 
@@ -17,14 +18,12 @@ struct MaskedLanguage::Attached {
     MaskingSettings masking;
 };
 
-LossResult TokenObjective::operator()(const PairEmbeddings&) const {
-    throw failure("this objective works on tokens; it has no loss on embeddings");
-}
+std::unique_ptr<GradientWay> TokenObjective::way(const StepTools& tools) const { return make_token_way(tools, *this); }
 
 MaskedLanguage::MaskedLanguage(const Json& settings) : settings_(settings) {
     MaskingSettings::from_json(settings);
     const auto texts = json_or<std::string>(settings, "texts", "documents", "objective");
-    texts_ = texts == "queries" ? Texts::queries : texts == "both" ? Texts::both : Texts::documents;
+    texts_ = texts == "queries" ? ReadTexts::queries : texts == "both" ? ReadTexts::both : ReadTexts::documents;
 }
 
 MaskedLanguage::~MaskedLanguage() = default;
@@ -57,10 +56,10 @@ void MaskedLanguage::keep(const std::filesystem::path& file) const {
 std::vector<Parameter> MaskedLanguage::parameters() const { return attached_->head.parameters(); }
 
 PackedBatch MaskedLanguage::texts_of(const PairBatch& batch) const {
-    const auto first = batch.rows.begin() + (texts_ == Texts::documents ? batch.num_pairs : 0),
-               last = batch.rows.begin() + (texts_ == Texts::queries ? batch.num_pairs : 2 * batch.num_pairs);
+    const auto first = batch.rows.begin() + (texts_ == ReadTexts::documents ? batch.num_pairs : 0),
+               last = batch.rows.begin() + (texts_ == ReadTexts::queries ? batch.num_pairs : 2 * batch.num_pairs);
     std::vector<std::int64_t> sequences(first, last);
-    std::sort(sequences.begin(), sequences.end());  // those of one expert stay neighbours
+    std::sort(sequences.begin(), sequences.end());  // those of one path stay neighbours
     const PackedLayout& layout = *batch.tokens.layout;
     const at::Tensor all = batch.tokens.ids.to(at::kInt).contiguous();
     std::vector<SequenceInput> chosen;
@@ -69,7 +68,7 @@ PackedBatch MaskedLanguage::texts_of(const PairBatch& batch) const {
         const std::int64_t begin = layout.offsets()[static_cast<std::size_t>(s)];
         while (segment->end <= begin) ++segment;
         chosen.push_back(
-            {all.data_ptr<std::int32_t>() + begin, layout.length(s), layout.keys()[static_cast<std::size_t>(s)], segment->expert, 0});
+            {all.data_ptr<std::int32_t>() + begin, layout.length(s), layout.keys()[static_cast<std::size_t>(s)], segment->path, 0});
     }
     return make_packed_batch(chosen);
 }

@@ -6,7 +6,7 @@
 
 namespace faceter {
 
-Matryoshka::Matryoshka(std::unique_ptr<Objective> around, std::vector<std::int64_t> dims, std::vector<double> weights)
+Matryoshka::Matryoshka(std::unique_ptr<PairObjective> around, std::vector<std::int64_t> dims, std::vector<double> weights)
     : around_(std::move(around)), dims_(std::move(dims)), weights_(std::move(weights)) {
     if (weights_.empty()) weights_.assign(dims_.size(), 1.0);
     if (weights_.size() != dims_.size())

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "common/error.h"
@@ -18,18 +19,19 @@ AdamW::AdamW(std::vector<Parameter> parameters, AdamWSettings settings) : parame
     }
 }
 
-at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::set<int>& experts,
+at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const UsedPaths& used,
                        const std::function<at::Tensor(const at::Tensor&)>& over_all) {
     const at::NoGradGuard no_grad;
     struct Batch {
         std::vector<at::Tensor> values, gradients, first, second, steps;
-    } batches[2];  // without and with decay
+    };
+    std::map<std::pair<bool, double>, Batch> batches;  // by whether they decay, and their rate
     std::vector<at::Tensor> gradients;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Parameter& p = parameters_[i];
         const at::Tensor& gradient = p.tensor.grad();
-        if (!gradient.defined() || (p.expert >= 0 && !experts.contains(p.expert))) continue;
-        Batch& batch = batches[p.decay];
+        if (!gradient.defined() || !used.contains(p.owner)) continue;
+        Batch& batch = batches[{p.decay, p.rate}];
         batch.values.push_back(p.tensor);
         batch.gradients.push_back(gradient);
         batch.first.push_back(first_[i]);
@@ -40,15 +42,15 @@ at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const std::se
     at::Tensor norm = gradients.empty() ? at::zeros({}) : at::stack(at::_foreach_norm(gradients, 2)).norm();
     if (over_all) norm = over_all(norm);
     if (gradients.empty()) return norm;
-    // The fused step divides gradients by this: the norm is never read back on the way.
+    // The fused step divides gradients by the one, and is not taken where the other is 1: the norm is never read back on the way.
     const at::Tensor divisor = max_grad_norm > 0 ? (norm / max_grad_norm).clamp_min(1).to(at::kFloat) : at::Tensor();
-    for (const bool decay : {false, true}) {
-        Batch& batch = batches[decay];
-        if (batch.values.empty()) continue;
-        at::_foreach_add_(batch.steps, 1);
-        at::_fused_adamw_(batch.values, batch.gradients, batch.first, batch.second, {}, batch.steps, learning_rate, settings_.beta1,
+    const at::Tensor broken = at::isfinite(norm).logical_not().to(at::kFloat);
+    for (auto& [kind, batch] : batches) {
+        const auto [decay, rate] = kind;
+        at::_foreach_add_(batch.steps, 1 - broken);
+        at::_fused_adamw_(batch.values, batch.gradients, batch.first, batch.second, {}, batch.steps, learning_rate * rate, settings_.beta1,
                           settings_.beta2, decay ? settings_.weight_decay : 0.0, settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false,
-                          divisor.defined() ? std::optional<at::Tensor>(divisor) : std::nullopt);
+                          divisor.defined() ? std::optional<at::Tensor>(divisor) : std::nullopt, broken);
     }
     return norm;
 }

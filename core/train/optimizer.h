@@ -2,7 +2,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,10 +21,11 @@ class AdamW {
   public:
     AdamW(std::vector<Parameter> parameters, AdamWSettings settings);
 
-    /// One step with the gradients at hand for shared parameters and those experts that the batch plan names. Gradients are first scaled
-    /// down to the norm `max_grad_norm` (0: never). Returns their norm before that, as a tensor: reading it is the caller's choice.
-    /// Where these are a part of the parameters, `over_all` makes the norm of their gradients that of all.
-    at::Tensor step(double learning_rate, double max_grad_norm, const std::set<int>& experts,
+    /// One step with the gradients at hand for shared parameters and those of the experts and adapters in use. Gradients are first scaled
+    /// down to the norm `max_grad_norm` (0: never). Returns their norm before that, as a tensor: reading it is the caller's choice. Where
+    /// it is not finite, parameters and moments stay as they are. Where these are a part of the parameters, `over_all` makes the norm of
+    /// their gradients that of all.
+    at::Tensor step(double learning_rate, double max_grad_norm, const UsedPaths& used,
                     const std::function<at::Tensor(const at::Tensor&)>& over_all = {});
     void zero_grad();
 

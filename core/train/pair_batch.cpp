@@ -62,9 +62,15 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
     }
 }
 
-SequenceInput PairBatcher::input(const Side& side, const std::optional<int>& expert, std::uint32_t text, std::uint64_t key) {
+/// Labels of different sets are different.
+std::uint64_t PairBatcher::label_of(const Set& set, std::int32_t label) {
+    return label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(label);
+}
+
+SequenceInput PairBatcher::input(const Side& side, const std::optional<int>& adapter, std::uint32_t text, std::uint64_t key) {
     const auto ids = (*side.tokens)[text];
-    return {ids.data(), static_cast<std::int64_t>(ids.size()), key, expert.value_or(side.route.expert), side.skip};
+    const Path& own = side.route.path;
+    return {ids.data(), static_cast<std::int64_t>(ids.size()), key, adapter ? own.with_adapter(*adapter) : own, side.skip};
 }
 
 /// Longest first, in batches of some thousand tokens, without gradients: [texts, D]. The ranks take turns in that order, so that all have
@@ -89,7 +95,7 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
     for (std::size_t start = 0; start < own.size();) {
         std::vector<SequenceInput> inputs;
         for (std::int64_t tokens = 0; start < own.size(); ++start) {
-            inputs.push_back(input(side, 0, own[start], 0));
+            inputs.push_back(input(side, Path::none, own[start], 0));
             tokens += inputs.back().length;
             if (inputs.size() > 1 && tokens > tokens_per_batch) {
                 inputs.pop_back();
@@ -103,38 +109,46 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
     return at::empty_like(gathered).index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), gathered);
 }
 
-void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks, ProcessGroup& group) const {
+std::span<const std::uint32_t> PairBatcher::negatives_of(const Set& set, const Example& example, bool wanted) {
+    return {set.data->negatives.data() + example.first_negative, wanted ? example.num_negatives : 0};
+}
+
+void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks, bool with_negatives,
+                                   ProcessGroup& group) const {
     for (const Set& set : sets_) {
-        if ((!tasks.empty() && !tasks.contains(set.data->task)) || set.frozen.defined()) continue;
-        if (set.negative.route.instruction != set.document.route.instruction)
+        if (!tasks.empty() && !tasks.contains(set.data->task)) continue;
+        if (with_negatives && set.negative.route.instruction != set.document.route.instruction)
             throw data_error(
                 "data set '{}' has another instruction for negatives than for documents; documents cannot be embedded once for it",
                 set.data->name);
-        set.frozen_row.assign(set.data->texts.size(), -1);
+        set.frozen_row.resize(set.data->texts.size(), -1);
+        std::int64_t rows = set.frozen.defined() ? set.frozen.size(0) : 0;
         std::vector<std::uint32_t> documents;
         const auto add = [&](std::uint32_t text) {
             if (set.frozen_row[text] >= 0) return;
-            set.frozen_row[text] = static_cast<std::int64_t>(documents.size());
+            set.frozen_row[text] = rows++;
             documents.push_back(text);
         };
         for (const Example& example : set.data->examples) {
             add(example.positive);
-            for (std::uint32_t n = 0; n < example.num_negatives; ++n) add(set.data->negatives[example.first_negative + n]);
+            for (const std::uint32_t text : negatives_of(set, example, with_negatives)) add(text);
         }
-        set.frozen = embed_rows(model, set.document, documents, group);
+        if (documents.empty() && set.frozen.defined()) continue;
+        const at::Tensor fresh = embed_rows(model, set.document, documents, group);
+        set.frozen = set.frozen.defined() ? at::cat({set.frozen, fresh}) : fresh;
     }
 }
 
 void PairBatcher::pack(const std::vector<SequenceInput>& all, PairBatch& batch) {
     std::vector<std::int64_t> order(all.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].expert < all[b].expert; });
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].path < all[b].path; });
     std::vector<SequenceInput> packed;
     batch.rows.resize(all.size());
     for (std::size_t place = 0; place < order.size(); ++place) {
         packed.push_back(all[order[place]]);
         batch.rows[static_cast<std::size_t>(order[place])] = static_cast<std::int64_t>(place);
-        batch.experts.insert(all[order[place]].expert);
+        batch.used.add(all[order[place]].path);
     }
     batch.tokens = make_packed_batch(packed);
 }
@@ -152,17 +166,18 @@ std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference
             if (sides.documents_frozen)
                 frozen.push_back(set.frozen.select(0, set.frozen_row[text]));
             else
-                packed.push_back(input(side, sides.document_expert, text, own_key));
+                packed.push_back(input(side, sides.document_adapter, text, own_key));
         };
-        queries.push_back(input(set.query, sides.query_expert, example.anchor, key));
+        queries.push_back(input(set.query, sides.query_adapter, example.anchor, key));
         document(set.document, example.positive, key + 1, documents, frozen_documents);
         batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
-        batch.pairs.labels.push_back(example.label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(example.label));
-        for (std::uint32_t n = 0; n < example.num_negatives; ++n) {
-            const std::uint32_t text = set.data->negatives[example.first_negative + n];
-            document(set.negative, text, key + 2 + n, negatives, frozen_negatives);
+        batch.pairs.labels.push_back(label_of(set, example.label));
+        std::uint64_t next_key = key + 2;
+        for (const std::uint32_t text : negatives_of(set, example, sides.negatives)) {
+            document(set.negative, text, next_key++, negatives, frozen_negatives);
             batch.pairs.negative_owner.push_back(static_cast<std::int64_t>(i));
             batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
+            batch.pairs.negative_labels.push_back(label_of(set, set.data->label_of(text)));
         }
     }
     if (!frozen_documents.empty()) batch.pairs.documents = at::stack(frozen_documents);
@@ -187,7 +202,7 @@ PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double t
     batch.num_pairs = static_cast<std::int64_t>(items.size());
     batch.pairs.temperature = temperature;
     for (const SequenceInput& sequence : collect(items, sides, batch)) {
-        batch.experts.insert(sequence.expert);
+        batch.used.add(sequence.path);
         if (!used_tokens.empty())
             for (std::int64_t t = 0; t < sequence.length; ++t) used_tokens[static_cast<std::size_t>(sequence.ids[t])] = 1;
     }
@@ -207,7 +222,7 @@ std::vector<double> PairBatcher::work_of(std::span<const ExampleReference> items
         add(set.query, example.anchor);
         if (!sides.documents_frozen) {
             add(set.document, example.positive);
-            for (std::uint32_t n = 0; n < example.num_negatives; ++n) add(set.negative, set.data->negatives[example.first_negative + n]);
+            for (const std::uint32_t text : negatives_of(set, example, sides.negatives)) add(set.negative, text);
         }
         work.push_back(sum);
     }

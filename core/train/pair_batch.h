@@ -24,11 +24,11 @@ Route route_of(const EmbeddingModel& model, const TrainingSet& set, PairSide sid
 
 /// Some pairs of a batch plan, ready for the encoder.
 struct PairBatch {
-    PackedBatch tokens;              ///< queries, documents and negatives packed, those of one expert together
+    PackedBatch tokens;              ///< queries, documents and negatives packed, those of one path together
     std::vector<std::int64_t> rows;  ///< packed sequence of each text: queries, then documents, then negatives
     std::int64_t num_pairs = 0;
-    PairEmbeddings pairs;   ///< all but the embeddings; of frozen documents these too
-    std::set<int> experts;  ///< that this batch goes through
+    PairEmbeddings pairs;  ///< all but the embeddings; of frozen documents these too
+    UsedPaths used;        ///< what this batch goes through
 
     /// The embeddings [S, D] of the packed batch as queries, documents and negatives.
     PairEmbeddings assemble(const at::Tensor& embeddings) const;
@@ -48,8 +48,9 @@ class PairBatcher {
                 const TokenLengths& lengths = {});
     /// Which way the two sides of a stage go, where not as their routes say.
     struct Sides {
-        std::optional<int> query_expert{}, document_expert{};
+        std::optional<int> query_adapter{}, document_adapter{};
         bool documents_frozen = false;  ///< documents are looked up (freeze_documents), only queries are packed
+        bool negatives = true;          ///< whether the given negatives are taken along
     };
     PairBatch build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
     PairBatch build(std::span<const ExampleReference> items, double temperature) const { return build(items, temperature, {}); }
@@ -60,9 +61,9 @@ class PairBatcher {
     /// What an encoder multiplies for each pair, in tokens: those of long texts count more (a block's matrices take 24 hidden^2 operations
     /// a token, its attention 4 hidden for each token that it looks at).
     std::vector<double> work_of(std::span<const ExampleReference> items, const Sides& sides, std::int64_t hidden_dim) const;
-    /// Embeds the documents and negatives of these tasks (none: of all) once, by expert 0 of their encoder, for stages whose document side
-    /// does not change: each rank its part, for all. What was embedded before is kept.
-    void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks, ProcessGroup& group) const;
+    /// Embeds the documents, and where they are wanted the negatives, of these tasks (none: of all) once, without an adapter, for
+    /// stages whose document side does not change: each rank its part, for all. What was embedded before is kept.
+    void freeze_documents(const EmbeddingModel& model, const std::set<std::string>& tasks, bool with_negatives, ProcessGroup& group) const;
 
   private:
     struct Side {
@@ -74,10 +75,13 @@ class PairBatcher {
         const TrainingSet* data;
         Side query, document, negative;
         std::uint64_t hash;                            ///< of the name: part of dropout keys and labels
-        mutable at::Tensor frozen;                     ///< [documents, D]
+        mutable at::Tensor frozen;                     ///< [documents, D]; undefined: none yet
         mutable std::vector<std::int64_t> frozen_row;  ///< of each text; -1: no document
     };
-    static SequenceInput input(const Side& side, const std::optional<int>& expert, std::uint32_t text, std::uint64_t key);
+    /// Its given negatives, as far as the sides take them along.
+    static std::span<const std::uint32_t> negatives_of(const Set& set, const Example& example, bool wanted);
+    static std::uint64_t label_of(const Set& set, std::int32_t label);
+    static SequenceInput input(const Side& side, const std::optional<int>& adapter, std::uint32_t text, std::uint64_t key);
     static at::Tensor embed_rows(const EmbeddingModel& model, const Side& side, const std::vector<std::uint32_t>& texts,
                                  ProcessGroup& group);
     std::vector<SequenceInput> collect(std::span<const ExampleReference> items, const Sides& sides, PairBatch& batch) const;

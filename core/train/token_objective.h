@@ -9,21 +9,13 @@
 
 namespace faceter {
 
-/// A loss on the tokens of texts rather than on embeddings, with parameters of its own: what pre-training needs. The trainer asks it in
-/// place of the pair loss, steps its parameters with the encoder's and keeps them in its checkpoints.
+/// A loss on the tokens of texts rather than on embeddings: what pre-training needs.
 class TokenObjective : public Objective {
   public:
-    /// There is no loss on embeddings: fails.
-    LossResult operator()(const PairEmbeddings& batch) const final;
+    std::unique_ptr<GradientWay> way(const StepTools& tools) const override;
+    bool reads_negatives() const override { return false; }
+    bool fits_adapters() const override { return false; }
 
-    /// Called once before training: makes its parameters for the model's only encoder. `kept`: what an earlier stage of the run left
-    /// (keep()); need not exist. Returns a line that says where they come from. Errors (settings): a model with several encoders, or of a
-    /// family that it has no form for.
-    virtual std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) = 0;
-    /// Writes its parameters as a safetensors file, under their checkpoint names.
-    virtual void keep(const std::filesystem::path& file) const = 0;
-
-    virtual std::vector<Parameter> parameters() const = 0;
     /// The texts of a batch of pairs that it works on.
     virtual PackedBatch texts_of(const PairBatch& batch) const = 0;
     /// The mean over its tokens, and how many they are: the means of a batch's parts, so weighed, add up to that of the batch.
@@ -41,16 +33,16 @@ class MaskedLanguage final : public TokenObjective {
     void keep(const std::filesystem::path& file) const override;
     std::vector<Parameter> parameters() const override;
     PackedBatch texts_of(const PairBatch& batch) const override;
+    std::optional<ReadTexts> segmented() const override { return texts_; }
     /// Nats, mean over the guessed tokens; part: "masked_accuracy". No guessed token: 0.
     LossResult loss(const Encoder& encoder, const PackedBatch& texts, const ForwardContext& context) const override;
     std::string counted() const override { return "masked_tokens"; }
 
   private:
     struct Attached;
-    enum class Texts { documents, queries, both };
     MaskedLanguage(const MaskedLanguage&) = delete;
     Json settings_;
-    Texts texts_;
+    ReadTexts texts_;
     std::unique_ptr<Attached> attached_;
 };
 

@@ -16,19 +16,24 @@
 namespace faceter::data_cube {
 namespace {
 
-/// A task of the tour: one data set of the experiment.
+/// A task of the tour: one data set of the experiment, or what the stage's budget leaves of it. The plan counts its examples from 0.
 struct Leaf {
     std::uint32_t set = 0;
     const TrainingSet* data = nullptr;
     const Task* task = nullptr;
+    std::vector<std::uint32_t> examples;
+    bool is_whole() const { return examples.size() == data->examples.size(); }
 };
 
 std::vector<Leaf> leaves_of(const CurriculumContext& context) {
     std::vector<Leaf> leaves;
     for (const Task& task : context.tasks)
         for (std::size_t s = 0; s < context.sets.size(); ++s)
-            if (context.sets[s]->task == task.name && !context.sets[s]->examples.empty())
-                leaves.push_back({static_cast<std::uint32_t>(s), context.sets[s], &task});
+            if (context.sets[s]->task == task.name) {
+                Leaf leaf{static_cast<std::uint32_t>(s), context.sets[s], &task, {}};
+                for (const ExampleReference& example : examples_of(context, s)) leaf.examples.push_back(example.example);
+                if (!leaf.examples.empty()) leaves.push_back(std::move(leaf));
+            }
     if (leaves.empty()) throw data_error("data_cube: no task of this stage has training examples; add data sets under tasks.*.train");
     return leaves;
 }
@@ -37,7 +42,8 @@ class DataCube final : public Curriculum {
   public:
     DataCube(const CurriculumContext& context, const std::vector<Leaf>& leaves, Plan plan) : plan_(std::move(plan)) {
         const auto own = json_or<double>(context.settings, "temperature", 0, "curriculum");
-        for (const Leaf& leaf : leaves) leaves_.push_back({leaf.set, leaf.task->name, own > 0 ? own : leaf.task->temperature});
+        for (const Leaf& leaf : leaves)
+            leaves_.push_back({leaf.set, leaf.task->name, own > 0 ? own : leaf.task->temperature, leaf.examples});
     }
 
     BatchPlan next() override {
@@ -49,7 +55,7 @@ class DataCube final : public Curriculum {
         const Source& source = leaves_[batch.task];
         BatchPlan result{{}, source.task, source.temperature, {}};
         for (const std::uint32_t example : batch.examples) {
-            result.items.push_back({source.set, example});
+            result.items.push_back({source.set, source.examples[example]});
             if (plan_.masks(batch.task)) result.keep.push_back(plan_.gives_loss(batch.task, example));
         }
         return result;
@@ -76,6 +82,7 @@ class DataCube final : public Curriculum {
         std::uint32_t set;
         std::string task;
         double temperature;
+        std::vector<std::uint32_t> examples;
     };
     Plan plan_;
     std::vector<Source> leaves_;
@@ -88,17 +95,12 @@ SetInstructions instructions_under(const Json& settings, const Leaf& leaf) {
                                                                                : SetInstructions{};
 }
 
-/// What one task's measurement depends on, besides the teacher.
+/// What one task's difficulties depend on, besides the teacher.
 std::string measurement_key(const Json& settings, const Leaf& leaf) {
     const SetInstructions in = instructions_under(settings, leaf);
-    const Json key = {1,
-                      leaf.data->name,
-                      leaf.data->fingerprint,
-                      in.query,
-                      in.document,
-                      in.negative,
-                      settings.value("negatives", "hardest"),
-                      settings.value("queries_per_task", 64)};
+    Json key = {2, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.value("negatives", "hardest")};
+    if (!leaf.is_whole())
+        key.push_back(hash128({reinterpret_cast<const char*>(leaf.examples.data()), leaf.examples.size() * sizeof leaf.examples[0]}).hex());
     return hash128(key.dump()).hex();
 }
 
@@ -107,36 +109,52 @@ struct Measured {
     TaskVector vector;
 };
 
+/// A task's vector is the mean of queries that are drawn by the run's seed: what is kept of it is kept by seed.
+TaskVector measure_vector(const Json& settings, const Leaf& leaf, std::uint64_t seed, const EmbedSide& embed,
+                          const fs::path& difficulty_file) {
+    const auto queries = json_or<std::size_t>(settings, "queries_per_task", 64, "curriculum");
+    const fs::path file =
+        difficulty_file.empty() ? fs::path() : fs::path(fmt::format("{}.{}-{}.json", difficulty_file.string(), queries, seed));
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored)) {
+        try {
+            const Json kept = read_json(file);
+            return {json_at<std::vector<float>>(kept, "vector", file.string()), json_at<std::size_t>(kept, "not_finite", file.string())};
+        } catch (const Error&) {  // damaged: measured again and replaced
+        }
+    }
+    const TaskVector vector = task_vector(*leaf.data, leaf.examples, embed, queries, seed);
+    if (!file.empty()) write_file_atomic(file, Json({{"vector", vector.values}, {"not_finite", vector.not_finite}}).dump());
+    return vector;
+}
+
 /// Kept in the form of a plan of one task.
-Measured measure(const Json& settings, const Leaf& leaf, Teacher& teacher, const fs::path& file) {
+TaskDifficulty measure_difficulties(const Json& settings, const Leaf& leaf, const EmbedSide& embed, const fs::path& file) {
     std::error_code ignored;
     if (fs::is_regular_file(file, ignored)) {
         try {
             PlanRecord kept = read_plan(file);
-            if (kept.tasks.size() == 1 && kept.tasks[0].phi.size() == leaf.data->examples.size())
-                return {std::move(kept.tasks[0]),
-                        {json_at<std::vector<float>>(kept.details, "vector", file.string()),
-                         json_at<std::size_t>(kept.details, "not_finite", file.string())}};
+            if (kept.tasks.size() == 1 && kept.tasks[0].phi.size() == leaf.examples.size()) return std::move(kept.tasks[0]);
         } catch (const Error&) {  // damaged: measured again and replaced
         }
     }
+    TaskDifficulty measured = measure_difficulty(*leaf.data, leaf.examples, embed, difficulty_settings(settings, "curriculum"));
+    if (file.empty()) return measured;
+    PlanRecord record;
+    record.tasks = {measured};
+    record.similarities = Similarities(1);
+    record.tour.tour = {0};
+    write_plan(file, record);
+    return measured;
+}
+
+Measured measure(const Json& settings, const Leaf& leaf, std::uint64_t seed, Teacher& teacher, const fs::path& file) {
     const SetInstructions in = instructions_under(settings, leaf);
     const EmbedSide embed = [&](std::span<const std::string_view> texts, PairSide side) {
-        return teacher.embed(texts, side == PairSide::query ? in.query : side == PairSide::positive ? in.document : in.negative);
+        return teacher.embed(texts, {side == PairSide::query ? in.query : side == PairSide::positive ? in.document : in.negative});
     };
-    std::vector<std::uint32_t> all(leaf.data->examples.size());
-    std::iota(all.begin(), all.end(), 0U);
-    Measured measured{measure_difficulty(*leaf.data, all, embed, difficulty_settings(settings, "curriculum")),
-                      task_vector(*leaf.data, embed, json_or<std::size_t>(settings, "queries_per_task", 64, "curriculum"))};
-    if (!file.empty()) {
-        PlanRecord record;
-        record.tasks = {measured.difficulty};
-        record.similarities = Similarities(1);
-        record.tour.tour = {0};
-        record.details = {{"vector", measured.vector.values}, {"not_finite", measured.vector.not_finite}};
-        write_plan(file, record);
-    }
-    return measured;
+    TaskDifficulty difficulty = measure_difficulties(settings, leaf, embed, file);
+    return {std::move(difficulty), measure_vector(settings, leaf, seed, embed, file)};
 }
 
 /// What a person should know of a task's data, one sentence each.
@@ -164,18 +182,17 @@ void describe_oddities(const Measured& measured, std::vector<std::string>& notes
                         name, measured.vector.not_finite));
 }
 
-PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& leaves, const OpenTeacher& open, const fs::path& cache) {
+PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& leaves, Teacher& teacher, const fs::path& cache) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-    const std::unique_ptr<Teacher> teacher = open();
-    const std::string fingerprint = teacher->fingerprint();
+    const std::string fingerprint = teacher.fingerprint();
     PlanRecord record;
     std::vector<std::vector<float>> vectors;
     std::vector<std::string> notes;
     for (const Leaf& leaf : leaves) {
         const fs::path file =
             cache.empty() ? fs::path() : cache / (hash128(fingerprint + measurement_key(context.settings, leaf)).hex() + ".plan");
-        Measured measured = measure(context.settings, leaf, *teacher, file);
+        Measured measured = measure(context.settings, leaf, context.run_seed, teacher, file);
         describe_oddities(measured, notes);
         vectors.push_back(std::move(measured.vector.values));
         record.tasks.push_back(std::move(measured.difficulty));
@@ -195,7 +212,12 @@ PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& le
 }
 
 std::string record_key(const CurriculumContext& context, const std::vector<Leaf>& leaves) {
-    Json key = {1, context.settings, context.seed, context.batch_size, json_or<std::string>(context.run, "model", "", "settings")};
+    Json key = {2,
+                context.settings,
+                context.seed,
+                context.run_seed,
+                context.batch_size,
+                json_or<std::string>(context.run, "model", "", "settings")};
     for (const Leaf& leaf : leaves) key.push_back({leaf.set, measurement_key(context.settings, leaf)});
     return hash128(key.dump()).hex();
 }
@@ -219,19 +241,31 @@ std::optional<PlanRecord> stored(const fs::path& file, const std::string& key, c
     return std::nullopt;
 }
 
+/// Rank 0 measures, and the others embed for it.
+std::optional<PlanRecord> computed(const CurriculumContext& context, const std::vector<Leaf>& leaves, const OpenTeacher& open,
+                                   const fs::path& cache, const std::string& key) {
+    const std::unique_ptr<Teacher> teacher = open();
+    if (context.group && context.group->rank() != 0) {
+        teacher->serve();
+        return std::nullopt;
+    }
+    PlanRecord record = compute(context, leaves, *teacher, cache);
+    teacher->let_go();
+    record.key = key;
+    record.plan_hash = plan_of(record, context).hash();
+    return record;
+}
+
 Plan make_plan(const CurriculumContext& context, const std::vector<Leaf>& leaves, const OpenTeacher& open, const fs::path& cache) {
     const fs::path file = context.folder.empty() ? fs::path() : plan_path(context.folder, context.stage);
     const std::string key = record_key(context, leaves);
     const bool first = context.group == nullptr || context.group->rank() == 0;
     std::optional<PlanRecord> record;
-    if (first || file.empty()) {
-        record = stored(file, key, context);
-        if (!record) {
-            record = compute(context, leaves, open, cache);
-            record->key = key;
-            record->plan_hash = plan_of(*record, context).hash();
-            if (!file.empty()) write_plan(file, *record);
-        }
+    if (first) record = stored(file, key, context);
+    const std::string wanted = record ? "" : "measure";
+    if ((context.group ? text_of_root(*context.group, wanted) : wanted) == "measure") {
+        record = computed(context, leaves, open, cache, key);
+        if (record && !file.empty()) write_plan(file, *record);
     }
     if (context.group) context.group->barrier();  // the other ranks read what the first has written
     if (!record) record = stored(file, key, context);

@@ -1,26 +1,16 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
-
-#include <ATen/core/Tensor.h>
 
 #include "plan_file.h"
+#include "plugin/teacher.h"
 #include "train/curriculum.h"
 
 namespace faceter::data_cube {
 
-/// The pre-learned model that difficulties and task vectors are measured with.
-class Teacher {
-  public:
-    virtual ~Teacher() = default;
-    /// [N, D]: embeddings of texts with the instruction in front.
-    virtual at::Tensor embed(std::span<const std::string_view> texts, const std::string& instruction) = 0;
-    virtual std::string fingerprint() const = 0;
-};
-/// Opens the teacher of these settings; called only where something has to be measured.
+/// Opens the pre-learned model that difficulties and task vectors are measured with; called only where something has to be measured, then
+/// on every rank.
 using OpenTeacher = std::function<std::unique_ptr<Teacher>()>;
 
 /// The settings of the curriculum (settings.cpp), read.

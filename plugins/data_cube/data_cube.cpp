@@ -11,31 +11,19 @@
 #include "plugin/fingerprint.h"
 #include "plugin/registry.h"
 #include "plugin/run_model.h"
+#include "plugin/teacher.h"
 #include "report.h"
 
 namespace faceter::data_cube {
 namespace {
 
-class ModelTeacher final : public Teacher {
-  public:
-    explicit ModelTeacher(std::unique_ptr<EmbeddingModel> model) : model_(std::move(model)) {}
-    at::Tensor embed(std::span<const std::string_view> texts, const std::string& instruction) override {
-        return embed_texts(*model_, texts, {instruction, 0, 0});
-    }
-    std::string fingerprint() const override { return model_->fingerprint(); }
-
-  private:
-    std::unique_ptr<EmbeddingModel> model_;
-};
-
 /// The start model under the run's lengths, or another one, with its own limit where that is shorter.
 std::unique_ptr<Teacher> open_teacher(const CurriculumContext& context) {
+    constexpr std::size_t remembered = std::size_t(64) << 20;  // hardly a text is asked for twice
     const auto name = json_or<std::string>(context.settings, "teacher", "", "curriculum");
-    if (name.empty()) return std::make_unique<ModelTeacher>(open_start_model(context.run));
-    auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(name)));
-    if (const auto limit = json_or<std::size_t>(context.run, "max_length", 0, "settings"); limit > 0)
-        model->max_length = std::min(model->max_length, limit);
-    return std::make_unique<ModelTeacher>(std::move(model));
+    if (name.empty()) return std::make_unique<ModelTeacher>(open_start_model(context.run), context.device, context.group, remembered);
+    return std::make_unique<ModelTeacher>(name, json_or<std::size_t>(context.run, "max_length", 0, "settings"), context.device,
+                                          context.group, remembered);
 }
 
 std::unique_ptr<Curriculum> make_curriculum(const CurriculumContext& context) {
@@ -88,7 +76,7 @@ class Report final : public Analysis {
                 set, examples,
                 [&](auto texts, PairSide side) {
                     const Route route = route_of(trained, set, side);
-                    return before.embed(texts, {route.instruction, 0, 0});
+                    return before.embed(texts, {route.instruction});
                 },
                 difficulty_);
             fit.after = measure_difficulty(

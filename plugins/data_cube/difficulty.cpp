@@ -145,10 +145,11 @@ TaskDifficulty measure_difficulty(const TrainingSet& set, std::span<const std::u
     return result;
 }
 
-TaskVector task_vector(const TrainingSet& set, const EmbedSide& embed, std::size_t num_queries) {
+TaskVector task_vector(const TrainingSet& set, std::span<const std::uint32_t> examples, const EmbedSide& embed, std::size_t num_queries,
+                       std::uint64_t seed) {
     std::vector<std::string_view> queries;
-    for (const std::size_t i : RandomStream(0, "data_cube/task/" + set.name).sample(set.examples.size(), num_queries))
-        queries.push_back(set.texts[set.examples[i].anchor]);
+    for (const std::size_t i : RandomStream(seed, "data_cube/task/" + set.name).sample(examples.size(), num_queries))
+        queries.push_back(set.texts[set.examples[examples[i]].anchor]);
     TaskVector result;
     const at::Tensor embeddings = embed(queries, PairSide::query);
     const Rows rows(embeddings);

@@ -40,8 +40,9 @@ struct TaskVector {
     std::vector<float> values;   ///< the mean; zeros where no query has a finite embedding
     std::size_t not_finite = 0;  ///< queries left out of it
 };
-/// A task's vector: the mean embedding of `num_queries` sampled queries with their instruction (Data-CUBE, Eq. 4).
-TaskVector task_vector(const TrainingSet& set, const EmbedSide& embed, std::size_t num_queries);
+/// A task's vector: the mean embedding of `num_queries` queries, drawn from these examples, with their instruction (Data-CUBE, Eq. 4).
+TaskVector task_vector(const TrainingSet& set, std::span<const std::uint32_t> examples, const EmbedSide& embed, std::size_t num_queries,
+                       std::uint64_t seed);
 
 /// sim(q, s+) - sim(q, s-) < margin is underfitting (Data-CUBE, Figure 1). The share of such examples among those that have a negative;
 /// NaN: none has.

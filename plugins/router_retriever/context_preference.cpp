@@ -47,8 +47,10 @@ class ContextPreference final : public Analysis {
         };
         std::map<std::string, Kind> kinds;
         const auto questions = read_questions(path_);
-        for (const Question& question : questions) {
-            const at::Tensor similar = similarities(context, question);
+        const std::vector<at::Tensor> similarities = similarities_of(context, questions);
+        for (std::size_t q = 0; q < questions.size(); ++q) {
+            const Question& question = questions[q];
+            const at::Tensor& similar = similarities[q];
             const auto best = similar.argmax().item<std::int64_t>();
             std::map<std::string, bool> seen;
             for (std::size_t c = 0; c < question.contexts.size(); ++c) {
@@ -76,17 +78,38 @@ class ContextPreference final : public Analysis {
     }
 
   private:
-    static at::Tensor similarities(const AnalysisContext& context, const Question& question) {
+    /// Of each question's contexts to its query. All texts of some thousand questions are embedded at a time, so that they pack by length.
+    static std::vector<at::Tensor> similarities_of(const AnalysisContext& context, const std::vector<Question>& questions) {
+        constexpr std::size_t questions_at_a_time = 4096;
+        std::vector<at::Tensor> all;
+        for (std::size_t begin = 0; begin < questions.size(); begin += questions_at_a_time) {
+            const std::span<const Question> part(questions.data() + begin, std::min(questions_at_a_time, questions.size() - begin));
+            const std::vector<at::Tensor> some = similarities_of_part(context, part);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        return all;
+    }
+
+    static std::vector<at::Tensor> similarities_of_part(const AnalysisContext& context, std::span<const Question> questions) {
         const EmbeddingModel& model = context.embedder.model();
         const Task* task = find_task(context.tasks, "", "retrieval");
         const Route query = task ? model.route(task->name, Role::query) : Route{},
                     document = task ? model.route(task->name, Role::document) : Route{};
-        const std::string_view text = question.query;
-        std::vector<std::string_view> contexts;
-        for (const auto& [kind, body] : question.contexts) contexts.emplace_back(body);
-        at::Tensor q = context.embedder.embed({&text, 1}, query), d = context.embedder.embed(contexts, document);
+        std::vector<std::string_view> queries, contexts;
+        for (const Question& question : questions) {
+            queries.emplace_back(question.query);
+            for (const auto& [kind, body] : question.contexts) contexts.emplace_back(body);
+        }
+        at::Tensor q = context.embedder.embed(queries, query), d = context.embedder.embed(contexts, document);
         if (model.folder.similarity != Similarity::dot) q = normalize_rows(q), d = normalize_rows(d);
-        return at::mv(d, q[0]);
+        std::vector<at::Tensor> similar;
+        std::int64_t row = 0;
+        for (std::size_t i = 0; i < questions.size(); ++i) {
+            const auto count = static_cast<std::int64_t>(questions[i].contexts.size());
+            similar.push_back(at::mv(d.narrow(0, row, count), q[static_cast<std::int64_t>(i)]));
+            row += count;
+        }
+        return similar;
     }
 
     fs::path path_;

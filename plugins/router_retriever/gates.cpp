@@ -9,7 +9,6 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "plugin/run_model.h"
 #include "router_model.h"
 
 namespace faceter {
@@ -28,7 +27,8 @@ struct PlannedGate {
 
 class RouterRetriever final : public Variant {
   public:
-    explicit RouterRetriever(const Json& settings) : settings_(settings), router_(RouterSettings::from_json(settings)) {
+    explicit RouterRetriever(const Json& settings)
+        : settings_(settings), router_(RouterSettings::from_json(settings)), seed_(json_or<std::uint64_t>(settings, "seed", 1, "variant")) {
         adapter_.rank = json_or<std::int64_t>(settings, "rank", 8, "variant");
         adapter_.alpha = json_or<double>(settings, "alpha", 32, "variant");
         adapter_.dropout = json_or<double>(settings, "gate_dropout", 0, "variant");
@@ -46,18 +46,10 @@ class RouterRetriever final : public Variant {
             AdapterConfig config = adapter_;
             config.base_model = model.folder.folder.string();
             if (gate.taken_from.empty())
-                encoder.add_adapter(gate.info.name, config, hash_seed());
+                encoder.add_adapter(gate.info.name, config, seed_);
             else
                 encoder.add_adapter(gate.info.name, AdapterFolder::open(resolved(gate.taken_from)));
         }
-    }
-
-    /// The gates of a finished model lie beside it; opening its router adds them.
-    void prepare_finished(EmbeddingModel& model) const override {
-        shape(model);
-        if (router_method(model.folder.folder).empty())
-            throw data_error("{}: router.json is missing, which says what its gates are; the run's model is not whole",
-                             model.folder.folder.string());
     }
 
     std::vector<Stage> stages(const EmbeddingModel& model) const override {
@@ -109,7 +101,6 @@ class RouterRetriever final : public Variant {
     std::string text(const char* key, const char* fallback) const { return json_or<std::string>(settings_, key, fallback, "variant"); }
     std::size_t library_examples() const { return json_or<std::size_t>(settings_, "library_examples", 1000, "variant"); }
     std::vector<std::string> single_names() const { return json_or<std::vector<std::string>>(settings_, "single_gates", {}, "variant"); }
-    std::uint64_t hash_seed() const { return json_or<std::uint64_t>(settings_, "gate_seed", 1, "variant"); }
     bool is_domain(const std::string& task) const {
         const auto single = single_names();
         return std::find(single.begin(), single.end(), task) == single.end();
@@ -130,8 +121,8 @@ class RouterRetriever final : public Variant {
             model.folder.normalize = false;
         }
         for (const Task& task : model.tasks) {
-            model.routes[{task.name, Role::query}] = {task.query_instruction, 0, routed_expert};
-            model.routes[{task.name, Role::document}] = {task.document_instruction, 0, both_sides_ ? routed_expert : 0};
+            model.routes[{task.name, Role::query}] = {task.query_instruction, 0, Path{}, true};
+            model.routes[{task.name, Role::document}] = {task.document_instruction, 0, Path{}, both_sides_};
         }
     }
 
@@ -221,6 +212,7 @@ class RouterRetriever final : public Variant {
 
     Json settings_;
     RouterSettings router_;
+    std::uint64_t seed_;  ///< of the run: gates start by it
     AdapterConfig adapter_;
     bool both_sides_ = false, with_base_ = false;
     Budget budget_ = Budget::all;

@@ -81,15 +81,13 @@ int Library::expert_named(const std::string& name) const {
 BestGate Library::best_gate(const Domain& domain, std::size_t instance, const std::vector<int>& candidates, Ties ties) {
     const auto row = static_cast<std::int64_t>(instance), columns = domain.scores.size(1);
     const double *score = domain.scores.data_ptr<double>() + row * columns, *margin = domain.margins.data_ptr<double>() + row * columns;
+    double highest = -INFINITY;
+    for (const int e : candidates) highest = std::max(highest, score[e]);
     BestGate best;
     for (const int e : candidates) {
-        if (best.expert < 0 || score[e] > score[best.expert]) {
-            best = {e, false};
-            continue;
-        }
-        if (score[e] < score[best.expert]) continue;
-        best.tied = true;
-        if (margin[e] > margin[best.expert]) best.expert = e;
+        if (score[e] < highest - equal_scores) continue;
+        best.tied = best.expert >= 0;
+        if (best.expert < 0 || margin[e] > margin[best.expert]) best.expert = e;
     }
     if (best.tied && ties == Ties::drop) best.expert = -1;
     return best;
@@ -99,12 +97,15 @@ std::pair<double, double> instance_score(const float* scores, std::int64_t num_d
     std::vector<bool> is_relevant(static_cast<std::size_t>(num_documents), false);
     for (const std::uint32_t r : relevant) is_relevant[r] = true;
     double dcg = 0, ideal = 0, best_positive = -INFINITY, best_other = -INFINITY;
+    std::vector<std::size_t> ranks;  // summed in their order: the same ranks give the same bits
     for (const std::uint32_t r : relevant) {
         std::size_t rank = 0;
         for (std::int64_t d = 0; d < num_documents; ++d)
             rank += scores[d] > scores[r] || (scores[d] == scores[r] && d < static_cast<std::int64_t>(r));
-        if (rank < cutoff) dcg += 1 / discount(rank);
+        if (rank < cutoff) ranks.push_back(rank);
     }
+    std::sort(ranks.begin(), ranks.end());
+    for (const std::size_t rank : ranks) dcg += 1 / discount(rank);
     for (std::size_t i = 0; i < std::min(cutoff, relevant.size()); ++i) ideal += 1 / discount(i);
     for (std::int64_t d = 0; d < num_documents; ++d) {
         double& best = is_relevant[static_cast<std::size_t>(d)] ? best_positive : best_other;
@@ -191,7 +192,7 @@ void add_scores(Domain& domain, const EmbeddingModel& model, const at::Tensor& q
 }
 
 at::Tensor embed_queries(const Domain& domain, const EmbeddingModel& model, int expert) {
-    return embed_texts(model, views(domain.queries), Route{domain.query_instruction, 0, expert});
+    return embed_texts(model, views(domain.queries), Route{domain.query_instruction, 0, path_of(expert)});
 }
 
 }  // namespace
@@ -199,7 +200,8 @@ at::Tensor embed_queries(const Domain& domain, const EmbeddingModel& model, int 
 void score_domain(Domain& domain, const EmbeddingModel& model, int expert, bool documents_adapted, const std::vector<std::string>& texts) {
     const at::Tensor queries = embed_queries(domain, model, expert);
     at::Tensor documents = domain.documents;
-    if (documents_adapted || expert == 0) documents = embed_texts(model, views(texts), Route{domain.document_instruction, 0, expert});
+    if (documents_adapted || expert == 0)
+        documents = embed_texts(model, views(texts), Route{domain.document_instruction, 0, path_of(expert)});
     if (expert == 0) {
         domain.base = queries;
         domain.documents = documents;

@@ -13,7 +13,8 @@
 
 namespace faceter {
 
-/// What a low-rank adapter of a router model is for. Expert numbers are places in the list + 1; expert 0 is the base.
+/// What a low-rank adapter of a router model is for. Expert numbers, columns of score tables, are places in the list + 1; expert 0 is the
+/// base.
 struct GateInfo {
     std::string name;
     std::string domain;         ///< the task it was trained on; empty: several
@@ -21,6 +22,9 @@ struct GateInfo {
     std::size_t examples = 0;   ///< that it was trained on; 0: not known
     std::string source;         ///< where a gate was taken up from; empty: trained in its run
 };
+
+/// The way through the model of an expert's number.
+inline Path path_of(int expert) { return expert == 0 ? Path{} : Path::of_adapter(expert - 1); }
 
 /// The training instances of one domain as routers see them.
 struct Domain {
@@ -37,6 +41,10 @@ struct Domain {
 };
 
 enum class Ties { margin, drop };
+
+/// nDCG@10 (0 to 1) of the same ranks may differ in its last bits, by the order of its sum or the program that stored it: scores that are
+/// nearer are equal.
+inline constexpr double equal_scores = 1e-9;
 
 /// The gate that an instance does best with (Algorithm 1, line 5).
 struct BestGate {

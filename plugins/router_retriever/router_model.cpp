@@ -168,6 +168,17 @@ RouterModel::RouterModel(Library library, RouterSettings settings, bool with_bas
       candidates_(library_.candidates(with_base)),
       router_(make_query_router(library_, candidates_, settings_)) {}
 
+std::vector<Path> RouterModel::choose(const at::Tensor& base) const {
+    std::vector<Path> paths;
+    for (const int expert : router_->choose(base)) paths.push_back(path_of(expert));
+    return paths;
+}
+
+std::optional<Path> RouterModel::always() const {
+    if (settings_.kind != "fixed") return std::nullopt;
+    return path_of(settings_.fixed_gate == "base" ? 0 : library_.expert_named(settings_.fixed_gate));
+}
+
 Json RouterModel::explain(const at::Tensor& base) const {
     Json json = {{"gate", library_.name_of(router_->choose(base.unsqueeze(0)).front())}, {"router", settings_.kind}};
     json["values"] = router_->explain(base, library_);

@@ -15,7 +15,8 @@ class RouterModel final : public ExpertRouter {
   public:
     RouterModel(Library library, RouterSettings settings, bool with_base, bool documents_adapted);
 
-    std::vector<int> choose(const at::Tensor& base) const override { return router_->choose(base); }
+    std::vector<Path> choose(const at::Tensor& base) const override;
+    std::optional<Path> always() const override;
     Json explain(const at::Tensor& base) const override;
     Json describe() const override;
     void write(const fs::path& folder, const EmbeddingModel& model) const override;

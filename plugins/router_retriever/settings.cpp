@@ -71,7 +71,6 @@ Extension variant() {
                 .at_least(0)
                 .from("RouterRetriever: all"),
             boolean("base_gate", false, "The base without a gate may be chosen too, which spares its second pass."),
-            integer("gate_seed", 1, "Seed of the gates' start.").at_least(0),
         }};
     for (Field& field : router_fields()) schema.fields.push_back(std::move(field));
     return {"router_retriever",

@@ -12,11 +12,10 @@
 #include "eval/projection.h"
 #include "eval/tasks.h"
 #include "study_figures.h"
+#include "study_tables.h"
 
 namespace faceter {
 namespace {
-
-constexpr double tie = 1e-9;  ///< percent
 
 double score_at(const StudySet& set, std::size_t query, int expert) {
     return set.scores[static_cast<std::int64_t>(query)][expert].item<double>();
@@ -34,12 +33,13 @@ StudySet study_set(CachedEmbedder& embedder, const RouterModel& router, const Ev
     for (const std::string_view query : data.queries.views()) set.queries.emplace_back(query);
     std::vector<at::Tensor> columns;
     for (int expert = 0; expert <= static_cast<int>(router.library().gates.size()); ++expert) {
-        routes.query.expert = expert;
-        routes.document.expert = router.documents_adapted() ? expert : 0;
+        routes.query.path = path_of(expert);
+        routes.document.path = path_of(router.documents_adapted() ? expert : 0);
+        routes.query.routed = routes.document.routed = false;
         const auto scores = evaluate_set(embedder, evaluation, routes).per_example;
         columns.push_back(at::tensor(at::ArrayRef<double>(scores), at::kDouble));
     }
-    routes.query.expert = 0;
+    routes.query.path = Path{};
     set.base = embedder.embed(data.queries.views(), routes.query);
     set.scores = at::stack(columns, 1).contiguous();
     return set;
@@ -97,7 +97,7 @@ Table latency_table(const StudyData& data, const EmbeddingModel& model) {
     };
     const at::Tensor base = embed_texts(model, queries, Route{});
     const double plain = timed([&] { embed_texts(model, queries, Route{}); }), choice = timed([&] { data.router->choose(base); });
-    const double both = timed([&] { embed_texts(model, queries, Route{"", 0, routed_expert}); });
+    const double both = timed([&] { embed_texts(model, queries, Route{"", 0, Path{}, true}); });
     Table table;
     table.name = "router_latency";
     table.caption = fmt::format("Time of a query, {} queries at a time: {}", queries.size(), data.run);
@@ -225,7 +225,7 @@ class RouterStudy final : public Analysis {
             const auto texts = relevant_documents(std::get<RetrievalData>(set.data), count);
             if (texts.empty()) continue;
             Route route = routes_for(context.embedder.model(), set, "").document;
-            route.expert = 0;
+            route.routed = false;
             documents.emplace_back(set.name, context.embedder.embed(texts, route));
         }
         result.figures.emplace_back("router_query_map", map_figure(queries, "router_query_map", "Queries", data.run));
@@ -243,11 +243,19 @@ std::vector<double> chosen_scores(const StudySet& set, const std::vector<int>& c
     return scores;
 }
 
+double best_score(const StudySet& set, std::size_t query, const std::vector<int>& candidates) {
+    double best = -std::numeric_limits<double>::infinity();
+    for (const int expert : candidates) best = std::max(best, row_of(set, query)[expert]);
+    return best;
+}
+
 std::vector<int> oracle_choice(const StudySet& set, const std::vector<int>& candidates) {
     std::vector<int> chosen;
-    for (std::size_t q = 0; q < set.queries.size(); ++q)
-        chosen.push_back(
-            *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return row_of(set, q)[a] < row_of(set, q)[b]; }));
+    for (std::size_t q = 0; q < set.queries.size(); ++q) {
+        const double best = best_score(set, q, candidates);
+        chosen.push_back(*std::find_if(candidates.begin(), candidates.end(),
+                                       [&](int expert) { return row_of(set, q)[expert] >= best - equal_percent; }));
+    }
     return chosen;
 }
 
@@ -269,11 +277,10 @@ std::vector<double> shares(const std::vector<int>& chosen, const std::vector<int
 std::vector<double> best_shares(const StudySet& set, const std::vector<int>& candidates) {
     std::vector<double> all(candidates.size(), 0);
     for (std::size_t q = 0; q < set.queries.size(); ++q) {
-        double best = -std::numeric_limits<double>::infinity();
-        for (const int expert : candidates) best = std::max(best, row_of(set, q)[expert]);
+        const double best = best_score(set, q, candidates);
         std::vector<std::size_t> winners;
         for (std::size_t c = 0; c < candidates.size(); ++c)
-            if (row_of(set, q)[candidates[c]] >= best - tie) winners.push_back(c);
+            if (row_of(set, q)[candidates[c]] >= best - equal_percent) winners.push_back(c);
         for (const std::size_t c : winners) all[c] += 1 / static_cast<double>(winners.size()) / static_cast<double>(set.queries.size());
     }
     return all;

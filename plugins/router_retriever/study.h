@@ -19,9 +19,14 @@ struct StudySet {
     at::Tensor scores;  ///< float64 [Q, experts + 1], percent
 };
 
+/// Scores in percent that are nearer to each other than this are equal.
+inline constexpr double equal_percent = 100 * equal_scores;
+
 /// The scores of a set's queries, each through the expert chosen for it; percent.
 std::vector<double> chosen_scores(const StudySet& set, const std::vector<int>& chosen);
-/// The best of the candidates for each query: the instance oracle.
+/// The highest score of the candidates for a query; percent.
+double best_score(const StudySet& set, std::size_t query, const std::vector<int>& candidates);
+/// The best of the candidates for each query, of equal ones the first: the instance oracle.
 std::vector<int> oracle_choice(const StudySet& set, const std::vector<int>& candidates);
 /// The candidate with the best mean: the data set oracle (Best Individual).
 int best_individual(const StudySet& set, const std::vector<int>& candidates);

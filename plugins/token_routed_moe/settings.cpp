@@ -44,9 +44,11 @@ Manifest plugin_manifest() {
                   .at_most(0.5)
                   .from("Switch Transformer, section 2.2: 0.01"),
               real("capacity", 0,
-                   "An expert takes at most capacity * tokens * top_k / experts assignments of a batch (with several processes: of each "
-                   "one's share), later ones are dropped; 0: no limit.")
-                  .at_least(0),
+                   "In training an expert takes at most capacity * tokens * top_k / experts assignments of a batch (with several processes: of "
+                   "each one's share), later ones are dropped; 0: no limit.")
+                  .at_least(0)
+                  .excludes("objective.gradient_cache_chunk",
+                            "each chunk would drop other tokens than the whole batch does; leave one of them out"),
               real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0),
           }}},
     };

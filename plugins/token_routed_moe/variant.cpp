@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <fmt/format.h>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -15,7 +16,11 @@ namespace {
 /// Instruction conditioning plus token-routed blocks (MoTE, section 5.1: TLR; Nomic Embed v2, section 3).
 class TokenRoutedMoe final : public Variant {
   public:
-    explicit TokenRoutedMoe(const Json& settings) : settings_(settings), experts_(integer("experts", 4)), top_k_(integer("top_k", 1)) {
+    explicit TokenRoutedMoe(const Json& settings)
+        : settings_(settings),
+          experts_(integer("experts", 4)),
+          top_k_(integer("top_k", 1)),
+          seed_(json_or<std::uint64_t>(settings, "seed", 1, "variant")) {
         if (top_k_ > experts_) throw settings_error("variant.top_k is {}, more than the {} experts", top_k_, experts_);
     }
 
@@ -54,8 +59,7 @@ class TokenRoutedMoe final : public Variant {
                 "block {} of the start model has task experts, which cannot become token-routed ones; choose a dense start model", index);
         TokenRouting routing;
         const std::int64_t width = block.qkv.weight.size(1);
-        const auto generator =
-            at::detail::createCPUGenerator(hash64("router", index));  // the start model is the same whatever a run's seed
+        const auto generator = at::detail::createCPUGenerator(hash64(fmt::format("router {}", index), seed_));
         routing.router = at::randn({experts_, width}, generator, at::TensorOptions(at::kFloat))
                              .mul_(json_or<double>(settings_, "router_scale", 0.02, "variant"));
         routing.num_experts = experts_;
@@ -77,6 +81,7 @@ class TokenRoutedMoe final : public Variant {
 
     Json settings_;
     std::int64_t experts_, top_k_;
+    std::uint64_t seed_;  ///< of the run: routers start by it
 };
 
 void register_all(Registry& registry) {

@@ -4,6 +4,7 @@
 #include "data/settings.h"
 #include "data/sources.h"
 #include "data/text_table.h"
+#include "data/training_builder.h"
 #include "files.h"
 #include "support/test.h"
 
@@ -73,6 +74,28 @@ class TestTraining : public QObject {
         QCOMPARE(plain.fingerprint, header.fingerprint);
         EXPECT_ERROR(load("p.tsv", "q1\td1\n", {{"format", "triplets"}}), "p.tsv:1:", "no negative");
         EXPECT_ERROR(load("f.tsv", "q1\td1\n"), "needs format");
+    }
+    void texts_keep_their_classes_when_examples_are_left_out() {
+        TrainingBuilder builder("b", "classification");
+        builder.name_labels({"zero", "one"});
+        for (int i = 0; i < 6; ++i) {
+            const std::string anchor = fmt::format("anchor {}", i), positive = fmt::format("positive {}", i),
+                              negative = fmt::format("negative {}", i);
+            const std::string_view negatives[] = {negative, "of both"};
+            builder.add(anchor, positive, negatives, i % 2);
+            builder.label(anchor, i % 2);
+            builder.label(negative, 1 - i % 2);
+            builder.label("of both", i % 2);
+        }
+        DataReport report(RecordErrors::Policy::fail);
+        const TrainingSet set = builder.finish({3, 0, 0}, report, {});
+        QCOMPARE(set.examples.size(), std::size_t{3});
+        for (const Example& example : set.examples) {
+            QCOMPARE(set.label_of(example.anchor), example.label);
+            QVERIFY(set.label_of(example.positive) < 0);
+            QCOMPARE(set.label_of(set.negatives[example.first_negative]), 1 - example.label);
+            QVERIFY(set.label_of(set.negatives[example.first_negative + 1]) < 0);  // of two classes
+        }
     }
     void hard_negatives_are_cut_to_the_number_asked_for() {
         const char* line = "{\"query\": \"q\", \"document\": \"d\", \"negatives\": [\"a\", \"b\", \"c\"]}\n";

@@ -30,11 +30,11 @@ std::vector<float> vector_of(std::string_view text, const std::string& instructi
 
 struct FakeTeacher final : Teacher {
     explicit FakeTeacher(int* opened, std::size_t* largest = nullptr) : largest_(largest) { ++*opened; }
-    at::Tensor embed(std::span<const std::string_view> texts, const std::string& instruction) override {
+    at::Tensor embed(std::span<const std::string_view> texts, const Route& route) override {
         if (largest_) *largest_ = std::max(*largest_, texts.size());
         const at::Tensor rows = at::empty({static_cast<std::int64_t>(texts.size()), dim});
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            const auto v = vector_of(texts[i], instruction);
+            const auto v = vector_of(texts[i], route.instruction);
             std::copy(v.begin(), v.end(), rows.data_ptr<float>() + i * dim);
         }
         return rows;
@@ -76,7 +76,7 @@ std::vector<std::uint32_t> all_of(const TrainingSet& set) {
 
 at::Tensor embed_plain(std::span<const std::string_view> texts, PairSide side) {
     int opened = 0;
-    return FakeTeacher(&opened).embed(texts, side == PairSide::query ? "q" : side == PairSide::positive ? "p" : "n");
+    return FakeTeacher(&opened).embed(texts, {side == PairSide::query ? "q" : side == PairSide::positive ? "p" : "n"});
 }
 
 Json some_settings() {
@@ -184,7 +184,7 @@ class TestDataCube : public QObject {
         const TaskDifficulty found = measure_difficulty(set, all_of(set), embed_plain, {});
         for (std::uint32_t i = 0; i < 6; ++i) QCOMPARE((found.marks[i] & not_finite) != 0, i == 2 || i == 4);
         QVERIFY(std::isnan(found.phi[2]));
-        const TaskVector vector = task_vector(set, embed_plain, 100);
+        const TaskVector vector = task_vector(set, all_of(set), embed_plain, 100, 1);
         QCOMPARE(vector.not_finite, std::size_t{1});
         double first = 0;
         for (std::uint32_t i = 0; i < 6; ++i)
@@ -224,6 +224,36 @@ class TestDataCube : public QObject {
             QCOMPARE(masked[2], std::size_t{12});
             QCOMPARE(masked[3], std::size_t{0});
         }
+    }
+
+    void a_budget_of_a_task_bounds_the_plan_and_what_is_measured() {
+        context_.max_examples = {{"retrieval", 30}};
+        std::set<std::pair<std::uint32_t, std::uint32_t>> wanted, seen;
+        for (const std::size_t s : {0, 1, 2, 3})
+            for (const ExampleReference& e : examples_of(context_, s)) wanted.emplace(e.set, e.example);
+        QCOMPARE(wanted.size(), std::size_t{30 + 65});
+        const auto curriculum = make();
+        QCOMPARE(curriculum->num_examples(), std::int64_t{95});
+        for (std::int64_t b = 0; b < curriculum->num_batches(); ++b)
+            for (const ExampleReference& item : curriculum->next().items) QVERIFY(seen.emplace(item.set, item.example).second);
+        QVERIFY(seen == wanted);
+        context_.max_examples = {{"retrieval", 0}};
+        QCOMPARE(make()->num_examples(), std::int64_t{65});
+    }
+
+    void examples_of_a_budget_have_the_difficulty_that_they_have_among_all() {
+        const TemporaryDirectory all_folder, some_folder, cache;
+        context_.folder = all_folder.path();
+        make(cache.path());
+        const PlanRecord all = read_plan(plan_path(all_folder.path(), "train"));
+        context_.folder = some_folder.path();
+        context_.max_examples = {{"retrieval", 30}};
+        make(cache.path());
+        const PlanRecord some = read_plan(plan_path(some_folder.path(), "train"));
+        const auto chosen = examples_of(context_, 0);
+        QVERIFY(chosen.size() > 10 && some.tasks[0].phi.size() == chosen.size());
+        for (std::size_t i = 0; i < chosen.size(); ++i) QCOMPARE(some.tasks[0].phi[i], all.tasks[0].phi[chosen[i].example]);
+        QVERIFY(some.tasks[2].phi == all.tasks[2].phi);
     }
 
     void its_own_temperature_replaces_the_tasks() {
@@ -276,10 +306,10 @@ class TestDataCube : public QObject {
         const TemporaryDirectory cache;
         struct Counting final : Teacher {
             explicit Counting(std::size_t* texts) : texts_(texts) {}
-            at::Tensor embed(std::span<const std::string_view> texts, const std::string& instruction) override {
+            at::Tensor embed(std::span<const std::string_view> texts, const Route& route) override {
                 *texts_ += texts.size();
                 int opened = 0;
-                return FakeTeacher(&opened).embed(texts, instruction);
+                return FakeTeacher(&opened).embed(texts, route);
             }
             std::string fingerprint() const override { return "counting"; }
             std::size_t* texts_;
@@ -293,9 +323,14 @@ class TestDataCube : public QObject {
         context_.seed = 9;
         QVERIFY(make_data_cube(context_, open, cache.path())->state() != full);
         QCOMPARE(texts, once);
+        context_.run_seed = 9;  // draws other queries for the tasks' vectors, and measures no difficulty
+        make_data_cube(context_, open, cache.path());
+        QCOMPARE(texts, once + 4 + 4 + 4 + 1);
+        make_data_cube(context_, open, cache.path());
+        QCOMPARE(texts, once + 4 + 4 + 4 + 1);
         context_.tasks[0].query_instruction = "another: ";
         make_data_cube(context_, open, cache.path());
-        QVERIFY(texts > once);
+        QVERIFY(texts > once + 13);
     }
 
     void what_is_odd_in_a_task_stands_in_the_report() {

@@ -56,6 +56,17 @@ class TestExperiment : public QObject {
                  std::string(R"({"query":"clustering: ","document":"clustering: "})"));
         EXPECT_ERROR(parse_sample(with(sample, "{text: \"clustering: \"}", "{text: a, query: b}")), "/base/quick.yaml:9:19", "'text'");
     }
+    void data_sets_whose_results_would_be_one_file_are_refused_with_both() {
+        const auto datasets = [](const std::string& list) { return with(sample, "    - {source: folder, path: scifact}", list); };
+        EXPECT_ERROR(parse_sample(datasets("    - {path: en/sts}\n    - {path: de/sts}")), "/base/quick.yaml:16:7", "evaluation.datasets[0]",
+                     "evaluation.datasets[1]", "'sts'", "give one data set another 'name'");
+        EXPECT_ERROR(parse_sample(datasets("    - {path: a, name: STS-B}\n    - {path: b, name: STS/B}")), "'STS-B'", "'STS/B'");
+        EXPECT_ERROR(parse_sample(datasets("    - {path: en/sts/}\n    - {path: de/sts}")), "'sts'");
+        EXPECT_ERROR(parse_sample(datasets("    - {path: a, name: _model}")), "_model");
+        const std::string analyses = "analyses:\n  - {method: embedding_forms}\n  - {method: embedding_forms, prefixes: [8]}\n";
+        EXPECT_ERROR(parse_sample(datasets("    - {path: embedding_forms-2}") + analyses), "evaluation.datasets[0]", "analyses[1]");
+        QCOMPARE(parse_sample(datasets("    - {path: en/sts}\n    - {path: de/sts, name: de}") + analyses).runs().size(), std::size_t{5});
+    }
     void the_name_is_the_files_where_none_is_given() {
         QCOMPARE(parse_sample(with(sample, "name: quick\n", "")).name(), std::string("quick"));
     }
@@ -73,6 +84,17 @@ class TestExperiment : public QObject {
         for (const ResolvedRun& run : runs)
             if (run.variant == "Mix") mixture.insert(run.point + run.settings["variant"]["placement"].get<std::string>());
         QCOMPARE(mixture.size(), std::size_t{4});
+    }
+    void a_sweep_over_curricula_takes_each_whole_and_names_it() {
+        const auto runs = parse_sample(sample +
+                                       "sweep: {curriculum: [{method: task_aware, size_exponent: 0.5}, {method: shuffled}, {method: "
+                                       "proportional}, {method: round_robin}]}\n")
+                              .runs();
+        QCOMPARE(runs.size(), std::size_t{1 + 4 * 4});
+        QCOMPARE(runs[1].point, std::string("curriculum=task_aware size_exponent=0.5"));
+        QCOMPARE(runs[3].point, std::string("curriculum=shuffled"));
+        QCOMPARE(runs[3].settings["curriculum"].dump(), std::string(R"({"method":"shuffled"})"));
+        EXPECT_ERROR(parse_sample(sample + "curriculum: {method: shuffled, size_exponent: 1}\n"), "unknown setting 'size_exponent'");
     }
     void a_sweep_over_the_model_makes_a_baseline_for_each() {
         const auto runs = parse_sample(sample + "sweep: {model: [minilm, org/other]}\n").runs();
@@ -115,6 +137,18 @@ class TestExperiment : public QObject {
     void reserved_and_odd_variant_names_are_refused() {
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "start:")), "'start' cannot be a variant's name");
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "a.b:")), "cannot be a variant's name");
+    }
+    void early_stopping_without_evaluations_is_refused() {
+        const char* needed = "training.early_stopping needs training.evaluate_every_steps";
+        EXPECT_ERROR(parse_sample(sample + "training: {early_stopping: {patience: 2}}\n"), "/base/quick.yaml:16:", needed);
+        EXPECT_ERROR(parse_sample(sample + "stages:\n  - {name: a, training: {early_stopping: {patience: 2}}}\n"),
+                     "/base/quick.yaml:17:", "stages[0].training.early_stopping needs");
+        EXPECT_ERROR(
+            parse_sample(sample + "training: {evaluate_every_steps: 5, early_stopping: {patience: 2}}\nstages:\n  - {name: a, training: "
+                                  "{evaluate_every_steps: 0}}\n"),
+            "stages[0].training.early_stopping needs");
+        QCOMPARE(parse_sample(sample + "training: {evaluate_every_steps: 5, early_stopping: {patience: 2}}\n").runs().size(),
+                 std::size_t{5});
     }
     void a_stage_takes_over_what_it_does_not_say() {
         const std::string stages =

@@ -10,6 +10,7 @@
 #include "experiment/experiment.h"
 #include "plugin/run_model.h"
 #include "router_retriever/router_model.h"
+#include "router_retriever/study.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -120,19 +121,57 @@ class TestRouterRun : public QObject {
             for (int i = 0; i < 15; ++i) texts.push_back(words(d, i, 2 + i % 4));
         const std::vector<std::string_view> views(texts.begin(), texts.end());
         const Route routed = model->route("music", Role::query);
-        QVERIFY(routed.is_routed() && model->route("music", Role::document).expert == 0);
+        QVERIFY(routed.routed && !model->route("music", Role::document).routed);
         const at::Tensor base = embed_texts(*model, views, Route{}), got = embed_texts(*model, views, routed);
         const auto chosen = model->router->choose(base);
         for (std::size_t i = 0; i < views.size(); ++i) {
             const at::Tensor one = embed_texts(*model, {&views[i], 1}, Route{"", 0, chosen[i]});
             QVERIFY(max_difference(got[static_cast<std::int64_t>(i)], one[0]) < 1e-5);
         }
-        QVERIFY(std::set<int>(chosen.begin(), chosen.end()).size() > 1);
+        QVERIFY(std::set<Path>(chosen.begin(), chosen.end()).size() > 1);
         CachedEmbedder cached(*model);
         QVERIFY(max_difference(cached.embed(views, routed), got) < 1e-5);
         const std::size_t misses = cached.misses();
         QVERIFY(max_difference(cached.embed(views, routed), got) < 1e-5);
         QCOMPARE(cached.misses(), misses);
+    }
+
+    void all_questions_of_a_context_preference_are_embedded_together() {
+        NEED_SHARED();
+        std::ofstream file(project_.path() / "questions.jsonl");
+        for (int i = 0; i < 30; ++i)
+            file << Json{{"query", words(0, i, 3)},
+                         {"contexts",
+                          {{{"kind", "original"}, {"text", words(0, i, 8)}}, {{"kind", "conflicting"}, {"text", words(1, i, 7)}}}}}
+                        .dump()
+                 << "\n";
+        file.close();
+        const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        EmbedOptions options;
+        int batches = 0;
+        options.progress = [&](std::size_t) { ++batches; };
+        CachedEmbedder embedder(*model, options);
+        const auto analysis = make_context_preference({{"path", (project_.path() / "questions.jsonl").string()}});
+        const Json result = analysis->run({.embedder = embedder, .tasks = model->tasks, .texts = {}, .run_name = "r"}).result;
+        QCOMPARE(batches, 2);  // queries, then contexts: all of these fit into one pass each
+        QCOMPARE(result.at("questions").get<int>(), 30);
+        double first = 0;
+        std::map<std::string, double> similarity;
+        for (int i = 0; i < 30; ++i) {
+            const std::string texts[] = {words(0, i, 3), words(0, i, 8), words(1, i, 7)};
+            at::Tensor rows[3];
+            for (int k = 0; k < 3; ++k) {
+                const std::string_view view = texts[k];
+                rows[k] = normalize_rows(embed_texts(*model, {&view, 1}, Route{}))[0];
+            }
+            const double original = rows[0].dot(rows[1]).item<double>(), other = rows[0].dot(rows[2]).item<double>();
+            first += original >= other;
+            similarity["original"] += original / 30;
+            similarity["conflicting"] += other / 30;
+        }
+        QCOMPARE(result.at("kinds").at("original").at("first").get<double>(), first);
+        for (const auto& [kind, value] : similarity)
+            QVERIFY(std::abs(result.at("kinds").at(kind).at("mean_similarity").get<double>() - value) < 1e-4);
     }
 
     void the_map_of_documents_shows_those_that_each_sets_queries_ask_for() {
@@ -214,7 +253,7 @@ class TestRouterRun : public QObject {
         const auto& b = dynamic_cast<const RouterModel&>(*second->router).library();
         const at::Tensor base = a.domains[1].base;
         const auto x = first->router->choose(base), y = second->router->choose(base);
-        for (std::size_t i = 0; i < x.size(); ++i) QCOMPARE(a.name_of(x[i]), b.name_of(y[i]));
+        for (std::size_t i = 0; i < x.size(); ++i) QCOMPARE(a.name_of(x[i].adapter + 1), b.name_of(y[i].adapter + 1));
         QCOMPARE(
             max_difference(b.domains[0].scores.select(1, b.expert_named("music")), a.domains[0].scores.select(1, a.expert_named("music"))),
             0.0);

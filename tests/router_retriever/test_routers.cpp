@@ -297,6 +297,43 @@ class TestRouters : public QObject {
         library_ = some_library();
     }
 
+    void ranks_give_the_same_ndcg_whichever_document_has_which() {
+        // Five relevant documents at the ranks 0, 2, 3, 6 and 9 of ten, in every order.
+        const std::vector<std::uint32_t> relevant{0, 1, 2, 3, 4};
+        std::vector<int> ranks{0, 2, 3, 6, 9};
+        const std::vector<int> others{1, 4, 5, 7, 8};
+        std::set<double> scores;
+        do {
+            std::vector<float> similar(10);
+            for (std::size_t i = 0; i < 5; ++i) {
+                similar[i] = static_cast<float>(-ranks[i]);
+                similar[5 + i] = static_cast<float>(-others[i]);
+            }
+            scores.insert(instance_score(similar.data(), 10, relevant).first);
+        } while (std::next_permutation(ranks.begin(), ranks.end()));
+        QCOMPARE(scores.size(), std::size_t{1});
+    }
+
+    void scores_that_differ_in_the_last_bit_are_a_tie() {
+        Domain domain = library_.domains[0];
+        domain.scores = domain.scores.clone();
+        domain.margins = domain.margins.clone();
+        const double score = 0.7, next = std::nextafter(score, 1);
+        domain.scores[0][1] = score;
+        domain.scores[0][2] = next;
+        domain.scores[0][3] = 0.2;
+        domain.margins[0][1] = 0.5;
+        domain.margins[0][2] = 0.1;
+        const BestGate by_margin = Library::best_gate(domain, 0, gates_, Ties::margin),
+                       dropped = Library::best_gate(domain, 0, gates_, Ties::drop);
+        QVERIFY(by_margin.tied && dropped.tied);
+        QCOMPARE(by_margin.expert, 1);
+        QCOMPARE(dropped.expert, -1);
+        StudySet set{"s", "", {"q"}, {}, at::tensor({0.0, 100 * score, 100 * next, 20.0}, at::kDouble).unsqueeze(0).contiguous()};
+        QCOMPARE(oracle_choice(set, gates_), std::vector<int>{1});
+        QCOMPARE(best_shares(set, gates_), (std::vector<double>{0.5, 0.5, 0}));
+    }
+
     void an_instances_score_is_its_ndcg_and_its_margin() {
         RandomStream random(3, "tests.instance");
         for (int round = 0; round < 200; ++round) {

@@ -118,7 +118,7 @@ class TestTokenRouting : public QObject {
     }
 
     void router_noise_of_a_sequence_is_the_same_in_every_batch_and_within_its_bounds() {
-        const PackedLayout both({7, 5}, {11, 22}, {0, 0}), alone({5}, {22}, {0});
+        const PackedLayout both({7, 5}, {11, 22}, {Path{}, Path{}}), alone({5}, {22}, std::vector<Path>(1));
         const at::Tensor noise = router_noise(at::empty({12, 24}), both, 0.1, 9);
         QVERIFY(at::equal(noise.narrow(0, 7, 5), router_noise(at::empty({5, 24}), alone, 0.1, 9)));
         QVERIFY(!at::equal(noise.narrow(0, 7, 5), router_noise(at::empty({5, 24}), alone, 0.1, 10)));
@@ -164,20 +164,49 @@ class TestTokenRouting : public QObject {
     }
 
     void it_trains_in_both_forms_alike_data() { upcycled_with_renormalised_weights_it_starts_as_the_dense_model_data(); }
+    /// Whether both send every token to the same experts: a tie within rounding may fall either way.
+    static bool choose_alike(const Encoder& one, const Encoder& other, const PackedBatch& batch) {
+        const c10::AutoGradMode no_grad(false);
+        RoutingTrace of_one, of_other;
+        ForwardContext context;
+        context.routing = &of_one;
+        one.forward(batch, context);
+        context.routing = &of_other;
+        other.forward(batch, context);
+        for (std::size_t i = 0; i < of_one.size(); ++i)
+            if (!at::equal(of_one[i].experts, of_other[i].experts)) return false;
+        return true;
+    }
     void it_trains_in_both_forms_alike() {
         QFETCH(QString, family);
-        const auto model = model_of(family.toStdString());
-        registry().make_variant("token_routed_moe", {{"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}})->prepare(*model);
-        const Encoder& encoder = *model->encoders.front();
-        model->encoders.front()->require_grad(true);
-        const auto reference = encoder.clone(at::kDouble);
-        reference->require_grad(true);
         const PackedBatch batch = some_batch(std::vector<int>(9, 0));
-        encoder.forward(batch, {}).square().sum().backward();
-        reference->forward(batch, {}).square().sum().backward();
+        std::unique_ptr<EmbeddingModel> model;
+        std::unique_ptr<Encoder> reference;
+        for (int seed = 1; seed <= 20; ++seed) {  // routers of some start choose alike in both precisions
+            model = model_of(family.toStdString());
+            registry()
+                .make_variant("token_routed_moe", {{"experts", 4}, {"top_k", 2}, {"router_scale", 1.0}, {"seed", seed}})
+                ->prepare(*model);
+            reference = model->encoders.front()->clone(at::kDouble);
+            if (choose_alike(*model->encoders.front(), *reference, batch)) break;
+        }
+        const Encoder& encoder = *model->encoders.front();
+        QVERIFY(choose_alike(encoder, *reference, batch));
+        model->encoders.front()->require_grad(true);
+        reference->require_grad(true);
+        // Not the sum of squares: behind a norm it hardly changes, and its gradient is rounding.
+        at::manual_seed(11);
+        const at::Tensor towards = at::randn({batch.ids.size(0), encoder.config().hidden_dim}, at::kDouble);
+        (encoder.forward(batch, {}) * towards.to(at::kFloat)).sum().backward();
+        (reference->forward(batch, {}) * towards).sum().backward();
         const auto got = encoder.parameters(), expected = reference->parameters();
+        const auto size = [](const Parameter& p) { return p.tensor.grad().abs().max().item<double>(); };
+        double largest = 0;
+        for (const Parameter& p : expected) largest = std::max(largest, size(p));
         for (std::size_t i = 0; i < got.size(); ++i) {
-            const double difference = relative_difference(got[i].tensor.grad(), expected[i].tensor.grad());
+            // One that cancels out is rounding: equal experts behind a norm (Gemma) leave a router nothing to learn.
+            const double difference =
+                max_difference(got[i].tensor.grad(), expected[i].tensor.grad()) / std::max(size(expected[i]), 0.01 * largest);
             QVERIFY2(difference < 2e-4, (got[i].name + " " + std::to_string(difference)).c_str());
         }
     }

@@ -21,6 +21,8 @@ TrainingSet set_of(const char* name, const char* task, std::size_t count) {
     return set;
 }
 
+const auto plain_orders = {make_shuffled_curriculum, make_proportional_curriculum, make_round_robin_curriculum};
+
 }  // namespace
 
 class TestCurriculum : public QObject {
@@ -117,7 +119,8 @@ class TestCurriculum : public QObject {
     }
 
     void it_goes_on_from_its_state_with_the_same_batches() {
-        for (const auto make : {make_task_aware_curriculum, make_static_curriculum}) {
+        for (const auto make : {make_task_aware_curriculum, make_static_curriculum, make_shuffled_curriculum, make_proportional_curriculum,
+                                make_round_robin_curriculum}) {
             const auto first = make(context_), second = make(context_);
             for (int i = 0; i < 57; ++i) first->next();
             second->restore(parse_json(first->state().dump(), "state"));
@@ -127,6 +130,102 @@ class TestCurriculum : public QObject {
                 for (std::size_t k = 0; k < a.items.size(); ++k)
                     QVERIFY(a.items[k].set == b.items[k].set && a.items[k].example == b.items[k].example);
             }
+        }
+    }
+
+    void plain_orders_have_homogeneous_batches_at_the_tasks_temperatures() {
+        for (const auto make : plain_orders) {
+            const auto curriculum = make(context_);
+            for (std::int64_t i = 0; i < 2 * curriculum->num_batches(); ++i) {
+                const BatchPlan plan = curriculum->next();
+                for (const auto& item : plan.items) QCOMPARE(item.set, plan.items[0].set);
+                QCOMPARE(plan.task, sets_[plan.items[0].set].task);
+                QCOMPARE(plan.temperature, plan.task == "retrieval" ? 0.03 : 0.06);
+            }
+        }
+    }
+
+    void shuffled_and_proportional_orders_have_every_example_once_an_epoch() {
+        sets_.push_back(set_of("c3", "classification", 17));  // its last batch is short
+        context_.sets.clear();
+        for (const TrainingSet& set : sets_) context_.sets.push_back(&set);
+        for (const auto make : {make_shuffled_curriculum, make_proportional_curriculum}) {
+            const auto curriculum = make(context_);
+            QCOMPARE(curriculum->num_examples(), std::int64_t{267});
+            QCOMPARE(curriculum->num_batches(), std::int64_t{10 + 4 + 6 + 5 + 2});
+            std::vector<std::uint32_t> orders[3];
+            for (auto& order : orders) {
+                std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+                for (std::int64_t b = 0; b < curriculum->num_batches(); ++b) {
+                    const BatchPlan plan = curriculum->next();
+                    order.push_back(plan.items[0].set);
+                    for (const auto& item : plan.items) QVERIFY(seen.emplace(item.set, item.example).second);
+                }
+                QCOMPARE(seen.size(), std::size_t{267});
+            }
+            QVERIFY(orders[0] != orders[1] && orders[1] != orders[2]);
+        }
+    }
+
+    void a_proportional_order_draws_by_what_is_left() {
+        // 100 and 40 examples: the first batch is of the larger set in five of seven seeds.
+        context_.tasks.resize(1);
+        int large = 0;
+        for (context_.seed = 1; context_.seed <= 700; ++context_.seed)
+            large += make_proportional_curriculum(context_)->next().items[0].set == 0;
+        QVERIFY2(std::abs(large - 500) < 45, std::to_string(large).c_str());
+    }
+
+    void a_round_robin_takes_the_sets_in_turn_until_the_smallest_is_empty() {
+        const auto curriculum = make_round_robin_curriculum(context_);
+        QCOMPARE(curriculum->num_batches(), std::int64_t{4 * 4});
+        QCOMPARE(curriculum->num_examples(), std::int64_t{160});
+        std::set<std::uint32_t> of_first;
+        for (int epoch = 0; epoch < 2; ++epoch) {
+            std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+            for (std::uint32_t i = 0; i < 16; ++i) {
+                const BatchPlan plan = curriculum->next();
+                QCOMPARE(plan.items[0].set, i % 4);
+                QCOMPARE(plan.items.size(), std::size_t{10});
+                for (const auto& item : plan.items) {
+                    QVERIFY(seen.emplace(item.set, item.example).second);
+                    if (item.set == 0) of_first.insert(item.example);
+                }
+            }
+        }
+        QVERIFY(of_first.size() > 40);  // the second epoch takes others of the larger set
+    }
+
+    void plain_orders_are_given_by_the_seed() {
+        CurriculumContext other_context = context_;
+        ++other_context.seed;
+        for (const auto make : plain_orders) {
+            const auto one = make(context_), same = make(context_), other = make(other_context);
+            std::vector<std::uint32_t> a, b, c;
+            for (int i = 0; i < 40; ++i) {
+                for (const auto& item : one->next().items) a.push_back(item.example);
+                for (const auto& item : same->next().items) b.push_back(item.example);
+                for (const auto& item : other->next().items) c.push_back(item.example);
+            }
+            QVERIFY(a == b && a != c);
+        }
+    }
+
+    void plain_orders_keep_to_a_budget() {
+        context_.max_examples = {{"retrieval", 30}};
+        for (const auto make : {make_shuffled_curriculum, make_proportional_curriculum})
+            QCOMPARE(make(context_)->num_examples(), std::int64_t{30 + 110});
+    }
+
+    void a_budget_leaves_the_same_examples_to_every_stage_of_a_run() {
+        CurriculumContext later = context_;
+        later.seed = 99;
+        context_.max_examples = {{"retrieval", 20}};
+        later.max_examples = {{"retrieval", 60}};
+        for (const std::size_t set : {0, 1}) {
+            std::set<std::uint32_t> large;
+            for (const auto& e : examples_of(later, set)) large.insert(e.example);
+            for (const auto& e : examples_of(context_, set)) QVERIFY(large.contains(e.example));
         }
     }
 
@@ -144,6 +243,7 @@ class TestCurriculum : public QObject {
     void no_examples_is_an_error_that_says_where_to_add_some() {
         context_.sets.clear();
         EXPECT_ERROR(make_task_aware_curriculum(context_), "no task", "tasks.*.train");
+        for (const auto make : plain_orders) EXPECT_ERROR(make(context_), "no task", "tasks.*.train");
     }
 
     void a_budget_takes_examples_of_a_task_by_hash_and_a_larger_one_takes_them_too() {

@@ -26,7 +26,7 @@ class TestInfonce : public QObject {
                       std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
         check(name, InfoNce(settings), prepare);
     }
-    static void check(const std::string& name, const Objective& objective,
+    static void check(const std::string& name, const PairObjective& objective,
                       std::function<void(PairEmbeddings&, const SafetensorsFile&)> prepare = {}) {
         const SafetensorsFile tensors = file();
         const Json about = cases().at(name);

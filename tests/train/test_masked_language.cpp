@@ -6,6 +6,7 @@
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/masking.h"
+#include "train/segments.h"
 #include "train/token_objective.h"
 #include "train/trainer.h"
 
@@ -71,7 +72,7 @@ TrainingSettings small(std::int64_t steps) {
 PackedBatch batch_of(const std::vector<std::vector<std::int32_t>>& texts, std::uint64_t first_key = 0) {
     std::vector<SequenceInput> inputs;
     for (std::size_t s = 0; s < texts.size(); ++s)
-        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, 0, 0});
+        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s});
     return make_packed_batch(inputs);
 }
 
@@ -167,6 +168,61 @@ class TestMaskedLanguage : public QObject {
         QCOMPARE(d.layout->num_tokens() + q.layout->num_tokens(), batch.tokens.layout->num_tokens());
         QVERIFY(at::equal(all.ids, batch.tokens.ids));
         QVERIFY(d.layout->num_tokens() > q.layout->num_tokens());
+    }
+    void a_text_is_cut_into_segments_that_fit_and_leave_nothing_out() {
+        const CountTokens words = [](std::string_view text) {
+            std::size_t count = 2;  // special tokens
+            for (std::size_t i = 0; i < text.size(); ++i) count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
+            return count;
+        };
+        std::string text;
+        for (int i = 0; i < 500; ++i) text += "word" + std::string(static_cast<std::size_t>(i % 7), 'x') + (i % 11 ? " " : "  ");
+        const auto pieces = segments_of(text, words, 22);
+        std::string joined;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            joined += pieces[i];
+            QVERIFY(words(pieces[i]) <= 22);
+            if (i + 1 < pieces.size()) QVERIFY(words(pieces[i]) >= 18);
+        }
+        QCOMPARE(joined, text);
+        QVERIFY(pieces.size() <= 28);
+        QCOMPARE(segments_of("short", words, 22), std::vector<std::string_view>{"short"});
+        QVERIFY(segments_of("", words, 22).empty());
+        const CountTokens bytes = [](std::string_view part) { return part.size(); };
+        std::string letters;  // no white space, letters of two bytes
+        for (int i = 0; i < 50; ++i) letters += "\xc3\xa9";
+        for (const std::string_view piece : segments_of(letters, bytes, 15)) QVERIFY(piece.size() <= 15 && piece.size() % 2 == 0);
+        QCOMPARE(segments_of("some text", bytes, 0), std::vector<std::string_view>{"some text"});  // the instruction fills the limit
+    }
+    void every_token_of_a_long_text_is_in_some_segment() {
+        NEED_SHARED();
+        const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        model->max_length = 16;
+        TrainingSet set = some_texts();
+        std::string text;
+        for (int i = 0; i < 90; ++i) text += i % 3 ? "river " : "house ";
+        set.examples[0].positive = set.texts.intern(text);
+        const auto tokens_in = [&](const TrainingSet& texts) {
+            std::size_t count = 0;
+            for (const Example& example : texts.examples) {
+                std::vector<std::int32_t> ids;
+                model->tokenizer->encode(texts.texts[example.positive], 0, ids);
+                count += ids.size() - 2;
+            }
+            return count;
+        };
+        const TrainingSet cut = segmented_set(*model, set, ReadTexts::documents, {});
+        QVERIFY(cut.examples.size() > set.examples.size() + 5);
+        QCOMPARE(tokens_in(cut), tokens_in(set));
+        for (const Example& example : cut.examples) {
+            std::vector<std::int32_t> ids;
+            model->tokenizer->encode(cut.texts[example.positive], 0, ids);
+            QVERIFY(ids.size() <= 16);
+        }
+        const TrainingSet both = segmented_set(*model, set, ReadTexts::both, {});
+        QCOMPARE(both.examples.size(), cut.examples.size());
+        QCOMPARE(std::string(both.texts[both.examples[1].anchor]), std::string("title 0"));
+        QVERIFY(cut.fingerprint != set.fingerprint);
     }
     void a_restored_trainer_goes_on_bit_for_bit_head_included() {
         NEED_SHARED();

@@ -1,5 +1,8 @@
 #include <ATen/ATen.h>
 
+#include <cmath>
+#include <limits>
+
 #include "common/json.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -16,7 +19,7 @@ class TestOptimizer : public QObject {
         const SafetensorsFile tensors(shared_folder() / "fixtures/losses/losses.safetensors");
         const Json about = read_json(shared_folder() / "fixtures/losses/losses.json").at("cases").at("adamw");
         at::Tensor value = read_tensor(tensors, "adamw.start").requires_grad_();
-        AdamW optimizer({{"w", value, true, -1}}, {0.9, 0.999, about.at("eps").get<double>(), about.at("weight_decay").get<double>()});
+        AdamW optimizer({{"w", value, true}}, {0.9, 0.999, about.at("eps").get<double>(), about.at("weight_decay").get<double>()});
         for (int step = 0; step < 3; ++step) {
             value.mutable_grad() = read_tensor(tensors, "adamw.gradient" + std::to_string(step));
             optimizer.step(about.at("lr").get<double>(), 0, {});
@@ -25,21 +28,37 @@ class TestOptimizer : public QObject {
     }
     void gradients_are_scaled_down_to_the_norm_and_never_up() {
         at::Tensor a = at::ones({4}, at::kDouble), b = at::ones({4}, at::kDouble);
-        AdamW clipped({{"a", a, false, -1}}, {}), plain({{"b", b, false, -1}}, {});
+        AdamW clipped({{"a", a, false}}, {}), plain({{"b", b, false}}, {});
         a.mutable_grad() = at::full({4}, 5.0, at::kDouble);  // norm 10
         b.mutable_grad() = at::full({4}, 0.5, at::kDouble);
         QCOMPARE(clipped.step(0.1, 1.0, {}).item<double>(), 10.0);
         plain.step(0.1, 0, {});
         QVERIFY(max_difference(clipped.state()[0].tensor, plain.state()[0].tensor) < 1e-12);
         at::Tensor c = at::ones({4}, at::kDouble);
-        AdamW small({{"c", c, false, -1}}, {});
+        AdamW small({{"c", c, false}}, {});
         c.mutable_grad() = at::full({4}, 0.01, at::kDouble);
         small.step(0.1, 1.0, {});
         QVERIFY(max_difference(small.state()[0].tensor, at::full({4}, 0.001, at::kDouble)) < 1e-12);
     }
+    void a_step_with_a_broken_gradient_leaves_values_moments_and_counts() {
+        at::Tensor a = at::ones({3}), b = at::ones({2});
+        AdamW optimizer({{"a", a, true}, {"b", b, false}}, {});
+        a.mutable_grad() = at::full({3}, 0.5);
+        b.mutable_grad() = at::full({2}, 0.5);
+        optimizer.step(0.1, 1, {});
+        std::vector<at::Tensor> before{a.clone(), b.clone()};
+        for (const NamedTensor& t : optimizer.state()) before.push_back(t.tensor.clone());
+        b.mutable_grad() = at::full({2}, std::numeric_limits<float>::infinity());
+        for (const double max_norm : {1.0, 0.0}) {
+            QVERIFY(!std::isfinite(optimizer.step(0.1, max_norm, {}).item<double>()));
+            std::vector<at::Tensor> after{a, b};
+            for (const NamedTensor& t : optimizer.state()) after.push_back(t.tensor);
+            for (std::size_t i = 0; i < before.size(); ++i) QVERIFY(at::equal(before[i], after[i]));
+        }
+    }
     void norms_and_biases_do_not_decay() {
         at::Tensor kept = at::ones({2}), decayed = at::ones({2});
-        AdamW optimizer({{"LayerNorm.weight", kept, false, -1}, {"dense.weight", decayed, true, -1}}, {0.9, 0.999, 1e-8, 0.5});
+        AdamW optimizer({{"LayerNorm.weight", kept, false}, {"dense.weight", decayed, true}}, {0.9, 0.999, 1e-8, 0.5});
         kept.mutable_grad() = at::zeros({2});
         decayed.mutable_grad() = at::zeros({2});
         optimizer.step(0.1, 0, {});

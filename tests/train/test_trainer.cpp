@@ -3,99 +3,10 @@
 #include "common/file.h"
 #include "model/matrix.h"
 #include "support/ops_forms.h"
-#include "support/tensors.h"
-#include "support/test.h"
-#include "train/trainer.h"
+#include "trainer_bench.h"
 
 using namespace faceter;
 using namespace faceter::testing;
-
-namespace {
-
-TrainingSet some_pairs() {
-    TrainingSet set;
-    set.name = "pairs";
-    set.task = "retrieval";
-    const char* words[] = {"red", "green", "blue", "house", "river", "stone", "quick", "brown", "fox", "jumps", "over", "lazy"};
-    for (std::uint32_t i = 0; i < 60; ++i) {
-        std::string query, document;
-        for (std::uint32_t k = 0; k < 3 + i % 4; ++k) query += std::string(words[(i * 7 + k * 5) % 12]) + " ";
-        for (std::uint32_t k = 0; k < 6 + i % 9; ++k) document += std::string(words[(i * 5 + k * 7 + 1) % 12]) + " ";
-        Example example;
-        example.anchor = set.texts.intern(query + std::to_string(i));
-        example.positive = set.texts.intern(document + std::to_string(i));
-        example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
-        example.num_negatives = i % 3;
-        for (std::uint32_t n = 0; n < example.num_negatives; ++n)
-            set.negatives.push_back(set.texts.intern(document + "other " + std::to_string(n)));
-        set.examples.push_back(example);
-    }
-    return set;
-}
-
-/// Another curriculum whose batches have every third item masked, and an epoch of 7 batches.
-struct Masked final : Curriculum {
-    explicit Masked(std::unique_ptr<Curriculum> around_) : around(std::move(around_)) {}
-    BatchPlan next() override {
-        BatchPlan plan = around->next();
-        for (std::size_t i = 0; i < plan.items.size(); ++i) plan.keep.push_back(i % 3 != 0);
-        return plan;
-    }
-    std::int64_t num_examples() const override { return around->num_examples(); }
-    std::int64_t num_batches() const override { return 7; }
-    Json state() const override { return around->state(); }
-    void restore(const Json& state) override { around->restore(state); }
-    std::unique_ptr<Curriculum> around;
-};
-
-/// A trainer on the tiny reference model with its data, ready to step.
-struct Bench {
-    TemporaryDirectory cache;
-    TrainingSet set = some_pairs();
-    std::unique_ptr<EmbeddingModel> model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
-    PairBatcher batcher{*model, {&set}, cache.path(), 1};
-    std::unique_ptr<Curriculum> curriculum;
-    InfoNce objective{{}};
-    SingleProcess group;
-    std::unique_ptr<Trainer> trainer;
-
-    explicit Bench(TrainingSettings settings, bool masked = false, Stage stage = {}, EarlyStopping early = {}) {
-        if (stage.adapter >= 0) model->encoders.front()->add_adapter("gate", {4, 16, 0.1, false, {}, ""}, 5);
-        CurriculumContext context;
-        Task task;
-        task.name = "retrieval";
-        context.tasks = {task};
-        context.sets = {&set};
-        context.batch_size = settings.batch_size;
-        curriculum = make_task_aware_curriculum(context);
-        if (masked) curriculum = std::make_unique<Masked>(std::move(curriculum));
-        trainer = std::make_unique<Trainer>(*model, stage, 0, batcher, *curriculum, objective, settings, early, group);
-    }
-    std::vector<at::Tensor> weights() const {
-        std::vector<at::Tensor> all;
-        for (const NamedTensor& t : model->named_tensors()) all.push_back(t.tensor.clone());
-        return all;
-    }
-};
-
-/// A stage that trains the first adapter, on queries alone.
-Stage gate_stage() {
-    Stage stage;
-    stage.name = "gate";
-    stage.tasks = {"retrieval"};
-    stage.adapter = 0;
-    return stage;
-}
-
-TrainingSettings small() {
-    TrainingSettings settings;
-    settings.batch_size = 12;
-    settings.steps = 8;
-    settings.learning_rate = 1e-3;
-    return settings;
-}
-
-}  // namespace
 
 class TestTrainer : public QObject {
     Q_OBJECT
@@ -295,14 +206,17 @@ class TestTrainer : public QObject {
         Bench frozen(small(), false, gate_stage()), anew(small(), false, gate_stage());
         const std::vector<ExampleReference> items{{0, 0}, {0, 5}, {0, 7}, {0, 2}};
         const ForwardContext plain;
-        const PairBatch a = frozen.batcher.build(items, 0.05, {1, 0, true}), b = anew.batcher.build(items, 0.05, {1, 0, false});
+        const PairBatch a = frozen.batcher.build(items, 0.05, {0, Path::none, true}),
+                        b = anew.batcher.build(items, 0.05, {0, Path::none, false});
         const PairEmbeddings x = a.assemble(frozen.model->embed(*frozen.model->encoders.front(), a.tokens, plain)),
                              y = b.assemble(anew.model->embed(*anew.model->encoders.front(), b.tokens, plain));
         QVERIFY(max_difference(x.queries, y.queries) < 1e-5);
         QVERIFY(max_difference(x.documents, y.documents) < 1e-5);
         QVERIFY(x.negatives.defined() && max_difference(x.negatives, y.negatives) < 1e-5);
         QVERIFY(a.tokens.layout->num_sequences() == 4 && b.tokens.layout->num_sequences() > 8);
-        QCOMPARE(a.experts, std::set<int>{1});
+        UsedPaths gate;
+        gate.add(Path::of_adapter(0));
+        QVERIFY(a.used == gate);
     }
 
     void the_gradient_cache_gives_the_plain_step_of_an_adapter() {
@@ -359,6 +273,42 @@ class TestTrainer : public QObject {
         rest.evaluate = [&](std::int64_t step) { return scores[static_cast<std::size_t>(step) - 1]; };
         QVERIFY(resumed.trainer->run(rest) == TrainOutcome::early_stopped);
         const auto again = adapter(resumed);
+        for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(again[i], best[i]));
+    }
+
+    void every_variant_keeps_the_weights_of_its_best_score_also_across_a_resume() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.evaluate_every_steps = 1;
+        const EarlyStopping early{true, 3, 0, true};
+        const std::vector<double> scores{1, 5, 3, 4, 2, 9, 9, 9};
+        TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 2);
+        std::vector<at::Tensor> best;
+        Bench whole(settings, false, {}, early), resumed(settings, false, {}, early);
+        TrainerEvents events;
+        events.evaluate = [&](std::int64_t step) {
+            if (step == 2) best = whole.weights();
+            return scores[static_cast<std::size_t>(step) - 1];
+        };
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+            store.save(state, whole.model->named_tensors(), optimizer);
+        };
+        events.checkpoint_wanted = [&] { return whole.trainer->step() == 4; };
+        QVERIFY(whole.trainer->run(events) == TrainOutcome::early_stopped);
+        const auto kept = whole.weights();
+        for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(kept[i], best[i]));
+        QCOMPARE(whole.trainer->kept_step(), std::int64_t{2});
+        fs::remove_all(folder.path() / "stage-000-step-000000005");
+        std::vector<std::string> warnings;
+        const auto checkpoint = store.newest(warnings);
+        QVERIFY(checkpoint && checkpoint->state.step == 4);
+        resumed.model->load_weights(Weights(std::vector<fs::path>{checkpoint->model()}));
+        resumed.trainer->restore(*checkpoint);
+        TrainerEvents rest;
+        rest.evaluate = [&](std::int64_t step) { return scores[static_cast<std::size_t>(step) - 1]; };
+        QVERIFY(resumed.trainer->run(rest) == TrainOutcome::early_stopped);
+        const auto again = resumed.weights();
         for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(again[i], best[i]));
     }
 

@@ -22,7 +22,7 @@ class SlowRanks : public QObject {
     Q_OBJECT
     TemporaryDirectory project_;
 
-    RunDirectory make_run(const std::string& training = "", int steps = 30) const {
+    RunDirectory make_run(const std::string& training = "", int steps = 30, const std::string& rest = "") const {
         const std::string text = "name: ranks\nmodel: " + (shared_folder() / "fixtures/bert").string() +
                                  "\nmax_length: 32\nthreads: 2\n"
                                  "tasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n"
@@ -31,7 +31,8 @@ class SlowRanks : public QObject {
                                  "training: {batch_size: 9, steps: " +
                                  std::to_string(steps) + ", learning_rate: 1.0e-3, checkpoint_every_steps: 3" + training +
                                  "}\n"
-                                 "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
+                                 "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n" +
+                                 rest;
         const Experiment experiment =
             Experiment::parse(text, project_.path() / "ranks.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         return RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
@@ -118,6 +119,32 @@ class SlowRanks : public QObject {
         QVERIFY(second.problem.empty());
         QCOMPARE(second.events.back().type, std::string("finished"));
         QVERIFY(fs::exists(together.attempt_log(1, 1)));
+    }
+
+    void two_processes_choose_data_and_plan_batches_as_one_does() {
+        NEED_SHARED();
+        const std::string teacher = (shared_folder() / "fixtures/bert").string();
+        const std::string rest =
+            "curriculum: {method: data_cube, annealing_steps: 50, restarts: 1}\nstages:\n  - {name: first, filter: {top_k: 40, shard: "
+            "70, teacher: " +
+            teacher + "}, mine: {negatives: 2}}\n";
+        std::map<int, Json> seen;
+        for (const int ranks : {1, 2}) {
+            const TemporaryDirectory cache;  // what one has measured is not there for the other
+            const QByteArray before = qgetenv("FACETER_CACHE");
+            qputenv("FACETER_CACHE", cache.path().c_str());
+            const RunDirectory run = make_run("", 6, rest);
+            const WorkerExit exit = finish(run, ranks);
+            before.isEmpty() ? qunsetenv("FACETER_CACHE") : qputenv("FACETER_CACHE", before);
+            QVERIFY2(exit.code == 0, exit.message.c_str());
+            for (const char* file : {"stage-0-filter-0.jsonl", "stage-0-mine-0.jsonl"})
+                seen[ranks].push_back(read_file(run.folder() / "data" / file));
+            for (const JournalEvent& event : read_journal(run.attempt_journal(1, 0)).events)
+                if (event.type == "stage_started") seen[ranks].push_back(event.fields.at("examples"));
+        }
+        QCOMPARE(seen[1].size(), std::size_t{3});
+        QVERIFY(seen[1] == seen[2]);
+        QVERIFY(seen[1][0].get<std::string>().size() > 100);
     }
 
     void a_rank_killed_at_any_moment_is_named_and_the_run_goes_on_to_the_same_bits() {

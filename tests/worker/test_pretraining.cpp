@@ -24,16 +24,17 @@ class TestPretraining : public QObject {
     }
     std::string converted() const { return (project_.path() / "converted").string(); }
 
-    RunDirectory run(const std::string& model) const {
-        const std::string text =
-            "name: pretraining\nmodel: " + model +
-            "\nmax_length: 24\nthreads: 1\n"
-            "tasks:\n  texts: {type: retrieval, train: [{name: texts, source: file, format: texts, path: texts.txt}]}\n"
-            "variants:\n  V: {method: dense}\n"
-            "training: {batch_size: 8, steps: 4, learning_rate: 1.0e-3, warmup_ratio: 0}\n"
-            "stages:\n  - {name: masked language, objective: {method: masked_language}}\n"
-            "  - {name: contrastive, training: {steps: 2}}\n"
-            "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
+    RunDirectory run(const std::string& model, const std::string& file = "texts.txt") const {
+        const std::string text = "name: pretraining\nmodel: " + model +
+                                 "\nmax_length: 24\nthreads: 1\n"
+                                 "tasks:\n  texts: {type: retrieval, train: [{name: texts, source: file, format: texts, path: " +
+                                 file +
+                                 "}]}\n"
+                                 "variants:\n  V: {method: dense}\n"
+                                 "training: {batch_size: 8, steps: 4, learning_rate: 1.0e-3, warmup_ratio: 0}\n"
+                                 "stages:\n  - {name: masked language, objective: {method: masked_language}}\n"
+                                 "  - {name: contrastive, training: {steps: 2}}\n"
+                                 "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
         const Experiment experiment =
             Experiment::parse(text, project_.path() / "p.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
@@ -47,6 +48,11 @@ class TestPretraining : public QObject {
         NEED_SHARED();
         std::ofstream texts(project_.path() / "texts.txt");
         for (int i = 0; i < 60; ++i) texts << "this is text number " << i << " of some that speak about " << i * 7 % 13 << "\n";
+        std::ofstream document(project_.path() / "long.txt");
+        for (int i = 0; i < 12; ++i) {
+            for (int k = 0; k < 60; ++k) document << "word " << (i * k) % 13 << " ";
+            document << "\n";
+        }
         make_directories(project_.path() / "sts");
         std::ofstream(project_.path() / "sts/dataset.json") << R"({"name": "similar", "task": "sts"})";
         std::ofstream pairs(project_.path() / "sts/test.jsonl");
@@ -67,7 +73,7 @@ class TestPretraining : public QObject {
         QCOMPARE(folder.max_seq_length, std::size_t{512});
         const auto model = EmbeddingModel::open(folder);
         const EncoderConfig& config = model->encoders.front()->config();
-        QVERIFY(config.max_positions == 0 && config.rotary_dim == config.head_dim && config.rotary_base == 10000);
+        QVERIFY(config.max_positions == 0 && config.rotary_dim == config.head_dim && config.rotary.base == 10000);
         const Weights old = before.weights(), now = folder.weights();
         for (const std::string& name : now.names()) QVERIFY2(name.find("position") == std::string::npos, name.c_str());
         const auto read = [](const Weights& weights, const std::string& name) {
@@ -87,6 +93,15 @@ class TestPretraining : public QObject {
         QVERIFY2(full.exit_code == 2 && full.last_lines.find("is not empty") != std::string::npos, full.last_lines.c_str());
         const ChildResult t5 = worker({"convert", fixtures + "/t5", (project_.path() / "other").string()});
         QVERIFY2(t5.exit_code == 4 && t5.last_lines.find("no table of absolute positions") != std::string::npos, t5.last_lines.c_str());
+    }
+    void texts_beyond_the_longest_length_are_read_in_segments_by_masked_language_modelling_alone() {
+        NEED_SHARED();
+        std::vector<std::size_t> examples;
+        for (const JournalEvent& event : read_journal(run(converted(), "long.txt").attempt_journal(1)).events)
+            if (event.type == "stage_started") examples.push_back(event.fields.at("examples"));
+        QCOMPARE(examples.size(), std::size_t{2});
+        QVERIFY2(examples[0] >= 12 * 5, fmt::format("{}", examples[0]).c_str());  // 120 words and more, 22 tokens at a time
+        QCOMPARE(examples[1], std::size_t{12});
     }
     void a_stage_of_masked_language_modelling_leaves_its_head_beside_the_model_and_its_series_in_the_journal() {
         NEED_SHARED();

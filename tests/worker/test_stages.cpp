@@ -56,9 +56,12 @@ class TestStages : public QObject {
                "analyses: [{method: embedding_forms, prefixes: [16]}]\n";
     }
 
-    RunDirectory run(const std::string& variant, const std::string& data = "") const {
-        const Experiment experiment = Experiment::parse(experiment_text(variant, data), project_.path() / "s.yaml",
-                                                        Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+    RunDirectory run(const std::string& variant, const std::string& data = "") const { return run_text(experiment_text(variant, data)); }
+    static Experiment parsed(const std::string& text, const fs::path& file) {
+        return Experiment::parse(text, file, Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+    }
+    RunDirectory run_text(const std::string& text) const {
+        const Experiment experiment = parsed(text, project_.path() / "s.yaml");
         const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
         const ChildResult result =
             run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
@@ -98,6 +101,27 @@ class TestStages : public QObject {
         QCOMPARE(rates[0], std::vector<double>(6, 1e-3));
         QCOMPARE(rates[1], (std::vector<double>{2.5e-4, 5e-4, 5e-4, 5e-4}));
         QVERIFY(tokens[1] < tokens[0]);  // queries are cut to 6 tokens
+    }
+    void stages_over_the_same_task_draw_batches_and_masks_of_their_own() {
+        NEED_SHARED();
+        const auto losses = [&](const std::string& seeds) {
+            std::string text = experiment_text("{method: instruction}", "");
+            text.insert(0, seeds);
+            const std::string from =
+                "{name: supervised, tasks: [fine], training: {steps: 4, learning_rate: 5.0e-4, warmup_steps: 2, query_length: 6}";
+            text.replace(text.find(from), from.size(), "{name: again, tasks: [weak]");
+            text.replace(text.find("learning_rate: 1.0e-3"), 21, "learning_rate: 1.0e-15");  // the weights stay as they are
+            const RunDirectory done = run_text(text);
+            std::vector<double> of[2];
+            for (const JournalEvent& step : events(done, "step"))
+                of[json_or<std::size_t>(step.fields, "stage", 0, "step")].push_back(step.fields.at("loss"));
+            return std::pair(of[0], of[1]);
+        };
+        const auto one = losses(""), same = losses(""), other = losses("seeds: [2]\n");
+        QCOMPARE(one.first.size(), std::size_t{6});
+        QVERIFY(one.first != one.second);
+        QVERIFY(one == same);
+        QVERIFY(other.first != one.first && other.second != one.second);
     }
     void a_method_with_stages_of_its_own_goes_through_them_in_each_part() {
         NEED_SHARED();
@@ -151,6 +175,38 @@ class TestStages : public QObject {
         QVERIFY(!kept.empty() && kept.size() < 40);
         QCOMPARE(kept, by_command({"filter", "--top-k", "5"}));
         QCOMPARE(events(done, "stage_started")[1].fields.at("examples").get<std::size_t>(), kept.size());
+    }
+    void a_filter_judges_in_shards_of_equal_size() {
+        NEED_SHARED();
+        const std::string teacher = (shared_folder() / "fixtures/bert").string();
+        const auto kept = [&](const std::string& shard) {
+            return chosen(run("{method: dense}", ", filter: {top_k: 1, teacher: " + teacher + shard + "}"), "stage-1-filter-1.jsonl")
+                .size();
+        };
+        const std::size_t whole = kept(""), in_shards = kept(", shard: 7");
+        QVERIFY2(in_shards > whole, fmt::format("{} {}", in_shards, whole).c_str());  // fewer documents to be confused with
+        const Json fields = by_command({"filter", "--top-k", "1", "--shard", "7"});
+        QCOMPARE(fields.size(), in_shards);
+    }
+    void a_capacity_and_a_gradient_cache_are_refused_together() {
+        const auto text = [](const std::string& variant, const std::string& objective) {
+            return "tasks: {retrieval: {train: []}}\nvariants:\n  T: " + variant + "\nobjective: {method: infonce" + objective + "}\n";
+        };
+        const fs::path file = "/base/c.yaml";
+        EXPECT_ERROR(parsed(text("{method: token_routed_moe, capacity: 1.5}", ", gradient_cache_chunk: 8"), file), "capacity",
+                     "gradient_cache_chunk", "variants.T");
+        QCOMPARE(parsed(text("{method: token_routed_moe}", ", gradient_cache_chunk: 8"), file).runs().size(), std::size_t{2});
+        QCOMPARE(parsed(text("{method: token_routed_moe, capacity: 1.5}", ""), file).runs().size(), std::size_t{2});
+        EXPECT_ERROR(parsed(text("{method: token_routed_moe, capacity: 1.5}", "") +
+                                "stages:\n  - {name: a, objective: {method: infonce, gradient_cache_chunk: 8}}\n",
+                            file),
+                     "capacity", "gradient_cache_chunk", "stages[0]");
+    }
+    void early_stopping_watches_only_what_is_scored() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        text.replace(text.find("warmup_ratio: 0}"), 16, "warmup_ratio: 0, evaluate_every_steps: 2, early_stopping: {dataset: simlar}}");
+        EXPECT_ERROR(run_text(text), "early_stopping.dataset", "did you mean 'similar'");
     }
     void the_model_as_it_stands_judges_where_no_teacher_is_named() {
         NEED_SHARED();

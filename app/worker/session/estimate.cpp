@@ -78,7 +78,7 @@ Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     std::vector<const TrainingSet*> sets;
     for (const auto& set : training) sets.push_back(set.get());
     const CurriculumContext context = curriculum_context(planned, *model, sets);
-    const TrainingSettings recipe = TrainingSettings::from_json(planned.settings);
+    const TrainingSettings recipe = planned.training();
     auto& batcher = batchers[recipe.lengths];
     if (!batcher) {
         request.progress("tokenise", 0, 0);
@@ -87,6 +87,7 @@ Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
     const Json& loss = planned.settings.at("objective");
     const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
+    objective->attach(*model, recipe.seed, {});
     SingleProcess group;
     Trainer trainer(*model, stage, index, *batcher, *curriculum, *objective, recipe, {}, group);
     std::vector<double> seconds;

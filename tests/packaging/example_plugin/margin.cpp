@@ -9,7 +9,7 @@ namespace faceter {
 namespace {
 
 /// L = mean_i max(0, margin - cos(q_i, d_i) + max_{j != i} cos(q_i, d_j)).
-class Margin final : public Objective {
+class Margin final : public PairObjective {
   public:
     explicit Margin(const Json& settings) : margin_(json_or<double>(settings, "margin", 0.2, "objective")) {}
 

@@ -1,0 +1,37 @@
+#include "run_context.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "common/cancel.h"
+#include "model/accelerator.h"
+
+namespace faceter::worker {
+
+RunContext::RunContext(const fs::path& folder)
+    : run(folder),
+      settings(run.settings()),
+      rendezvous(Rendezvous::from_environment()),
+      device(choose_device(json_or<std::string>(settings, "device", "auto", "device"), rendezvous.local_rank, rendezvous.local_size)) {
+    at::set_num_threads(std::max(1, json_or<int>(settings, "threads", at::get_num_threads(), "threads") / rendezvous.local_size));
+}
+
+std::uint64_t RunContext::seed() const { return json_or<std::uint64_t>(settings, "seed", 1, "seed"); }
+
+DataRequest RunContext::request(const Json& entry) const {
+    return {entry, run.folder(), seed(), json_or<std::size_t>(settings, "sample_limit", 0, "sample_limit")};
+}
+
+CheckpointStore RunContext::checkpoints() const {
+    return {run.checkpoints(), json_or<std::size_t>(settings.at("training"), "keep_checkpoints", 2, "training")};
+}
+
+bool RunContext::stop_wanted() const { return stop_requested() != StopRequest::none || run.requested("stop"); }
+
+void RunContext::warn(const std::string& message) const {
+    if (!is_root()) return;
+    fmt::print(stderr, "warning: {}\n", message);
+    journal->event("warning", {{"message", message}});
+}
+
+}  // namespace faceter::worker

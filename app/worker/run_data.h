@@ -1,0 +1,32 @@
+#pragma once
+#include <vector>
+
+#include "model/task.h"
+#include "run_context.h"
+
+namespace faceter::worker {
+
+/// The data sets that a run's settings name, read once and journaled with their cards. One that cannot exist on this machine is left out
+/// with a warning.
+class RunData {
+  public:
+    explicit RunData(const RunContext& run) : run_(run) {}
+    void read_training();
+    void read_evaluation();
+    void read_validation();
+    /// Of texts that stand in both training and test data.
+    void warn_of_overlap() const;
+
+    std::vector<TrainingSet>& training() { return training_; }
+    const std::vector<EvaluationSet>& evaluation() const { return evaluation_; }
+    /// Of tasks, for stages that train one alone.
+    const std::vector<EvaluationSet>& validation() const { return validation_; }
+
+  private:
+    void add_training_sets(std::vector<TrainingSet> sets, const Task& task);
+    const RunContext& run_;
+    std::vector<TrainingSet> training_;
+    std::vector<EvaluationSet> evaluation_, validation_;
+};
+
+}  // namespace faceter::worker

@@ -1,0 +1,101 @@
+#include "run_scores.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "common/strings.h"
+#include "eval/tasks.h"
+#include "experiment/result_names.h"
+#include "machine.h"
+#include "plugin/loader.h"
+
+namespace faceter::worker {
+
+RunScores::RunScores(const RunContext& run, RunData& data, const EmbeddingModel& model)
+    : run_(run), data_(data), model_(model), embedder_(model) {
+    embedder_.share_work(*run.group);
+}
+
+bool RunScores::score() {
+    measure_model();
+    if (!evaluate_all()) return false;
+    analyse();
+    return true;
+}
+
+void RunScores::measure_model() const {
+    run_.journal->phase("measure");
+    const int threads = at::get_num_threads();
+    at::set_num_threads(threads * run_.rendezvous.local_size);  // a text's latency is that of the machine; the other ranks are waiting
+    run_.run.write_result("_model", model_measurements(model_));
+    at::set_num_threads(threads);
+}
+
+bool RunScores::evaluate_all() {
+    for (const EvaluationSet& set : data_.evaluation()) {
+        if (run_.stop_wanted()) return false;
+        const std::string file = safe_file_name(set.name) + ".json";
+        if (fs::is_regular_file(run_.run.results() / file)) continue;  // scored by an earlier attempt
+        run_.journal->phase("evaluate " + set.name);
+        const EvaluationResult result = evaluate_set(embedder_, set, routes_for(model_, set, ""));
+        run_.run.write_result(set.name, result.to_json());
+        run_.journal->event(
+            "result",
+            {{"name", result.name}, {"task_type", result.task_type}, {"metric", result.metric}, {"score", result.score}, {"n", result.n}});
+    }
+    return true;
+}
+
+void RunScores::analyse() {
+    const Json analyses = json_or<Json>(run_.settings, "analyses", Json::array(), "settings");
+    std::map<std::string, int> times;
+    for (const Json& settings : analyses) {
+        const auto method = json_at<std::string>(settings, "method", "analyses");
+        const std::string name = analysis_result_name(method, ++times[method]);
+        run_.journal->phase("analyse " + name);
+        AnalysisContext context{.embedder = embedder_,
+                                .tasks = model_.tasks,
+                                .texts = {},
+                                .run_name = run_.run.info().variant,
+                                .run_folder = run_.run.folder(),
+                                .run = run_.settings,
+                                .training_sets = [this]() -> const std::vector<TrainingSet>& {
+                                    if (data_.training().empty()) data_.read_training();
+                                    return data_.training();
+                                },
+                                .evaluation = data_.evaluation(),
+                                .phase = [&](const std::string& what) { run_.journal->phase(what); }};
+        try {
+            if (settings.contains("texts") && !settings.at("texts").is_null())
+                context.texts = load_texts(run_.request(settings.at("texts")));
+        } catch (const DataUnavailable& error) {
+            run_.warn(error.what());
+            continue;
+        }
+        store(settings, name, registry().make_analysis(method, settings)->run(context));
+    }
+}
+
+/// `name` is the method's, or with a number where the experiment asks for the method again (with other texts): each keeps its files.
+void RunScores::store(const Json& settings, const std::string& name, const AnalysisResult& analysed) const {
+    const auto method = json_at<std::string>(settings, "method", "analyses");
+    const std::string ending = name.substr(method.size());
+    const Json source = {{"analysis", method}, {"name", name}};
+    Json result = analysed.result;
+    if (result.is_object()) result["settings"] = settings;
+    run_.run.write_result(name, result);
+    for (const auto& [figure, value] : analysed.figures) {
+        Json json = value.to_json();
+        json["source"] = source;
+        run_.run.write_figure(figure + ending, json);
+    }
+    for (const auto& [table, value] : analysed.tables) {
+        Json json = value.to_json();
+        json["source"] = source;
+        run_.run.write_table(table + ending, json);
+    }
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,193 @@
+#include "run_training.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "eval/group_embedding.h"
+#include "plugin/loader.h"
+#include "stage_data.h"
+#include "train/segments.h"
+#include "train/token_objective.h"
+
+namespace faceter::worker {
+namespace {
+
+Json step_event(const StepReport& report) {
+    Json event = {{"step", report.step},
+                  {"total_steps", report.total_steps},
+                  {"loss", report.loss},
+                  {"lr", report.learning_rate},
+                  {"grad_norm", report.grad_norm},
+                  {"temperature", report.temperature},
+                  {"tokens", report.tokens},
+                  {"pairs", report.pairs},
+                  {"tokens_per_s", report.seconds > 0 ? static_cast<double>(report.tokens) / report.seconds : 0},
+                  {"pairs_per_s", report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0}};
+    for (const auto& [name, value] : report.parts) event[name] = value;
+    for (const auto& [task, loss] : report.task_losses) event["loss/" + task] = loss;
+    return event;
+}
+
+std::unique_ptr<Objective> objective_of(const PlannedStage& planned) {
+    const Json& settings = planned.settings.at("objective");
+    return registry().make_objective(json_at<std::string>(settings, "method", "objective"), settings);
+}
+
+std::string phase_of(const Stage& stage) { return stage.name == "train" ? "train" : "train " + stage.name; }
+
+}  // namespace
+
+bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>& resume) {
+    const auto stages = planned_stages(run_.settings, variant, model_);
+    announce(stages);
+    const StageData data(
+        run_.run.folder() / "data", model_, run_.device, *run_.group,
+        {[&](const std::string& what) { run_.journal->phase(what); },
+         [&](const std::string& what, const TrainingSet& set, const Tally& tally) {
+             run_.journal->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
+         }});
+    const std::size_t first = resume ? resume->state.stage : 0;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        if (i == 0 || stages[i].part != stages[i - 1].part) {
+            data.prepare(stages[i],
+                         data_.training());  // also of stages that an earlier attempt has trained: the next ones build on their data
+            if (i > 0 || stages[i].filter.is_object() || stages[i].mine.is_object()) texts_.clear();
+        }
+        if (i >= first && !train_stage(i, stages[i], i == first ? resume : std::nullopt)) return false;
+    }
+    return true;
+}
+
+/// What a run of many stages will take, before it takes it.
+void RunTraining::announce(const std::vector<PlannedStage>& stages) {
+    if (stages.size() < 2) return;
+    std::size_t most_steps = 0;
+    for (const PlannedStage& planned : stages) {
+        const TrainingSettings training = planned.training();
+        const CurriculumContext context = context_of(planned, *objective_of(planned));
+        std::size_t examples = 0;
+        for (std::size_t s = 0; s < context.sets.size(); ++s)
+            for (const Task& task : context.tasks) examples += context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
+        const std::size_t batch = static_cast<std::size_t>(training.batch_size * training.accumulate);
+        most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps)
+                                         : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
+    }
+    if (run_.is_root()) fmt::print(stderr, "{} stages, at most {} steps\n", stages.size(), most_steps);
+    run_.journal->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});
+}
+
+EarlyStopping RunTraining::early_stopping_of(const PlannedStage& planned) const {
+    const Json settings = json_or<Json>(planned.settings.at("training"), "early_stopping", nullptr, "training");
+    EarlyStopping early;
+    early.on = settings.is_object();
+    early.patience = json_or<std::int64_t>(settings, "patience", early.patience, "early_stopping");
+    early.min_delta = json_or<double>(settings, "min_delta", early.min_delta, "early_stopping");
+    early.keep_best = early.on || scores_.has_validation(planned.stage);
+    return early;
+}
+
+bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume) {
+    const Stage& stage = planned.stage;
+    const TrainingSettings training = planned.training();
+    const auto objective = objective_of(planned);
+    const PairBatcher& batcher = batcher_of(training.lengths, *objective);
+    const CurriculumContext context = context_of(planned, *objective);
+    run_.journal->phase("plan batches");
+    const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
+    const fs::path kept = run_.run.folder() / mlm_head_file;
+    if (const std::string head = objective->attach(model_, training.seed, kept); !head.empty())
+        run_.journal->event("objective", {{"stage", index}, {"message", head}});
+    if (stage.adapter >= 0 && !stage.adapt_documents) run_.journal->phase("embed the documents of " + stage.name);
+    Trainer trainer(model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(planned), *run_.group);
+    if (resume) trainer.restore(*resume);
+    run_.group->barrier();  // from here on one that is late is lost
+    run_.journal->event(
+        "stage_started",
+        {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
+    run_.journal->phase(phase_of(stage));
+    const TrainOutcome outcome = trainer.run(events_of(planned, index, trainer));
+    if (outcome == TrainOutcome::stopped) {
+        run_.journal->event("stopped", {{"step", trainer.step()}, {"stage", index}});
+        return false;
+    }
+    objective->keep(kept);
+    if (trainer.kept_step() > 0) run_.journal->event("kept_best", {{"stage", index}, {"step", trainer.kept_step()}});
+    return true;
+}
+
+TrainerEvents RunTraining::events_of(const PlannedStage& planned, std::size_t index, Trainer& trainer) {
+    TrainerEvents events;
+    events.step = [this, index](const StepReport& report) {
+        Json event = run_.is_root() ? step_event(report)
+                                    : Json{{"step", report.step}, {"total_steps", report.total_steps}, {"step_s", report.seconds}};
+        if (index > 0) event["stage"] = index;
+        run_.journal->step(event);
+    };
+    if (planned.training().evaluate_every_steps > 0) {
+        if (run_.is_root()) scores_.check(planned);
+        if (planned.stage.adapter >= 0 && !scores_.has_validation(planned.stage))
+            run_.warn(fmt::format("stage '{}': its tasks have no validation data (tasks.*.validation), so it trains to the end",
+                                  planned.stage.name));
+        else
+            events.evaluate = [this, &planned, index](std::int64_t step) {
+                const double score = scores_.evaluate(planned, index, step);
+                let_servers_go(*run_.group);
+                return score;
+            };
+    }
+    events.serve = [this] { serve_embeddings(model_, *run_.group); };
+    events.checkpoint = [this, &trainer, index](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+        save(trainer, index, state, optimizer);
+    };
+    events.should_stop = [this] { return run_.stop_wanted(); };
+    events.checkpoint_wanted = [this] { return run_.run.requested("checkpoint"); };
+    return events;
+}
+
+void RunTraining::save(const Trainer& trainer, std::size_t index, const CheckpointState& state,
+                       const std::vector<NamedTensor>& optimizer) const {
+    run_.journal->flush();  // the record of its steps first: a run that goes on from here does not take them again
+    const fs::path folder =
+        run_.checkpoints().save(state, model_.named_tensors(), optimizer, trainer.optimizer().is_sharded() ? run_.group.get() : nullptr);
+    if (!run_.is_root()) return;
+    run_.journal->event("checkpoint", {{"step", state.step}, {"stage", index}, {"path", folder.filename().string()}});
+    run_.run.clear_request("checkpoint");
+}
+
+RunTraining::Texts& RunTraining::texts_of(const TokenLengths& lengths, const Objective& objective) {
+    const auto [at, fresh] = texts_.try_emplace({lengths, objective.segmented()});
+    if (!fresh || !objective.segmented()) return at->second;
+    run_.journal->phase("cut texts into segments");
+    for (const TrainingSet& set : data_.training())
+        at->second.segments.push_back(segmented_set(model_, set, *objective.segmented(), lengths));
+    return at->second;
+}
+
+std::vector<const TrainingSet*> RunTraining::sets_of(const Texts& texts) const {
+    std::vector<const TrainingSet*> sets;
+    for (const TrainingSet& set : texts.segments.empty() ? data_.training() : texts.segments) sets.push_back(&set);
+    return sets;
+}
+
+const PairBatcher& RunTraining::batcher_of(const TokenLengths& lengths, const Objective& objective) {
+    Texts& texts = texts_of(lengths, objective);
+    if (texts.batcher) return *texts.batcher;
+    run_.journal->phase("tokenise");
+    if (!run_.is_root()) run_.group->barrier();  // rank 0 writes the token caches, the others find them
+    texts.batcher = std::make_unique<PairBatcher>(model_, sets_of(texts), cache_directory() / "tokens", at::get_num_threads(), lengths);
+    if (run_.is_root()) run_.group->barrier();
+    return *texts.batcher;
+}
+
+CurriculumContext RunTraining::context_of(const PlannedStage& planned, const Objective& objective) {
+    CurriculumContext context = curriculum_context(planned, model_, sets_of(texts_of(planned.training().lengths, objective)));
+    context.folder = run_.run.folder() / "curriculum";
+    context.group = run_.group.get();
+    context.device = run_.device;
+    context.warn = [this](const std::string& message) { run_.warn(message); };
+    return context;
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,64 @@
+#include "plugin/teacher.h"
+
+#include "eval/group_embedding.h"
+#include "model/ops.h"
+#include "plugin/run_model.h"
+
+namespace faceter {
+namespace {
+
+Route prompted_route(const EmbeddingModel& model, Role role) {
+    const bool document = role == Role::document;
+    for (const char* name :
+         {document ? "document" : "query", document ? "passage" : "search_query", document ? "search_document" : "query"})
+        if (const auto found = model.folder.prompts.find(name); found != model.folder.prompts.end()) return {found->second};
+    return {};
+}
+
+std::unique_ptr<EmbeddingModel> opened(const std::string& name, std::size_t max_length) {
+    auto model = open_folder_model(resolve_model(name));
+    if (max_length > 0) model->max_length = std::min(model->max_length, max_length);
+    return model;
+}
+
+std::unique_ptr<EmbeddingModel> on_device(std::unique_ptr<EmbeddingModel> model, const c10::Device& device) {
+    model->move_to(device);
+    return model;
+}
+
+}  // namespace
+
+ModelTeacher::ModelTeacher(const std::string& name, std::size_t max_length, const c10::Device& device, ProcessGroup* group,
+                           std::size_t max_bytes)
+    : ModelTeacher(opened(name, max_length), device, group, max_bytes) {}
+
+ModelTeacher::ModelTeacher(std::unique_ptr<EmbeddingModel> model, const c10::Device& device, ProcessGroup* group, std::size_t max_bytes)
+    : own_(on_device(std::move(model), device)), embedder_(*own_, {}, max_bytes), group_(group) {
+    if (group_) embedder_.share_work(*group_);
+}
+
+ModelTeacher::ModelTeacher(const EmbeddingModel& model, ProcessGroup* group) : embedder_(model), group_(group) {
+    if (group_) embedder_.share_work(*group_);
+}
+
+void ModelTeacher::serve() {
+    if (group_ && group_->rank() != 0) serve_embeddings(embedder_.model(), *group_);
+}
+
+void ModelTeacher::let_go() {
+    if (group_ && group_->rank() == 0) let_servers_go(*group_);
+}
+
+Route ModelTeacher::route(const std::string& task, Role role) const {
+    const EmbeddingModel& model = embedder_.model();
+    return own_ || task.empty() ? prompted_route(model, role) : model.route(task, role);
+}
+
+TeacherEmbedder ModelTeacher::of_task(const std::string& task) {
+    return [this, task](std::span<const std::string_view> texts, Role role) {
+        const at::Tensor rows = embed(texts, route(task, role));
+        return is_normalised() ? normalize_rows(rows) : rows;
+    };
+}
+
+}  // namespace faceter
