@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/printable.h"
 
 #include "commands.h"
 #include "machine.h"
@@ -13,25 +16,35 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
     for (std::size_t i = 0; i < model.encoders.front()->blocks().size(); ++i)
         if (const Block& block = model.encoders.front()->blocks()[i]; block.is_mixture())
             mixtures.push_back({{"block", i}, {"experts", block.experts.size()}});
+    Json adapters = Json::array();
+    for (const Adapter& adapter : model.encoders.front()->adapters())
+        adapters.push_back({{"name", adapter.name}, {"rank", adapter.config.rank}});
     Json routes = Json::array();
     for (const auto& [key, route] : model.routes)
         routes.push_back({{"task", key.first},
                           {"role", role_name(key.second)},
                           {"instruction", route.instruction},
                           {"encoder", route.encoder},
-                          {"expert", route.expert}});
+                          {"expert", route.path.expert},
+                          {"adapter", route.path.adapter},
+                          {"routed", route.routed}});
     Json described = {{"folder", model.folder.folder.string()},
                       {"type", model.folder.model_type},
                       {"layers", config.num_layers},
                       {"hidden_dim", config.hidden_dim},
                       {"heads", config.num_heads},
+                      {"key_heads", config.num_key_heads},
+                      {"head_dim", config.head_dim},
                       {"vocabulary", config.vocab_size},
                       {"max_length", model.max_length},
                       {"pooling", pooling_name(model.folder.pooling)},
                       {"normalised", model.folder.normalize},
                       {"encoders", model.encoders.size()},
                       {"mixture_blocks", mixtures},
-                      {"routes", routes}};
+                      {"routes", routes},
+                      {"prompts", model.folder.prompts},
+                      {"adapters", adapters}};
+    if (!config.remarks.empty()) described["remarks"] = fmt::format("{}", fmt::join(config.remarks, " "));
     described.update(model_measurements(model));
     if (tensors) {
         described["tensors"] = Json::array();
@@ -46,14 +59,14 @@ std::string plain(const Json& value) { return value.is_string() ? value.get<std:
 void print_text(const Json& described) {
     for (const auto& [key, value] : described.items()) {
         if (!value.is_array()) {
-            fmt::print("{:24} {}\n", key, plain(value));
+            say(stdout, "{:24} {}\n", key, plain(value));
             continue;
         }
-        if (!value.empty()) fmt::print("{}\n", key);
+        if (!value.empty()) say(stdout, "{}\n", key);
         for (const Json& entry : value) {
             std::string line = "   ";
             for (const auto& [k, v] : entry.items()) line += fmt::format(" {}={}", k, plain(v));
-            fmt::print("{}\n", line);
+            say(stdout, "{}\n", line);
         }
     }
 }

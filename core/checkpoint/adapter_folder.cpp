@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -15,7 +15,6 @@ namespace faceter {
 namespace {
 
 constexpr const char* prefix = "base_model.model.";
-constexpr std::string_view endings[] = {".lora_A.weight", ".lora_B.weight"};
 constexpr std::int64_t largest_rank = 4096;
 
 /// What PEFT may add to LoRA and this program has no form for: the value must be empty, false or null, or the one named.
@@ -58,11 +57,13 @@ AdapterConfig read_config(const std::filesystem::path& file) {
     return config;
 }
 
-/// The linear layer that a tensor belongs to.
-std::string module_of(const std::string& tensor, const std::string& file) {
-    for (const std::string_view ending : endings)
-        if (tensor.starts_with(prefix) && tensor.ends_with(ending))
-            return tensor.substr(std::string_view(prefix).size(), tensor.size() - std::string_view(prefix).size() - ending.size());
+/// The layer that a tensor belongs to, and whether it is a table of embeddings.
+std::pair<bool, std::string> module_of(const std::string& tensor, const std::string& file) {
+    constexpr std::size_t front = std::string_view(prefix).size();
+    for (const bool table : {false, true})
+        for (const char part : {'A', 'B'})
+            if (const std::string ending = adapter_ending(part, table); tensor.starts_with(prefix) && tensor.ends_with(ending))
+                return {table, tensor.substr(front, tensor.size() - front - ending.size())};
     throw data_error(
         "{}: tensor {} is no part of a plain LoRA adapter; expected names such as {}encoder.layer.0.attention.self.query.lora_A.weight",
         file, faceter::quoted(tensor, 160), prefix);
@@ -74,7 +75,11 @@ double AdapterConfig::scale() const {
     return rank_stabilised ? alpha / std::sqrt(static_cast<double>(rank)) : alpha / static_cast<double>(rank);
 }
 
-std::string adapter_tensor_name(const std::string& module, char part) { return fmt::format("{}{}.lora_{}.weight", prefix, module, part); }
+std::string adapter_ending(char part, bool table) {
+    return table ? fmt::format(".lora_embedding_{}", part) : fmt::format(".lora_{}.weight", part);
+}
+std::string adapter_tensor_name(const std::string& module, char part) { return prefix + module + adapter_ending(part, false); }
+std::string table_tensor_name(const std::string& module, char part) { return prefix + module + adapter_ending(part, true); }
 
 bool is_adapter_target(const std::string& module, const std::vector<std::string>& targets) {
     return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
@@ -91,18 +96,19 @@ AdapterFolder AdapterFolder::open(const std::filesystem::path& folder) {
         throw data_error(
             "{}: holds adapter_model.bin, a pickle, which is not opened (it can run code); save it with safe_serialization=True",
             folder.string());
-    AdapterFolder opened{folder, config, Weights(std::vector<std::filesystem::path>{file}), {}};
-    std::map<std::string, int> parts;
-    for (const std::string& tensor : opened.weights.names()) ++parts[module_of(tensor, file.string())];
-    for (const auto& [module, count] : parts) {
-        const TensorInfo &a = opened.weights.at(adapter_tensor_name(module, 'A')), &b = opened.weights.at(adapter_tensor_name(module, 'B'));
+    AdapterFolder opened{folder, config, Weights(std::vector<std::filesystem::path>{file}), {}, {}};
+    std::set<std::pair<bool, std::string>> layers;
+    for (const std::string& tensor : opened.weights.names()) layers.insert(module_of(tensor, file.string()));
+    for (const auto& [table, module] : layers) {
+        const auto name = table ? table_tensor_name : adapter_tensor_name;
+        const TensorInfo &a = opened.weights.at(name(module, 'A')), &b = opened.weights.at(name(module, 'B'));
         for (const auto& [info, ranked] : {std::pair(&a, 0), std::pair(&b, 1)})
             if (info->shape.size() != 2 || info->shape[static_cast<std::size_t>(ranked)] != config.rank)
                 throw data_error("{}: tensor '{}' has shape [{}]; with r = {} its {} is expected to be {}", file.string(), info->name,
                                  fmt::join(info->shape, ", "), config.rank, ranked ? "second size" : "first size", config.rank);
-        opened.modules.push_back(module);
+        (table ? opened.tables : opened.modules).push_back(module);
     }
-    if (opened.modules.empty()) throw data_error("{}: holds no tensors", file.string());
+    if (layers.empty()) throw data_error("{}: holds no tensors", file.string());
     return opened;
 }
 

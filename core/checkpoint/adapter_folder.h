@@ -27,14 +27,18 @@ struct AdapterFolder {
     Weights weights;
     std::vector<std::string> modules;  ///< the linear layers that have an update, as their checkpoint calls them
                                        ///< ("encoder.layer.0.attention.self.query"), sorted
+    std::vector<std::string> tables;   ///< the same of tables of embeddings ("embeddings.word_embeddings")
 
     /// Throws a data error: a file missing or broken; a kind of adapter other than plain LoRA (DoRA, trained biases, ranks by layer ...),
     /// named; tensors that do not come in pairs A and B of the rank that the configuration says.
     static AdapterFolder open(const std::filesystem::path& folder);
 };
 
-/// The name of A ('A') or B ('B') of a linear layer in adapter_model.safetensors.
+/// What PEFT puts behind the name of a layer for its A ('A') or B ('B'): ".lora_A.weight", of a table ".lora_embedding_A".
+std::string adapter_ending(char part, bool table);
+/// The name of A or B of a linear layer in adapter_model.safetensors, and of a table of embeddings.
 std::string adapter_tensor_name(const std::string& module, char part);
+std::string table_tensor_name(const std::string& module, char part);
 /// Writes adapter_config.json into `folder`, which must exist. `targets` are written as they are.
 void write_adapter_config(const std::filesystem::path& folder, const AdapterConfig& config);
 /// PEFT's rule: `module` is the target, or ends with "." and the target; "all-linear" is every one.

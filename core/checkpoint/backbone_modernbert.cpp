@@ -7,15 +7,9 @@
 namespace faceter {
 namespace {
 
-/// The rotary base of one kind of block: newer files nest it under rope_parameters, older ones have a key of its own.
-double rotary_base(const Json& config, const char* kind, const char* old_key, double fallback, std::string_view name) {
-    const Json nested = json_or<Json>(json_or<Json>(config, "rope_parameters", Json::object(), name), kind, Json::object(), name);
-    if (nested.is_object() && nested.contains("rope_theta")) {
-        const auto type = json_or<std::string>(nested, "rope_type", "default", name);
-        refuse_unless(type == "default", nested, "rope_type", name, "default");
-        return json_at<double>(nested, "rope_theta", name);
-    }
-    return json_or<double>(config, old_key, fallback, name);
+/// Newer files nest the base of a kind of block under rope_parameters, older ones have a key of their own.
+Rotary rotary_of(const Json& config, const char* kind, const char* old_key, double usual, std::string_view name) {
+    return rotary_member(config, name, json_or<double>(config, old_key, usual, name), kind);
 }
 
 EncoderConfig read_modernbert(const Json& config, std::string_view name, const Weights&) {
@@ -31,10 +25,13 @@ EncoderConfig read_modernbert(const Json& config, std::string_view name, const W
     c.norm_epsilon = json_or<double>(config, "norm_eps", 1e-5, name);
     c.activation = activation_member(config, "hidden_activation", name, "gelu");
     c.gated = true;
-    c.rotary_base = rotary_base(config, "full_attention", "global_rope_theta", 160000, name);
-    c.local_rotary_base = rotary_base(config, "sliding_attention", "local_rope_theta", 10000, name);
-    c.local_window = size_member(config, "local_attention", name, 128) / 2;
-    c.global_every = size_member(config, "global_attn_every_n_layers", name, 3);
+    c.rotary = rotary_of(config, "full_attention", "global_rope_theta", 160000, name);
+    c.local_rotary = rotary_of(config, "sliding_attention", "local_rope_theta", 10000, name);
+    const std::int64_t window = size_member(config, "local_attention", name, 128) / 2;
+    c.local_reach = {window, window};
+    const std::int64_t global_every = size_member(config, "global_attn_every_n_layers", name, 3);
+    for (std::int64_t i = 0; i < c.num_layers; ++i) c.local.push_back(i % global_every != 0);
+    if (const auto named = local_member(c, config, name)) c.local = *named;
     c.hidden_dropout = probability_member(config, "mlp_dropout", name, 0);
     c.attention_dropout = probability_member(config, "attention_dropout", name, 0);
     EncoderNames& n = c.names;

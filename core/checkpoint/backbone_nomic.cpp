@@ -33,8 +33,7 @@ void read_rotary(EncoderConfig& c, const Json& config, std::string_view name) {
     refuse_unless(fraction >= 0 && fraction <= 1, config, "rotary_emb_fraction", name, "a share of the head, 0 to 1,");
     c.rotary_dim = static_cast<std::int64_t>(static_cast<double>(c.head_dim) * fraction);
     const Json native = json_or<Json>(config, "rope_parameters", Json::object(), name);
-    c.rotary_base = c.local_rotary_base =
-        json_or<double>(config, "rotary_emb_base", json_or<double>(native, "rope_theta", 10000, name), name);
+    c.rotary.base = json_or<double>(config, "rotary_emb_base", json_or<double>(native, "rope_theta", 10000, name), name);
     if (config.contains("rotary_scaling_factor") && !config["rotary_scaling_factor"].is_null()) {
         c.rotary_scaling = json_at<double>(config, "rotary_scaling_factor", name);
         refuse_unless(c.rotary_scaling > 0 && c.rotary_scaling < 1e6, config, "rotary_scaling_factor", name, "a positive factor");

@@ -1,5 +1,6 @@
 #include "checkpoint/encoder_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -17,6 +18,27 @@ std::map<std::string, BackboneFamily::Reader>& families() {
     return known;
 }
 
+std::vector<std::pair<ReleasedLayout::Test, ReleasedLayout::Rewrite>>& layouts() {
+    static std::vector<std::pair<ReleasedLayout::Test, ReleasedLayout::Rewrite>> known;
+    return known;
+}
+
+void check_attention(const EncoderConfig& c, std::string_view name) {
+    if (c.num_key_heads < 1 || c.num_heads % c.num_key_heads != 0)
+        throw data_error("{}: {} heads of queries cannot share {} heads of keys evenly", name, c.num_heads, c.num_key_heads);
+    if (!(std::isfinite(c.attention_scale) && c.attention_scale > 0))
+        throw data_error("{}: the scale of attention is {}, expected a positive number", name, c.attention_scale);
+    for (const Reach& reach : {c.reach, c.local_reach})
+        if (reach.before < 0 || reach.after < 0)
+            throw data_error("{}: a token sees {} tokens before and {} behind itself, expected none or more", name, reach.before,
+                             reach.after);
+    if (c.rotary_dim > 0)
+        for (const Rotary& rotary : {c.rotary, c.local_rotary})
+            if (!(rotary.base > 1 && rotary.base < 1e30 && rotary.stretch > 0 && rotary.stretch < 1e30))
+                throw data_error("{}: rotary positions of base {} and factor {}, expected a base above 1 and a positive factor", name,
+                                 rotary.base, rotary.stretch);
+}
+
 void check(const EncoderConfig& c, std::string_view name) {
     if (c.intermediate_dim < 1 || c.vocab_size < 1)
         throw data_error("{}: {} elements inside the MLP and a vocabulary of {}; at least 1 of each was expected", name, c.intermediate_dim,
@@ -27,8 +49,7 @@ void check(const EncoderConfig& c, std::string_view name) {
                          c.head_dim);
     if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1))
         throw data_error("{}: the norms' epsilon is {}, expected one between 0 and 1", name, c.norm_epsilon);
-    if (c.rotary_dim > 0 && !(c.rotary_base > 1 && c.local_rotary_base > 1))
-        throw data_error("{}: a rotary base is {}, expected more than 1", name, c.rotary_base);
+    check_attention(c, name);
     if (parameters_at_least(c) > static_cast<double>(largest_parameters))
         throw data_error("{}: the sizes make a model of more than {} parameters", name, largest_parameters);
 }
@@ -37,15 +58,27 @@ void check(const EncoderConfig& c, std::string_view name) {
 
 BackboneFamily::BackboneFamily(std::string model_type, Reader read) { families()[std::move(model_type)] = read; }
 
-EncoderConfig EncoderConfig::from_json(const Json& config, std::string_view name, const Weights& weights) {
+ReleasedLayout::ReleasedLayout(Test is, Rewrite native) { layouts().emplace_back(is, native); }
+
+Json native_config(const Json& config, std::string_view name) {
+    for (const auto& [is, native] : layouts())
+        if (is(config)) return native(config, name);
+    return config;
+}
+
+std::int64_t Reach::seen(std::int64_t length) const { return std::min(length, std::min(before, length) + std::min(after, length) + 1); }
+
+EncoderConfig EncoderConfig::from_json(const Json& given, std::string_view name, const Weights& weights) {
+    const Json config = native_config(given, name);
     const auto type = json_or<std::string>(config, "model_type", "bert", name);
     const auto found = families().find(type);
     if (found == families().end()) {
         std::vector<std::string> known;
         for (const auto& [key, read] : families()) known.push_back(key);
-        throw data_error("{}: model_type {} is not supported; known: {}", name, faceter::quoted(type), join(known, ", "));
+        throw data_error("{}: model_type {} is not supported{}", name, faceter::quoted(type), suggestion(type, known));
     }
     EncoderConfig c = found->second(config, name, weights);
+    if (c.num_key_heads == 0) c.num_key_heads = c.num_heads;
     if (c.attention_scale == 0) c.attention_scale = 1.0 / std::sqrt(static_cast<double>(c.head_dim));
     check(c, name);
     return c;
@@ -63,13 +96,69 @@ std::int64_t head_dim_member(const EncoderConfig& config, std::string_view name,
     return config.hidden_dim / config.num_heads;
 }
 
-void read_common_sizes(EncoderConfig& config, const Json& json, std::string_view name) {
+namespace {
+
+void read_sizes(EncoderConfig& config, const Json& json, std::string_view name) {
     config.num_layers = size_member(json, "num_hidden_layers", name);
     config.hidden_dim = size_member(json, "hidden_size", name);
     config.num_heads = size_member(json, "num_attention_heads", name);
     config.intermediate_dim = size_member(json, "intermediate_size", name);
     config.vocab_size = size_member(json, "vocab_size", name);
+}
+
+bool has_member(const Json& json, const char* key) { return json.contains(key) && !json.at(key).is_null(); }
+
+/// An empty object where the member is missing.
+Json object_member(const Json& json, const char* key, std::string_view name) {
+    Json member = json_or<Json>(json, key, Json::object(), name);
+    if (!member.is_object()) throw_json_member(name, key, "is no object");
+    return member;
+}
+
+}  // namespace
+
+void read_common_sizes(EncoderConfig& config, const Json& json, std::string_view name) {
+    read_sizes(config, json, name);
     config.head_dim = head_dim_member(config, name, "hidden_size", "num_attention_heads");
+}
+
+void read_grouped_sizes(EncoderConfig& config, const Json& json, std::string_view name, std::int64_t usual_head_dim,
+                        std::int64_t usual_key_heads) {
+    read_sizes(config, json, name);
+    if (has_member(json, "head_dim") || usual_head_dim > 0)
+        config.head_dim = size_member(json, "head_dim", name, usual_head_dim);
+    else
+        config.head_dim = head_dim_member(config, name, "hidden_size", "num_attention_heads");
+    const bool missing = !json.contains("num_key_value_heads") && usual_key_heads > 0;
+    config.num_key_heads = missing ? usual_key_heads : size_member(json, "num_key_value_heads", name, config.num_heads);
+}
+
+Rotary rotary_member(const Json& config, std::string_view name, double usual_base, const char* kind) {
+    Rotary rotary;
+    Json parameters = object_member(config, "rope_parameters", name);
+    if (has_member(parameters, kind)) parameters = object_member(parameters, kind, name);
+    parameters.update(object_member(config, "rope_scaling", name));
+    rotary.base = json_or<double>(parameters, "rope_theta", json_or<double>(config, "rope_theta", usual_base, name), name);
+    const auto type = json_or<std::string>(parameters, "rope_type", json_or<std::string>(parameters, "type", "default", name), name);
+    if (type != "default" && type != "linear")
+        throw data_error("{}: rotary positions scaled by {} are not supported; default and linear are", name, faceter::quoted(type));
+    if (type == "linear") rotary.stretch = json_at<double>(parameters, "factor", name);
+    refuse_unless(json_or<double>(parameters, "partial_rotary_factor", 1, name) == 1, parameters, "partial_rotary_factor", name, "1");
+    return rotary;
+}
+
+std::optional<std::vector<bool>> local_member(const EncoderConfig& config, const Json& json, std::string_view name) {
+    if (!has_member(json, "layer_types")) return std::nullopt;
+    const auto types = json_at<std::vector<std::string>>(json, "layer_types", name);
+    if (static_cast<std::int64_t>(types.size()) != config.num_layers)
+        throw data_error("{}: layer_types names {} blocks, num_hidden_layers {}", name, types.size(), config.num_layers);
+    std::vector<bool> local;
+    for (const std::string& type : types) {
+        if (type != "sliding_attention" && type != "full_attention")
+            throw data_error("{}: layer_types has {}; full_attention and sliding_attention are supported", name, faceter::quoted(type));
+        local.push_back(type == "sliding_attention");
+    }
+    return local;
 }
 
 double probability_member(const Json& config, std::string_view key, std::string_view name, double fallback) {

@@ -18,12 +18,13 @@ double routed_parameters(const EncoderConfig& c) {
 }  // namespace
 
 double parameters_at_least(const EncoderConfig& c) {
-    const double hidden = static_cast<double>(c.hidden_dim), attention = static_cast<double>(c.num_heads) * static_cast<double>(c.head_dim);
+    const double hidden = static_cast<double>(c.hidden_dim), heads = static_cast<double>(c.num_heads),
+                 attention = (2 * heads + 2 * static_cast<double>(c.num_key_heads)) * static_cast<double>(c.head_dim);
     const double mlp = (c.gated ? 3 : 2) * hidden * static_cast<double>(c.intermediate_dim);
     double total =
         hidden * (static_cast<double>(c.vocab_size) + static_cast<double>(c.max_positions) + static_cast<double>(c.num_token_types));
-    total += static_cast<double>(c.relative_buckets) * static_cast<double>(c.num_heads);
-    for (std::int64_t i = 0; i < c.num_layers; ++i) total += 4 * hidden * attention + (c.is_routed(i) ? 0 : mlp);
+    total += static_cast<double>(c.relative_buckets) * heads;
+    for (std::int64_t i = 0; i < c.num_layers; ++i) total += hidden * attention + (c.is_routed(i) ? 0 : mlp);
     return total + routed_parameters(c);
 }
 
@@ -36,6 +37,14 @@ void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>
             "{}: the sizes make a model of {:.0f} parameters or more, but {} holds {:.0f} values; they are not of the same model, or the "
             "file is incomplete",
             name, wanted, weights.description(), held);
+}
+
+std::vector<std::string> check_model(const ModelFolder& folder) {
+    const std::string name = (folder.encoder_folder / "config.json").string();
+    const Weights weights = folder.weights();
+    const EncoderConfig config = EncoderConfig::from_json(folder.config, name, weights);
+    require_held_by(config, folder.dense, weights, name);
+    return config.remarks;
 }
 
 }  // namespace faceter

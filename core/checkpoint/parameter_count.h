@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +15,9 @@ double parameters_at_least(const EncoderConfig& config);
 /// Before any memory is taken for a model: the weights must hold as many values as the configuration and the Dense modules speak of, so
 /// that a model is never larger than its files. `name` is config.json's. Throws a data error that gives both numbers.
 void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>& heads, const Weights& weights, std::string_view name);
+
+/// What can be known of a model without reading its weights: that its family is known, its configuration supported, and its files hold as
+/// many values as it speaks of. Returns remarks for whoever uses it. Throws a data error.
+std::vector<std::string> check_model(const ModelFolder& folder);
 
 }  // namespace faceter

@@ -18,41 +18,56 @@ struct AttentionShape {
     AttentionForm form;
     DropoutSite dropout;
     std::int64_t heads() const { return form.heads; }
+    /// Heads of queries that read one head of keys.
+    std::int64_t group() const { return form.heads / form.key_heads; }
+    std::int64_t width(const at::Tensor& qkv) const { return qkv.size(1) / (form.heads + 2 * form.key_heads); }
 };
 
-/// One head of one sequence; `qkv` is where the packed q | k | v of the batch starts, `bias` the row of the position bias or null.
-kernels::AttentionHead head_of(const AttentionShape& shape, const float* qkv, std::int64_t dim, std::int64_t sequence, std::int64_t head,
+/// Where a head's rows of a sequence begin in the packed q | k | v of the batch.
+struct HeadPlace {
+    std::int64_t q, k, v;
+};
+HeadPlace place_of(const AttentionShape& shape, const at::Tensor& qkv, std::int64_t sequence, std::int64_t head) {
+    const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(sequence)] * qkv.size(1), width = shape.width(qkv),
+                       keys = row + (shape.heads() + head / shape.group()) * width;
+    return {row + head * width, keys, keys + shape.form.key_heads * width};
+}
+
+/// One head of one sequence; `bias`: the rows of the position bias, or nothing.
+kernels::AttentionHead head_of(const AttentionShape& shape, const at::Tensor& qkv, std::int64_t sequence, std::int64_t head,
                                kernels::Dropout dropout, const at::Tensor& bias) {
-    const std::int64_t width = dim / shape.heads();
-    const float* q = qkv + shape.layout->offsets()[sequence] * 3 * dim + head * width;
+    const HeadPlace place = place_of(shape, qkv, sequence, head);
+    const std::int64_t width = shape.width(qkv), length = shape.layout->length(sequence);
     dropout.site = dropout.site * 1024 + static_cast<std::uint32_t>(head);
-    kernels::AttentionHead result{q,
-                                  q + dim,
-                                  q + 2 * dim,
-                                  static_cast<std::size_t>(3 * dim),
-                                  static_cast<std::size_t>(dim),
-                                  static_cast<std::size_t>(shape.layout->length(sequence)),
+    kernels::AttentionHead result{data(qkv) + place.q,
+                                  data(qkv) + place.k,
+                                  data(qkv) + place.v,
+                                  static_cast<std::size_t>(qkv.size(1)),
+                                  static_cast<std::size_t>(shape.heads() * width),
+                                  static_cast<std::size_t>(length),
                                   static_cast<std::size_t>(width),
                                   static_cast<float>(shape.form.scale),
                                   dropout,
-                                  shape.layout->keys()[sequence]};
-    result.window = static_cast<std::size_t>(shape.form.window);
+                                  shape.layout->keys()[static_cast<std::size_t>(sequence)],
+                                  static_cast<std::size_t>(std::min(shape.form.reach.before, length)),
+                                  static_cast<std::size_t>(std::min(shape.form.reach.after, length))};
     if (bias.numel() > 0) result.bias = data(bias) + head * bias.size(1) + bias.size(1) / 2;
     return result;
 }
 
+/// task(sequence, head) for all sequences and `heads` heads.
 template <typename Task>
-void over_heads(const AttentionShape& shape, Task task) {
+void over_heads(const AttentionShape& shape, std::int64_t heads, Task task) {
     const auto& order = shape.layout->longest_first();
-    parallel_tasks(static_cast<std::int64_t>(order.size()) * shape.heads(),
-                   [&](std::int64_t i) { task(order[static_cast<std::size_t>(i / shape.heads())], i % shape.heads()); });
+    parallel_tasks(static_cast<std::int64_t>(order.size()) * heads,
+                   [&](std::int64_t i) { task(order[static_cast<std::size_t>(i / heads)], i % heads); });
 }
 
 /// Turns the queries and keys of packed q | k | v in place.
 void rotate_packed(const at::Tensor& qkv, const AttentionShape& shape, bool inverse) {
     if (!shape.form.rotary) return;
     const RotaryTable& table = *shape.form.rotary;
-    const std::int64_t dim = qkv.size(1) / 3, width = dim / shape.heads(), half = table.cosine.size(1);
+    const std::int64_t dim = qkv.size(1), half = table.cosine.size(1);
     constexpr std::int64_t rows_a_task = 64;
     const auto& offsets = shape.layout->offsets();
     std::vector<std::pair<std::int64_t, std::int64_t>> parts;  // sequence, first row within it
@@ -61,11 +76,10 @@ void rotate_packed(const at::Tensor& qkv, const AttentionShape& shape, bool inve
     parallel_tasks(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
         const auto [s, row] = parts[static_cast<std::size_t>(i)];
         const auto rows = static_cast<std::size_t>(std::min(rows_a_task, shape.layout->length(s) - row));
-        for (std::int64_t part = 0; part < 2; ++part)
-            kernels::kernels().rotate(data(qkv) + (offsets[s] + row) * 3 * dim + part * dim, rows, static_cast<std::size_t>(3 * dim),
-                                      static_cast<std::size_t>(shape.heads()), static_cast<std::size_t>(width),
-                                      static_cast<std::size_t>(half), data(table.cosine) + row * half, data(table.sine) + row * half,
-                                      inverse);
+        kernels::kernels().rotate(data(qkv) + (offsets[static_cast<std::size_t>(s)] + row) * dim, rows, static_cast<std::size_t>(dim),
+                                  static_cast<std::size_t>(shape.heads() + shape.form.key_heads),
+                                  static_cast<std::size_t>(shape.width(qkv)), static_cast<std::size_t>(half),
+                                  data(table.cosine) + row * half, data(table.sine) + row * half, inverse);
     });
 }
 
@@ -109,16 +123,16 @@ class BiasGradient {
 struct PackedAttention : Function<PackedAttention> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& packed, const at::Tensor& bias, const AttentionShape& shape) {
         const at::Tensor qkv = packed.detach().contiguous();
-        const std::int64_t dim = qkv.size(1) / 3, tokens = qkv.size(0), width = dim / shape.heads();
+        const std::int64_t tokens = qkv.size(0), width = shape.width(qkv), dim = shape.heads() * width;
         const at::Tensor out = at::empty({tokens, dim}, qkv.options());
         const at::Tensor lse = at::empty({shape.heads(), tokens}, qkv.options());
         const auto scratch =
             kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
         const auto dropout = shape.dropout.kernel();
         rotate_packed(qkv, shape, false);
-        over_heads(shape, [&](std::int64_t s, std::int64_t h) {
+        over_heads(shape, shape.heads(), [&](std::int64_t s, std::int64_t h) {
             const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(s)];
-            kernels::kernels().attention_forward(head_of(shape, data(qkv), dim, s, h, dropout, bias), data(out) + row * dim + h * width,
+            kernels::kernels().attention_forward(head_of(shape, qkv, s, h, dropout, bias), data(out) + row * dim + h * width,
                                                  data(lse) + h * tokens + row, thread_scratch(scratch));
         });
         context->save_for_backward({qkv, out, lse, bias});
@@ -126,23 +140,28 @@ struct PackedAttention : Function<PackedAttention> {
         return out;
     }
 
+    /// The heads that read the same keys follow each other in one task, which adds up the gradients of those keys.
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const auto& shape = Carried<AttentionShape>::from(context->saved_data["shape"]);
         const at::Tensor &qkv = saved[0], &out = saved[1], &lse = saved[2], &bias = saved[3], dout = gradients[0].contiguous();
-        const std::int64_t dim = qkv.size(1) / 3, tokens = qkv.size(0), width = dim / shape.heads();
+        const std::int64_t tokens = qkv.size(0), width = shape.width(qkv), dim = shape.heads() * width, group = shape.group();
         const at::Tensor dqkv = at::empty_like(qkv);
         const auto scratch =
             kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
         const auto dropout = shape.dropout.kernel();
         BiasGradient dbias(shape, bias);
-        over_heads(shape, [&](std::int64_t s, std::int64_t h) {
+        over_heads(shape, shape.form.key_heads, [&](std::int64_t s, std::int64_t key_head) {
             const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(s)];
-            float* dq = data(dqkv) + row * 3 * dim + h * width;
-            auto head = head_of(shape, data(qkv), dim, s, h, dropout, bias);
-            head.dbias = dbias.of(s, h);
-            kernels::kernels().attention_backward(head, data(out) + row * dim + h * width, data(dout) + row * dim + h * width,
-                                                  data(lse) + h * tokens + row, dq, dq + dim, dq + 2 * dim, thread_scratch(scratch));
+            for (std::int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
+                const HeadPlace place = place_of(shape, dqkv, s, h);
+                auto head = head_of(shape, qkv, s, h, dropout, bias);
+                head.dbias = dbias.of(s, h);
+                head.add_to_keys = h > key_head * group;
+                kernels::kernels().attention_backward(head, data(out) + row * dim + h * width, data(dout) + row * dim + h * width,
+                                                      data(lse) + h * tokens + row, data(dqkv) + place.q, data(dqkv) + place.k,
+                                                      data(dqkv) + place.v, thread_scratch(scratch));
+            }
         });
         rotate_packed(dqkv, shape, true);
         return {dqkv, dbias.sum(bias), {}};
@@ -173,35 +192,43 @@ at::Tensor rotated(const at::Tensor& x, const RotaryTable& table) {
 /// One sequence at a time, the equation as it stands.
 at::Tensor plain_attention(const at::Tensor& qkv, const AttentionShape& shape) {
     const AttentionForm& form = shape.form;
-    const std::int64_t dim = qkv.size(1) / 3, width = dim / form.heads;
+    const std::int64_t width = shape.width(qkv), dim = form.heads * width, key_dim = form.key_heads * width;
     std::vector<at::Tensor> outputs;
     for (std::int64_t s = 0; s < shape.layout->num_sequences(); ++s) {
         const std::int64_t length = shape.layout->length(s);
         const at::Tensor rows = qkv.narrow(0, shape.layout->offsets()[static_cast<std::size_t>(s)], length);
-        auto parts = rows.reshape({length, 3, form.heads, width}).permute({1, 2, 0, 3}).unbind(0);  // q, k, v: [heads, L, width]
-        for (int i = 0; form.rotary && i < 2; ++i) parts[i] = rotated(parts[i], *form.rotary);
-        at::Tensor logits = at::matmul(parts[0], parts[1].transpose(1, 2)) * form.scale;  // [heads, L, L]
+        const auto by_head = [&](std::int64_t first, std::int64_t columns) {
+            return rows.narrow(1, first, columns).reshape({length, -1, width}).transpose(0, 1);  // [heads, L, width]
+        };
+        at::Tensor q = by_head(0, dim), k = by_head(dim, key_dim), v = by_head(dim + key_dim, key_dim);
+        if (form.rotary) q = rotated(q, *form.rotary), k = rotated(k, *form.rotary);
+        k = k.repeat_interleave(shape.group(), 0), v = v.repeat_interleave(shape.group(), 0);
+        at::Tensor logits = at::matmul(q, k.transpose(1, 2)) * form.scale;  // [heads, L, L]
         const at::Tensor index = at::arange(length, qkv.options().dtype(at::kLong));
         const at::Tensor distance = index.unsqueeze(0) - index.unsqueeze(1);  // key - query
         if (form.position_bias.defined())
             logits = logits + form.position_bias.index_select(1, (distance + form.position_bias.size(1) / 2).flatten())
                                   .view({form.heads, length, length});
-        if (form.window > 0) logits = logits.masked_fill(distance.abs() > form.window, -std::numeric_limits<double>::infinity());
+        if (form.reach.is_limited())
+            logits = logits.masked_fill((distance > form.reach.after) | (distance < -form.reach.before),
+                                        -std::numeric_limits<double>::infinity());
         at::Tensor p = logits.softmax(-1);
         if (shape.dropout.p > 0) p = p * probability_mask(shape, s, p);
-        outputs.push_back(at::matmul(p, parts[2]).transpose(0, 1).reshape({length, dim}));
+        outputs.push_back(at::matmul(p, v).transpose(0, 1).reshape({length, dim}));
     }
     return at::cat(outputs);
 }
 
 }  // namespace
 
-RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, double base) {
+RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, const Rotary& rotary) {
     const std::int64_t half = rotary_dim / 2;
     RotaryTable table{at::empty({length, half}, at::kFloat), at::empty({length, half}, at::kFloat)};
     for (std::int64_t i = 0; i < half; ++i) {
         // Frequencies and angles in float32, as the released code has them.
-        const float frequency = 1.0f / std::pow(static_cast<float>(base), static_cast<float>(2 * i) / static_cast<float>(rotary_dim));
+        const float frequency = 1.0f /
+                                std::pow(static_cast<float>(rotary.base), static_cast<float>(2 * i) / static_cast<float>(rotary_dim)) /
+                                static_cast<float>(rotary.stretch);
         for (std::int64_t p = 0; p < length; ++p) {
             const float angle = static_cast<float>(p) * frequency;
             data(table.cosine)[p * half + i] = std::cos(angle);

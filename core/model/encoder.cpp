@@ -32,9 +32,6 @@ std::int64_t relative_bucket(std::int64_t distance, std::int64_t buckets, std::i
     return side + std::min(bucket, half - 1);
 }
 
-/// The row of NormWeights that a block's norm is for each segment; `biases`: of the linear layer before it, a segment each.
-NormWeights norm_weights(const NormParameter& norm, const at::Tensor& bias = {}) { return {bias, norm.gamma, norm.beta}; }
-
 }  // namespace
 
 /// The residual stream x, and what the last branch gave that is not added yet.
@@ -51,14 +48,35 @@ struct Encoder::Shared {
     at::Tensor position_bias;
 };
 
+/// `bias`: of the linear layer before the norm.
+NormWeights Encoder::weights_of(const NormParameter& norm, const at::Tensor& bias) const {
+    return {bias, config_.norm_plus_one ? norm.gamma + 1 : norm.gamma, norm.beta};
+}
+
+namespace {
+
+/// Rows of the table of positions. RoBERTa's begin behind the row of the padding id; a text that spells that id leaves its count as it is.
+at::Tensor position_rows(const PackedBatch& batch, std::int64_t first) {
+    if (first == 0) return batch.positions;
+    const at::Tensor rows = at::empty_like(batch.positions);
+    const auto* ids = batch.ids.data_ptr<std::int64_t>();
+    auto* row = rows.data_ptr<std::int64_t>();
+    const auto& offsets = batch.layout->offsets();
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+        for (std::int64_t i = offsets[s], next = first; i < offsets[s + 1]; ++i) row[i] = ids[i] == first - 1 ? first - 1 : next++;
+    return rows;
+}
+
+}  // namespace
+
 at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& context) const {
-    at::Tensor sum = at::embedding(word_, batch.ids);
-    if (position_.defined())
-        sum = sum + at::embedding(position_, config_.first_position > 0 ? batch.positions + config_.first_position : batch.positions);
-    if (token_type_.defined()) sum = sum + token_type_.select(0, 0);
+    at::Tensor sum = with_table_updates(at::embedding(word_, batch.ids), batch, EmbeddingTable::word);
+    if (config_.word_scale != 1) sum = sum * config_.word_scale;
+    if (position_.defined()) sum = sum + at::embedding(position_, batch.positions);
+    if (token_type_.defined()) sum = with_table_updates(sum + token_type_.select(0, 0), batch, EmbeddingTable::token_type);
     sum = sum.to(dtype_);
     if (embedding_norm_.gamma.defined())
-        sum = add_norm(sum, {}, {norm_weights(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{})
+        sum = add_norm(sum, {}, {weights_of(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{})
                   .normed;
     return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
 }
@@ -67,19 +85,18 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
     Shared shared;
     const std::int64_t length = batch.layout->max_length();
     if (config_.rotary_dim > 0) {
-        double base = config_.rotary_base;
+        Rotary rotary = config_.rotary;
         if (config_.rotary_scaling > 0 && length > config_.trained_positions) {
             const double stretch = config_.rotary_scaling * static_cast<double>(length) / static_cast<double>(config_.trained_positions) -
                                    (config_.rotary_scaling - 1);
-            base *= std::pow(stretch, static_cast<double>(config_.rotary_dim) / static_cast<double>(config_.rotary_dim - 2));
+            rotary.base *= std::pow(stretch, static_cast<double>(config_.rotary_dim) / static_cast<double>(config_.rotary_dim - 2));
         }
-        const auto table = [&](double of_base) {
-            const RotaryTable here = rotary_table(length, config_.rotary_dim, of_base);
+        const auto table = [&](const Rotary& of) {
+            const RotaryTable here = rotary_table(length, config_.rotary_dim, of);
             return std::make_shared<RotaryTable>(RotaryTable{to_device(here.cosine, device()), to_device(here.sine, device())});
         };
-        shared.rotary = shared.local_rotary = table(base);
-        if (config_.local_window > 0 && config_.local_rotary_base != config_.rotary_base)
-            shared.local_rotary = table(config_.local_rotary_base);
+        shared.rotary = shared.local_rotary = table(rotary);
+        if (!config_.local.empty() && config_.local_rotary != config_.rotary) shared.local_rotary = table(config_.local_rotary);
     }
     if (relative_bias_.defined()) {
         const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);
@@ -96,10 +113,17 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                            const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const auto i = static_cast<std::int64_t>(index);
-    const at::Tensor qkv =
-        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias), x, batch, context);  // [T, 3 A]
-    const AttentionForm form{config_.num_heads, config_.attention_scale, config_.window(i),
-                             config_.window(i) > 0 ? shared.local_rotary : shared.rotary, shared.position_bias};
+    at::Tensor qkv =
+        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias), x, batch, context);  // [T, qkv_dim()]
+    if (block.query_norm.gamma.defined())
+        qkv = norm_heads(qkv, weights_of(block.query_norm).gamma, weights_of(block.key_norm).gamma, config_.num_heads,
+                         config_.num_key_heads, {config_.norm, config_.norm_epsilon});
+    const AttentionForm form{config_.num_heads,
+                             config_.num_key_heads,
+                             config_.attention_scale,
+                             config_.reach_of(i),
+                             config_.is_local(i) ? shared.local_rotary : shared.rotary,
+                             shared.position_bias};
     const at::Tensor attended =
         packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
     return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}), attended, batch,
@@ -108,15 +132,17 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
 
 at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
     const Block& block = blocks_[index];
-    const FeedForwardForm form{config_.activation, config_.gated};
+    const FeedForwardForm form{config_.activation, config_.gated, config_.gate_second};
     if (block.routing) {
+        TokenRouting routing = *block.routing;
+        if (!context.training) routing.capacity = 0;  // a limit of training: else a text's vector depends on its company
         RouterOutput output;
         output.block = index;
         at::Tensor noise;
-        if (context.training && block.routing->jitter > 0)
-            noise = router_noise(x, *batch.layout, block.routing->jitter,
+        if (context.training && routing.jitter > 0)
+            noise = router_noise(x, *batch.layout, routing.jitter,
                                  hash64("router jitter", context.seed ^ (static_cast<std::uint64_t>(context.step) << 16) ^ index));
-        const at::Tensor y = routed_feed_forward(x, *block.routing, form, noise, context.routing ? &output : nullptr);
+        const at::Tensor y = routed_feed_forward(x, routing, form, noise, context.routing ? &output : nullptr);
         if (context.routing) context.routing->push_back(std::move(output));
         return y;
     }
@@ -125,7 +151,7 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
     const auto& segments = block.is_mixture() ? batch.layout->segments() : batch.layout->whole();
     std::vector<FeedForwardWeights> weights;
     for (const Segment& segment : segments) {
-        const Expert& expert = block.experts[static_cast<std::size_t>(segment.expert)];
+        const Expert& expert = block.on(segment.path);
         weights.push_back({expert.up, expert.up_bias, expert.down});
     }
     return feed_forward(x, segments, weights, form);
@@ -138,10 +164,10 @@ void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBat
     const bool mixture = block.is_mixture();
     std::vector<NormWeights> before, behind;
     for (const Segment& segment : mixture ? batch.layout->segments() : batch.layout->whole()) {
-        const Expert& expert = block.experts[static_cast<std::size_t>(segment.expert)];
+        const Expert& expert = block.on(segment.path);
         const Expert& norms = block.shared_norms ? block.experts[0] : expert;
-        before.push_back(norm_weights(norms.before, block.attention_output.bias));
-        behind.push_back(norm_weights(norms.behind, expert.down_bias));
+        before.push_back(weights_of(norms.before, block.attention_output.bias));
+        behind.push_back(weights_of(norms.behind, expert.down_bias));
     }
     const NormForm form{config_.norm, config_.norm_epsilon};
     const at::Tensor y = add_norm(attend(index, stream.x, batch, shared, context), stream.x, before, mixture, form, batch.layout,
@@ -152,7 +178,14 @@ void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBat
                    .normed;
 }
 
-/// x += W_o attention(norm(x)), x += FFN_e(norm_e(x)); a sum is taken together with the norm that follows.
+/// What a half gives, normed before it is added.
+at::Tensor Encoder::behind(const at::Tensor& branch, const std::vector<NormWeights>& weights, bool by_expert,
+                           const PackedBatch& batch) const {
+    return add_norm(branch, {}, weights, by_expert, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{}).normed;
+}
+
+/// x += W_o attention(norm(x)), x += FFN_e(norm_e(x)), what is added perhaps normed itself; a sum is taken together with the norm that
+/// follows.
 void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared,
                              const ForwardContext& context) const {
     const Block& block = blocks_[index];
@@ -160,8 +193,8 @@ void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatc
     at::Tensor normed = stream.x;
     if (block.first_norm.gamma.defined()) {
         std::vector<NormWeights> weights;
-        if (stream.branch_bias.empty()) weights.push_back(norm_weights(block.first_norm));
-        for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(block.first_norm, bias));
+        if (stream.branch_bias.empty()) weights.push_back(weights_of(block.first_norm));
+        for (const at::Tensor& bias : stream.branch_bias) weights.push_back(weights_of(block.first_norm, bias));
         const bool first = !stream.branch.defined();
         const ResidualNorm sum = add_norm(
             first ? stream.x.clone() : stream.branch, first ? at::Tensor() : stream.x, weights, stream.by_expert, form, batch.layout,
@@ -169,18 +202,23 @@ void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatc
         stream.x = sum.sum;
         normed = sum.normed;
     }
-    const bool mixture = block.is_mixture();
-    std::vector<NormWeights> before;
+    const bool mixture = block.is_mixture(), normed_behind = block.attention_behind.gamma.defined();
+    std::vector<NormWeights> before, last;
     stream.branch_bias.clear();
     for (const Segment& segment : mixture ? batch.layout->segments() : batch.layout->whole()) {
-        const Expert& expert = block.experts[static_cast<std::size_t>(segment.expert)];
-        before.push_back(norm_weights((block.shared_norms ? block.experts[0] : expert).before, block.attention_output.bias));
-        stream.branch_bias.push_back(expert.down_bias);
+        const Expert& expert = block.on(segment.path);
+        const Expert& norms = block.shared_norms ? block.experts[0] : expert;
+        before.push_back(weights_of(norms.before, normed_behind ? at::Tensor() : block.attention_output.bias));
+        if (normed_behind) last.push_back(weights_of(norms.behind, expert.down_bias));
+        stream.branch_bias.push_back(normed_behind ? at::Tensor() : expert.down_bias);
     }
-    const ResidualNorm sum = add_norm(attend(index, normed, batch, shared, context), stream.x, before, mixture, form, batch.layout,
+    at::Tensor attended = attend(index, normed, batch, shared, context);
+    if (normed_behind) attended = behind(attended, {weights_of(block.attention_behind, block.attention_output.bias)}, false, batch);
+    const ResidualNorm sum = add_norm(attended, stream.x, before, mixture, form, batch.layout,
                                       site_of(context, context.hidden_dropout, index, attention_output));
     stream.x = sum.sum;
     stream.branch = mlp(index, sum.normed, batch, context);
+    if (normed_behind) stream.branch = behind(stream.branch, last, mixture, batch);
     stream.by_expert = mixture;
     stream.branch_block = index;
 }
@@ -247,7 +285,8 @@ void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBat
 }
 
 at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& context) const {
-    const PackedBatch batch{to_device(given.ids, device()), to_device(given.positions, device()), given.layout, given.skip};
+    const PackedBatch batch{to_device(given.ids, device()), to_device(position_rows(given, config_.first_position), device()), given.layout,
+                            given.skip};
     seed_part(context, batch, blocks_.size());
     const Shared shared = shared_inputs(batch);
     Stream stream;
@@ -256,7 +295,7 @@ at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& cont
         context.recompute ? run_block_again(i, stream, batch, shared, context) : run_block(i, stream, batch, shared, context);
     if (!config_.pre_norm) return stream.x;
     std::vector<NormWeights> weights;
-    for (const at::Tensor& bias : stream.branch_bias) weights.push_back(norm_weights(final_norm_, bias));
+    for (const at::Tensor& bias : stream.branch_bias) weights.push_back(weights_of(final_norm_, bias));
     const at::Tensor out = add_norm(stream.branch, stream.x, weights, stream.by_expert, {config_.norm, config_.norm_epsilon}, batch.layout,
                                     site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output))
                                .normed;
@@ -275,13 +314,13 @@ at::Tensor Encoder::apply_heads(at::Tensor pooled) const {
 PackedBatch make_packed_batch(const std::vector<SequenceInput>& sequences) {
     std::vector<std::int64_t> lengths, skip;
     std::vector<std::uint64_t> keys;
-    std::vector<int> experts;
+    std::vector<Path> paths;
     std::int64_t total = 0;
     bool any_skip = false;
     for (const SequenceInput& s : sequences) {
         lengths.push_back(s.length);
         keys.push_back(s.key);
-        experts.push_back(s.expert);
+        paths.push_back(s.path);
         skip.push_back(s.skip);
         any_skip |= s.skip > 0;
         total += s.length;
@@ -296,7 +335,7 @@ PackedBatch make_packed_batch(const std::vector<SequenceInput>& sequences) {
             *ids++ = s.ids[i];
             *positions++ = i;
         }
-    batch.layout = std::make_shared<PackedLayout>(lengths, std::move(keys), experts);
+    batch.layout = std::make_shared<PackedLayout>(lengths, std::move(keys), paths);
     if (any_skip) batch.skip = std::move(skip);
     return batch;
 }

@@ -18,7 +18,7 @@ namespace faceter {
 
 /// Tokens of texts, packed.
 struct PackedBatch {
-    at::Tensor ids, positions;  ///< int64 [T]
+    at::Tensor ids, positions;  ///< int64 [T], on the host
     LayoutPointer layout;
     std::vector<std::int64_t> skip;  ///< rows of each sequence that pooling leaves out; may be empty
 };
@@ -42,7 +42,7 @@ struct NormParameter {
 };
 
 /// The half of a block that task experts own (MoTE, section 3.1): the norm before the MLP, the MLP, and the norm behind it. In a post-norm
-/// block the norm before closes the attention half; a pre-norm block has none behind.
+/// block the norm before closes the attention half; a pre-norm block has none behind, or one of what is added (Gemma).
 struct Expert {
     NormParameter before;
     at::Tensor up, up_bias, down, down_bias;
@@ -53,15 +53,24 @@ struct Expert {
 };
 
 /// A transformer block. `experts` holds one entry for a dense block, one a task expert for a mixture; of a token-routed block it holds the
-/// norms alone.
+/// norms alone. Beside task experts stands the dense block that they began as, for texts whose instruction has none (methods.md, section
+/// 2); it is not trained.
 struct Block {
-    NormParameter first_norm;        ///< before attention, in a pre-norm block (undefined where the block has none)
-    LinearWeights qkv;               // [3 A, D]: query, key and value rows, A = heads * head_dim
-    LinearWeights attention_output;  // [D, A]
+    NormParameter first_norm;            ///< before attention, in a pre-norm block (undefined where the block has none)
+    LinearWeights qkv;                   // [qkv_dim(), D]: query, key and value rows
+    NormParameter query_norm, key_norm;  ///< of each head, [head_dim] (undefined where the block has none)
+    LinearWeights attention_output;      // [D, heads * head_dim]
+    NormParameter attention_behind;      ///< of what attention gives, before it is added (undefined where the block has none)
     std::vector<Expert> experts;
+    std::optional<Expert> dense;  ///< of a mixture
     std::optional<TokenRouting> routing;
     bool shared_norms = false;  ///< experts own only their MLP; the norms are those of experts[0] (MoTE, appendix D.1)
     bool is_mixture() const { return experts.size() > 1; }
+    /// What texts on this path go through.
+    const Expert& on(const Path& path) const {
+        if (!is_mixture()) return experts.front();
+        return path.expert == Path::none ? dense.value() : experts[static_cast<std::size_t>(path.expert)];
+    }
 };
 
 /// What stands behind pooling: a linear layer, perhaps tanh.
@@ -91,12 +100,9 @@ class Encoder {
     std::vector<Parameter> parameters() const;
     /// Every tensor under its Hugging Face name; task experts beyond the dense form as "<block>experts.E.<name>".
     std::vector<NamedTensor> named_tensors() const;
-    /// The tensors of the dense encoder that goes through task expert `expert` in every mixture block.
-    std::vector<NamedTensor> dense_tensors(int expert) const;
-    /// Reads named_tensors() from a checkpoint. Errors (data): a tensor is missing or has another shape.
-    void load_weights(const Weights& weights, const std::string& prefix = "");
-    /// The same for a dense encoder out of a checkpoint with mixture blocks: expert `expert` of each becomes the block.
-    void load_dense(const Weights& weights, const std::string& prefix, int expert);
+    /// Reads named_tensors() from a checkpoint. Where that has mixture blocks and this encoder none, expert `expert` of each becomes the
+    /// block. Errors (data): a tensor is missing or has another shape.
+    void load_weights(const Weights& weights, const std::string& prefix = "", int expert = Path::none);
     void require_grad(bool on);
 
     /// A copy of everything, in another type where wanted; gradients are not required.
@@ -114,8 +120,7 @@ class Encoder {
     /// Multiply-adds a token in a text of `length` tokens.
     std::int64_t multiply_adds_per_token(std::int64_t length) const;
 
-    // Low-rank adapters: a sequence of expert e > 0 goes through adapter e - 1 of every linear layer that it targets, one of expert 0
-    // through none.
+    // Low-rank adapters: a sequence goes through that of its path in every linear layer that it targets.
 
     const std::vector<Adapter>& adapters() const { return adapters_; }
     /// Adds one that changes nothing yet (B = 0; A uniform as PEFT draws it, from `seed`). Returns its index. Errors (settings): a target
@@ -123,17 +128,23 @@ class Encoder {
     std::size_t add_adapter(const std::string& name, AdapterConfig config, std::uint64_t seed);
     /// Adds one of a PEFT folder. Errors (data): it changes a layer that this encoder lacks, or one of another shape.
     std::size_t add_adapter(const std::string& name, const AdapterFolder& folder);
+    /// Adds one that is made already, of this encoder's places and type.
+    std::size_t add_adapter(Adapter adapter);
     /// The numbers of those behind it fall by one.
     void remove_adapter(std::size_t index);
+    /// W + weight scale B A in place of each W that it targets; then it is removed.
+    void merge_adapter(std::size_t index, double weight = 1);
     /// Writes it as a PEFT folder (which must exist).
     void write_adapter(std::size_t index, const std::filesystem::path& folder) const;
-    /// Leaves for the optimiser: "adapters.NAME.MODULE.lora_A.weight"; their expert is index + 1.
+    /// Leaves for the optimiser: "adapters.NAME.MODULE.lora_A.weight"; it is their owner.
     std::vector<Parameter> adapter_parameters(std::size_t index) const;
     std::vector<NamedTensor> adapter_tensors() const;
     /// Reads adapter_tensors() from a checkpoint, whose names have `prefix` in front.
     void load_adapters(const Weights& weights, const std::string& prefix = "");
     /// Every linear layer of the blocks.
     std::vector<LinearPlace> linears() const;
+    /// Every table of embeddings that an adapter may change.
+    std::vector<TablePlace> tables() const;
 
     /// A dense block's MLP becomes the start of every token-routed expert of it; the router is given. The norms stay.
     static void route_tokens(Block& block, TokenRouting routing);
@@ -143,15 +154,18 @@ class Encoder {
     struct Stream;  // what flows between blocks
     struct Shared;  // what all blocks of a pass share: rotary tables, position bias
 
-    void visit(const std::function<void(const Slot&)>& visitor);
+    void visit(const std::function<void(const Slot&)>& visitor) { visit(config_.names, visitor); }
+    void visit(const EncoderNames& names, const std::function<void(const Slot&)>& visitor);
     /// Puts each(tensor, exact) in the place of every tensor, adapters' too; `exact`: of a table or a router.
     void replace(const std::function<at::Tensor(const at::Tensor&, bool exact)>& each);
-    void visit_block(std::size_t index, const std::function<void(const Slot&)>& visitor);
+    void visit_block(const EncoderNames& names, std::size_t index, const std::function<void(const Slot&)>& visitor);
     void read_slot(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const;
-    std::string prefix_in(const Weights& weights) const;
 
+    NormWeights weights_of(const NormParameter& norm, const at::Tensor& bias = {}) const;
+    at::Tensor with_table_updates(const at::Tensor& rows, const PackedBatch& batch, EmbeddingTable table) const;
     at::Tensor embed(const PackedBatch& batch, const ForwardContext& context) const;
     Shared shared_inputs(const PackedBatch& batch) const;
+    at::Tensor behind(const at::Tensor& branch, const std::vector<NormWeights>& weights, bool by_expert, const PackedBatch& batch) const;
     void seed_part(const ForwardContext& context, const PackedBatch& batch, std::size_t part) const;
     at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared,
                       const ForwardContext& context) const;
@@ -178,12 +192,12 @@ class Encoder {
     std::vector<Adapter> adapters_;
 };
 
-/// One text of a packed batch. Those of one expert must be neighbours.
+/// One text of a packed batch. Those of one path must be neighbours.
 struct SequenceInput {
     const std::int32_t* ids;
     std::int64_t length;
     std::uint64_t key = 0;
-    int expert = 0;
+    Path path{};
     std::int64_t skip = 0;
 };
 PackedBatch make_packed_batch(const std::vector<SequenceInput>& sequences);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -17,10 +18,6 @@
 namespace faceter {
 namespace {
 
-std::string tensor_name(const Adapter& adapter, const LowRankUpdate& update, char part) {
-    return fmt::format("adapters.{}.{}.lora_{}.weight", adapter.name, update.place.module, part);
-}
-
 /// The last parts of the names of query and value; of a family that joins them with key, the joined layer.
 std::vector<std::string> attention_targets(const EncoderNames& names) {
     const auto last = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
@@ -28,21 +25,10 @@ std::vector<std::string> attention_targets(const EncoderNames& names) {
     return {last(names.qkv[0]), last(names.qkv[2])};
 }
 
-template <typename Visit>
-void for_each_update(const Adapter& adapter, Visit visit) {
-    for (const auto& block : adapter.blocks)
-        for (const auto& updates : block)
-            for (const LowRankUpdate& update : updates) visit(update);
-}
-
 Adapter empty_adapter(const std::string& name, AdapterConfig config, std::size_t num_blocks) {
-    Adapter adapter{name, std::move(config), {}};
+    Adapter adapter{name, std::move(config), {}, {}};
     adapter.blocks.resize(num_blocks);
     return adapter;
-}
-
-std::vector<LowRankUpdate>& updates_at(Adapter& adapter, const LinearPlace& place) {
-    return adapter.blocks[place.block][static_cast<std::size_t>(place.which)];
 }
 
 }  // namespace
@@ -67,14 +53,15 @@ std::vector<LinearPlace> Encoder::linears() const {
     std::vector<LinearPlace> all;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         const std::string place = fmt::format(fmt::runtime(n.block), i);
-        const auto add = [&](BlockLinear which, const std::vector<std::string>& names) {
+        const auto add = [&](BlockLinear which, const std::vector<std::string>& names, std::vector<std::int64_t> rows = {}) {
             const at::Tensor& weight = weight_of({"", i, which, 0, 0, 0});
             if (!weight.defined()) return;  // the MLP of a token-routed block
-            const std::int64_t rows = weight.size(0) / static_cast<std::int64_t>(names.size());
-            for (std::size_t part = 0; part < names.size(); ++part)
-                all.push_back({place + names[part], i, which, static_cast<std::int64_t>(part) * rows, rows, weight.size(1)});
+            if (rows.size() != names.size()) rows.assign(names.size(), weight.size(0) / static_cast<std::int64_t>(names.size()));
+            std::int64_t first = 0;
+            for (std::size_t part = 0; part < names.size(); first += rows[part++])
+                all.push_back({place + names[part], i, which, first, rows[part], weight.size(1)});
         };
-        add(BlockLinear::qkv, n.qkv);
+        add(BlockLinear::qkv, n.qkv, config_.qkv_dims());
         add(BlockLinear::attention_output, {n.attention_output});
         if (blocks_[i].is_mixture()) continue;
         add(BlockLinear::up, n.up);
@@ -83,17 +70,43 @@ std::vector<LinearPlace> Encoder::linears() const {
     return all;
 }
 
+std::vector<TablePlace> Encoder::tables() const {
+    std::vector<TablePlace> all{{config_.names.word, EmbeddingTable::word, word_.size(0), word_.size(1)}};
+    if (token_type_.defined())
+        all.push_back({config_.names.token_type, EmbeddingTable::token_type, token_type_.size(0), token_type_.size(1)});
+    return all;
+}
+
+namespace {
+
+/// Of a table "all-linear" means none, as in PEFT.
+bool is_table_target(const std::string& module, const std::vector<std::string>& targets) {
+    return std::any_of(targets.begin(), targets.end(),
+                       [&](const std::string& target) { return target != "all-linear" && is_adapter_target(module, {target}); });
+}
+
+void check_targets(const std::vector<std::string>& targets, const std::vector<LinearPlace>& linears,
+                   const std::vector<TablePlace>& tables) {
+    const auto is_there = [&](const std::string& target) {
+        return std::any_of(linears.begin(), linears.end(), [&](const LinearPlace& p) { return is_adapter_target(p.module, {target}); }) ||
+               std::any_of(tables.begin(), tables.end(), [&](const TablePlace& p) { return is_table_target(p.module, {target}); });
+    };
+    for (const std::string& target : targets) {
+        if (is_there(target)) continue;
+        std::vector<std::string> known;
+        for (const LinearPlace& p : linears)
+            if (p.block == 0) known.push_back(p.module.substr(p.module.rfind('.') + 1));
+        throw settings_error("no linear layer of the model is called {}{}", faceter::quoted(target), suggestion(target, known));
+    }
+}
+
+}  // namespace
+
 std::size_t Encoder::add_adapter(const std::string& name, AdapterConfig config, std::uint64_t seed) {
     const at::NoGradGuard no_grad;
     if (config.targets.empty()) config.targets = attention_targets(config_.names);
     const auto places = linears();
-    for (const std::string& target : config.targets)
-        if (std::none_of(places.begin(), places.end(), [&](const LinearPlace& p) { return is_adapter_target(p.module, {target}); })) {
-            std::vector<std::string> known;
-            for (const LinearPlace& p : places)
-                if (p.block == 0) known.push_back(p.module.substr(p.module.rfind('.') + 1));
-            throw settings_error("no linear layer of the model is called {}{}", faceter::quoted(target), suggestion(target, known));
-        }
+    check_targets(config.targets, places, tables());
     Adapter adapter = empty_adapter(name, std::move(config), blocks_.size());
     for (const LinearPlace& place : places) {
         if (!is_adapter_target(place.module, adapter.config.targets)) continue;
@@ -103,64 +116,128 @@ std::size_t Encoder::add_adapter(const std::string& name, AdapterConfig config, 
                                  .mul_(2)
                                  .sub_(1)
                                  .div_(std::sqrt(static_cast<double>(place.columns)));
-        updates_at(adapter, place).push_back({place, a.to(dtype_), at::zeros({place.rows, adapter.config.rank}, dtype_)});
+        adapter.at(place).push_back({place, a.to(dtype_), at::zeros({place.rows, adapter.config.rank}, dtype_)});
     }
-    adapters_.push_back(std::move(adapter));
-    return adapters_.size() - 1;
+    for (const TablePlace& place : tables()) {
+        if (!is_table_target(place.module, adapter.config.targets)) continue;
+        const auto generator = at::detail::createCPUGenerator(hash64(place.module, hash64(name, seed)));
+        const at::Tensor b = at::randn({place.columns, adapter.config.rank}, generator, at::TensorOptions(at::kFloat));  // as PEFT, A is 0
+        adapter.tables.push_back({place, at::zeros({adapter.config.rank, place.rows}, dtype_), b.to(dtype_)});
+    }
+    return add_adapter(std::move(adapter));
 }
 
+namespace {
+
+/// The place that a module of an adapter changes; a model with a head calls its encoder "bert." or the like.
+template <typename Place>
+const Place* find_place(const std::vector<Place>& places, const std::string& module, const std::vector<std::string>& prefixes) {
+    for (const Place& place : places)
+        for (const std::string& prefix : prefixes)
+            if (module == prefix + place.module) return &place;
+    return nullptr;
+}
+
+at::Tensor read_part(const AdapterFolder& folder, const std::string& name, const std::vector<std::int64_t>& shape, at::ScalarType dtype) {
+    const TensorInfo& info = folder.weights.at(name);
+    if (info.shape != shape)
+        throw data_error("{}: tensor '{}' has shape [{}], this model makes it [{}]; the adapter was trained on another model",
+                         folder.weights.description(), name, fmt::join(info.shape, ", "), fmt::join(shape, ", "));
+    const at::Tensor tensor = at::empty(shape, at::kFloat);
+    folder.weights.read_float(name, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+    return tensor.to(dtype);
+}
+
+}  // namespace
+
 std::size_t Encoder::add_adapter(const std::string& name, const AdapterFolder& folder) {
-    const auto places = linears();
+    const auto linear_places = linears();
+    const auto table_places = tables();
+    const std::vector<std::string>& prefixes = config_.names.prefixes;
+    const std::int64_t rank = folder.config.rank;
+    const auto refuse = [&](const std::string& module) {
+        throw data_error("{}: changes the layer {}, which this model ({} layers, {} wide) lacks; expected an adapter of this model",
+                         folder.folder.string(), faceter::quoted(module, 120), config_.num_layers, config_.hidden_dim);
+    };
     Adapter adapter = empty_adapter(name, folder.config, blocks_.size());
     for (const std::string& module : folder.modules) {
-        // A model with a head calls its encoder "bert." or the like.
-        const auto found = std::find_if(places.begin(), places.end(), [&](const LinearPlace& p) {
-            return std::any_of(config_.names.prefixes.begin(), config_.names.prefixes.end(),
-                               [&](const std::string& prefix) { return module == prefix + p.module; });
-        });
-        if (found == places.end())
-            throw data_error("{}: changes the layer {}, which this model ({} layers, {} wide) lacks; expected an adapter of this model",
-                             folder.folder.string(), faceter::quoted(module, 120), config_.num_layers, config_.hidden_dim);
-        LowRankUpdate update{*found, {}, {}};
-        for (const auto& [part, tensor, shape] : {std::tuple('A', &update.a, std::vector<std::int64_t>{folder.config.rank, found->columns}),
-                                                  std::tuple('B', &update.b, std::vector<std::int64_t>{found->rows, folder.config.rank})}) {
-            const std::string tensor_in_file = adapter_tensor_name(module, part);
-            const TensorInfo& info = folder.weights.at(tensor_in_file);
-            if (info.shape != shape)
-                throw data_error("{}: tensor '{}' has shape [{}], this model makes it [{}]; the adapter was trained on another model",
-                                 folder.weights.description(), tensor_in_file, fmt::join(info.shape, ", "), fmt::join(shape, ", "));
-            *tensor = at::empty(shape, at::kFloat);
-            folder.weights.read_float(tensor_in_file, {tensor->data_ptr<float>(), static_cast<std::size_t>(tensor->numel())});
-            *tensor = tensor->to(dtype_);
-        }
-        updates_at(adapter, *found).push_back(std::move(update));
+        const LinearPlace* place = find_place(linear_places, module, prefixes);
+        if (!place) refuse(module);
+        adapter.at(*place).push_back({*place, read_part(folder, adapter_tensor_name(module, 'A'), {rank, place->columns}, dtype_),
+                                      read_part(folder, adapter_tensor_name(module, 'B'), {place->rows, rank}, dtype_)});
     }
+    for (const std::string& module : folder.tables) {
+        const TablePlace* place = find_place(table_places, module, prefixes);
+        if (!place) refuse(module);
+        adapter.tables.push_back({*place, read_part(folder, table_tensor_name(module, 'A'), {rank, place->rows}, dtype_),
+                                  read_part(folder, table_tensor_name(module, 'B'), {place->columns, rank}, dtype_)});
+    }
+    return add_adapter(std::move(adapter));
+}
+
+std::size_t Encoder::add_adapter(Adapter adapter) {
     adapters_.push_back(std::move(adapter));
     return adapters_.size() - 1;
 }
 
 void Encoder::remove_adapter(std::size_t index) { adapters_.erase(adapters_.begin() + static_cast<std::ptrdiff_t>(index)); }
 
+void Encoder::merge_adapter(std::size_t index, double weight) {
+    const at::NoGradGuard no_grad;
+    const double scale = weight * adapters_[index].config.scale();
+    const auto add = [&](const at::Tensor& rows, const at::Tensor& update) { rows.copy_(rows.to(at::kDouble) + scale * update); };
+    for (const TableUpdate& table : adapters_[index].tables)
+        add((table.place.which == EmbeddingTable::word ? word_ : token_type_).detach(),
+            table.b.to(at::kDouble).mm(table.a.to(at::kDouble)).t());
+    for (const auto& block : adapters_[index].blocks)
+        for (const auto& updates : block)
+            for (const LowRankUpdate& update : updates)
+                add(weight_of(update.place).detach().narrow(0, update.place.first_row, update.place.rows),
+                    update.b.to(at::kDouble).mm(update.a.to(at::kDouble)));
+    remove_adapter(index);
+}
+
+namespace {
+
+/// What the adapter changes, for PEFT, which takes "all-linear" in no list: the names within a block, and those of tables.
+std::vector<std::string> named_targets(const Adapter& adapter, const std::string& block) {
+    const auto& targets = adapter.config.targets;
+    if (std::find(targets.begin(), targets.end(), "all-linear") == targets.end()) return targets;
+    std::set<std::string> names;
+    for (const TableUpdate& update : adapter.tables) names.insert(update.place.module);
+    for (const auto& of_block : adapter.blocks)
+        for (const auto& updates : of_block)
+            for (const LowRankUpdate& update : updates)
+                names.insert(update.place.module.substr(fmt::format(fmt::runtime(block), update.place.block).size()));
+    return {names.begin(), names.end()};
+}
+
+}  // namespace
+
 void Encoder::write_adapter(std::size_t index, const std::filesystem::path& folder) const {
     const Adapter& adapter = adapters_[index];
     SafetensorsWriter writer;
     std::vector<at::Tensor> kept;
-    for_each_update(adapter, [&](const LowRankUpdate& update) {
-        for (const auto& [part, tensor] : {std::pair('A', update.a), std::pair('B', update.b)}) {
+    for_each_update(adapter, [&](const std::string& module, bool table, const at::Tensor& a, const at::Tensor& b) {
+        for (const auto& [part, tensor] : {std::pair('A', a), std::pair('B', b)}) {
             kept.push_back(tensor.detach().to(at::kCPU, at::kFloat).contiguous());
-            writer.add(adapter_tensor_name(update.place.module, part), DType::f32, kept.back().sizes().vec(),
+            writer.add(table ? table_tensor_name(module, part) : adapter_tensor_name(module, part), DType::f32, kept.back().sizes().vec(),
                        kept.back().data_ptr<float>());
         }
     });
     writer.write(folder / "adapter_model.safetensors");
-    write_adapter_config(folder, adapter.config);
+    AdapterConfig config = adapter.config;
+    config.targets = named_targets(adapter, config_.names.block);
+    write_adapter_config(folder, config);
 }
 
 std::vector<Parameter> Encoder::adapter_parameters(std::size_t index) const {
     std::vector<Parameter> all;
-    for_each_update(adapters_[index], [&](const LowRankUpdate& update) {
-        all.push_back({tensor_name(adapters_[index], update, 'A'), update.a, true, static_cast<int>(index) + 1});
-        all.push_back({tensor_name(adapters_[index], update, 'B'), update.b, true, static_cast<int>(index) + 1});
+    const Path owner = Path::of_adapter(static_cast<int>(index));
+    for_each_update(adapters_[index], [&](const std::string& module, bool table, const at::Tensor& a, const at::Tensor& b) {
+        for (const auto& [part, tensor] : {std::pair('A', a), std::pair('B', b)})
+            all.push_back(
+                {fmt::format("adapters.{}.{}{}", adapters_[index].name, module, adapter_ending(part, table)), tensor, true, owner});
     });
     return all;
 }
@@ -180,8 +257,8 @@ std::vector<LowRankPart> Encoder::low_rank_parts(std::size_t index, BlockLinear 
     std::vector<LowRankPart> parts;
     if (adapters_.empty()) return parts;
     for (const Segment& segment : layout.segments()) {
-        if (segment.expert <= 0) continue;
-        const Adapter& adapter = adapters_[static_cast<std::size_t>(segment.expert) - 1];
+        if (segment.path.adapter == Path::none) continue;
+        const Adapter& adapter = adapters_[static_cast<std::size_t>(segment.path.adapter)];
         for (const LowRankUpdate& update : adapter.blocks[index][static_cast<std::size_t>(which)])
             parts.push_back({segment.begin, segment.end, &update, adapter.config.scale()});
     }
@@ -196,16 +273,35 @@ at::Tensor Encoder::adapted(std::size_t index, BlockLinear which, const at::Tens
     double p = 0;
     if (context.training)
         for (const Segment& segment : batch.layout->segments())
-            if (segment.expert > 0) p = std::max(p, adapters_[static_cast<std::size_t>(segment.expert) - 1].config.dropout);
+            if (segment.path.adapter != Path::none)
+                p = std::max(p, adapters_[static_cast<std::size_t>(segment.path.adapter)].config.dropout);
     const auto site = static_cast<std::uint32_t>(4 * (blocks_.size() + 1 + index) + static_cast<std::size_t>(which));
     return add_low_rank(y, p > 0 ? packed_dropout(x, batch.layout, {p, context.seed, context.step, site}) : x, parts);
+}
+
+/// rows [T, D] of a table, with + scale * (B A)^T in the rows of the sequences whose adapter changes that table.
+at::Tensor Encoder::with_table_updates(const at::Tensor& rows, const PackedBatch& batch, EmbeddingTable table) const {
+    at::Tensor sum = rows;
+    for (const Segment& segment : batch.layout->segments()) {
+        if (segment.path.adapter == Path::none) continue;
+        const Adapter& adapter = adapters_[static_cast<std::size_t>(segment.path.adapter)];
+        for (const TableUpdate& update : adapter.tables) {
+            if (update.place.which != table) continue;
+            const at::Tensor ids = batch.ids.narrow(0, segment.begin, segment.rows());
+            const at::Tensor part = table == EmbeddingTable::word ? at::embedding(update.a.t(), ids) : update.a.select(1, 0).unsqueeze(0);
+            const at::Tensor change = at::zeros_like(rows);
+            change.narrow(0, segment.begin, segment.rows()).add_(at::matmul(part, update.b.t()), adapter.config.scale());
+            sum = sum + change;
+        }
+    }
+    return sum;
 }
 
 /// The MLP with updates inside: the fused form has no place for them.
 at::Tensor Encoder::adapted_mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
     const Expert& dense = blocks_[index].experts.front();
     const at::Tensor u = adapted(index, BlockLinear::up, linear_layer(x, dense.up, dense.up_bias), x, batch, context);
-    const at::Tensor g = activate(u, {config_.activation, config_.gated});
+    const at::Tensor g = activate(u, {config_.activation, config_.gated, config_.gate_second});
     return adapted(index, BlockLinear::down, linear_layer(g, dense.down, {}), g, batch, context);
 }
 

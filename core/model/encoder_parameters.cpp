@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "common/error.h"
 #include "model/encoder.h"
@@ -14,9 +16,11 @@ struct Encoder::Slot {
     std::vector<std::string> names;  ///< its rows' names in order, without `place`
     at::Tensor* tensor;
     bool decay;
-    int expert = -1;          ///< its task expert's index; -1: shared
-    std::int64_t turned = 0;  ///< > 0: the checkpoint has each of so many row blocks transposed
-    bool exact = false;       ///< stays in full precision where products do not
+    int expert = -1;                       ///< its task expert's index; -1: shared
+    std::int64_t turned = 0;               ///< > 0: the checkpoint has each of so many row blocks transposed
+    bool exact = false;                    ///< stays in full precision where products do not
+    std::vector<std::int64_t> parts = {};  ///< rows of each name; empty: as many each
+    bool trained = true;                   ///< false: of the dense block beside task experts
 
     std::string full(const std::string& name) const {
         return expert < 0 ? place + name : fmt::format("{}experts.{}.{}", place, expert, name);
@@ -30,6 +34,8 @@ struct Encoder::Slot {
     at::Tensor rows(std::size_t i) const {
         const at::Tensor all = tensor->detach();
         if (names.size() == 1) return all;
+        if (!parts.empty())
+            return all.narrow(0, std::accumulate(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i), 0), parts[i]);
         const std::int64_t count = all.size(0) / static_cast<std::int64_t>(names.size());
         return all.narrow(0, static_cast<std::int64_t>(i) * count, count);
     }
@@ -57,6 +63,24 @@ std::string first_bert_name(std::string name) {
     return name;
 }
 
+/// A weight that torch keeps beside what changes it (jina-embeddings-v3: stacked adapters).
+std::string original_name(const std::string& name) {
+    constexpr std::string_view ending = ".weight";
+    if (!name.ends_with(ending)) return name;
+    return name.substr(0, name.size() - ending.size()) + ".parametrizations.weight.original";
+}
+
+/// The family's names that a checkpoint uses, and what stands in front of them.
+std::pair<const EncoderNames&, std::string> names_in(const Weights& weights, const EncoderConfig& config) {
+    for (const EncoderNames* names : {&config.names, config.released ? &*config.released : nullptr}) {
+        if (!names) continue;
+        const std::string always = fmt::format(fmt::runtime(names->block), 0) + names->attention_output + ".weight";
+        for (const std::string& prefix : names->prefixes)
+            if (weights.find(prefix + always) || weights.find(original_name(prefix + always))) return {*names, prefix};
+    }
+    return {config.names, ""};
+}
+
 at::Tensor copy(const at::Tensor& t) { return t.defined() ? t.detach().clone() : at::Tensor(); }
 NormParameter copy(const NormParameter& n) { return {copy(n.gamma), copy(n.beta)}; }
 
@@ -75,6 +99,7 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
     const EncoderConfig& c = config_;
     const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, inner = c.intermediate_dim,
                        upper = c.gated ? 2 * inner : inner;
+    const bool norms_behind = !c.pre_norm || !c.names.mlp_behind.empty();
     const auto make = [&](bool wanted, std::vector<std::int64_t> shape) { return wanted ? at::zeros(shape, dtype_) : at::Tensor(); };
     const auto norm = [&](bool wanted) { return NormParameter{make(wanted, {d}), make(wanted && c.norm_bias, {d})}; };
     word_ = make(true, {c.vocab_size, d});
@@ -86,10 +111,13 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
     for (std::int64_t i = 0; i < c.num_layers; ++i) {
         Block block;
         block.first_norm = norm(c.pre_norm && c.has_attention_norm(i));
-        block.qkv = {make(true, {3 * attention, d}), make(c.qkv_bias, {3 * attention})};
+        block.qkv = {make(true, {c.qkv_dim(), d}), make(c.qkv_bias, {c.qkv_dim()})};
+        block.query_norm.gamma = make(!c.names.query_norm.empty(), {c.head_dim});
+        block.key_norm.gamma = make(!c.names.key_norm.empty(), {c.head_dim});
+        block.attention_behind = norm(!c.names.attention_behind.empty());
         block.attention_output = {make(true, {d, attention}), make(c.attention_output_bias, {d})};
         block.experts.push_back({norm(true), make(true, {upper, d}), make(c.up_bias, {upper}), make(true, {d, inner}),
-                                 make(c.down_bias, {d}), norm(!c.pre_norm)});
+                                 make(c.down_bias, {d}), norm(norms_behind)});
         blocks_.push_back(std::move(block));
     }
     for (std::int64_t i = 0; i < c.num_layers; ++i)
@@ -122,33 +150,46 @@ void Encoder::route_tokens(Block& block, TokenRouting routing) {
     block.routing = std::move(routing);
 }
 
-void Encoder::visit_block(std::size_t index, const std::function<void(const Slot&)>& visitor) {
-    const EncoderNames& n = config_.names;
+void Encoder::visit_block(const EncoderNames& n, std::size_t index, const std::function<void(const Slot&)>& visitor) {
     const std::string place = fmt::format(fmt::runtime(n.block), index);
     Block& block = blocks_[index];
+    bool trained = true;
     const auto one = [&](std::vector<std::string> names, at::Tensor& tensor, bool decay, int expert = -1, std::int64_t turned = 0) {
-        if (tensor.defined()) visitor({place, std::move(names), &tensor, decay, expert, turned});
+        if (tensor.defined()) visitor({place, std::move(names), &tensor, decay, expert, turned, false, {}, trained});
     };
     const auto norm = [&](const std::string& name, NormParameter& p, int expert = -1) {
         one({name + ".weight"}, p.gamma, false, expert);
         one({name + ".bias"}, p.beta, false, expert);
     };
-    norm(n.attention_norm, block.first_norm);
-    one(with_ending(n.qkv, ".weight"), block.qkv.weight, true);
-    one(with_ending(n.qkv, ".bias"), block.qkv.bias, false);
-    one({n.attention_output + ".weight"}, block.attention_output.weight, true);
-    one({n.attention_output + ".bias"}, block.attention_output.bias, false);
-    for (std::size_t e = 0; e < block.experts.size(); ++e) {
-        Expert& x = block.experts[e];
-        const int own = block.is_mixture() ? static_cast<int>(e) : -1;
-        const bool norms = !(block.shared_norms && e > 0);  // else they are those of expert 0
-        const int norm_owner = block.shared_norms ? -1 : own;
+    const auto feed_forward_half = [&](Expert& x, int own, bool norms, int norm_owner) {
         if (norms) norm(config_.pre_norm ? n.mlp_norm : n.attention_norm, x.before, norm_owner);
         one(with_ending(n.up, ".weight"), x.up, true, own);
         one(with_ending(n.up, ".bias"), x.up_bias, false, own);
         one({n.down + ".weight"}, x.down, true, own);
         one({n.down + ".bias"}, x.down_bias, false, own);
-        if (norms) norm(n.mlp_norm, x.behind, norm_owner);
+        if (norms) norm(config_.pre_norm ? n.mlp_behind : n.mlp_norm, x.behind, norm_owner);
+    };
+    const auto joined = [&](const char* ending, at::Tensor& tensor, bool decay) {
+        const auto parts = n.qkv.size() == 3 ? config_.qkv_dims() : std::vector<std::int64_t>{};
+        if (tensor.defined()) visitor({place, with_ending(n.qkv, ending), &tensor, decay, -1, 0, false, parts});
+    };
+    norm(n.attention_norm, block.first_norm);
+    joined(".weight", block.qkv.weight, true);
+    joined(".bias", block.qkv.bias, false);
+    norm(n.query_norm, block.query_norm);
+    norm(n.key_norm, block.key_norm);
+    one({n.attention_output + ".weight"}, block.attention_output.weight, true);
+    one({n.attention_output + ".bias"}, block.attention_output.bias, false);
+    norm(n.attention_behind, block.attention_behind);
+    for (std::size_t e = 0; e < block.experts.size(); ++e) {
+        const int own = block.is_mixture() ? static_cast<int>(e) : -1;
+        // Shared norms are those of expert 0.
+        feed_forward_half(block.experts[e], own, !(block.shared_norms && e > 0), block.shared_norms ? -1 : own);
+    }
+    if (block.dense) {
+        trained = false;
+        feed_forward_half(*block.dense, -1, !block.shared_norms, -1);
+        trained = true;
     }
     if (!block.routing) return;
     TokenRouting& r = *block.routing;
@@ -159,8 +200,7 @@ void Encoder::visit_block(std::size_t index, const std::function<void(const Slot
     one({"mlp.experts.bias"}, r.bias, false);
 }
 
-void Encoder::visit(const std::function<void(const Slot&)>& visitor) {
-    const EncoderNames& n = config_.names;
+void Encoder::visit(const EncoderNames& n, const std::function<void(const Slot&)>& visitor) {
     const auto one = [&](const std::string& name, at::Tensor& tensor, bool decay, bool exact = false) {
         if (tensor.defined()) visitor({"", {name}, &tensor, decay, -1, 0, exact});
     };
@@ -173,7 +213,7 @@ void Encoder::visit(const std::function<void(const Slot&)>& visitor) {
     one(n.token_type + ".weight", token_type_, true, true);
     one(n.relative_bias + ".weight", relative_bias_, true, true);
     norm(n.embedding_norm, embedding_norm_);
-    for (std::size_t i = 0; i < blocks_.size(); ++i) visit_block(i, visitor);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) visit_block(n, i, visitor);
     norm(n.final_norm, final_norm_);
     for (DenseHead& head : heads_) {
         one(head.module.name + ".linear.weight", head.linear.weight, true);
@@ -184,7 +224,7 @@ void Encoder::visit(const std::function<void(const Slot&)>& visitor) {
 std::vector<Parameter> Encoder::parameters() const {
     std::vector<Parameter> all;
     const_cast<Encoder*>(this)->visit([&](const Slot& slot) {
-        all.push_back({slot.parameter_name(), *slot.tensor, slot.decay, slot.expert});
+        if (slot.trained) all.push_back({slot.parameter_name(), *slot.tensor, slot.decay, Path::of_expert(slot.expert)});
     });
     return all;
 }
@@ -193,15 +233,6 @@ std::vector<NamedTensor> Encoder::named_tensors() const {
     std::vector<NamedTensor> all;
     const_cast<Encoder*>(this)->visit([&](const Slot& slot) {
         for (std::size_t i = 0; i < slot.names.size(); ++i) all.push_back({slot.full(slot.names[i]), slot.stored(i)});
-    });
-    return all;
-}
-
-std::vector<NamedTensor> Encoder::dense_tensors(int expert) const {
-    std::vector<NamedTensor> all;
-    const_cast<Encoder*>(this)->visit([&](const Slot& slot) {
-        if (slot.expert >= 0 && slot.expert != expert) return;
-        for (std::size_t i = 0; i < slot.names.size(); ++i) all.push_back({slot.place + slot.names[i], slot.stored(i)});
     });
     return all;
 }
@@ -221,37 +252,24 @@ void Encoder::read_slot(const Weights& weights, const Slot& slot, const std::vec
     }
 }
 
-std::string Encoder::prefix_in(const Weights& weights) const {
-    for (const std::string& prefix : config_.names.prefixes)
-        if (weights.find(prefix + config_.names.word + ".weight")) return prefix;
-    return "";
-}
-
-void Encoder::load_weights(const Weights& weights, const std::string& own_prefix) {
-    const std::string prefix = own_prefix.empty() ? prefix_in(weights) : own_prefix;
-    visit([&](const Slot& slot) {
-        std::vector<std::string> names;
+void Encoder::load_weights(const Weights& weights, const std::string& own_prefix, int expert) {
+    const auto [names, found_prefix] = names_in(weights, config_);
+    const std::string prefix = own_prefix.empty() ? found_prefix : own_prefix;
+    visit(names, [&, &names = names](const Slot& slot) {
+        std::vector<std::string> found;
         for (const std::string& part : slot.names) {
             const bool head = std::any_of(heads_.begin(), heads_.end(),
                                           [&](const DenseHead& h) { return slot.place.empty() && part.starts_with(h.module.name + "."); });
             std::string name = (head ? own_prefix : prefix) + slot.full(part);
-            const std::string alias = prefix + config_.names.word_alias + ".weight", old = first_bert_name(name);
-            if (!weights.find(name) && weights.find(old)) name = old;
-            if (slot.tensor == &word_ && !weights.find(name) && weights.find(alias)) name = alias;
-            names.push_back(std::move(name));
+            const std::string of_expert = fmt::format("{}{}experts.{}.{}", prefix, slot.place, expert, part);
+            if (expert != Path::none && !slot.place.empty() && weights.find(of_expert)) name = of_expert;
+            std::vector<std::string> others = {first_bert_name(name), original_name(name)};
+            if (slot.tensor == &word_) others.push_back(prefix + names.word_alias + ".weight");
+            for (const std::string& other : others)
+                if (!weights.find(name) && weights.find(other)) name = other;
+            found.push_back(std::move(name));
         }
-        read_slot(weights, slot, names);
-    });
-}
-
-void Encoder::load_dense(const Weights& weights, const std::string& prefix, int expert) {
-    visit([&](const Slot& slot) {
-        std::vector<std::string> names;
-        for (const std::string& part : slot.names) {
-            const std::string dense = prefix + slot.place + part, own = fmt::format("{}{}experts.{}.{}", prefix, slot.place, expert, part);
-            names.push_back(!weights.find(dense) && weights.find(own) ? own : dense);
-        }
-        read_slot(weights, slot, names);
+        read_slot(weights, slot, found);
     });
 }
 
@@ -261,16 +279,20 @@ void Encoder::require_grad(bool on) {
 
 void Encoder::replace(const std::function<at::Tensor(const at::Tensor&, bool exact)>& each) {
     visit([&](const Slot& slot) { *slot.tensor = each(*slot.tensor, slot.exact); });
-    for (Block& block : blocks_)
-        for (std::size_t e = 1; block.shared_norms && e < block.experts.size(); ++e) {
-            block.experts[e].before = block.experts[0].before;
-            block.experts[e].behind = block.experts[0].behind;
-        }
+    for (Block& block : blocks_) {
+        if (!block.shared_norms) continue;
+        const auto take_norms = [&](Expert& x) {
+            x.before = block.experts[0].before;
+            x.behind = block.experts[0].behind;
+        };
+        std::for_each(block.experts.begin(), block.experts.end(), take_norms);
+        if (block.dense) take_norms(*block.dense);
+    }
     for (Adapter& adapter : adapters_)
-        for (auto& block : adapter.blocks)
-            for (auto& updates : block)
-                for (LowRankUpdate& update : updates)
-                    for (at::Tensor* t : {&update.a, &update.b}) *t = each(*t, false);
+        for_each_update(adapter, [&](const std::string&, bool, at::Tensor& a, at::Tensor& b) {
+            a = each(a, false);
+            b = each(b, false);
+        });
 }
 
 std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
@@ -301,7 +323,7 @@ std::int64_t Encoder::total_parameters() const {
 std::int64_t Encoder::active_parameters() const {
     std::int64_t total = 0;
     for (const Parameter& p : parameters())
-        if (p.expert <= 0) total += p.tensor.numel();
+        if (p.owner.expert <= 0) total += p.tensor.numel();
     if (!adapters_.empty()) total += adapters_.front().num_parameters();
     for (const Block& block : blocks_)
         if (const auto& r = block.routing)
@@ -312,12 +334,12 @@ std::int64_t Encoder::active_parameters() const {
 
 std::int64_t Encoder::multiply_adds_per_token(std::int64_t length) const {
     const EncoderConfig& c = config_;
-    const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, mlp = (c.gated ? 3 : 2) * d * c.intermediate_dim;
+    const std::int64_t d = c.hidden_dim, query = c.num_heads * c.head_dim, mlp = (c.gated ? 3 : 2) * d * c.intermediate_dim;
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < c.num_layers; ++i) {
         const auto& routing = blocks_[static_cast<std::size_t>(i)].routing;
-        const std::int64_t seen = c.window(i) > 0 ? std::min(length, 2 * c.window(i) + 1) : length;
-        total += 4 * d * attention + 2 * seen * attention + (routing ? routing->top_k * mlp + routing->num_experts * d : mlp);
+        total += d * (c.qkv_dim() + query) + 2 * c.reach_of(i).seen(length) * query +
+                 (routing ? routing->top_k * mlp + routing->num_experts * d : mlp);
     }
     return total;
 }

@@ -36,10 +36,10 @@ struct FeedForwardShape {
         const at::Tensor& all = weights[which];
         if (all.numel() == 0) return all;
         const std::int64_t rows = all.size(0) / stacked_experts;
-        return all.narrow(0, segments[segment].expert * rows, rows);
+        return all.narrow(0, segments[segment].path.expert * rows, rows);
     }
     kernels::ActivationShape kernel(std::int64_t rows, std::int64_t width) const {
-        return {static_cast<kernels::Activation>(form.activation), form.gated, static_cast<std::size_t>(rows),
+        return {static_cast<kernels::Activation>(form.activation), form.gated, form.gate_second, static_cast<std::size_t>(rows),
                 static_cast<std::size_t>(form.gated ? width / 2 : width)};
     }
 };
@@ -190,7 +190,8 @@ at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::ve
 
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
     const std::int64_t inner = form.gated ? u.size(1) / 2 : u.size(1);
-    const at::Tensor a = u.narrow(1, 0, inner);
+    const std::int64_t gate = form.gated && form.gate_second ? inner : 0;
+    const at::Tensor a = u.narrow(1, gate, inner);
     at::Tensor value;
     switch (form.activation) {
         case Activation::gelu:
@@ -206,7 +207,7 @@ at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
             value = at::silu(a);
             break;
     }
-    return form.gated ? value * u.narrow(1, inner, inner) : value;
+    return form.gated ? value * u.narrow(1, inner - gate, inner) : value;
 }
 
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,

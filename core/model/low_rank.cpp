@@ -78,9 +78,7 @@ at::Tensor plain_low_rank(const at::Tensor& y, const at::Tensor& x, const PartSh
 
 std::int64_t Adapter::num_parameters() const {
     std::int64_t total = 0;
-    for (const auto& block : blocks)
-        for (const auto& updates : block)
-            for (const LowRankUpdate& update : updates) total += update.a.numel() + update.b.numel();
+    for_each_update(*this, [&](const std::string&, bool, const at::Tensor& a, const at::Tensor& b) { total += a.numel() + b.numel(); });
     return total;
 }
 

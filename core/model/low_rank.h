@@ -27,13 +27,41 @@ struct LowRankUpdate {
     at::Tensor a, b;  ///< [r, in], [out, r]
 };
 
-/// A low-rank adapter of an encoder (LoRA): one update for each linear layer that it targets.
+/// The tables of embeddings that an adapter may change.
+enum class EmbeddingTable { word, token_type };
+
+/// One of them as its checkpoint names it.
+struct TablePlace {
+    std::string module;  ///< "embeddings.word_embeddings"
+    EmbeddingTable which = EmbeddingTable::word;
+    std::int64_t rows = 0, columns = 0;
+};
+
+/// The low-rank update of a table of embeddings: row i gains scale * B A[:, i].
+struct TableUpdate {
+    TablePlace place;
+    at::Tensor a, b;  ///< [r, rows], [D, r]
+};
+
+/// A low-rank adapter of an encoder (LoRA): one update for each linear layer and each table that it targets.
 struct Adapter {
     std::string name;
     AdapterConfig config;
     std::vector<std::array<std::vector<LowRankUpdate>, num_block_linears>> blocks;
+    std::vector<TableUpdate> tables;
     std::int64_t num_parameters() const;
+    /// The updates of the linear layers that a block joins.
+    std::vector<LowRankUpdate>& at(const LinearPlace& place) { return blocks[place.block][static_cast<std::size_t>(place.which)]; }
 };
+
+/// visit(module, is_table, A, B) for every update of an adapter, in a fixed order.
+template <typename AnyAdapter, typename Visit>
+void for_each_update(AnyAdapter& adapter, Visit visit) {
+    for (auto& update : adapter.tables) visit(update.place.module, true, update.a, update.b);
+    for (auto& block : adapter.blocks)
+        for (auto& updates : block)
+            for (auto& update : updates) visit(update.place.module, false, update.a, update.b);
+}
 
 /// One product of `add_low_rank`: packed rows [begin, end) go through `update`.
 struct LowRankPart {

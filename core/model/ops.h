@@ -23,25 +23,25 @@ void force_ops(std::optional<OpsForm> form);
 /// True where the own kernels serve this tensor.
 inline bool fast_path(const at::Tensor& x) { return ops_form(x) == OpsForm::kernels; }
 
-/// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) (Su et al., 2021). [L, rotary_dim / 2]
-/// each, float32.
+/// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) / stretch (Su et al., 2021). [L,
+/// rotary_dim / 2] each, float32.
 struct RotaryTable {
     at::Tensor cosine, sine;
 };
-RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, double base);
+RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, const Rotary& rotary);
 
 /// What attention does beside its products.
 struct AttentionForm {
-    std::int64_t heads = 1;
-    double scale = 1;         ///< of the logits
-    std::int64_t window = 0;  ///< a token sees those at most so far away; 0: all
+    std::int64_t heads = 1, key_heads = 1;  ///< query head h reads key head h / (heads / key_heads) (Ainslie et al., 2023)
+    double scale = 1;                       ///< of the logits
+    Reach reach;                            ///< what a token sees
     std::shared_ptr<const RotaryTable>
         rotary;  ///< turns queries and keys, first half of the rotated elements against the second; may be null
     at::Tensor
         position_bias;  ///< [heads, 2 L - 1] added to the logits by distance (key - query) + L - 1, L the longest text; may be undefined
 };
-/// softmax(scale q k^T + bias) v within each sequence. qkv: [T, 3 A], q | k | v, heads contiguous inside. Returns [T, A]. qkv is consumed:
-/// its storage may be overwritten.
+/// softmax(scale q k^T + bias) v within each sequence. qkv: [T, (heads + 2 key_heads) w], q | k | v, heads contiguous inside. Returns
+/// [T, heads w]. qkv is consumed: its storage may be overwritten.
 at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout);
 
 /// The parameters of a residual norm for one segment: `bias` of the linear layer before it; bias and beta may be undefined.
@@ -62,6 +62,11 @@ struct ResidualNorm {
 ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert,
                       const NormForm& form, const LayoutPointer& layout, const DropoutSite& dropout);
 
+/// Each head's query and key normed by itself, before rotary positions: qkv [T, (heads + 2 key_heads) w] -> the same shape, v as it was.
+/// query_gamma, key_gamma: [w].
+at::Tensor norm_heads(const at::Tensor& qkv, const at::Tensor& query_gamma, const at::Tensor& key_gamma, std::int64_t heads,
+                      std::int64_t key_heads, const NormForm& form);
+
 /// The weights of a feed-forward: up [U, D], up_bias [U] (may be undefined), down [D, I]. The bias of `down` belongs to the norm that
 /// follows.
 struct FeedForwardWeights {
@@ -69,7 +74,8 @@ struct FeedForwardWeights {
 };
 struct FeedForwardForm {
     Activation activation = Activation::gelu;
-    bool gated = false;  ///< U = 2 I: activation(first half) * second half (Shazeer, 2020)
+    bool gated = false;        ///< U = 2 I: activation(first half) * second half (Shazeer, 2020)
+    bool gate_second = false;  ///< first half * activation(second half)
 };
 /// f(x up^T + up_bias) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] -> [T, D].
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
@@ -93,7 +99,7 @@ at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing,
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout);
 
 /// [T, D] -> [S, D]: the mean of a sequence's rows, its first or its last row. The first skip[s] rows stay out of the mean (include_prompt:
-/// false); `skip` may be empty.
+/// false); `skip` may be empty. A sequence of no rows is the zero vector.
 at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip);
 
 /// Rows divided by their length (at least 1e-12): [S, D].

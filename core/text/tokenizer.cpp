@@ -1,9 +1,13 @@
 #include "text/tokenizer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/strings.h"
+#include "text/added_vocabulary.h"
 #include "text/own_files.h"
 #include "text/pipeline_json.h"
 #include "text/token_roles.h"
@@ -36,8 +40,31 @@ std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles r
     return std::make_unique<PipelineTokenizer>(std::move(settings));
 }
 
+std::int32_t id_of(const PipelineSettings& settings, const std::string& token, std::string_view name) {
+    const AddedVocabulary all(settings.vocabulary, settings.added_tokens, [](std::string_view text) { return std::string(text); });
+    const int id = all.piece_to_id(token);
+    if (id < 0) throw data_error("{}: the special token {} is not in the vocabulary", name, faceter::quoted(token));
+    return id;
+}
+
+/// The classes of Llama and Gemma put the ends around a text that tokenizer_config.json asks for, though the template of tokenizer.json
+/// has none: e5-mistral's </s> is in no other file.
+void add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_view name) {
+    const auto is = [&](std::string_view part) { return roles.tokenizer_class.find(part) != std::string::npos; };
+    if (!is("Llama") && !is("Gemma")) return;
+    const auto add = [&](bool wanted, const std::string& token, std::vector<std::int32_t>& ids) {
+        if (wanted && ids.empty() && !token.empty()) ids = {id_of(settings, token, name)};
+    };
+    add(roles.add_bos_token.value_or(false), roles.bos_token, settings.special.before);
+    add(roles.add_eos_token.value_or(false), roles.eos_token, settings.special.after);
+    settings.description += fmt::format("\n{} | {}", fmt::join(settings.special.before, " "), fmt::join(settings.special.after, " "));
+}
+
 std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
-    return make_pipeline(parse_pipeline_json(text, path.string()), read_token_roles(path.parent_path()), lowercase_first);
+    PipelineSettings settings = parse_pipeline_json(text, path.string());
+    const TokenRoles roles = read_token_roles(path.parent_path());
+    add_ends(settings, roles, path.string());
+    return make_pipeline(std::move(settings), roles, lowercase_first);
 }
 
 std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& path, bool lowercase_first) {

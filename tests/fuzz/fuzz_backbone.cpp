@@ -12,7 +12,10 @@ void check(const EncoderConfig& c) {
     FUZZ_CHECK(parameters_at_least(c) <= 0x1p36);
     FUZZ_CHECK(c.rotary_dim >= 0 && c.rotary_dim <= c.head_dim && c.rotary_dim % 2 == 0);
     FUZZ_CHECK(c.max_positions == 0 || (c.length_limit > 0 && c.length_limit + c.first_position <= c.max_positions));
-    FUZZ_CHECK(c.num_token_types >= 0 && c.relative_buckets >= 0 && c.local_window >= 0 && c.global_every >= 1);
+    FUZZ_CHECK(c.num_token_types >= 0 && c.relative_buckets >= 0);
+    FUZZ_CHECK(c.num_key_heads >= 1 && c.num_heads % c.num_key_heads == 0);
+    FUZZ_CHECK(c.local.empty() || c.local.size() == static_cast<std::size_t>(c.num_layers));
+    for (const Reach& reach : {c.reach, c.local_reach}) FUZZ_CHECK(reach.before >= 0 && reach.after >= 0);
     FUZZ_CHECK(c.attention_scale > 0 && c.norm_epsilon > 0);
     FUZZ_CHECK(c.hidden_dropout >= 0 && c.hidden_dropout < 1 && c.attention_dropout >= 0 && c.attention_dropout < 1);
     FUZZ_CHECK(c.routed.every == 0 || (c.routed.top_k >= 1 && c.routed.top_k <= c.routed.num_experts));

@@ -69,7 +69,7 @@ class TestRotaryConversion : public QObject {
         const auto rotary = with_rotary_positions(bert, config, {});
         QCOMPARE(rotary->total_parameters(), bert.total_parameters() - 32 * 24);
         QCOMPARE(rotary->config().length_limit, std::int64_t{2048});
-        QCOMPARE(rotary->config().rotary_base, 10000.0);
+        QCOMPARE(rotary->config().rotary.base, 10000.0);
         Tensors before, after;
         for (const NamedTensor& t : bert.named_tensors()) before[t.name] = t.tensor;
         for (const NamedTensor& t : rotary->named_tensors()) after[t.name] = t.tensor;
@@ -96,7 +96,7 @@ class TestRotaryConversion : public QObject {
         std::vector<std::int32_t> ids;
         for (std::int32_t i = 0; i < 41; ++i) ids.push_back((17 * i + 3) % 100);  // longer than the old table
         const c10::AutoGradMode no_grad(false);
-        const at::Tensor got = rotary->forward(make_packed_batch({{ids.data(), 41, 0, 0, 0}}), {});
+        const at::Tensor got = rotary->forward(make_packed_batch({{ids.data(), 41, 0, {}, 0}}), {});
         const at::Tensor wanted = slow_forward(tensors, config, {ids.begin(), ids.end()});
         const double difference = max_difference(got, wanted);
         QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());

@@ -7,7 +7,9 @@
 
 namespace faceter::testing {
 
-inline const std::vector<const char*> backbone_families = {"bert", "mpnet", "nomic_bert", "t5", "t5 gated", "modernbert"};
+inline const std::vector<const char*> backbone_families = {"bert",     "mpnet",       "nomic_bert", "t5",
+                                                           "t5 gated", "modernbert",  "qwen3",      "eurobert",
+                                                           "mistral",  "gemma3_text", "gte",        "jina_embeddings_v3"};
 
 /// A small configuration of each family, as its config.json would give it.
 inline EncoderConfig small_config(const std::string& family) {
@@ -38,6 +40,19 @@ inline EncoderConfig small_config(const std::string& family) {
                 {"relative_attention_num_buckets", 8},
                 {"relative_attention_max_distance", 12},
                 {"feed_forward_proj", family == "t5" ? "relu" : "gated-gelu"}};
+    else if (family == "qwen3" || family == "eurobert" || family == "mistral")
+        json = {{"model_type", family},       {"num_hidden_layers", 4},   {"hidden_size", 24},
+                {"num_attention_heads", 6},   {"num_key_value_heads", 2}, {"head_dim", 10},
+                {"intermediate_size", 40},    {"vocab_size", 100},        {"attention_bias", family == "qwen3"},
+                {"use_sliding_window", true}, {"sliding_window", 5},      {"max_window_layers", 2}};
+    else if (family == "gemma3_text")
+        json = {{"model_type", family},     {"num_hidden_layers", 4},      {"hidden_size", 24},
+                {"num_attention_heads", 3}, {"num_key_value_heads", 1},    {"head_dim", 12},
+                {"intermediate_size", 40},  {"vocab_size", 100},           {"query_pre_attn_scalar", 20},
+                {"sliding_window", 8},      {"sliding_window_pattern", 3}, {"use_bidirectional_attention", true}};
+    else if (family == "gte" || family == "jina_embeddings_v3")
+        json = {{"model_type", family},    {"num_hidden_layers", 4}, {"hidden_size", 24},  {"num_attention_heads", 3},
+                {"intermediate_size", 40}, {"vocab_size", 100},      {"rope_theta", 20000}};
     else
         json = {{"model_type", "modernbert"}, {"num_hidden_layers", 4},          {"hidden_size", 24},
                 {"num_attention_heads", 3},   {"intermediate_size", 40},         {"vocab_size", 100},
@@ -57,17 +72,17 @@ inline void fill(Encoder& encoder) {
     }
 }
 
-/// Sequences of 3 to 21 tokens, the s-th through experts[s].
-inline PackedBatch some_batch(const std::vector<int>& experts, std::uint64_t first_key = 1) {
+/// Sequences of 3 to 21 tokens, the s-th on paths[s].
+inline PackedBatch batch_on(const std::vector<Path>& paths, std::uint64_t first_key = 1) {
     static std::vector<std::vector<std::int32_t>> texts;
     texts.clear();
     std::vector<SequenceInput> inputs;
-    for (std::size_t s = 0; s < experts.size(); ++s) {
+    for (std::size_t s = 0; s < paths.size(); ++s) {
         texts.emplace_back();
         for (std::size_t i = 0; i < 3 + (7 * s) % 19; ++i) texts.back().push_back(static_cast<std::int32_t>((31 * s + 17 * i + 3) % 100));
     }
-    for (std::size_t s = 0; s < experts.size(); ++s)
-        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, experts[s], 0});
+    for (std::size_t s = 0; s < paths.size(); ++s)
+        inputs.push_back({texts[s].data(), static_cast<std::int64_t>(texts[s].size()), first_key + s, paths[s], 0});
     return make_packed_batch(inputs);
 }
 
@@ -78,5 +93,11 @@ inline double float32_noise(const Encoder& encoder, const PackedBatch& batch) {
 /// Two float32 passes that must agree but sum in different orders may differ by this many times the noise of one: each has its own, and
 /// which entries it hits depends on the processor (seen: up to 3).
 constexpr double noise_factor = 8;
+/// The same, the s-th through task expert experts[s].
+inline PackedBatch some_batch(const std::vector<int>& experts, std::uint64_t first_key = 1) {
+    std::vector<Path> paths;
+    for (const int expert : experts) paths.push_back(Path::of_expert(expert));
+    return batch_on(paths, first_key);
+}
 
 }  // namespace faceter::testing

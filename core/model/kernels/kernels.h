@@ -23,17 +23,19 @@ struct AttentionHead {
     float scale;
     Dropout dropout;  ///< on the probabilities: row i, element j
     std::uint64_t sequence_key;
-    std::size_t window = 0;       ///< row i sees j where |i - j| <= window; 0: all
+    std::size_t before, after;    ///< row i sees j from i - before to i + after; neither is more than the length
     const float* bias = nullptr;  ///< bias[j - i] is added to the scaled logits (points at distance 0); may be null
     float* dbias = nullptr;       ///< backward adds its gradient here, addressed alike
+    bool add_to_keys = false;     ///< backward adds to dk and dv: another head of queries that reads these keys was there before
 };
 
 enum class Activation { gelu, gelu_tanh, relu, silu };
 
-/// u [rows, inner], or [rows, 2 inner] where gated: activation(first half) * second half. `bias` (as wide as u) may be null.
+/// u [rows, inner], or [rows, 2 inner] where gated: activation(first half) * second half, or first half * activation(second half). `bias`
+/// (as wide as u) may be null.
 struct ActivationShape {
     Activation kind;
-    bool gated;
+    bool gated, gate_second;
     std::size_t rows, inner;
 };
 

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "small_tokenizer.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+using Ids = std::vector<std::int32_t>;
+
+/// The tokenizers of the encoders that people fine-tune now, against the ids of Hugging Face's and of the sentencepiece library.
+class TestModernTokenizers : public QObject {
+    Q_OBJECT
+  private:
+    static void compare_all(const Tokenizer& tokenizer, const Json& texts, const Json& expected, std::size_t max_length) {
+        QCOMPARE(texts.size(), expected.size());
+        QVERIFY(!texts.empty());
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const auto text = texts[i].get<std::string>();
+            const auto ids = encode(tokenizer, text, max_length), wanted = expected[i].get<Ids>();
+            QVERIFY2(ids == wanted, fmt::format("text {}: {}: {} for {}", i, text, fmt::join(ids, " "), fmt::join(wanted, " ")).c_str());
+        }
+    }
+
+  private Q_SLOTS:
+    void nasty_texts_have_the_ids_of_hugging_face_data() {
+        QTest::addColumn<QString>("kind");
+        for (const char* kind : {"qwen3", "llama3", "gemma", "llama2", "xlmr", "mdeberta", "roberta", "mpnet"}) QTest::newRow(kind) << kind;
+    }
+    void nasty_texts_have_the_ids_of_hugging_face() {
+        NEED_SHARED();
+        QFETCH(QString, kind);
+        const fs::path folder = shared_folder() / "fixtures/tokenizers_modern";
+        const Json expected = read_json(folder / "expected.json");
+        compare_all(*load_tokenizer(folder / kind.toStdString()), expected["texts"], expected["ids"][kind.toStdString()], 0);
+    }
+
+    void truncated_texts_of_the_model_fixtures_have_the_ids_of_hugging_face_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* model : {"qwen3_embedding", "qwen3_bidirectional", "embedding_gemma", "eurobert", "mistral", "gte",
+                                  "jina_embeddings_v3", "mmbert", "deberta_v2", "mpnet", "distilbert", "roberta"})
+            QTest::newRow(model) << model;
+    }
+    void truncated_texts_of_the_model_fixtures_have_the_ids_of_hugging_face() {
+        NEED_SHARED();
+        QFETCH(QString, model);
+        const fs::path folder = shared_folder() / "fixtures" / model.toStdString();
+        const Json expected = read_json(folder / "expected.json");
+        compare_all(*load_tokenizer(folder), expected["texts"], expected["token_ids"], expected["max_length"]);
+    }
+};
+
+FACETER_TEST(TestModernTokenizers)
+#include "test_modern_tokenizers.moc"
