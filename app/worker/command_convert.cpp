@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "experiment/start_model.h"
 #include "model/mlm_head.h"
 #include "model/rotary_conversion.h"
 #include "plugin/run_model.h"
@@ -35,7 +36,9 @@ int convert(const ConvertCommand& options) {
     const fs::path out = options.folder;
     if (fs::exists(out) && !fs::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
-    const auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(options.model)));
+    const ModelFolder folder = ModelFolder::open(resolve_model(options.model));
+    check_start_model(folder);
+    const auto model = EmbeddingModel::open(folder);
     const Encoder& encoder = *model->encoders.front();
     ModelFolder like = model->folder;
     like.config = rotary_config(encoder.config(), model->folder.config, options.rotary);

@@ -2,18 +2,74 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/strings.h"
 #include "model/accelerator.h"
+#include "model/task_adapters.h"
 
 namespace faceter::worker {
 namespace {
 
-/// Where a text under this instruction passes: the expert of the task that has it, else the first.
+/// Where a text under this instruction passes: as that of the task that has it, else the plain model, or as the router says.
 Route instruction_route(const EmbeddingModel& model, const std::string& instruction) {
     for (const auto& [key, route] : model.routes)
         if (route.instruction == instruction) return route;
-    return {instruction, 0, model.router ? routed_expert : 0};
+    return {instruction, 0, Path{}, model.router != nullptr};
+}
+
+bool has_prompt(const ModelFolder& folder, const std::string& name) { return folder.prompts.contains(name); }
+
+/// The task of a folder that was written with its tasks; nothing where `name` is one of its prompts, or empty.
+std::optional<ServedRoute> route_of_folder(const ModelFolder& folder, const std::string& name) {
+    if (name.empty() || !folder.description || folder.description->tasks.empty()) return std::nullopt;
+    std::vector<Task> tasks;
+    for (const ModelDescription::TaskShape& shape : folder.description->tasks) {
+        Task task;
+        task.name = shape.name;
+        tasks.push_back(std::move(task));
+    }
+    const bool known =
+        std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) { return name == task.name || name.starts_with(task.name + "."); });
+    if (!known && has_prompt(folder, name)) return std::nullopt;
+    return parse_route(name, tasks);
+}
+
+/// The prompt and the adapter that a released model has for a task; one of them may be missing.
+Route task_route(const EmbeddingModel& model, const std::string& task) {
+    Route route;
+    const auto adapter = find_task_adapter(model, task);
+    if (adapter) route.path = Path::of_adapter(static_cast<int>(*adapter));
+    if (!adapter || model.folder.prompts.contains(task)) route.instruction = model.folder.prompt(task);
+    return route;
+}
+
+void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened) {
+    std::optional<ServedRoute> only;
+    if (with_route && !options.task.empty()) only = parse_route(options.task, read_tasks(opened.run->settings().at("tasks")));
+    opened.model = open_run_model(*opened.run, only);
+    if (only)
+        opened.route = opened.model->route(only->task, only->role);
+    else
+        opened.route.routed = opened.model->router != nullptr;  // a text that is not said to be a document is a query
+}
+
+void open_folder(const ModelOptions& options, bool with_route, OpenedModel& opened) {
+    const ModelFolder folder = ModelFolder::open(resolve_model(options.model));
+    const bool routes = !router_method(folder.folder).empty();
+    const bool document = options.task == "document" && routes && !has_prompt(folder, "document");  // the side that no router chooses for
+    const auto only = with_route && !document ? route_of_folder(folder, options.task) : std::nullopt;
+    opened.model = open_folder_model(folder.folder, only);
+    if (only) {
+        opened.route = opened.model->route(only->task, only->role);
+        return;
+    }
+    opened.route.routed = opened.model->router && options.task.empty();
+    if (with_route && !options.task.empty() && !document)
+        opened.route = task_route(*opened.model, options.task);
+    else if (!folder.default_prompt.empty())
+        opened.route.instruction = folder.prompt(folder.default_prompt);
 }
 
 }  // namespace
@@ -41,23 +97,7 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     if (options.threads > 0) at::set_num_threads(options.threads);
     OpenedModel opened;
     opened.run = find_run(options.model, options.project);
-    if (opened.run) {
-        const auto tasks = read_tasks(opened.run->settings().at("tasks"));
-        std::optional<ServedRoute> only;
-        if (with_route && !options.task.empty()) only = parse_route(options.task, tasks);
-        opened.model = open_run_model(*opened.run, only);
-        if (only) opened.route = opened.model->route(only->task, only->role);
-    } else {
-        const ModelFolder folder = ModelFolder::open(resolve_model(options.model));
-        const bool document = options.task == "document" && !router_method(folder.folder).empty();  // the side that no router chooses for
-        if (with_route && !options.task.empty() && !document)
-            opened.route.instruction = folder.prompt(options.task);
-        else if (!folder.default_prompt.empty())
-            opened.route.instruction = folder.prompt(folder.default_prompt);
-        opened.model = open_folder_model(folder.folder);
-    }
-    if (opened.model->router && options.task.empty())
-        opened.route.expert = routed_expert;  // a text that is not said to be a document is a query
+    opened.run ? open_run(options, with_route, opened) : open_folder(options, with_route, opened);
     if (!options.instruction.empty()) opened.route = instruction_route(*opened.model, options.instruction);
     if (options.max_length > 0) {
         const auto positions = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);

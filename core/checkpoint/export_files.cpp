@@ -24,16 +24,15 @@ void write_json(const fs::path& path, const Json& json) { write_file_atomic(path
 /// In the spelling that every version of sentence-transformers from 2 on reads.
 Json modules(const ModelFolder& model) {
     Json list = Json::array();
-    const auto add = [&](const std::string& path, const char* kind) {
-        list.push_back({{"idx", list.size()},
-                        {"name", std::to_string(list.size())},
-                        {"path", path},
-                        {"type", std::string("sentence_transformers.models.") + kind}});
+    const auto add = [&](const std::string& path, const std::string& type) {
+        list.push_back({{"idx", list.size()}, {"name", std::to_string(list.size())}, {"path", path}, {"type", type}});
     };
-    add("", "Transformer");
-    add("1_Pooling", "Pooling");
-    for (const DenseModule& dense : model.dense) add(dense.name, "Dense");
-    if (model.normalize) add(std::to_string(list.size()) + "_Normalize", "Normalize");
+    const std::string theirs = "sentence_transformers.models.";
+    if (model.only_faceter) add("", own_module_type);  // the first: nothing is loaded before it is refused
+    add("", theirs + "Transformer");
+    add("1_Pooling", theirs + "Pooling");
+    for (const DenseModule& dense : model.dense) add(dense.name, theirs + "Dense");
+    if (model.normalize) add(std::to_string(list.size()) + "_Normalize", theirs + "Normalize");
     return list;
 }
 

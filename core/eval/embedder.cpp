@@ -15,27 +15,32 @@
 namespace faceter {
 namespace {
 
-/// `texts` without repetition of a text and its expert, and for each text which of them it equals.
+/// Different for different paths.
+std::uint64_t number_of(const Path& path) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(path.adapter)) << 32 | static_cast<std::uint32_t>(path.expert);
+}
+
+/// `texts` without repetition of a text and its path, and for each text which of them it equals.
 struct Distinct {
     std::vector<std::string_view> texts;
-    std::vector<int> experts;
+    std::vector<Path> paths;
     std::vector<std::size_t> of;
 };
 
-struct TextAndExpertHasher {
-    std::size_t operator()(const std::pair<std::string_view, int>& key) const {
-        return std::hash<std::string_view>()(key.first) + 0x9E3779B97F4A7C15u * static_cast<std::size_t>(key.second);
+struct TextAndPathHasher {
+    std::size_t operator()(const std::pair<std::string_view, Path>& key) const {
+        return std::hash<std::string_view>()(key.first) + 0x9E3779B97F4A7C15u * number_of(key.second);
     }
 };
 
-Distinct distinct_texts(std::span<const std::string_view> texts, std::span<const int> experts) {
+Distinct distinct_texts(std::span<const std::string_view> texts, std::span<const Path> paths) {
     Distinct distinct;
-    std::unordered_map<std::pair<std::string_view, int>, std::size_t, TextAndExpertHasher> seen;
+    std::unordered_map<std::pair<std::string_view, Path>, std::size_t, TextAndPathHasher> seen;
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const auto [at, fresh] = seen.emplace(std::pair(texts[i], experts[i]), distinct.texts.size());
+        const auto [at, fresh] = seen.emplace(std::pair(texts[i], paths[i]), distinct.texts.size());
         if (fresh) {
             distinct.texts.push_back(texts[i]);
-            distinct.experts.push_back(experts[i]);
+            distinct.paths.push_back(paths[i]);
         }
         distinct.of.push_back(at->second);
     }
@@ -48,22 +53,40 @@ at::Tensor index_of(const std::vector<std::size_t>& rows) {
     return index;
 }
 
-Route with_expert(Route route, int expert) {
-    route.expert = expert;
+/// The route without its router: on this path.
+Route on_path(Route route, const Path& path) {
+    route.path = path;
+    route.routed = false;
     return route;
 }
 
-std::vector<int> chosen_experts(const EmbeddingModel& model, const at::Tensor& base) {
-    if (!model.router) return std::vector<int>(static_cast<std::size_t>(base.size(0)), 0);  // not trained yet
+std::vector<Path> chosen_paths(const EmbeddingModel& model, const Route& route, const at::Tensor& base) {
+    if (!model.router) return std::vector<Path>(static_cast<std::size_t>(base.size(0)), route.path);  // not trained yet
     return model.router->choose(base);
 }
 
-/// Texts by the expert chosen for them; those of expert 0 keep their base embedding and stand nowhere.
-std::map<int, std::vector<std::size_t>> rows_by_expert(const std::vector<int>& experts) {
-    std::map<int, std::vector<std::size_t>> rows;
-    for (std::size_t i = 0; i < experts.size(); ++i)
-        if (experts[i] != 0) rows[experts[i]].push_back(i);
+/// Texts by the path chosen for them; those that stay where they are keep their base embedding and stand nowhere.
+std::map<Path, std::vector<std::size_t>> rows_by_path(const std::vector<Path>& paths, const Route& route) {
+    std::map<Path, std::vector<std::size_t>> rows;
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        if (paths[i] != route.path) rows[paths[i]].push_back(i);
     return rows;
+}
+
+/// Where the batch that begins at order[start] ends; `order` has the longest text first. Dynamic NTK turns positions by the longest text of
+/// a batch once that is beyond the trained positions: such texts stand with their like alone, so that none depends on its company.
+std::size_t batch_end(const TokenBatch& encoded, std::span<const std::size_t> order, std::size_t start, std::int64_t tokens_per_batch,
+                      const EncoderConfig& config) {
+    const std::size_t longest = encoded[order[start]].size();
+    const bool alike = config.rotary_scaling > 0 && static_cast<std::int64_t>(longest) > config.trained_positions;
+    auto tokens = static_cast<std::int64_t>(longest);
+    std::size_t end = start + 1;
+    for (; end < order.size(); ++end) {
+        const std::size_t length = encoded[order[end]].size();
+        tokens += static_cast<std::int64_t>(length);
+        if (tokens > tokens_per_batch || (alike && length != longest)) break;
+    }
+    return end;
 }
 
 constexpr std::size_t texts_per_write = 8192;
@@ -78,25 +101,27 @@ bool all_finite(std::span<const float> row) {
 
 at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route,
                        const EmbedOptions& options) {
-    if (!route.is_routed()) return embed_texts(model, texts, std::vector<int>(texts.size(), route.expert), route, options);
-    at::Tensor rows = embed_texts(model, texts, with_expert(route, 0), options);
+    if (!route.routed) return embed_texts(model, texts, std::vector<Path>(texts.size(), route.path), route, options);
+    at::Tensor rows = embed_texts(model, texts, on_path(route, route.path), options);
     std::vector<std::string_view> again;
-    std::vector<int> experts;
+    std::vector<Path> paths;
     std::vector<std::size_t> places;
-    for (const auto& [expert, members] : rows_by_expert(chosen_experts(model, rows)))
+    for (const auto& [path, members] : rows_by_path(chosen_paths(model, route, rows), route))
         for (const std::size_t i : members) {
             again.push_back(texts[i]);
-            experts.push_back(expert);
+            paths.push_back(path);
             places.push_back(i);
         }
     if (again.empty()) return rows;
-    return rows.index_copy_(0, index_of(places), embed_texts(model, again, experts, route, options));
+    EmbedOptions second = options;
+    second.without_tokens = nullptr;  // they are counted
+    return rows.index_copy_(0, index_of(places), embed_texts(model, again, paths, route, second));
 }
 
-at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const int> experts,
+at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_view> texts, std::span<const Path> paths,
                        const Route& route, const EmbedOptions& options) {
     const at::NoGradGuard no_grad;
-    const Distinct distinct = distinct_texts(texts, experts);
+    const Distinct distinct = distinct_texts(texts, paths);
     const Encoder& encoder = *model.encoders[static_cast<std::size_t>(route.encoder)];
     const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
                                             options.threads > 0 ? options.threads : at::get_num_threads());
@@ -109,19 +134,21 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     // Longest first: what runs out of memory does so at once, and equal lengths stand together.
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return encoded[a].size() > encoded[b].size(); });
     const std::int64_t skip = model.prompt_rows(route.instruction), dim = model.dim();
-    const at::Tensor rows = at::empty({static_cast<std::int64_t>(count), dim}, at::kFloat);
-    for (std::size_t start = 0; start < count;) {
-        std::size_t end = start;
-        for (std::int64_t tokens = 0; end < count; ++end) {
-            tokens += static_cast<std::int64_t>(encoded[order[end]].size());
-            if (end > start && tokens > tokens_per_batch) break;
-        }
+    const at::Tensor rows = at::zeros({static_cast<std::int64_t>(count), dim}, at::kFloat);
+    std::size_t with_tokens = count;  // of `order`: those without stand behind them and stay zero
+    while (with_tokens > 0 && encoded[order[with_tokens - 1]].empty()) --with_tokens;
+    order.resize(with_tokens);
+    if (with_tokens < count && options.without_tokens)
+        options.without_tokens(static_cast<std::size_t>(
+            std::count_if(distinct.of.begin(), distinct.of.end(), [&](std::size_t text) { return encoded[text].empty(); })));
+    for (std::size_t start = 0; start < with_tokens;) {
+        const std::size_t end = batch_end(encoded, order, start, tokens_per_batch, encoder.config());
         std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(start), order.begin() + static_cast<std::ptrdiff_t>(end),
-                         [&](auto a, auto b) { return distinct.experts[a] < distinct.experts[b]; });
+                         [&](auto a, auto b) { return distinct.paths[a] < distinct.paths[b]; });
         std::vector<SequenceInput> inputs;
         for (std::size_t i = start; i < end; ++i) {
             const auto ids = encoded[order[i]];
-            inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, distinct.experts[order[i]], skip});
+            inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, distinct.paths[order[i]], skip});
         }
         RoutingTrace trace;
         ForwardContext context;
@@ -149,10 +176,11 @@ CachedEmbedder::CachedEmbedder(const EmbeddingModel& model, EmbedOptions options
       capacity_rows_(std::max<std::size_t>(1, max_bytes / (static_cast<std::size_t>(model.dim()) * 4 + 64))) {}
 
 Hash128 CachedEmbedder::key(std::string_view text, const Route& route) const {
-    const auto renewed = generation_.find(route.expert);
+    const auto renewed = generation_.find(route.path);
     const std::uint64_t generation = renewed == generation_.end() ? 0 : renewed->second * 0x9E3779B97F4A7C15u;
-    const std::uint64_t where = hash64(
-        route.instruction, (static_cast<std::uint64_t>(route.encoder) << 32 | static_cast<std::uint32_t>(route.expert)) ^ generation);
+    const std::uint64_t where =
+        hash64(route.instruction,
+               hash64("path", number_of(route.path) + 0x9E3779B97F4A7C15u * static_cast<std::uint64_t>(route.encoder)) ^ generation);
     return {hash64(text, where), hash64(text, ~where)};
 }
 
@@ -170,8 +198,8 @@ void CachedEmbedder::keep(const Hash128& key, const float* row) {
     index_[key] = slot;
 }
 
-std::vector<int> CachedEmbedder::choose(std::span<const std::string_view> texts, const Route& route) {
-    return chosen_experts(model_, embed_one_expert(texts, with_expert(route, 0)));
+std::vector<Path> CachedEmbedder::choose(std::span<const std::string_view> texts, const Route& route) {
+    return chosen_paths(model_, route, embed_one_path(texts, on_path(route, route.path)));
 }
 
 at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const Route& route) {
@@ -179,17 +207,17 @@ at::Tensor CachedEmbedder::embed(std::span<const std::string_view> texts, const 
 }
 
 at::Tensor CachedEmbedder::embed_whole(std::span<const std::string_view> texts, const Route& route) {
-    if (!route.is_routed()) return embed_one_expert(texts, route);
-    at::Tensor out = embed_one_expert(texts, with_expert(route, 0));
-    for (const auto& [expert, rows] : rows_by_expert(chosen_experts(model_, out))) {
+    if (!route.routed) return embed_one_path(texts, route);
+    at::Tensor out = embed_one_path(texts, on_path(route, route.path));
+    for (const auto& [path, rows] : rows_by_path(chosen_paths(model_, route, out), route)) {
         std::vector<std::string_view> some;
         for (const std::size_t i : rows) some.push_back(texts[i]);
-        out.index_copy_(0, index_of(rows), embed_one_expert(some, with_expert(route, expert)));
+        out.index_copy_(0, index_of(rows), embed_one_path(some, on_path(route, path)));
     }
     return out;
 }
 
-at::Tensor CachedEmbedder::embed_one_expert(std::span<const std::string_view> texts, const Route& route) {
+at::Tensor CachedEmbedder::embed_one_path(std::span<const std::string_view> texts, const Route& route) {
     const auto dim = static_cast<std::size_t>(model_.dim());
     const at::Tensor out = at::empty({static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(dim)}, at::kFloat);
     std::vector<std::string_view> missing;

@@ -17,8 +17,13 @@ constexpr std::size_t few_texts = 64;
 std::string request_of(std::span<const std::string_view> texts, const Route& route) {
     std::vector<std::size_t> sizes;
     for (const std::string_view text : texts) sizes.push_back(text.size());
-    std::string request =
-        Json{{"instruction", route.instruction}, {"encoder", route.encoder}, {"expert", route.expert}, {"sizes", sizes}}.dump() + "\n";
+    std::string request = Json{{"instruction", route.instruction},
+                               {"encoder", route.encoder},
+                               {"expert", route.path.expert},
+                               {"adapter", route.path.adapter},
+                               {"sizes", sizes}}
+                              .dump() +
+                          "\n";
     for (const std::string_view text : texts) request += text;
     return request;
 }
@@ -30,8 +35,9 @@ struct Request {
 
     explicit Request(std::string received) : bytes(std::move(received)) {
         const std::size_t line = bytes.find('\n');
-        const Json head = Json::parse(bytes.substr(0, line));
-        route = {head.at("instruction").get<std::string>(), head.at("encoder").get<int>(), head.at("expert").get<int>()};
+        const Json head = parse_json(std::string_view(bytes).substr(0, line), "the request of another process");
+        route = {head.at("instruction").get<std::string>(), head.at("encoder").get<int>(),
+                 Path::of_expert(head.at("expert").get<int>()).with_adapter(head.at("adapter").get<int>())};
         std::size_t at = line + 1;
         for (const std::size_t size : head.at("sizes").get<std::vector<std::size_t>>()) {
             texts.push_back(std::string_view(bytes).substr(at, size));
@@ -63,7 +69,7 @@ at::Tensor embed_share(const EmbeddingModel& model, ProcessGroup& group, std::sp
 
 at::Tensor embed_on_all_ranks(const EmbeddingModel& model, ProcessGroup& group, std::span<const std::string_view> texts, const Route& route,
                               const EmbedOptions& options) {
-    if (group.size() == 1 || texts.size() < few_texts || route.is_routed()) return embed_texts(model, texts, route, options);
+    if (group.size() == 1 || texts.size() < few_texts || route.routed) return embed_texts(model, texts, route, options);
     group.barrier();  // the others wait here for as long as rank 0 is at something else
     text_of_root(group, request_of(texts, route));
     const auto dealt = deal(texts, group.size());

@@ -14,51 +14,54 @@ constexpr std::size_t depth = retrieval_cutoffs.back();
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
+/// Rows that a search by the model's similarity can take: a cosine is the product of rows of length 1.
 at::Tensor comparable(const at::Tensor& rows, Similarity similarity) {
-    return similarity == Similarity::dot ? rows.contiguous() : normalize_rows(rows).contiguous();
+    return (similarity == Similarity::cosine ? normalize_rows(rows) : rows).contiguous();
 }
 
 using Hits = std::vector<std::vector<SearchHit>>;
 
 /// Documents stream through in chunks.
 Hits search_corpus(CachedEmbedder& embedder, const RetrievalData& data, const at::Tensor& queries, const Route& route) {
-    ExactSearch search(view(queries), depth + (data.exclude_same_id ? 1 : 0));
+    const Similarity similarity = embedder.model().folder.similarity;
+    ExactSearch search(view(queries), depth + (data.exclude_same_id ? 1 : 0), similarity);
     const auto documents = data.documents.views();
     for (std::size_t start = 0; start < documents.size(); start += chunk_documents) {
         const std::span<const std::string_view> part(documents.data() + start,
                                                      std::min<std::size_t>(chunk_documents, documents.size() - start));
-        const at::Tensor rows = comparable(embedder.embed(part, route), embedder.model().folder.similarity);
+        const at::Tensor rows = comparable(embedder.embed(part, route), similarity);
         search.add_documents(view(rows));
     }
     return search.results();
 }
 
-/// Where documents go through a chosen expert as well, it is that of the query: the corpus is searched once for each expert in use.
-Hits search_by_expert(CachedEmbedder& embedder, const RetrievalData& data, const EvaluationRoutes& routes) {
+/// Where documents go a chosen path as well, it is that of the query: the corpus is searched once for each path in use.
+Hits search_by_path(CachedEmbedder& embedder, const RetrievalData& data, const EvaluationRoutes& routes) {
     const auto queries = data.queries.views();
     const auto chosen = embedder.choose(queries, routes.query);
     Hits hits(queries.size());
-    for (const int expert : std::set<int>(chosen.begin(), chosen.end())) {
+    for (const Path& path : std::set<Path>(chosen.begin(), chosen.end())) {
         Route query = routes.query, document = routes.document;
-        query.expert = document.expert = expert;
+        query.path = document.path = path;
+        query.routed = document.routed = false;
         std::vector<std::string_view> own;
         for (std::size_t q = 0; q < queries.size(); ++q)
-            if (chosen[q] == expert) own.push_back(queries[q]);
+            if (chosen[q] == path) own.push_back(queries[q]);
         const at::Tensor rows = comparable(embedder.embed(own, query), embedder.model().folder.similarity);
         auto found = search_corpus(embedder, data, rows, document);
         for (std::size_t q = 0, next = 0; q < queries.size(); ++q)
-            if (chosen[q] == expert) hits[q] = std::move(found[next++]);
+            if (chosen[q] == path) hits[q] = std::move(found[next++]);
     }
     return hits;
 }
 
-/// nDCG@10 over exact search (BEIR, MTEB).
+/// nDCG@10 over exact search by the model's similarity (BEIR, MTEB).
 EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<RetrievalData>(set.data);
     const auto documents = data.documents.views();
     const Hits hits =
-        routes.document.is_routed() && routes.query.is_routed()
-            ? search_by_expert(embedder, data, routes)
+        routes.document.routed && routes.query.routed
+            ? search_by_path(embedder, data, routes)
             : search_corpus(embedder, data,
                             comparable(embedder.embed(data.queries.views(), routes.query), embedder.model().folder.similarity),
                             routes.document);
@@ -77,7 +80,10 @@ EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSe
     result.per_example = scores.ndcg_at_10();
     result.score = percent(result.per_example) / 100;
     result.metrics = scores.metrics();
-    result.settings = {{"gain", "linear"}, {"documents", documents.size()}, {"exclude_same_id", data.exclude_same_id}};
+    result.settings = {{"gain", "linear"},
+                       {"similarity", similarity_name(embedder.model().folder.similarity)},
+                       {"documents", documents.size()},
+                       {"exclude_same_id", data.exclude_same_id}};
     return result;
 }
 

@@ -92,7 +92,7 @@ EvaluationRoutes routes_for(const EmbeddingModel& model, const EvaluationSet& se
     if (task)
         routes = {task->name, model.route(task->name, Role::query), model.route(task->name, Role::document)};
     else if (model.router)
-        routes.query.expert = routed_expert;
+        routes.query.routed = true;
     apply(set.routing, routes);
     return routes;
 }

@@ -124,6 +124,7 @@ class Expander {
         run.method = settings["variant"]["method"];
         const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, run.method);
         run.plugin = entry ? entry->plugin : "core";
+        run.dense_start = entry && entry->extension.dense_start;
         run.point = point.label();
         run.seed = seed;
         run.settings = settings;

@@ -23,6 +23,7 @@ struct ResolvedRun {
     std::string point;   ///< the sweep point, "learning_rate=1e-05"; empty without a sweep
     std::uint64_t seed = 1;
     Json settings;
+    bool dense_start = false;  ///< the variant needs a start model without token-routed blocks
 };
 
 struct ExperimentOptions {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -25,7 +26,7 @@ bool is_identifier(std::string_view text) {
 Json extensions_to_json(const std::vector<Extension>& extensions) {
     Json list = Json::array();
     for (const Extension& one : extensions)
-        list.push_back({{"name", one.name}, {"summary", one.summary}, {"schema", schema_to_json(one.schema)}});
+        list.push_back({{"name", one.name}, {"summary", one.summary}, {"schema", schema_to_json(one.schema)}, {"dense_start", one.dense_start}});
     return list;
 }
 
@@ -40,6 +41,7 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
         if (!is_identifier(one.name))
             throw settings_error("{}: {} in '{}' is not a name (letters, digits, '_', '-')", name, faceter::quoted(one.name), key);
         one.summary = json_or<std::string>(item, "summary", "", name);
+        one.dense_start = json_or<bool>(item, "dense_start", false, name);
         one.schema = schema_from_json(json_or(item, "schema", Json::object(), name), fmt::format("{}: {}", name, one.name));
         if (one.schema.find("method"))
             throw settings_error("{}: {} declares a setting 'method', which is the experiment file's own", name, one.name);
@@ -144,7 +146,7 @@ int write_manifest(const Manifest& manifest, const fs::path& file) {
         return 0;
     } catch (...) {
         const auto [code, message] = describe_current_exception();
-        fmt::print(stderr, "{}: {}\n", file.string(), message);
+        say(stderr, "{}: {}\n", file.string(), message);
         return static_cast<int>(code);
     }
 }

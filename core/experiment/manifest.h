@@ -15,6 +15,7 @@ struct Extension {
     std::string name;
     std::string summary;
     Schema schema;
+    bool dense_start = false;  ///< of a variant: its start model must be without token-routed blocks
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

@@ -8,6 +8,8 @@
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/hash.h"
+#include "model/device.h"
+#include "model/model_shape.h"
 
 namespace faceter {
 
@@ -17,7 +19,9 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     auto model = std::make_unique<EmbeddingModel>();
     model->folder = folder;
     const std::string name = (folder.encoder_folder / "config.json").string();
-    const auto config = EncoderConfig::from_json(folder.config, name, weights);
+    model->folder.config = native_config(folder.config, name);  // what is written is in transformers' own layout
+    model->folder.model_type = json_or<std::string>(model->folder.config, "model_type", folder.model_type, name);
+    const auto config = EncoderConfig::from_json(model->folder.config, name, weights);
     require_held_by(config, folder.dense, weights, name);
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
@@ -33,15 +37,6 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
 
 }  // namespace
 
-std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder) {
-    const Weights weights = folder.weights();
-    auto model = without_weights(folder, weights);
-    model->encoders.front()->load_weights(weights);
-    return model;
-}
-
-std::unique_ptr<EmbeddingModel> EmbeddingModel::open_empty(const ModelFolder& folder) { return without_weights(folder, folder.weights()); }
-
 namespace {
 
 std::string prefix_of(std::size_t encoder, std::size_t num_encoders) {
@@ -52,7 +47,56 @@ void append(std::vector<NamedTensor>& all, std::vector<NamedTensor> tensors, con
     for (NamedTensor& tensor : tensors) all.push_back({prefix + tensor.name, std::move(tensor.tensor)});
 }
 
+const ModelDescription::RouteShape& route_in(const ModelDescription& description, const ServedRoute& wanted, const std::string& folder) {
+    for (const ModelDescription::TaskShape& task : description.tasks)
+        if (task.name == wanted.task) return wanted.role == Role::query ? task.query : task.document;
+    throw data_error("{}: {} names no task '{}'; the folder is of another run", folder, model_description_file, wanted.task);
+}
+
+/// The description of what one route needs: a dense encoder, whose task expert is in place, and one adapter. Blocks that route tokens stay.
+ModelDescription alone(const ModelDescription& whole, const ServedRoute& served) {
+    ModelDescription one = whole;
+    one.num_encoders = 1;
+    for (ModelDescription::BlockShape& block : one.blocks) block.task_experts = 0;
+    std::erase_if(one.tasks, [&](const ModelDescription::TaskShape& task) { return task.name != served.task; });
+    for (ModelDescription::TaskShape& task : one.tasks)
+        for (ModelDescription::RouteShape* route : {&task.query, &task.document}) *route = {route->instruction, 0, -1, -1, route->routed};
+    return one;
+}
+
+fs::path adapter_folder(const fs::path& folder, std::size_t index) { return folder / "adapters" / std::to_string(index); }
+
+std::unique_ptr<EmbeddingModel> open_route(const ModelFolder& folder, const ServedRoute& served) {
+    const ModelDescription& whole = *folder.description;
+    const ModelDescription::RouteShape route = route_in(whole, served, folder.folder.string());
+    const Weights weights = folder.weights();
+    auto model = without_weights(folder, weights);
+    shape_model(*model, alone(whole, served));
+    model->encoders.front()->load_weights(
+        weights, prefix_of(static_cast<std::size_t>(route.encoder), static_cast<std::size_t>(whole.num_encoders)), route.expert);
+    const std::pair key(served.task, served.role);
+    std::erase_if(model->routes, [&](const auto& entry) { return entry.first != key; });
+    if (route.adapter != Path::none) {
+        const auto index = static_cast<std::size_t>(route.adapter);
+        model->encoders.front()->add_adapter(whole.adapters[index], AdapterFolder::open(adapter_folder(folder.folder, index)));
+        model->routes[key].path = Path::of_adapter(0);
+    }
+    return model;
+}
+
 }  // namespace
+
+std::unique_ptr<EmbeddingModel> EmbeddingModel::open(const ModelFolder& folder, const std::optional<ServedRoute>& only) {
+    if (only && folder.description) return open_route(folder, *only);
+    const Weights weights = folder.weights();
+    auto model = without_weights(folder, weights);
+    if (folder.description) shape_model(*model, *folder.description);
+    for (std::size_t i = 0; folder.description && i < folder.description->adapters.size(); ++i)
+        model->encoders.front()->add_adapter(folder.description->adapters[i], AdapterFolder::open(adapter_folder(folder.folder, i)));
+    for (std::size_t i = 0; i < model->encoders.size(); ++i)
+        model->encoders[i]->load_weights(weights, prefix_of(i, model->encoders.size()));
+    return model;
+}
 
 std::vector<NamedTensor> EmbeddingModel::base_tensors() const {
     std::vector<NamedTensor> all;
@@ -99,10 +143,24 @@ std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
     return static_cast<std::int64_t>(ids.size()) - (ended ? 1 : 0);
 }
 
+namespace {
+
+/// 1 for a text that has tokens, 0 for one that has none: [S, 1] like `rows`. The bias of a head would give that one a direction.
+at::Tensor with_tokens(const PackedLayout& layout, const at::Tensor& rows) {
+    const at::Tensor any = at::empty({layout.num_sequences(), 1}, at::kFloat);
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) any.data_ptr<float>()[s] = layout.length(s) > 0 ? 1.0f : 0.0f;
+    return to_device(any.to(rows.scalar_type()), rows.device());
+}
+
+}  // namespace
+
 at::Tensor EmbeddingModel::embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const {
+    if (batch.layout->num_tokens() == 0)
+        return at::zeros({batch.layout->num_sequences(), dim()}, at::TensorOptions(at::kFloat).device(encoder.device()));
     at::Tensor pooled = encoder.apply_heads(pool(encoder.forward(batch, context), batch.layout, folder.pooling, batch.skip));
     if (encoder.dtype() == at::kBFloat16) pooled = pooled.to(at::kFloat);  // lengths, losses and scores are not for half precision
-    return folder.normalize ? normalize_rows(pooled) : pooled;
+    if (folder.normalize) pooled = normalize_rows(pooled);
+    return batch.layout->min_length() == 0 ? pooled * with_tokens(*batch.layout, pooled) : pooled;
 }
 
 namespace {
@@ -119,7 +177,12 @@ void append_hashes(std::string& all, const std::vector<Parameter>& parameters) {
 std::string EmbeddingModel::base_fingerprint() const {
     std::string all = fmt::format("{} {} {} {} {}", tokenizer->fingerprint(), max_length, pooling_name(folder.pooling),
                                   folder.include_prompt, folder.normalize);
-    for (const auto& encoder : encoders) append_hashes(all, encoder->parameters());
+    for (const auto& encoder : encoders) {
+        append_hashes(all, encoder->parameters());
+        for (const Block& block : encoder->blocks())
+            for (const at::Tensor& tensor : block.dense ? block.dense->tensors() : std::vector<at::Tensor>())
+                append_hashes(all, {{"dense", tensor}});
+    }
     return hash128(all).hex();
 }
 

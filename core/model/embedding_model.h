@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,22 +14,29 @@
 
 namespace faceter {
 
-/// How texts of one task and role pass through a model: the instruction in front, which encoder (a specialist has one a task), which expert
-/// of its mixture blocks.
+/// How texts of one task and role pass through a model: the instruction in front, which encoder (a specialist has one a task), which path
+/// through it.
 struct Route {
     std::string instruction;
     int encoder = 0;
-    int expert = 0;  ///< of mixture blocks, or the low-rank adapter + 1; `routed_expert`: the model's router chooses for each text
-    bool is_routed() const { return expert == routed_expert; }
+    Path path{};
+    bool routed = false;  ///< the model's router chooses the path of each text; `path` is where it chooses from
+};
+
+/// A task and role of a model, to serve it alone.
+struct ServedRoute {
+    std::string task;
+    Role role = Role::query;
 };
 
 /// Everything between a text and its embedding: tokenizer, encoders, pooling, and the routes of the tasks.
 class EmbeddingModel {
   public:
-    /// The model of a folder, with one dense encoder and no routes. Errors (data) as ModelFolder::open and the weights say them.
-    static std::unique_ptr<EmbeddingModel> open(const ModelFolder& folder);
-    /// The same without reading weights (all zero): for those that come from a checkpoint.
-    static std::unique_ptr<EmbeddingModel> open_empty(const ModelFolder& folder);
+    /// The model of a folder: one dense encoder without routes, or what its description (faceter.json) names; a router's own files are not
+    /// read (plugin/run_model.h). With `only`, what texts of that route pass through and nothing else: one encoder, dense, with the route's
+    /// task expert in place, and the route's adapter. Serving a task then takes no more memory than the dense model; the rest stays on
+    /// disk. Errors (data) as ModelFolder::open and the weights say them.
+    static std::unique_ptr<EmbeddingModel> open(const ModelFolder& folder, const std::optional<ServedRoute>& only = {});
 
     ModelFolder folder;  ///< what the start model says of itself: pooling, normalisation, lengths
     std::shared_ptr<const Tokenizer> tokenizer;
@@ -36,7 +44,7 @@ class EmbeddingModel {
     std::size_t max_length = 512;  ///< tokens, instruction and special tokens included
     std::vector<Task> tasks;
     std::map<std::pair<std::string, Role>, Route> routes;
-    std::shared_ptr<const ExpertRouter> router;  ///< what chooses for routes that say routed_expert; may be null
+    std::shared_ptr<const ExpertRouter> router;  ///< what chooses where a route says `routed`; may be null
 
     /// Every task's texts go through the first encoder with the task's instructions in front.
     void route_by_instruction();
@@ -45,7 +53,7 @@ class EmbeddingModel {
     /// How many rows of a text under this instruction pooling leaves out (include_prompt: false).
     std::int64_t prompt_rows(const std::string& instruction) const;
 
-    /// Hidden states pooled and, where the model says so, normalised: [S, D].
+    /// Hidden states pooled and, where the model says so, normalised: [S, D]. A text of no tokens is the zero vector.
     at::Tensor embed(const Encoder& encoder, const PackedBatch& batch, const ForwardContext& context) const;
 
     /// All weights under checkpoint names: Hugging Face's for one encoder, "encoders.N.<name>" for several.
@@ -54,9 +62,6 @@ class EmbeddingModel {
     std::vector<NamedTensor> base_tensors() const;
     /// Adapters are read where the checkpoint holds any; those of a finished model lie in folders of their own.
     void load_weights(const Weights& weights);
-    /// Reads only what texts of one task and role pass through: one encoder, dense, with that route's expert in place. Serving a task of a
-    /// mixture then takes no more memory than the dense model; the other experts stay on disk.
-    void load_one_route(const Weights& weights, const std::string& task, Role role);
 
     /// Encoders and adapters; what is made of embeddings (a router) stays on the host.
     void move_to(const c10::Device& device);

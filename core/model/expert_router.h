@@ -1,26 +1,27 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/file.h"
 #include "common/json.h"
+#include "model/path.h"
 
 namespace faceter {
 
 class EmbeddingModel;
 
-/// The expert of a route whose router chooses it for each text.
-inline constexpr int routed_expert = -1;
-
-/// Chooses the expert of each text from its embedding under the base model (expert 0): routing by sequence that takes one pass to choose
-/// and a second to embed (RouterRetriever). The experts are the model's low-rank adapters, or those of its mixture blocks.
+/// Chooses the path of each text from its embedding under the base model: routing by sequence that takes one pass to choose and a second to
+/// embed (RouterRetriever).
 class ExpertRouter {
   public:
     virtual ~ExpertRouter() = default;
-    /// base: float32 [N, D] as the model gives it. 0: the base embedding stands, without a second pass.
-    virtual std::vector<int> choose(const at::Tensor& base) const = 0;
+    /// base: float32 [N, D] as the model gives it. Path{}: the base embedding stands, without a second pass.
+    virtual std::vector<Path> choose(const at::Tensor& base) const = 0;
+    /// The path that it chooses whatever the text, where there is one: such a route is a dense model.
+    virtual std::optional<Path> always() const { return std::nullopt; }
     /// Why: the choice for one text [D], as name -> value, for people to read.
     virtual Json explain(const at::Tensor& base) const = 0;
     /// What it consists of: experts and what it knows of each.

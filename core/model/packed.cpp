@@ -16,18 +16,19 @@ constexpr std::int64_t max_block_rows = 64, groups_per_segment = 16;
 
 }  // namespace
 
-PackedLayout::PackedLayout(const std::vector<std::int64_t>& lengths, std::vector<std::uint64_t> keys, const std::vector<int>& experts)
+PackedLayout::PackedLayout(const std::vector<std::int64_t>& lengths, std::vector<std::uint64_t> keys, const std::vector<Path>& paths)
     : keys_(std::move(keys)) {
     for (std::size_t s = 0; s < lengths.size(); ++s) {
         const std::int64_t begin = offsets_.back();
         offsets_.push_back(begin + lengths[s]);
         max_length_ = std::max(max_length_, lengths[s]);
-        if (segments_.empty() || segments_.back().expert != experts[s])
-            segments_.push_back({experts[s], begin, offsets_.back()});
+        min_length_ = s == 0 ? lengths[s] : std::min(min_length_, lengths[s]);
+        if (segments_.empty() || segments_.back().path != paths[s])
+            segments_.push_back({paths[s], begin, offsets_.back()});
         else
             segments_.back().end = offsets_.back();
     }
-    whole_ = {{0, 0, offsets_.back()}};
+    whole_ = {{Path{}, 0, offsets_.back()}};
     longest_first_.resize(lengths.size());
     std::iota(longest_first_.begin(), longest_first_.end(), std::int64_t{0});
     std::stable_sort(longest_first_.begin(), longest_first_.end(), [&](auto a, auto b) { return lengths[a] > lengths[b]; });

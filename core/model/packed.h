@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "model/kernels/kernels.h"
+#include "model/path.h"
 
 namespace faceter {
 
-/// Rows [begin, end) of a packed batch that go through one expert of every mixture block.
+/// Rows [begin, end) of a packed batch whose texts go the same way.
 struct Segment {
-    int expert = 0;
+    Path path;
     std::int64_t begin = 0, end = 0;
     std::int64_t rows() const { return end - begin; }
 };
@@ -29,15 +30,16 @@ struct DeviceLayout {
     at::Tensor sequence, position;  ///< int64 [T]: which sequence a row belongs to, and its place in it
 };
 
-/// The shape of a packed batch: sequences end to end, no padding, those of one expert next to each other.
+/// The shape of a packed batch: sequences end to end, no padding, those of one path next to each other.
 class PackedLayout {
   public:
-    /// `lengths`, `keys` and `experts` per sequence; experts must be grouped (ascending runs). Keys are what dropout masks depend on.
-    PackedLayout(const std::vector<std::int64_t>& lengths, std::vector<std::uint64_t> keys, const std::vector<int>& experts);
+    /// `lengths`, `keys` and `paths` per sequence; equal paths must be neighbours. Keys are what dropout masks depend on.
+    PackedLayout(const std::vector<std::int64_t>& lengths, std::vector<std::uint64_t> keys, const std::vector<Path>& paths);
 
     std::int64_t num_sequences() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
     std::int64_t num_tokens() const { return offsets_.back(); }
     std::int64_t max_length() const { return max_length_; }
+    std::int64_t min_length() const { return min_length_; }
     std::int64_t length(std::int64_t sequence) const { return offsets_[sequence + 1] - offsets_[sequence]; }
     const std::vector<std::int64_t>& offsets() const { return offsets_; }
     const std::vector<std::uint64_t>& keys() const { return keys_; }
@@ -65,7 +67,7 @@ class PackedLayout {
     std::vector<Segment> segments_, whole_;
     std::vector<std::int64_t> longest_first_;
     std::vector<Group> groups_, whole_groups_;
-    std::int64_t max_length_ = 0;
+    std::int64_t max_length_ = 0, min_length_ = 0;
     mutable std::shared_ptr<const DeviceLayout> on_device_;
 };
 using LayoutPointer = std::shared_ptr<const PackedLayout>;

@@ -45,7 +45,7 @@ Dispatch dispatch_of(const at::Tensor& experts, const TokenRouting& routing) {
     for (std::int64_t e = 0; e < num_experts; ++e) {
         const auto rows = static_cast<std::int64_t>(std::min(limit, load[e]));
         next[static_cast<std::size_t>(e)] = row;
-        if (rows > 0) d.segments.push_back({static_cast<int>(e), row, row + rows});
+        if (rows > 0) d.segments.push_back({Path::of_expert(static_cast<int>(e)), row, row + rows});
         row += rows;
         end[static_cast<std::size_t>(e)] = row;
     }

@@ -24,7 +24,7 @@ class Specialists final : public Variant {
         for (std::size_t i = 0; i < model.tasks.size(); ++i) {
             if (i > 0) model.encoders.push_back(model.encoders.front()->clone());
             for (const Role role : {Role::query, Role::document})
-                model.routes[{model.tasks[i].name, role}] = {instructions_ ? model.tasks[i].instruction(role) : "", static_cast<int>(i), 0};
+                model.routes[{model.tasks[i].name, role}] = {instructions_ ? model.tasks[i].instruction(role) : "", static_cast<int>(i)};
         }
     }
 

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/model_shape.h"
 #include "plugin/abi.h"
 #include "plugin/fingerprint.h"
 #include "plugin/registry.h"
@@ -23,18 +24,17 @@ class Mote final : public Variant {
     void prepare(EmbeddingModel& model) const override {
         const int experts = assign_experts(model);
         auto& blocks = model.encoders.front()->blocks();
-        for (std::size_t i = every_block_ ? 0 : 1; i < blocks.size(); i += every_block_ ? 1 : 2) upcycle(blocks[i], experts);
+        if (std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.routing.has_value(); }))
+            throw settings_error("the start model has token-routed blocks, which cannot become task experts; choose a dense start model");
+        if (!every_block_ && blocks.size() < 2)
+            throw settings_error("the start model has one block, and placement: every_other begins at the second; use placement: every");
+        for (std::size_t i = every_block_ ? 0 : 1; i < blocks.size(); i += every_block_ ? 1 : 2)
+            upcycle_to_task_experts(blocks[i], experts, shared_norms_);
     }
 
     void finish(EmbeddingModel& model, const FinishContext&) const override {
         if (!averaged_) return;
         for (Block& block : model.encoders.front()->blocks()) average(block);
-        route_to_dense(model);
-    }
-
-    void prepare_finished(EmbeddingModel& model) const override {
-        if (!averaged_) return prepare(model);
-        assign_experts(model);
         route_to_dense(model);
     }
 
@@ -49,40 +49,47 @@ class Mote final : public Variant {
                 const auto found = std::find(experts.begin(), experts.end(), name);
                 const int index = static_cast<int>(found - experts.begin());
                 if (found == experts.end()) experts.push_back(name);
-                model.routes[{task.name, role}] = {task.instruction(role), 0, index};
+                model.routes[{task.name, role}] = {task.instruction(role), 0, Path::of_expert(index)};
             }
-        return std::max<int>(1, static_cast<int>(experts.size()));
+        if (experts.size() < 2) route_to_dense(model);  // one expert is the dense block
+        return static_cast<int>(experts.size());
     }
 
     std::string expert_of(const Task& task, Role role) const {
         const std::string specific = task.name + "." + std::string(role_name(role));
         for (const std::string& key : {specific, task.name})
             if (named_.contains(key)) return named_.at(key).get<std::string>();
+        for (const auto& [key, value] : named_.items())
+            if (is_pattern(key) && matches(key, task.instruction(role))) return value.get<std::string>();
         return "instruction " + task.instruction(role);
+    }
+
+    static bool is_pattern(const std::string& key) { return key.find('*') != std::string::npos; }
+
+    /// A star stands for any text, none too.
+    static bool matches(std::string_view pattern, std::string_view text) {
+        const std::size_t star = pattern.find('*');
+        if (star == std::string_view::npos) return pattern == text;
+        if (text.substr(0, star) != pattern.substr(0, star)) return false;
+        for (std::size_t begin = star; begin <= text.size(); ++begin)
+            if (matches(pattern.substr(star + 1), text.substr(begin))) return true;
+        return false;
+    }
+
+    /// Whether a key of variant.experts means any task, role or instruction.
+    static bool names_something(const std::string& key, const std::vector<Task>& tasks) {
+        return is_pattern(key) && std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) {
+                   return matches(key, task.query_instruction) || matches(key, task.document_instruction);
+               });
     }
 
     void check_names(const std::vector<Task>& tasks) const {
         std::vector<std::string> known;
         for (const Task& task : tasks) known.insert(known.end(), {task.name, task.name + ".query", task.name + ".document"});
         for (const auto& [key, value] : named_.items())
-            if (std::find(known.begin(), known.end(), key) == known.end())
-                throw settings_error("variant.experts names '{}', which is no task or role{}", key, suggestion(key, known));
-    }
-
-    /// Every expert starts as a copy of the dense block's MLP and norms.
-    void upcycle(Block& block, int experts) const {
-        if (block.routing)
-            throw settings_error("the start model has token-routed blocks, which cannot become task experts; choose a dense start model");
-        block.shared_norms = shared_norms_;
-        while (static_cast<int>(block.experts.size()) < experts) {
-            Expert copy = block.experts.front().clone();
-            if (shared_norms_) {
-                const Expert& first = block.experts.front();
-                copy.before = first.before;
-                copy.behind = first.behind;
-            }
-            block.experts.push_back(std::move(copy));
-        }
+            if (std::find(known.begin(), known.end(), key) == known.end() && !names_something(key, tasks))
+                throw settings_error("variant.experts names '{}', which is no task or role, and a pattern of no task's instruction{}", key,
+                                     suggestion(key, known));
     }
 
     /// EA: the experts' weights averaged into one dense block (MoTE, section 6).
@@ -102,10 +109,11 @@ class Mote final : public Variant {
             first[m].detach().copy_(sum);
         }
         block.experts.resize(1);
+        block.dense.reset();
     }
 
     static void route_to_dense(EmbeddingModel& model) {
-        for (auto& [key, route] : model.routes) route.expert = 0;
+        for (auto& [key, route] : model.routes) route.path = Path{};
     }
 
     bool every_block_, shared_norms_, averaged_;

@@ -21,13 +21,15 @@ Manifest plugin_manifest() {
                      "Whether an expert has its own two norms (section 3.1, Figure 2b) or only its own MLP (appendix D.1).")
                   .from("MoTE, section 3.1"),
               map("experts", text("", "", "Name of the expert."),
-                  "Expert of 'task.query', 'task.document' or 'task'; those with the same name share one. Default: one for each distinct "
-                  "instruction.")
+                  "Expert of 'task.query', 'task.document' or 'task', or of the instructions that a pattern matches ('search *'); those "
+                  "with "
+                  "the same name share one. Default: one for each distinct instruction.")
                   .from("MoTE, section 8 leaves sharing open"),
               choice("final_form", {"experts", "averaged"}, "experts",
                      "What is left after training: the experts, or one dense block a layer with their average (EA).")
                   .from("MoTE, section 6"),
-          }}},
+          }},
+         /*dense_start=*/true},
     };
     return manifest;
 }

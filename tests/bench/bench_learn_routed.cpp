@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
         dense.push_back({at::randn({inner, d}).mul_(0.03).requires_grad_(), at::randn({inner}).mul_(0.03).requires_grad_(),
                          at::randn({d, inner}).mul_(0.03).requires_grad_()});
     const at::Tensor x = at::randn({tokens, d}).requires_grad_(), weight = at::randn({tokens, d});
-    const std::vector<Segment> all{{0, 0, tokens}};
+    const std::vector<Segment> all{{Path{}, 0, tokens}};
     const auto forget = [&] {  // as a step does: a gradient is stored where there is none, not added
         for (at::Tensor t : {x, routing.router, routing.up, routing.up_bias, routing.down}) t.mutable_grad().reset();
         for (const FeedForwardWeights& w : dense)

@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     }
     model->router = some_router(*model, base, gates);
     const auto chosen = model->router->choose(base);
-    const Route routed{"", 0, routed_expert};
+    const Route routed{"", 0, Path{}, true};
     embed_texts(*model, queries, routed);
     std::vector<double> plain, both, ratios;
     for (int round = 0; round < rounds; ++round) {
@@ -68,6 +68,6 @@ int main(int argc, char** argv) {
     fmt::print(
         "router: {} queries, {} gates ({} in use): two plain passes {:.0f} ms, routed {:.0f} ms: {:.3f}x (median of {}; {:.3f} to "
         "{:.3f})\n",
-        count, gates, std::set<int>(chosen.begin(), chosen.end()).size(), 1000 * bench::median(plain), 1000 * bench::median(both),
+        count, gates, std::set<Path>(chosen.begin(), chosen.end()).size(), 1000 * bench::median(plain), 1000 * bench::median(both),
         bench::median(ratios), rounds, *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()));
 }

@@ -16,7 +16,8 @@ constexpr std::array names = {"config.json",
                               "config_sentence_transformers.json",
                               "tokenizer_config.json",
                               "model.safetensors.index.json",
-                              "2_Dense/config.json"};
+                              "2_Dense/config.json",
+                              "faceter.json"};
 
 /// A folder in which every file is right; one of them is replaced by the input.
 struct Folder {
@@ -29,7 +30,8 @@ struct Folder {
         R"({"prompts": {"query": "q: "}, "default_prompt_name": "query"})",
         R"({"model_max_length": 48})",
         R"({"weight_map": {"w": "weights.safetensors"}})",
-        R"({"in_features": 8, "out_features": 4, "activation_function": "torch.nn.modules.linear.Identity"})"};
+        R"({"in_features": 8, "out_features": 4, "activation_function": "torch.nn.modules.linear.Identity"})",
+        R"({"faceter_model": 1, "blocks": [{"task_experts": 2}], "tasks": [{"name": "a", "query": {"expert": 1}, "document": {}}]})"};
 
     Folder() {
         make_directories(folder.path() / "1_Pooling");
@@ -51,7 +53,7 @@ struct Folder {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static Folder folder;
     if (size == 0) return 0;
-    const std::size_t file = data[0] % names.size();
+    const std::size_t file = static_cast<std::uint8_t>(data[0] - '0') % names.size();
     folder.put(file, {reinterpret_cast<const char*>(data) + 1, size - 1});
     const int result = fuzz_one(data, size, [&](std::string_view) {
         const ModelFolder model = ModelFolder::open(folder.folder.path());

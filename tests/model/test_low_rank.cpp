@@ -44,9 +44,17 @@ std::unique_ptr<Encoder> merged(const Encoder& encoder, std::size_t index) {
     return dense;
 }
 
-PackedBatch batch_of(const std::vector<std::vector<std::int32_t>>& ids, int expert) {
+/// Numbers: 0 no adapter, n the n-th.
+Path through(int number) { return number == 0 ? Path{} : Path::of_adapter(number - 1); }
+PackedBatch batch_through(const std::vector<int>& numbers) {
+    std::vector<Path> paths;
+    for (const int number : numbers) paths.push_back(through(number));
+    return batch_on(paths);
+}
+
+PackedBatch batch_of(const std::vector<std::vector<std::int32_t>>& ids, const Path& path) {
     std::vector<SequenceInput> inputs;
-    for (const auto& text : ids) inputs.push_back({text.data(), static_cast<std::int64_t>(text.size()), 0, expert, 0});
+    for (const auto& text : ids) inputs.push_back({text.data(), static_cast<std::int64_t>(text.size()), 0, path, 0});
     return make_packed_batch(inputs);
 }
 
@@ -91,7 +99,7 @@ class TestLowRank : public QObject {
         PeftFixture fixture;
         const c10::AutoGradMode no_grad(false);
         const auto ids = unpadded(fixture.expected, "input_ids", "attention_mask");
-        const PackedBatch batch = batch_of(ids, 1);
+        const PackedBatch batch = batch_of(ids, Path::of_adapter(0));
         const at::Tensor hidden = fixture.encoder().forward(batch, {}), wanted = read_tensor(fixture.expected, "last_hidden_state");
         for (std::int64_t s = 0; s < batch.layout->num_sequences(); ++s) {
             const double difference = max_difference(hidden.narrow(0, batch.layout->offsets()[s], batch.layout->length(s)),
@@ -113,7 +121,7 @@ class TestLowRank : public QObject {
         const auto documents = unpadded(fixture.expected, "pairs.document_ids", "pairs.document_mask");
         const auto count = static_cast<std::int64_t>(ids.size());
         ids.insert(ids.end(), documents.begin(), documents.end());
-        const PackedBatch batch = batch_of(ids, 1);
+        const PackedBatch batch = batch_of(ids, Path::of_adapter(0));
         const at::Tensor rows = pool(encoder.forward(batch, {}), batch.layout, Pooling::mean, {});
         PairEmbeddings pairs;
         pairs.queries = rows.narrow(0, 0, count);
@@ -172,7 +180,7 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         QVERIFY2(answer.exit_code == 0, answer.last_lines.c_str());
         const Json json = parse_json(answer.output.substr(answer.output.find("[1")), "answer");
         const c10::AutoGradMode no_grad(false);
-        const at::Tensor hidden = encoder.forward(batch_of({{101, 1045, 2031, 3229, 102}}, 1), {});
+        const at::Tensor hidden = encoder.forward(batch_of({{101, 1045, 2031, 3229, 102}}, Path::of_adapter(0)), {});
         const auto wanted = json[1].get<std::vector<double>>();
         QCOMPARE(static_cast<std::int64_t>(wanted.size()), hidden.numel());
         const double difference = max_difference(hidden.flatten(), at::tensor(at::ArrayRef<double>(wanted), at::kDouble));
@@ -186,7 +194,7 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         fill_adapter(*encoder, encoder->add_adapter("all", {3, 6, 0, false, {"all-linear"}, ""}, 1));
         QVERIFY(encoder->adapter_parameters(0).size() == 2 * encoder->linears().size());
         const c10::AutoGradMode no_grad(false);
-        const PackedBatch adapted = some_batch({1, 1, 1, 1, 1}), plain = some_batch({0, 0, 0, 0, 0});
+        const PackedBatch adapted = batch_through({1, 1, 1, 1, 1}), plain = batch_through({0, 0, 0, 0, 0});
         const auto whole = merged(*encoder, 0);
         const at::Tensor wanted = whole->forward(plain, {});
         QVERIFY(max_difference(encoder->forward(plain, {}), wanted) > 1e-3);
@@ -203,13 +211,13 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         for (const char* name : {"a", "b", "c"}) fill_adapter(*encoder, encoder->add_adapter(name, {2, 8, 0, false, {}, ""}, 1));
         const c10::AutoGradMode no_grad(false);
         const std::vector<int> experts{0, 0, 1, 2, 2, 3, 3};
-        const PackedBatch batch = some_batch(experts);
+        const PackedBatch batch = batch_through(experts);
         const at::Tensor all = encoder->forward(batch, {});
         for (std::size_t s = 0; s < experts.size(); ++s) {
             const std::int64_t begin = batch.layout->offsets()[s], length = batch.layout->length(static_cast<std::int64_t>(s));
             std::vector<std::int32_t> ids;
             for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(batch.ids[begin + i].item<std::int64_t>()));
-            const at::Tensor one = encoder->forward(make_packed_batch({{ids.data(), length, 0, experts[s], 0}}), {});
+            const at::Tensor one = encoder->forward(make_packed_batch({{ids.data(), length, 0, through(experts[s]), 0}}), {});
             const double difference = relative_difference(all.narrow(0, begin, length), one);
             QVERIFY2(difference < 1e-5, std::to_string(difference).c_str());
         }
@@ -221,7 +229,7 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         const auto encoder = small_encoder(family.toStdString());
         for (const char* name : {"a", "b"}) fill_adapter(*encoder, encoder->add_adapter(name, {2, 8, 0.3, false, {"all-linear"}, ""}, 1));
         const auto reference = encoder->clone(at::kDouble);
-        const PackedBatch batch = some_batch({0, 1, 1, 2, 2});
+        const PackedBatch batch = batch_through({0, 1, 1, 2, 2});
         const ForwardContext context{true, 5, 2, 0, 0};
         for (Encoder* one : {encoder.get(), reference.get()}) {
             for (std::size_t a = 0; a < 2; ++a)
@@ -266,7 +274,7 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         const auto encoder = small_encoder("bert");
         const c10::AutoGradMode no_grad(false);
         encoder->add_adapter("a", {4, 8, 0, false, {}, ""}, 7);
-        QVERIFY(at::equal(encoder->forward(some_batch({1, 1, 1}), {}), encoder->forward(some_batch({0, 0, 0}), {})));
+        QVERIFY(at::equal(encoder->forward(batch_through({1, 1, 1}), {}), encoder->forward(batch_through({0, 0, 0}), {})));
         const auto first = encoder->adapter_parameters(0);
         QCOMPARE(first.size(), std::size_t{16});  // query and value of four blocks
         QVERIFY(first[0].tensor.abs().max().item<double>() <= 1 / std::sqrt(24.0) && first[0].tensor.abs().max().item<double>() > 0.1);

@@ -32,10 +32,17 @@ class TestMixture : public QObject {
     void every_instruction_has_its_own_expert_and_tasks_with_one_instruction_one() {
         const auto model = mote_model({{"method", "mote"}});
         std::set<int> experts;
-        for (const auto& [key, route] : model->routes) experts.insert(route.expert);
+        for (const auto& [key, route] : model->routes) experts.insert(route.path.expert);
         QCOMPARE(experts.size(), std::size_t{4});
-        QCOMPARE(model->route("clustering", Role::query).expert, model->route("clustering", Role::document).expert);
-        QVERIFY(model->route("retrieval", Role::query).expert != model->route("retrieval", Role::document).expert);
+        QCOMPARE(model->route("clustering", Role::query).path, model->route("clustering", Role::document).path);
+        QVERIFY(model->route("retrieval", Role::query).path != model->route("retrieval", Role::document).path);
+    }
+
+    void a_pattern_gives_the_instructions_that_it_matches_one_expert() {
+        const auto model = mote_model({{"method", "mote"}, {"experts", {{"retrieval.document", "own"}, {"*: ", "all"}}}});
+        QVERIFY(model->route("retrieval", Role::query).path == model->route("clustering", Role::document).path);
+        QVERIFY(model->route("retrieval", Role::query).path != model->route("retrieval", Role::document).path);
+        EXPECT_ERROR(mote_model({{"method", "mote"}, {"experts", {{"search *", "all"}}}}), "search *", "no task's instruction");
     }
 
     void placement_says_which_blocks_have_experts() {
@@ -78,8 +85,8 @@ class TestMixture : public QObject {
         int moved = 0;
         for (const Parameter& p : encoder.parameters()) {
             const bool same = at::equal(p.tensor, before[p.name]);
-            if (p.expert >= 2) QVERIFY2(same, p.name.c_str());
-            moved += p.expert < 2 && !same;
+            if (p.owner.expert >= 2) QVERIFY2(same, p.name.c_str());
+            moved += p.owner.expert < 2 && !same;
         }
         QVERIFY(moved > 20);
     }
@@ -102,7 +109,7 @@ class TestMixture : public QObject {
             const std::int64_t begin = batch.layout->offsets()[s], length = batch.layout->length(static_cast<std::int64_t>(s));
             std::vector<std::int32_t> ids;
             for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(batch.ids[begin + i].item<std::int64_t>()));
-            const PackedBatch one = make_packed_batch({{ids.data(), length, 0, experts[s], 0}});
+            const PackedBatch one = make_packed_batch({{ids.data(), length, 0, Path::of_expert(experts[s]), 0}});
             (reference->forward(one, {}) * weight.narrow(0, begin, length).to(at::kDouble)).sum().backward();
         }
         const auto got = fast.parameters(), expected = reference->parameters();
@@ -151,7 +158,7 @@ class TestMixture : public QObject {
         const std::int64_t begin = together.layout->offsets()[3], length = together.layout->length(3);
         for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(together.ids[begin + i].item<std::int64_t>()));
         const at::Tensor alone =
-            model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, 1, 0}}), {true, 1, 1, 0.1, 0.1});
+            model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, Path::of_expert(1), 0}}), {true, 1, 1, 0.1, 0.1});
         const double difference = max_difference(all.narrow(0, begin, length), alone);
         QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());
     }
@@ -165,7 +172,7 @@ class TestMixture : public QObject {
         registry().make_variant("mote", settings)->finish(*model, {});
         QVERIFY(!model->encoders.front()->blocks()[0].is_mixture());
         QVERIFY(max_difference(model->encoders.front()->blocks()[0].experts[0].up, mean) < 1e-6);
-        for (const auto& [key, route] : model->routes) QCOMPARE(route.expert, 0);
+        for (const auto& [key, route] : model->routes) QVERIFY(route.path == Path{});
     }
 
   private:
@@ -176,7 +183,9 @@ class TestMixture : public QObject {
 
     static void train_step(const Encoder& encoder, AdamW& optimizer, const std::vector<int>& experts) {
         encoder.forward(some_batch(experts), {}).square().sum().backward();
-        optimizer.step(1e-2, 1.0, std::set<int>(experts.begin(), experts.end()));
+        UsedPaths used;
+        for (const int expert : experts) used.add(Path::of_expert(expert));
+        optimizer.step(1e-2, 1.0, used);
         optimizer.zero_grad();
     }
 };

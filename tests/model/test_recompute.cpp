@@ -74,7 +74,7 @@ class TestRecompute : public QObject {
         encoder.add_adapter("gate", {4, 16, 0, false, {}, ""}, 5);
         encoder.require_grad(false);
         for (const Parameter& p : encoder.adapter_parameters(0)) p.tensor.requires_grad_(true);
-        loss_of(encoder, some_batch({1, 1}), true).backward();
+        loss_of(encoder, batch_on({Path::of_adapter(0), Path::of_adapter(0)}), true).backward();
         for (const Parameter& p : encoder.adapter_parameters(0)) QVERIFY2(p.tensor.grad().defined(), p.name.c_str());
     }
 };

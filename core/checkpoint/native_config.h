@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+#include "checkpoint/encoder_config.h"
+
+namespace faceter {
+
+/// A family's config.json with the members beside the released ones that transformers' own code reads (NomicBERT: released files speak to
+/// code beside them; transformers' nomic_bert has other names). Others are as they were.
+Json with_native_members(const Json& config, const EncoderConfig& encoder);
+/// Why transformers' own code cannot hold this encoder, as "its ..."; empty: it can. Task experts and adapters are not looked at.
+std::string beyond_native_code(const std::string& model_type, const EncoderConfig& encoder);
+
+}  // namespace faceter

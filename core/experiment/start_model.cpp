@@ -1,0 +1,57 @@
+#include "experiment/start_model.h"
+
+#include <map>
+
+#include "checkpoint/encoder_config.h"
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+bool routes_tokens(const ModelFolder& folder) {
+    if (folder.description && folder.description->has_routed_blocks()) return true;
+    const std::string name = (folder.encoder_folder / "config.json").string();
+    return EncoderConfig::from_json(folder.config, name, folder.weights()).routed.every > 0;
+}
+
+/// What is known of a start model once it was looked at.
+struct StartModel {
+    fs::path folder;
+    bool routes_tokens = false;
+};
+
+StartModel looked_at(const std::string& name, const fs::path& relative_to) {
+    const ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
+    check_start_model(folder);
+    return {folder.folder, routes_tokens(folder)};
+}
+
+}  // namespace
+
+void check_start_model(const ModelFolder& folder) {
+    if (!folder.description) return;
+    const ModelDescription& model = *folder.description;
+    const char* several = model.has_task_experts()  ? "task experts"
+                          : model.num_encoders > 1  ? "an encoder a task"
+                          : !model.adapters.empty() ? "adapters a task"
+                                                    : nullptr;
+    if (several)
+        throw settings_error(
+            "{}: has {}, and a run starts from one model; export one of its tasks (faceter export RUN DIR --task TASK) and start from that",
+            folder.folder.string(), several);
+}
+
+void check_start_models(const Experiment& experiment) {
+    std::map<std::string, StartModel> seen;
+    for (const ResolvedRun& run : experiment.runs()) {
+        const std::string name = run.settings["model"];
+        if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path());
+        if (run.dense_start && seen[name].routes_tokens)
+            throw settings_error(
+                "{}: variant '{}' ({}) needs a dense start model, and {} has token-routed blocks; name a dense model under 'model', or use "
+                "a variant that keeps such blocks (token_routed_moe, instruction)",
+                experiment.file().string(), run.variant, run.method, seen[name].folder.string());
+    }
+}
+
+}  // namespace faceter

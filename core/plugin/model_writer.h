@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+
+#include "common/file.h"
+#include "model/embedding_model.h"
+
+namespace faceter {
+
+/// Writes all of a model into `folder`, which must exist, so that opening the folder gives the same model: configuration, tokenizer,
+/// weights, heads, adapters as PEFT keeps them, its router's files, and in faceter.json what config.json cannot say. A dense model is a
+/// sentence-transformers folder; any other is one that sentence-transformers refuses (ModelFolder::only_faceter). A model with tasks has
+/// their instructions as prompts, by "task.role".
+void write_model(const fs::path& folder, const EmbeddingModel& model);
+
+/// Why sentence-transformers cannot hold the model, as "its ..."; empty: it can.
+std::string beyond_sentence_transformers(const EmbeddingModel& model);
+/// Whether it can with the code alone that the start model's configuration names (NomicBERT's token-routed blocks).
+bool needs_released_code(const EmbeddingModel& model);
+
+/// A model opened for one route becomes the dense model that its texts pass through, where there is one: its adapter, or the one that its
+/// router always chooses, is merged into the weights; the instruction is the default prompt.
+void fold_route(EmbeddingModel& model, const Route& route);
+
+}  // namespace faceter

@@ -1,0 +1,49 @@
+#include "cli/program.h"
+#include "common/file.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// `faceter check` on start models that a variant cannot begin with.
+class TestStartModels : public QObject {
+    Q_OBJECT
+
+    Outcome check(const fs::path& model, const std::string& method) const {
+        const TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
+        write_file_atomic(folder.path() / "x.yaml",
+                          "name: x\nmodel: " + model.string() +
+                              "\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
+                              "variants:\n  V: {method: " +
+                              method + "}\nevaluation: {baseline: false, datasets: []}\n");
+        return faceter::testing::faceter({"check", (folder.path() / "x.yaml").string()});
+    }
+
+  private Q_SLOTS:
+    void task_experts_on_token_routed_blocks_are_refused_before_anything_starts() {
+        NEED_SHARED();
+        const Outcome outcome = check(shared_folder() / "fixtures/nomic_moe", "mote");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "variant 'V' (mote) needs a dense start model");
+        HAS(outcome.err, "token-routed blocks");
+        HAS(outcome.err, "name a dense model under 'model'");
+        QCOMPARE(check(shared_folder() / "fixtures/nomic_moe", "token_routed_moe").code, 0);
+        QCOMPARE(check(shared_folder() / "fixtures/nomic_bert", "mote").code, 0);
+    }
+
+    void a_model_of_several_is_refused_as_a_start() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        fs::copy(shared_folder() / "fixtures/bert", folder.path() / "experts", fs::copy_options::recursive);
+        write_file_atomic(folder.path() / "experts/faceter.json",
+                          R"({"faceter_model": 1, "encoders": 1, "blocks": [{}, {"task_experts": 2}]})");
+        const Outcome outcome = check(folder.path() / "experts", "instruction");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "has task experts");
+        HAS(outcome.err, "faceter export RUN DIR --task");
+    }
+};
+
+FACETER_TEST(TestStartModels)
+#include "test_start_models.moc"
