@@ -1,0 +1,67 @@
+#include "plugin/export_peers.h"
+
+#include <cstdlib>
+
+#include "common/error.h"
+#include "data/child_process.h"
+#include "experiment/machine.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::chrono::minutes peer_limit{10};
+constexpr int no_such_package = 3;  // exit code of the script
+constexpr std::uint64_t max_output_bytes = 1 << 20;
+
+/// Whether all modules are sentence-transformers' own.
+bool is_for_everyone(const fs::path& folder) {
+    const fs::path file = folder / "modules.json";
+    if (!fs::exists(file)) return true;
+    for (const Json& module : read_json(file))
+        if (!json_at<std::string>(module, "type", file.string()).starts_with("sentence_transformers.")) return false;
+    return true;
+}
+
+bool names_code_of_the_hub(const fs::path& folder) { return read_json(folder / "config.json").contains("auto_map"); }
+
+PeerAnswer answer_of(const fs::path& file) {
+    const Json answer = read_json(file);
+    return {json_at<std::string>(answer, "version", file.string()),
+            json_at<std::vector<std::vector<std::vector<float>>>>(answer, "vectors", file.string())};
+}
+
+std::string last_line(std::string text) {
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why) {
+    const char* python = std::getenv("FACETER_PEERS");
+    const auto nothing = [&](const std::string& reason) {
+        why = reason;
+        return std::nullopt;
+    };
+    if (!is_for_everyone(folder)) return nothing("the folder is for Faceter alone");
+    if (!python || !*python) return nothing("none found (name a Python with it by FACETER_PEERS)");
+    const TemporaryDirectory exchange;
+    const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.json";
+    write_file_atomic(asked, request.dump());
+    const ChildResult child = run_child({python, shared_resource("resources/peers/embed_sentence_transformers.py").string(),
+                                         folder.string(), asked.string(), answered.string()},
+                                        peer_limit, max_output_bytes);
+    if (child.exit_code == no_such_package || child.exit_code == 127)
+        return nothing(fmt::format("none found in {} (name a Python with it by FACETER_PEERS)", python));
+    if (child.exit_code != 0 && names_code_of_the_hub(folder)) return nothing("it runs this model by code from the hub alone");
+    if (child.exit_code != 0)
+        throw failure("sentence-transformers does not load the export: {}; nothing was left", last_line(child.last_lines));
+    PeerAnswer answer = answer_of(answered);
+    bool whole = answer.vectors.size() == request.size();
+    for (std::size_t i = 0; whole && i < request.size(); ++i) whole = answer.vectors[i].size() == request[i].at("texts").size();
+    if (!whole)
+        throw failure("sentence-transformers {} does not give a vector for each text of the export; nothing was left", answer.version);
+    return answer;
+}
+
+}  // namespace faceter
