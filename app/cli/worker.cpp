@@ -18,6 +18,7 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
         {"export", "Write a run as a folder that sentence-transformers loads"},
         {"convert", "Give a model rotary positions, to be pre-trained further"},
         {"describe", "Print what a model or a run is made of"},
+        {"serve", "Serve embeddings over HTTP, as OpenAI's clients ask for them"},
         {"router", "Show, explain and change what chooses among a model's gates"},
     };
     return commands;
@@ -33,7 +34,8 @@ bool is_worker_command(int argc, char** argv) {
 
 int run_worker_command(int argc, char** argv) {
     const std::string worker = worker_program().string();
-    std::vector<char*> arguments = {const_cast<char*>(worker.c_str())};
+    char name[] = "faceter";  // what help calls the program
+    std::vector<char*> arguments = {name};
     for (int i = 1; i < argc; ++i) arguments.push_back(argv[i]);
     arguments.push_back(nullptr);
     ::execv(worker.c_str(), arguments.data());

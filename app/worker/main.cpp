@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "figure/help_formatter.h"
 #include "model/tensor_memory.h"
 
@@ -10,7 +11,8 @@ namespace {
 int run(int argc, char** argv) {
     use_frugal_memory();
     install_stop_handlers();
-    CLI::App app{"faceter-worker: trains, evaluates and embeds. Usually started by faceter."};
+    // Help says what was typed: faceter starts this program under its own name.
+    CLI::App app{"faceter-worker: trains, evaluates and embeds. Usually started by faceter.", fs::path(argv[0]).filename().string()};
     app.formatter(std::make_shared<HelpFormatter>());
     app.require_subcommand(1);
     int exit_code = 0;
@@ -22,6 +24,7 @@ int run(int argc, char** argv) {
     add_describe(app, exit_code);
     add_data(app, exit_code);
     add_router(app, exit_code);
+    add_serve(app, exit_code);
     add_session(app, exit_code);
     try {
         app.parse(argc, argv);

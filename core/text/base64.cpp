@@ -1,14 +1,16 @@
 #include "text/base64.h"
 
+#include <algorithm>
 #include <array>
 
 namespace faceter {
 namespace {
 
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 constexpr std::array<signed char, 256> digits = [] {
     std::array<signed char, 256> table{};
     table.fill(-1);
-    constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (std::size_t i = 0; i < alphabet.size(); ++i) table[static_cast<unsigned char>(alphabet[i])] = static_cast<signed char>(i);
     return table;
 }();
@@ -31,6 +33,18 @@ std::optional<std::string> decode_base64(std::string_view text) {
         bytes.push_back(static_cast<char>(bits >> num_bits & 0xFF));
     }
     return bytes;
+}
+
+std::string encode_base64(std::string_view bytes) {
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+        unsigned bits = 0;
+        for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+        for (std::size_t k = 0; k < 4; ++k) text += k <= count ? alphabet[bits >> (18 - 6 * k) & 0x3F] : '=';
+    }
+    return text;
 }
 
 }  // namespace faceter

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "commands.h"
+#include "common/cancel.h"
+#include "common/error.h"
+#include "common/strings.h"
+#include "serve/embedding_api.h"
+
+namespace faceter::worker {
+namespace {
+
+struct ServeCommand {
+    std::vector<std::string> models;
+    ModelOptions common;
+    std::string host = "127.0.0.1", key_file;
+    std::uint16_t port = 8080;
+    double read_timeout_s = 30, queue_timeout_s = 60;
+    HttpLimits http;
+    ServiceLimits service;
+    ApiLimits api;
+};
+
+std::chrono::milliseconds milliseconds(double seconds) { return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds)); }
+
+std::string api_key(const ServeCommand& options) {
+    if (!options.key_file.empty()) {
+        const std::string key(trim(read_file(options.key_file, 4096)));
+        return key.empty() ? throw usage_error("{}: holds no API key", options.key_file) : key;
+    }
+    const char* set = std::getenv("FACETER_API_KEY");
+    return set ? set : "";
+}
+
+int serve(ServeCommand options) {
+    std::signal(SIGPIPE, SIG_IGN);
+    options.http.read = milliseconds(options.read_timeout_s);
+    options.service.patience = milliseconds(options.queue_timeout_s);
+    const std::string key = api_key(options);
+    std::unique_ptr<EmbeddingApi> api;  // made when the models are there; the address is tried first
+    HttpServer server(options.host, options.port, options.http,
+                      [&](const std::shared_ptr<HttpExchange>& exchange) { api->handle(exchange); });
+    if (!server.is_loopback() && key.empty())
+        throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
+                          options.host);
+    const ServedModels models(options.models, options.common);
+    EmbeddingService service(options.service);
+    api = std::make_unique<EmbeddingApi>(models, service, key, options.api);
+    const bool six = options.host.find(':') != std::string::npos;
+    fmt::print("listening on http://{}{}{}:{}\n", six ? "[" : "", options.host, six ? "]" : "", server.port());
+    std::fflush(stdout);
+    server.run([] { return stop_requested() != StopRequest::none; });
+    return 0;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<ServeCommand>();
+    auto* command =
+        app.add_subcommand("serve", "Serve embeddings over HTTP: OpenAI's /v1/embeddings, and text-embeddings-inference's /embed.");
+    command->footer(
+        "Example:\n  faceter serve minilm --port 8080\n"
+        "  faceter serve quickstart-mote --project my-project --port 0\n"
+        "  curl http://127.0.0.1:8080/v1/embeddings -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
+        "SIGTERM answers what was asked and ends with 0. The API key comes from FACETER_API_KEY or a file.");
+    command->add_option("MODEL", options->models, "Runs or model folders, as --model of faceter embed")->required();
+    command->add_option("--project", options->common.project, "Project folder that runs' names are looked up in");
+    command->add_option("--host", options->host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();
+    command->add_option("--port", options->port, "Port; 0: a free one")->capture_default_str();
+    command->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)");
+    command->add_option("--max-length", options->common.max_length,
+                        "Longest text in tokens, instruction included; default: as the model says");
+    command->add_option("--threads", options->common.threads, "Threads; default: all cores");
+    command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+    command->add_option("--max-body", options->http.body_bytes, "Bytes of a request's body")
+        ->check(CLI::Range(1024, 1 << 30))
+        ->capture_default_str();
+    command->add_option("--max-texts", options->api.texts, "Texts of a request")->check(CLI::PositiveNumber)->capture_default_str();
+    command->add_option("--max-tokens", options->service.request_tokens, "Tokens of a request")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--max-waiting", options->service.waiting_texts, "Texts that wait; beyond, 429 is answered")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--max-connections", options->http.connections, "Clients at a time")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--read-timeout", options->read_timeout_s, "Seconds that a client may take to send a request")
+        ->check(CLI::Range(0.1, 86400.0))
+        ->capture_default_str();
+    command->add_option("--queue-timeout", options->queue_timeout_s, "Seconds that a request may wait before it is begun")
+        ->check(CLI::Range(0.1, 86400.0))
+        ->capture_default_str();
+    command->callback([=, &exit_code] { exit_code = serve(*options); });
+}
+
+}  // namespace faceter::worker

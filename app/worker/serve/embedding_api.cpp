@@ -1,0 +1,279 @@
+#include "serve/embedding_api.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "eval/quantise.h"
+#include "text/base64.h"
+
+namespace faceter::worker {
+namespace {
+
+constexpr std::array<std::string_view, 6> paths{"/v1/embeddings", "/v1/models", "/embed", "/info", "/health", "/metrics"};
+
+/// A request that cannot be served as it is; becomes the status that it names.
+struct Refused : std::runtime_error {
+    Refused(int with, const std::string& message) : std::runtime_error(message), status(with) {}
+    int status;
+};
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+HttpResponse openai_error(int status, const std::string& message) {
+    const char* type = status == 401   ? "authentication_error"
+                       : status == 429 ? "rate_limit_error"
+                       : status >= 500 ? "server_error"
+                                       : "invalid_request_error";
+    HttpResponse response{status, text_of({{"error", {{"message", message}, {"type", type}, {"param", nullptr}, {"code", nullptr}}}})};
+    if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+HttpResponse tei_error(int status, const std::string& message) {
+    const char* type = status == 429 ? "Overloaded" : status >= 500 ? "Backend" : "Validation";
+    HttpResponse response{status, text_of({{"error", message}, {"error_type", type}})};
+    if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+std::string float_list(const float* row, std::int64_t dim) {
+    std::string list = "[";
+    for (std::int64_t d = 0; d < dim; ++d) fmt::format_to(std::back_inserter(list), "{}{}", d ? "," : "", row[d]);
+    return list + "]";
+}
+
+std::string base64_floats(const float* row, std::int64_t dim) {
+    return "\"" + encode_base64({reinterpret_cast<const char*>(row), static_cast<std::size_t>(dim) * sizeof(float)}) + "\"";
+}
+
+std::string openai_body(const at::Tensor& rows, bool base64, const std::string& model, std::size_t tokens) {
+    std::string body = R"({"object":"list","data":[)";
+    for (std::int64_t i = 0; i < rows.size(0); ++i) {
+        const float* row = rows.data_ptr<float>() + i * rows.size(1);
+        body += fmt::format(R"({}{{"object":"embedding","index":{},"embedding":{}}})", i ? "," : "", i,
+                            base64 ? base64_floats(row, rows.size(1)) : float_list(row, rows.size(1)));
+    }
+    return body + fmt::format(R"(],"model":{},"usage":{{"prompt_tokens":{},"total_tokens":{}}}}})", text_of(model), tokens, tokens);
+}
+
+std::string tei_body(const at::Tensor& rows) {
+    std::string body = "[";
+    for (std::int64_t i = 0; i < rows.size(0); ++i)
+        body += (i ? "," : "") + float_list(rows.data_ptr<float>() + i * rows.size(1), rows.size(1));
+    return body + "]";
+}
+
+Json object_of(const std::string& body) {
+    Json request = parse_json(body, "request");
+    if (!request.is_object()) throw Refused(400, "the request is not a JSON object");
+    return request;
+}
+
+bool is_ids(const Json& list) {
+    return list.is_array() && !list.empty() && std::all_of(list.begin(), list.end(), [](const Json& id) { return id.is_number_integer(); });
+}
+
+std::vector<std::int32_t> ids_of(const Json& list, std::size_t vocabulary) {
+    std::vector<std::int32_t> ids;
+    for (const Json& id : list) {
+        const auto value = id.get<std::int64_t>();
+        if (value < 0 || value >= static_cast<std::int64_t>(vocabulary))
+            throw Refused(400, fmt::format("token id {} is none of this model's, which has ids from 0 to {}", value, vocabulary - 1));
+        ids.push_back(static_cast<std::int32_t>(value));
+    }
+    return ids;
+}
+
+}  // namespace
+
+EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, const ApiLimits& limits)
+    : models_(models), service_(service), key_(std::move(key)), limits_(limits) {}
+
+/// A text, a list of texts, the ids of a text, or a list of those.
+void EmbeddingApi::take_texts(const Json& input, EmbedWork& work) const {
+    const std::size_t vocabulary = work.where.model->tokenizer->vocab_size();
+    if (input.is_string()) {
+        work.texts.push_back(input.get<std::string>());
+    } else if (is_ids(input)) {
+        work.ids.push_back(ids_of(input, vocabulary));
+    } else if (input.is_array() && !input.empty()) {
+        if (input.size() > limits_.texts)
+            throw Refused(413, fmt::format("{} texts in one request; at most {} are taken", input.size(), limits_.texts));
+        for (const Json& one : input) {
+            if (one.is_string() && work.ids.empty())
+                work.texts.push_back(one.get<std::string>());
+            else if (is_ids(one) && work.texts.empty())
+                work.ids.push_back(ids_of(one, vocabulary));
+            else
+                throw Refused(400, "the input is neither a text, a list of texts, token ids nor a list of those");
+        }
+    } else {
+        throw Refused(400, "the input is missing or empty; a text or a list of texts is expected");
+    }
+}
+
+EmbeddingApi::Asked EmbeddingApi::read_openai(const Json& request) const {
+    const auto model = json_or<std::string>(request, "model", "", "request");
+    const auto format = json_or<std::string>(request, "encoding_format", "float", "request");
+    if (format != "float" && format != "base64")
+        throw Refused(400, fmt::format("encoding_format {} is unknown; float and base64 are known", faceter::quoted(format)));
+    Asked asked;
+    asked.work.where = models_.find(model, json_or<std::string>(request, "prompt_name", "", "request"));
+    take_texts(request.contains("input") ? request["input"] : Json(), asked.work);
+    const EmbeddingModel& found = *asked.work.where.model;
+    const auto dimensions = json_or<std::int64_t>(request, "dimensions", found.dim(), "request");
+    if (dimensions < 1 || dimensions > found.dim())
+        throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, found.dim()));
+    asked.write = [=, normalise = found.folder.normalize](const EmbedResult& result) {
+        const at::Tensor rows = shortened(result.rows, dimensions, normalise).contiguous();
+        return HttpResponse{200, openai_body(rows, format == "base64", model, result.tokens)};
+    };
+    return asked;
+}
+
+EmbeddingApi::Asked EmbeddingApi::read_tei(const Json& request) const {
+    Asked asked;
+    asked.work.where =
+        models_.find(json_or<std::string>(request, "model", "", "request"), json_or<std::string>(request, "prompt_name", "", "request"));
+    take_texts(request.contains("inputs") ? request["inputs"] : Json(), asked.work);
+    asked.work.truncate = json_or(request, "truncate", false, "request");
+    const bool normalise = json_or(request, "normalize", asked.work.where.model->folder.normalize, "request");
+    asked.write = [normalise](const EmbedResult& result) {
+        return HttpResponse{200, tei_body((normalise ? normalize_rows(result.rows) : result.rows).contiguous())};
+    };
+    return asked;
+}
+
+bool EmbeddingApi::has_key(const HttpRequest& request) const {
+    if (key_.empty()) return true;
+    const std::string wanted = "Bearer " + key_;
+    const std::string& given = request.authorization;
+    unsigned char differs = given.size() != wanted.size();  // without telling by the time it takes how far a guess is right
+    for (std::size_t i = 0; i < wanted.size(); ++i) differs |= static_cast<unsigned char>(wanted[i] ^ (i < given.size() ? given[i] : '\0'));
+    return differs == 0;
+}
+
+void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
+    const HttpRequest& request = exchange->request();
+    const auto start = std::chrono::steady_clock::now();
+    const auto reply = [&](HttpResponse response) { answer(exchange, std::move(response), nullptr, 0, start); };
+    const auto is = [&](const char* method, const char* path) { return request.method == method && request.path == path; };
+    if (is("GET", "/health")) return reply({200, "{}"});
+    if (!has_key(request)) return reply(openai_error(401, "the API key is missing or wrong; send it as 'Authorization: Bearer KEY'"));
+    if (is("GET", "/info")) return reply({200, text_of(info())});
+    if (is("GET", "/v1/models")) return reply({200, text_of(model_list())});
+    if (is("GET", "/metrics")) return reply({200, metrics(), "text/plain; version=0.0.4"});
+    if (is("POST", "/v1/embeddings")) return embed(exchange, &EmbeddingApi::read_openai, openai_error);
+    if (is("POST", "/embed")) return embed(exchange, &EmbeddingApi::read_tei, tei_error);
+    if (std::find(paths.begin(), paths.end(), request.path) != paths.end())
+        return reply(openai_error(405, fmt::format("{} is not for {}", request.path, request.method.substr(0, 20))));
+    reply(openai_error(404, fmt::format("no such path; {} are served", fmt::join(paths, ", "))));
+}
+
+void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const Json&) const, Refusal refuse) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        Asked asked = (this->*read)(object_of(exchange->request().body));
+        const auto about = std::make_shared<EmbedWork>();
+        about->where = asked.work.where;
+        about->texts.resize(asked.work.size());  // how many; the texts themselves go to the service
+        const bool taken = service_.submit(
+            std::move(asked.work), [exchange] { return exchange->is_gone(); },
+            [this, exchange, start, refuse, about, write = std::move(asked.write)](EmbedResult result) {
+                answer(exchange, result.status == 200 ? write(result) : refuse(result.status, result.error), about.get(), result.tokens,
+                       start);
+            });
+        if (!taken) answer(exchange, refuse(429, "too many texts are waiting; ask again in a second"), about.get(), 0, start);
+    } catch (const Refused& refused) {
+        answer(exchange, refuse(refused.status, refused.what()), nullptr, 0, start);
+    } catch (const Error& error) {  // a model or prompt that is not there, JSON that is none
+        answer(exchange, refuse(error.code() == ExitCode::usage ? 404 : 400, error.what()), nullptr, 0, start);
+    } catch (const std::exception& error) {
+        answer(exchange, refuse(500, error.what()), nullptr, 0, start);
+    }
+}
+
+/// Never a text: a log is kept longer, and read by others, than what is embedded.
+void EmbeddingApi::answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
+                          std::chrono::steady_clock::time_point start) {
+    const HttpRequest& request = exchange->request();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const bool known = std::find(paths.begin(), paths.end(), request.path) != paths.end();
+    const std::string path = known ? request.path : "other";  // a stranger must not make as many counters as he likes
+    const Json line = {{"time", utc_now()},
+                       {"method", request.method.substr(0, 20)},
+                       {"path", path},
+                       {"status", response.status},
+                       {"texts", work ? work->size() : 0},
+                       {"tokens", tokens},
+                       {"ms", std::round(seconds * 1e5) / 100}};
+    {
+        const std::lock_guard lock(mutex_);
+        ++answered_[{path, response.status}];
+        seconds_ += seconds;
+        fmt::print(stderr, "{}\n", text_of(line));
+    }
+    exchange->answer(std::move(response));
+}
+
+Json EmbeddingApi::model_list() const {
+    Json data = Json::array();
+    for (const ServedModels::One& one : models_.all()) {
+        data.push_back({{"id", one.name}, {"object", "model"}, {"created", 0}, {"owned_by", "faceter"}});
+        for (const std::string& prompt : one.prompts())
+            data.push_back({{"id", one.name + ":" + prompt}, {"object", "model"}, {"created", 0}, {"owned_by", "faceter"}});
+    }
+    return {{"object", "list"}, {"data", data}};
+}
+
+Json EmbeddingApi::info() const {
+    Json models = Json::array();
+    for (const ServedModels::One& one : models_.all()) {
+        const EmbeddingModel& model = *one.opened.model;
+        models.push_back({{"id", one.name},
+                          {"type", model.folder.model_type},
+                          {"dim", model.dim()},
+                          {"max_length", model.max_length},
+                          {"pooling", pooling_name(model.folder.pooling)},
+                          {"normalised", model.folder.normalize},
+                          {"prompts", one.prompts()}});
+    }
+    const EmbeddingModel& first = *models_.all().front().opened.model;
+    return {{"model_id", models_.all().front().name},
+            {"model_dtype", "float32"},
+            {"model_type", {{"embedding", {{"pooling", pooling_name(first.folder.pooling)}}}}},
+            {"max_input_length", first.max_length},
+            {"max_client_batch_size", limits_.texts},
+            {"version", FACETER_VERSION},
+            {"models", models}};
+}
+
+std::string EmbeddingApi::metrics() const {
+    const EmbeddingService::Counts counts = service_.counts();
+    std::string text = "# TYPE faceter_requests_total counter\n";
+    const std::lock_guard lock(mutex_);
+    std::uint64_t requests = 0;
+    for (const auto& [key, number] : answered_) {
+        text += fmt::format("faceter_requests_total{{path=\"{}\",status=\"{}\"}} {}\n", key.first, key.second, number);
+        requests += number;
+    }
+    text += fmt::format("# TYPE faceter_request_seconds summary\nfaceter_request_seconds_sum {}\nfaceter_request_seconds_count {}\n",
+                        seconds_, requests);
+    const auto add = [&](const char* name, const char* kind, std::uint64_t value) {
+        text += fmt::format("# TYPE {0} {1}\n{0} {2}\n", name, kind, value);
+    };
+    add("faceter_texts_total", "counter", counts.texts);
+    add("faceter_tokens_total", "counter", counts.tokens);
+    add("faceter_batches_total", "counter", counts.batches);
+    add("faceter_dropped_requests_total", "counter", counts.dropped);
+    add("faceter_waiting_texts", "gauge", counts.waiting_texts);
+    return text;
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,49 @@
+#pragma once
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "serve/embedding_service.h"
+#include "serve/http_server.h"
+
+namespace faceter::worker {
+
+struct ApiLimits {
+    std::size_t texts = 2048;  ///< of a request
+};
+
+/// What the server answers: POST /v1/embeddings as OpenAI's clients ask, GET /v1/models; POST /embed, GET /info, /health and /metrics as
+/// text-embeddings-inference has them. A line of JSON for each request goes to standard error, without its texts.
+class EmbeddingApi {
+  public:
+    EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, const ApiLimits& limits);
+    void handle(const std::shared_ptr<HttpExchange>& exchange);
+
+  private:
+    using Writer = std::function<HttpResponse(const EmbedResult&)>;
+    using Refusal = HttpResponse (*)(int status, const std::string& message);
+    struct Asked {
+        EmbedWork work;
+        Writer write;
+    };
+    Asked read_openai(const Json& request) const;
+    Asked read_tei(const Json& request) const;
+    void embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const Json&) const, Refusal refuse);
+    void answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
+                std::chrono::steady_clock::time_point start);
+    void take_texts(const Json& input, EmbedWork& work) const;
+    bool has_key(const HttpRequest& request) const;
+    Json info() const;
+    Json model_list() const;
+    std::string metrics() const;
+
+    const ServedModels& models_;
+    EmbeddingService& service_;
+    std::string key_;
+    ApiLimits limits_;
+    mutable std::mutex mutex_;
+    std::map<std::pair<std::string, int>, std::uint64_t> answered_;  ///< by path and status
+    double seconds_ = 0;
+};
+
+}  // namespace faceter::worker

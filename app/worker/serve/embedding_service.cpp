@@ -1,0 +1,244 @@
+#include "serve/embedding_service.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.h"
+#include "eval/embedder.h"
+
+namespace faceter::worker {
+namespace {
+
+constexpr std::int64_t tokens_on_cpu = 4096, tokens_on_device = 65536;
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size_t max_length) {
+    TokenBatch batch;
+    for (const auto& text : ids) {
+        batch.ids.insert(batch.ids.end(), text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), max_length)));
+        batch.offsets.push_back(batch.ids.size());
+    }
+    return batch;
+}
+
+/// Beyond these a text's vector would depend on its company (dynamic NTK).
+bool stands_alone(const EncoderConfig& config, std::size_t length) {
+    return config.rotary_scaling > 0 && static_cast<std::int64_t>(length) > config.trained_positions;
+}
+
+}  // namespace
+
+struct EmbeddingService::Job {
+    EmbedWork work;
+    std::function<bool()> gone;
+    Done done;
+    std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
+    TokenBatch encoded;
+    at::Tensor rows;
+    std::int64_t skip = 0;  ///< rows that pooling leaves out
+    std::size_t next = 0, left = 0;
+    /// A text of no tokens is the zero vector, which stands there already.
+    void pass_empty_texts() {
+        for (; next < encoded.size() && encoded[next].empty(); ++next) --left;
+    }
+    const EmbeddingModel& model() const { return *work.where.model; }
+    const Encoder& encoder() const { return *model().encoders[static_cast<std::size_t>(work.where.route.encoder)]; }
+};
+
+struct EmbeddingService::Item {
+    std::shared_ptr<Job> job;
+    std::size_t text;
+};
+
+EmbeddingService::EmbeddingService(const ServiceLimits& limits)
+    : limits_(limits), thread_([this, threads = at::get_num_threads()] {
+          at::set_num_threads(threads);  // that is said to each thread anew
+          work();
+      }) {}
+
+EmbeddingService::~EmbeddingService() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+bool EmbeddingService::submit(EmbedWork work, std::function<bool()> gone, Done done) {
+    auto job = std::make_shared<Job>();
+    job->work = std::move(work);
+    job->gone = std::move(gone);
+    job->done = std::move(done);
+    const std::lock_guard lock(mutex_);
+    const std::size_t texts = job->work.size();
+    if (counts_.waiting_texts > 0 && counts_.waiting_texts + texts > limits_.waiting_texts) return false;
+    counts_.waiting_texts += texts;
+    arrived_.push_back(std::move(job));
+    wake_.notify_all();
+    return true;
+}
+
+EmbeddingService::Counts EmbeddingService::counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
+void EmbeddingService::finish(const std::shared_ptr<Job>& job, EmbedResult result) {
+    {
+        const std::lock_guard lock(mutex_);
+        counts_.waiting_texts -= job->work.size();
+        if (result.status == 200) counts_.texts += job->work.size(), counts_.tokens += result.tokens;
+    }
+    std::erase(active_, job);
+    job->done(std::move(result));
+}
+
+/// Moves what has arrived to what is worked on; waits where there is nothing. False: the end.
+bool EmbeddingService::take_new() {
+    std::deque<std::shared_ptr<Job>> fresh;
+    {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return ending_ || !arrived_.empty() || !active_.empty(); });
+        fresh.swap(arrived_);
+        if (fresh.empty() && active_.empty()) return false;
+    }
+    for (const auto& job : fresh) {
+        active_.push_back(job);
+        try {
+            if (!tokenise(*job)) finish(job, {413, "a text is longer than the model takes; shorten it, or let it be cut", {}, 0});
+        } catch (const std::exception& error) {
+            finish(job, {500, error.what(), {}, 0});
+        }
+    }
+    return true;
+}
+
+/// False: a text would be cut that must not be.
+bool EmbeddingService::tokenise(Job& job) const {
+    const EmbeddingModel& model = job.model();
+    const EmbedWork& work = job.work;
+    if (work.ids.empty()) {
+        const std::size_t length = work.truncate ? model.max_length : 0;
+        job.encoded = encode_batch(*model.tokenizer, views_of(work.texts), work.where.route.instruction, length, at::get_num_threads());
+        job.skip = model.prompt_rows(work.where.route.instruction);
+    } else {
+        job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1));
+    }
+    for (std::size_t i = 0; i < job.encoded.size(); ++i)
+        if (job.encoded[i].size() > model.max_length) return false;
+    job.rows = at::zeros({static_cast<std::int64_t>(job.encoded.size()), model.dim()}, at::kFloat);
+    job.left = job.encoded.size();
+    job.pass_empty_texts();
+    return true;
+}
+
+void EmbeddingService::drop_unwanted() {
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& job : std::vector(active_)) {
+        if (job->gone()) {
+            const std::lock_guard lock(mutex_);
+            ++counts_.dropped;
+            counts_.waiting_texts -= job->work.size();
+            std::erase(active_, job);
+        } else if (job->encoded.ids.size() > limits_.request_tokens) {
+            finish(job, {413,
+                         fmt::format("the texts have {} tokens, {} are taken at a time; send fewer texts", job->encoded.ids.size(),
+                                     limits_.request_tokens),
+                         {},
+                         0});
+        } else if (job->next == 0 && now - job->arrived > limits_.patience) {
+            finish(job, {503, "the server did not come to this request in time; ask again later", {}, 0});
+        }
+    }
+}
+
+/// A text of each request in turn, until a pass is full: of the model and encoder of the oldest request.
+std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
+    std::vector<Item> batch;
+    if (active_.empty()) return batch;
+    const Job& oldest = *active_.front();
+    const Encoder& encoder = oldest.encoder();
+    const std::int64_t limit = limits_.batch_tokens > 0    ? limits_.batch_tokens
+                               : encoder.device().is_cpu() ? tokens_on_cpu
+                                                           : tokens_on_device;
+    std::int64_t tokens = 0;
+    for (bool more = true; more && tokens < limit;) {
+        more = false;
+        for (const auto& job : active_) {
+            if (&job->encoder() != &encoder || job->next == job->encoded.size() || job->work.where.route.routed) continue;
+            const std::size_t length = job->encoded[job->next].size();
+            const bool alone = stands_alone(encoder.config(), length);
+            if (!batch.empty() && (alone || tokens + static_cast<std::int64_t>(length) > limit)) continue;
+            batch.push_back({job, job->next++});
+            job->pass_empty_texts();
+            if (alone) return batch;
+            tokens += static_cast<std::int64_t>(length);
+            more = true;
+        }
+    }
+    return batch;
+}
+
+void EmbeddingService::embed_batch(const std::vector<Item>& given) {
+    std::vector<Item> batch = given;
+    std::stable_sort(batch.begin(), batch.end(),
+                     [](const Item& a, const Item& b) { return a.job->work.where.route.path < b.job->work.where.route.path; });
+    std::vector<SequenceInput> inputs;
+    for (const Item& item : batch) {
+        const auto ids = item.job->encoded[item.text];
+        inputs.push_back({ids.data(), static_cast<std::int64_t>(ids.size()), 0, item.job->work.where.route.path, item.job->skip});
+    }
+    const Job& first = *batch.front().job;
+    const at::NoGradGuard no_grad;
+    const at::Tensor rows = first.model().embed(first.encoder(), make_packed_batch(inputs), {}).to(at::kCPU, at::kFloat).contiguous();
+    if (!rows.isfinite().all().item<bool>())
+        throw failure("an embedding holds a number that is not finite; the model's weights are damaged");
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        batch[i].job->rows[static_cast<std::int64_t>(batch[i].text)].copy_(rows[static_cast<std::int64_t>(i)]);
+        --batch[i].job->left;
+    }
+    const std::lock_guard lock(mutex_);
+    ++counts_.batches;
+}
+
+/// Two passes, of this request alone: its router chooses by the first.
+void EmbeddingService::embed_routed(Job& job) {
+    const EmbedWork& work = job.work;
+    if (!work.ids.empty()) throw usage_error("a model with a router takes texts, not token ids");
+    job.rows = embed_texts(job.model(), views_of(work.texts), work.where.route);
+    job.left = 0;
+    job.next = job.encoded.size();
+}
+
+void EmbeddingService::work() {
+    while (take_new()) {
+        drop_unwanted();
+        std::vector<Item> batch;
+        try {
+            if (!active_.empty() && active_.front()->work.where.route.routed)
+                embed_routed(*active_.front());
+            else if (batch = next_batch(); !batch.empty())
+                embed_batch(batch);
+        } catch (const std::exception& error) {
+            const std::vector<std::shared_ptr<Job>> hit = batch.empty() ? std::vector{active_.front()} : [&] {
+                std::vector<std::shared_ptr<Job>> jobs;
+                for (const Item& item : batch)
+                    if (std::find(jobs.begin(), jobs.end(), item.job) == jobs.end()) jobs.push_back(item.job);
+                return jobs;
+            }();
+            for (const auto& job : hit) finish(job, {500, error.what(), {}, 0});
+            continue;
+        }
+        for (const auto& job : std::vector(active_))
+            if (job->left == 0) finish(job, {200, "", job->rows, job->encoded.ids.size()});
+    }
+}
+
+}  // namespace faceter::worker

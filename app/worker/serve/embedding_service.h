@@ -1,0 +1,84 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "serve/served_models.h"
+#include "text/encode_batch.h"
+
+namespace faceter::worker {
+
+/// What one request asks for: texts, or the ids of texts.
+struct EmbedWork {
+    ServedRouteOf where;
+    std::vector<std::string> texts;
+    std::vector<std::vector<std::int32_t>> ids;  ///< special tokens included; the instruction's do not go in front
+    bool truncate = true;                        ///< false: a text that the model would cut is an error
+    std::size_t size() const { return texts.size() + ids.size(); }
+};
+
+/// What came of it.
+struct EmbedResult {
+    int status = 200;  ///< else the HTTP status of `error`
+    std::string error;
+    at::Tensor rows;  ///< float32 [texts, D]
+    std::size_t tokens = 0;
+};
+
+struct ServiceLimits {
+    std::size_t waiting_texts = 16384;  ///< of all requests that are not answered yet
+    std::size_t request_tokens = 1 << 20;
+    std::int64_t batch_tokens = 0;               ///< of a forward pass; 0: as suits the device
+    std::chrono::milliseconds patience{60'000};  ///< a request that has not begun by then is given up
+};
+
+/// One thread that embeds for many requests at a time: a forward pass takes texts of all that wait, in turn, so that a long request does
+/// not keep short ones waiting; texts of one expert stand together. Clients that hung up are left out.
+class EmbeddingService {
+  public:
+    using Done = std::function<void(EmbedResult)>;
+    explicit EmbeddingService(const ServiceLimits& limits);
+    /// Ends after what it was given is done.
+    ~EmbeddingService();
+    EmbeddingService(const EmbeddingService&) = delete;
+    EmbeddingService& operator=(const EmbeddingService&) = delete;
+
+    /// `gone`: the client hung up. `done` is called from the service's thread, once; not for one that is gone. False: no room for it now.
+    bool submit(EmbedWork work, std::function<bool()> gone, Done done);
+
+    struct Counts {
+        std::uint64_t texts = 0, tokens = 0, batches = 0, dropped = 0;
+        std::size_t waiting_texts = 0;
+    };
+    Counts counts() const;
+
+  private:
+    struct Job;
+    struct Item;
+    void work();
+    bool take_new();
+    bool tokenise(Job& job) const;
+    std::vector<Item> next_batch();
+    void embed_batch(const std::vector<Item>& batch);
+    void embed_routed(Job& job);
+    void finish(const std::shared_ptr<Job>& job, EmbedResult result);
+    void drop_unwanted();
+
+    ServiceLimits limits_;
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<std::shared_ptr<Job>> arrived_;
+    std::vector<std::shared_ptr<Job>> active_;  ///< of the thread alone
+    Counts counts_;
+    bool ending_ = false;
+    std::thread thread_;
+};
+
+}  // namespace faceter::worker

@@ -1,0 +1,336 @@
+#include "serve/http_server.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <optional>
+#include <set>
+
+#include "common/error.h"
+
+namespace faceter::worker {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = boost::asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto look_for_stop = std::chrono::milliseconds(100);
+
+std::string error_body(const std::string& message) {
+    return fmt::format(R"({{"error":{{"message":"{}","type":"invalid_request_error"}}}})", message);
+}
+
+}  // namespace
+
+struct HttpServer::State : std::enable_shared_from_this<State> {
+    class Connection;
+
+    State(const HttpLimits& given, Handler with) : limits(given), handler(std::move(with)) {}
+
+    void listen(const std::string& host, std::uint16_t port);
+    void accept();
+    void accept_later();
+    void look(const std::function<bool()>& stop);
+    void drain();
+    /// The loop ends when the last connection is closed, and at the latest at the deadline.
+    void wait_for_end(std::chrono::steady_clock::time_point deadline);
+
+    HttpLimits limits;
+    Handler handler;
+    asio::io_context loop{1};
+    tcp::acceptor acceptor{loop};
+    asio::steady_timer timer{loop}, pause{loop};
+    std::set<std::shared_ptr<Connection>> connections;
+    std::size_t reserved_bytes = 0;
+    bool draining = false;
+};
+
+/// One client. Everything but answer() and is_gone() happens on the loop's thread.
+class HttpServer::State::Connection final : public std::enable_shared_from_this<Connection> {
+  public:
+    Connection(State& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {}
+
+    void start() { read_header(); }
+    bool is_idle() const { return idle_; }
+    void close() {
+        error_code ignored;
+        if (exchange_) hang_up();
+        stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+        stream_.close();
+        release();
+        server_.connections.erase(shared_from_this());
+    }
+
+  private:
+    class Exchange;
+
+    void read_header();
+    void took_header(error_code error);
+    void read_body();
+    void took_body(error_code error);
+    void refuse(http::status status, const std::string& message);
+    void watch_client(const std::shared_ptr<Exchange>& exchange);
+    void send(HttpResponse response);
+    void sent(error_code error, bool keep_alive);
+    void linger();
+    void hang_up();
+    bool reserve();
+    void release() {
+        server_.reserved_bytes -= reserved_;
+        reserved_ = 0;
+    }
+
+    State& server_;
+    beast::tcp_stream stream_;
+    beast::flat_buffer buffer_;
+    std::optional<http::request_parser<http::string_body>> parser_;
+    std::optional<http::response<http::string_body>> response_;
+    std::shared_ptr<Exchange> exchange_;
+    std::size_t reserved_ = 0;
+    bool idle_ = true, keep_alive_ = false, unread_ = false;
+    std::array<char, 16384> discarded_{};
+};
+
+/// Outlives its connection where the work goes on.
+class HttpServer::State::Connection::Exchange final : public HttpExchange {
+  public:
+    Exchange(const std::shared_ptr<Connection>& connection, asio::io_context& loop, HttpRequest request)
+        : connection_(connection), loop_(loop), request_(std::move(request)) {}
+    const HttpRequest& request() const override { return request_; }
+    bool is_gone() const override { return gone_; }
+    void hang_up() { gone_ = true; }
+    void answer(HttpResponse response) override {
+        asio::post(loop_, [connection = connection_, response = std::move(response)]() mutable {
+            if (const auto still = connection.lock()) still->send(std::move(response));
+        });
+    }
+
+  private:
+    std::weak_ptr<Connection> connection_;
+    asio::io_context& loop_;
+    HttpRequest request_;
+    std::atomic<bool> gone_ = false;
+};
+
+void HttpServer::State::Connection::hang_up() { std::exchange(exchange_, nullptr)->hang_up(); }
+
+void HttpServer::State::Connection::read_header() {
+    idle_ = true;
+    if (server_.draining) return close();
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
+    parser_->body_limit(server_.limits.body_bytes);
+    stream_.expires_after(server_.limits.idle);
+    const auto self = shared_from_this();
+    // The first byte may be long in coming; all others must follow soon.
+    if (buffer_.size() > 0) {
+        stream_.expires_after(server_.limits.read);
+        http::async_read_header(stream_, buffer_, *parser_, [self](error_code error, std::size_t) { self->took_header(error); });
+        return;
+    }
+    stream_.async_read_some(buffer_.prepare(server_.limits.header_bytes), [self](error_code error, std::size_t bytes) {
+        self->buffer_.commit(bytes);
+        if (error) return self->close();
+        self->idle_ = false;
+        self->stream_.expires_after(self->server_.limits.read);
+        http::async_read_header(self->stream_, self->buffer_, *self->parser_, [self](error_code e, std::size_t) { self->took_header(e); });
+    });
+}
+
+void HttpServer::State::Connection::took_header(error_code error) {
+    idle_ = false;
+    if (error == http::error::header_limit)
+        return refuse(http::status::request_header_fields_too_large, "the header of the request is too large");
+    if (error == http::error::body_limit) return refuse(http::status::payload_too_large, "the body of the request is too large");
+    if (error == http::error::end_of_stream || error == beast::error::timeout || error == asio::error::operation_aborted) return close();
+    if (error && error.category() != http::make_error_code(http::error::bad_method).category()) return close();
+    if (error) return refuse(http::status::bad_request, "this is no HTTP request");
+    if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
+    if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
+    const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
+    http::async_write(stream_, *go_on,
+                      [self = shared_from_this(), go_on](error_code failed, std::size_t) { failed ? self->close() : self->read_body(); });
+}
+
+/// A body takes memory before it is whole: what it says, or what it may be at most.
+bool HttpServer::State::Connection::reserve() {
+    const auto length = parser_->content_length();
+    const std::size_t wanted = length ? static_cast<std::size_t>(*length) : parser_->chunked() ? server_.limits.body_bytes : 0;
+    if (server_.reserved_bytes + wanted > server_.limits.all_bodies_bytes) return false;
+    reserved_ = wanted;
+    server_.reserved_bytes += wanted;
+    return true;
+}
+
+void HttpServer::State::Connection::read_body() {
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) { self->took_body(error); });
+}
+
+void HttpServer::State::Connection::took_body(error_code error) {
+    if (error == http::error::body_limit) return refuse(http::status::payload_too_large, "the body of the request is too large");
+    if (error && error.category() == http::make_error_code(http::error::bad_method).category() && error != http::error::partial_message &&
+        error != http::error::end_of_stream)
+        return refuse(http::status::bad_request, "this is no HTTP request");
+    if (error) return close();
+    stream_.expires_never();  // from here on the time is ours
+    auto message = parser_->release();
+    keep_alive_ = message.keep_alive() && !server_.draining;
+    HttpRequest request;
+    request.method = std::string(message.method_string());
+    const std::string target(message.target());
+    request.path = target.substr(0, target.find('?'));
+    request.authorization = std::string(message[http::field::authorization]);
+    request.body = std::move(message.body());
+    exchange_ = std::make_shared<Exchange>(shared_from_this(), server_.loop, std::move(request));
+    watch_client(exchange_);
+    try {
+        server_.handler(exchange_);
+    } catch (const std::exception&) {  // no memory, say: that is this request's misfortune
+        refuse(http::status::internal_server_error, "the server failed at this request");
+    }
+}
+
+/// A client that hangs up is noticed while its request is worked on.
+void HttpServer::State::Connection::watch_client(const std::shared_ptr<Exchange>& exchange) {
+    stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), exchange](error_code error) {
+        if (error || self->exchange_ != exchange) return;  // answered meanwhile
+        char byte = 0;
+        error_code peeked;
+        self->stream_.socket().non_blocking(true, peeked);
+        const std::size_t bytes = self->stream_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
+        if (bytes > 0 || peeked == asio::error::would_block) return;  // it asks again already
+        self->close();
+    });
+}
+
+void HttpServer::State::Connection::refuse(http::status status, const std::string& message) {
+    keep_alive_ = false;
+    unread_ = true;
+    HttpResponse response{static_cast<int>(status), error_body(message), "application/json", {}};
+    if (status == http::status::service_unavailable) response.headers.emplace_back("Retry-After", "1");
+    send(std::move(response));
+}
+
+void HttpServer::State::Connection::send(HttpResponse response) {
+    exchange_.reset();
+    if (!stream_.socket().is_open()) return;
+    error_code ignored;
+    stream_.socket().cancel(ignored);  // the watch
+    const bool keep_alive = keep_alive_ && !server_.draining;
+    response_.emplace(static_cast<http::status>(response.status), 11);
+    response_->set(http::field::content_type, response.type);
+    for (const auto& [name, value] : response.headers) response_->set(name, value);
+    response_->keep_alive(keep_alive);
+    response_->body() = std::move(response.body);
+    response_->prepare_payload();
+    stream_.expires_after(server_.limits.write);
+    http::async_write(stream_, *response_,
+                      [self = shared_from_this(), keep_alive](error_code error, std::size_t) { self->sent(error, keep_alive); });
+}
+
+void HttpServer::State::Connection::sent(error_code error, bool keep_alive) {
+    response_.reset();
+    release();
+    if (!error && unread_) return linger();
+    if (error || !keep_alive) return close();
+    read_header();
+}
+
+/// A client that still sends what was refused would be reset before it has read why: what comes is thrown away until it ends, for a while.
+void HttpServer::State::Connection::linger() {
+    if (server_.draining) return close();
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.async_read_some(asio::buffer(discarded_), [self = shared_from_this()](error_code error, std::size_t) {
+        error ? self->close() : self->linger();  // within the time that the answer had
+    });
+}
+
+void HttpServer::State::listen(const std::string& host, std::uint16_t port) {
+    error_code error;
+    tcp::resolver resolver(loop);
+    const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
+    if (error || found.empty()) throw usage_error("--host {}: no such address; give one of this machine's, such as 127.0.0.1", host);
+    const tcp::endpoint endpoint = *found.begin();
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error) throw usage_error("{} port {}: cannot listen there: {}; choose another --port (0: a free one)", host, port, error.message());
+}
+
+void HttpServer::State::accept() {
+    acceptor.async_accept([this, self = shared_from_this()](error_code error, tcp::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        if (error) return accept_later();  // no descriptor is free, say
+        if (connections.size() < limits.connections) {
+            error_code ignored;
+            socket.set_option(tcp::no_delay(true), ignored);
+            const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+            connections.insert(connection);
+            connection->start();
+        }
+        accept();  // one beyond the limit is closed as it goes
+    });
+}
+
+void HttpServer::State::accept_later() {
+    pause.expires_after(look_for_stop);
+    pause.async_wait([this, self = shared_from_this()](error_code error) {
+        if (!error && acceptor.is_open()) accept();
+    });
+}
+
+void HttpServer::State::look(const std::function<bool()>& stop) {
+    timer.expires_after(look_for_stop);
+    timer.async_wait([this, self = shared_from_this(), stop](error_code error) {
+        if (error) return;
+        if (stop()) return drain();
+        look(stop);
+    });
+}
+
+void HttpServer::State::drain() {
+    draining = true;
+    error_code ignored;
+    acceptor.close(ignored);
+    const auto open = connections;
+    for (const auto& connection : open)
+        if (connection->is_idle()) connection->close();
+    wait_for_end(std::chrono::steady_clock::now() + limits.drain);
+}
+
+void HttpServer::State::wait_for_end(std::chrono::steady_clock::time_point deadline) {
+    if (connections.empty() || std::chrono::steady_clock::now() >= deadline) return loop.stop();
+    timer.expires_after(look_for_stop);
+    timer.async_wait([this, self = shared_from_this(), deadline](error_code) { wait_for_end(deadline); });
+}
+
+HttpServer::HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler)
+    : state_(std::make_shared<State>(limits, std::move(handler))) {
+    state_->listen(host, port);
+}
+
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }
+bool HttpServer::is_loopback() const { return state_->acceptor.local_endpoint().address().is_loopback(); }
+
+void HttpServer::run(const std::function<bool()>& stop) {
+    state_->accept();
+    state_->look(stop);
+    state_->loop.run();
+    for (const auto& connection : std::set(state_->connections)) connection->close();  // their requests are not wanted any more
+}
+
+}  // namespace faceter::worker

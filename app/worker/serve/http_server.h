@@ -1,0 +1,67 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace faceter::worker {
+
+struct HttpRequest {
+    std::string method, path, body, authorization;
+};
+
+struct HttpResponse {
+    int status = 200;
+    std::string body;
+    std::string type = "application/json";
+    std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+/// One request on its way. answer() may be called from any thread, once; what comes after a client hung up goes nowhere.
+class HttpExchange {
+  public:
+    virtual ~HttpExchange() = default;
+    virtual const HttpRequest& request() const = 0;
+    virtual void answer(HttpResponse response) = 0;
+    /// The client hung up: what it asked for is not wanted any more.
+    virtual bool is_gone() const = 0;
+};
+
+struct HttpLimits {
+    std::size_t header_bytes = 16 << 10;
+    std::size_t body_bytes = 16 << 20;          ///< of one request
+    std::size_t all_bodies_bytes = 256u << 20;  ///< of all requests that are being read or worked on
+    std::size_t connections = 4096;
+    std::chrono::milliseconds read{30'000};   ///< a whole request, from its first byte to its last
+    std::chrono::milliseconds idle{75'000};   ///< between requests
+    std::chrono::milliseconds write{30'000};  ///< an answer
+    std::chrono::milliseconds drain{30'000};  ///< what is under way when the server ends
+};
+
+/// An HTTP/1.1 server on one event loop (Boost.Beast). Whatever a client does or leaves undone costs it its own connection and nobody else
+/// theirs: sizes, times and numbers are bounded. What is too large is answered 413 or 431, what is no HTTP 400, what there is no room for
+/// 503.
+class HttpServer {
+  public:
+    /// Called on the loop's thread; it must not block.
+    using Handler = std::function<void(std::shared_ptr<HttpExchange>)>;
+    /// Binds and listens; port 0: a free one. Errors (usage): the address is none of this machine's, or is taken.
+    HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler);
+    ~HttpServer();
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
+
+    std::uint16_t port() const;
+    bool is_loopback() const;
+    /// Serves until `stop` says so (asked ten times a second); then takes no more connections, answers what was asked, and returns.
+    void run(const std::function<bool()>& stop);
+
+  private:
+    struct State;
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace faceter::worker

@@ -1,0 +1,38 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "named_model.h"
+
+namespace faceter::worker {
+
+/// Where the texts of a request pass: one of the resident models, and a route of it.
+struct ServedRouteOf {
+    const EmbeddingModel* model = nullptr;
+    Route route;
+};
+
+/// The models that a server keeps in memory, by the names that its clients use.
+class ServedModels {
+  public:
+    /// `names`: runs or model folders; `common`: project, device, length and threads of all. Usage errors: two with one name.
+    ServedModels(const std::vector<std::string>& names, const ModelOptions& common);
+
+    /// `model`: a name, or "name:prompt"; empty where there is one model alone. `prompt`: a task of the run ("retrieval.query") or a prompt
+    /// of the folder; empty: as `faceter embed` without --task. Usage errors: no such model or prompt, with those that there are.
+    ServedRouteOf find(const std::string& model, const std::string& prompt) const;
+
+    struct One {
+        std::string name;
+        OpenedModel opened;
+        std::vector<std::string> prompts() const;
+    };
+    const std::vector<One>& all() const { return models_; }
+
+  private:
+    const One& named(const std::string& name) const;
+    std::vector<One> models_;
+};
+
+}  // namespace faceter::worker

@@ -1,0 +1,363 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <QProcess>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "common/file.h"
+#include "data/child_process.h"
+#include "eval/embedder.h"
+#include "experiment/experiment.h"
+#include "plugin/run_model.h"
+#include "record/run_directory.h"
+#include "support/tensors.h"
+#include "support/test.h"
+#include "text/base64.h"
+#include "worker/http_client.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 120'000;
+
+std::string tiny_model() { return (shared_folder() / "fixtures/bert").string(); }
+
+/// `faceter-worker serve` on the tiny reference model, on a port of its own choosing.
+class Server {
+  public:
+    explicit Server(const QStringList& more = {}, const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment(),
+                    const std::string& model = tiny_model()) {
+        const QStringList arguments{"serve", QString::fromStdString(model), "--port", "0", "--threads", "1"};
+        process_.setProcessEnvironment(environment);
+        process_.setStandardErrorFile(QString::fromStdString((folder_.path() / "log").string()));
+        process_.start(FACETER_BINARY_DIR "/bin/faceter-worker", arguments + more);
+        while (!process_.canReadLine())
+            if (!process_.waitForReadyRead(patience_ms)) throw std::runtime_error("the server does not start: " + log());
+        const QByteArray line = process_.readLine().trimmed();
+        if (!line.startsWith("listening on http://")) throw std::runtime_error(line.toStdString());
+        port = line.mid(line.lastIndexOf(':') + 1).toInt();
+    }
+    ~Server() {
+        process_.kill();
+        process_.waitForFinished(patience_ms);
+    }
+    HttpAnswer ask(const std::string& method, const std::string& path, const std::string& body = "", const std::string& more = "") const {
+        HttpClient client(port);
+        client.ask(method, path, body, more);
+        return client.read();
+    }
+    HttpAnswer embeddings(const Json& request) const { return ask("POST", "/v1/embeddings", request.dump()); }
+    double metric(const std::string& name) const {
+        const std::string text = ask("GET", "/metrics").body;
+        const std::size_t at = text.find("\n" + name + " ");
+        return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+    }
+    void terminate() { ::kill(static_cast<pid_t>(process_.processId()), SIGTERM); }
+    int exit_code() { return process_.waitForFinished(patience_ms) ? process_.exitCode() : -1; }
+    std::string log() const { return read_file(folder_.path() / "log"); }
+    int port = 0;
+
+  private:
+    TemporaryDirectory folder_;
+    QProcess process_;
+};
+
+at::Tensor rows_of(const Json& vectors) {
+    std::vector<float> values;
+    for (const Json& vector : vectors) {
+        const auto row = vector.get<std::vector<float>>();
+        values.insert(values.end(), row.begin(), row.end());
+    }
+    const auto count = static_cast<std::int64_t>(vectors.size());
+    return at::tensor(values).view({count, static_cast<std::int64_t>(values.size()) / count});
+}
+
+at::Tensor rows_in(const HttpAnswer& answer) {
+    Json vectors = Json::array();
+    const Json body = Json::parse(answer.body);
+    for (const Json& one : body.at("data")) vectors.push_back(one.at("embedding"));
+    return rows_of(vectors);
+}
+
+/// Many long texts: work for a while.
+Json long_work(int texts) {
+    std::string words;
+    for (int i = 0; i < 120; ++i) words += " cat";
+    Json input = Json::array();
+    for (int i = 0; i < texts; ++i) input.push_back("text " + std::to_string(i) + words);
+    return {{"input", input}};
+}
+constexpr int much = 12'000;
+
+}  // namespace
+
+/// The embedding server, on real sockets.
+class TestServe : public QObject {
+    Q_OBJECT
+    std::unique_ptr<EmbeddingModel> model_;
+    std::unique_ptr<Server> server_;
+
+    at::Tensor expected(const std::vector<std::string>& texts) const {
+        return embed_texts(*model_, std::vector<std::string_view>(texts.begin(), texts.end()), {});
+    }
+    void compare(const at::Tensor& found, const at::Tensor& wanted) const {
+        QCOMPARE(found.sizes().vec(), wanted.sizes().vec());
+        QVERIFY2(max_difference(found, wanted) < 1e-6, std::to_string(max_difference(found, wanted)).c_str());
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        model_ = EmbeddingModel::open(ModelFolder::open(tiny_model()));
+        server_ = std::make_unique<Server>(QStringList{"--max-body", "100000"});
+    }
+
+    void every_form_of_input_that_openai_takes_gives_the_vectors_of_embed() {
+        const std::vector<std::string> texts{"a cat", "", "the dog runs", "Straße und Käse"};
+        compare(rows_in(server_->embeddings({{"model", "bert"}, {"input", texts}})), expected(texts));
+        compare(rows_in(server_->embeddings({{"input", "a cat"}})), expected({"a cat"}));
+        std::vector<std::vector<std::int32_t>> ids(2);
+        model_->tokenizer->encode("a cat", 0, ids[0]);
+        model_->tokenizer->encode("the dog runs", 0, ids[1]);
+        compare(rows_in(server_->embeddings({{"input", ids}})), expected({"a cat", "the dog runs"}));
+        compare(rows_in(server_->embeddings({{"input", ids[0]}})), expected({"a cat"}));
+    }
+    void the_answer_is_openais() {
+        const HttpAnswer answer = server_->embeddings({{"model", "bert"}, {"input", {"a cat", "a cat"}}});
+        QCOMPARE(answer.status, 200);
+        const Json json = Json::parse(answer.body);
+        QCOMPARE(json.at("object").get<std::string>(), std::string("list"));
+        QCOMPARE(json.at("model").get<std::string>(), std::string("bert"));
+        QCOMPARE(json.at("data").at(1).at("index").get<int>(), 1);
+        QCOMPARE(json.at("usage").at("prompt_tokens").get<int>(), 8);
+    }
+    void base64_and_dimensions_are_as_openai_has_them() {
+        const HttpAnswer answer = server_->embeddings({{"input", "a cat"}, {"encoding_format", "base64"}, {"dimensions", 16}});
+        const auto bytes = decode_base64(Json::parse(answer.body).at("data").at(0).at("embedding").get<std::string>());
+        QVERIFY(bytes && bytes->size() == 64);
+        std::vector<float> values(16);
+        std::memcpy(values.data(), bytes->data(), 64);
+        at::Tensor wanted = expected({"a cat"}).narrow(1, 0, 16);
+        if (model_->folder.normalize) wanted = normalize_rows(wanted);
+        compare(at::tensor(values).view({1, 16}), wanted);
+    }
+    void text_embeddings_inferences_paths_are_served() {
+        const HttpAnswer answer = server_->ask("POST", "/embed", R"({"inputs": ["a cat", "the dog runs"]})");
+        compare(rows_of(Json::parse(answer.body)), expected({"a cat", "the dog runs"}));
+        QCOMPARE(server_->ask("GET", "/health").status, 200);
+        const Json info = Json::parse(server_->ask("GET", "/info").body);
+        QCOMPARE(info.at("model_id").get<std::string>(), std::string("bert"));
+        QCOMPARE(info.at("models").at(0).at("dim").get<std::int64_t>(), model_->dim());
+        QCOMPARE(Json::parse(server_->ask("GET", "/v1/models").body).at("data").at(0).at("id").get<std::string>(), std::string("bert"));
+        QVERIFY(server_->metric("faceter_texts_total") >= 2);
+        std::string words;
+        for (int i = 0; i < 100; ++i) words += "cat ";
+        QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}}.dump()).status, 413);  // cut only where that is asked for
+        QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}, {"truncate", true}}.dump()).status, 200);
+    }
+    void a_prompt_is_chosen_by_the_models_name_or_by_itself() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "prompted";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        fs::remove(model / "config_sentence_transformers.json");
+        write_file_atomic(model / "config_sentence_transformers.json", Json{{"prompts", {{"query", "search query: "}}}}.dump());
+        const Server server({}, QProcessEnvironment::systemEnvironment(), model.string());
+        Route route;
+        route.instruction = "search query: ";
+        const std::string_view text = "a cat";
+        const at::Tensor wanted = embed_texts(*model_, {&text, 1}, route);
+        compare(rows_in(server.embeddings({{"model", "prompted:query"}, {"input", "a cat"}})), wanted);
+        compare(rows_of(Json::parse(server.ask("POST", "/embed", R"({"inputs": ["a cat"], "prompt_name": "query"})").body)), wanted);
+        compare(rows_in(server.embeddings({{"model", "prompted"}, {"input", "a cat"}})), expected({"a cat"}));
+        QCOMPARE(Json::parse(server.ask("GET", "/v1/models").body).at("data").at(1).at("id").get<std::string>(),
+                 std::string("prompted:query"));
+    }
+    void one_resident_mixture_serves_all_its_tasks() {
+        const TemporaryDirectory folder;
+        std::ofstream pairs(folder.path() / "pairs.jsonl");
+        for (int i = 0; i < 16; ++i)
+            pairs << Json{{"query", fmt::format("question {}", i)}, {"document", fmt::format("an answer to {}", i)}}.dump() << "\n";
+        pairs.close();
+        const Experiment experiment = Experiment::parse(
+            "name: served\nmodel: " + tiny_model() +
+                "\nthreads: 1\ntasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n" +
+                "    train: [{source: file, path: pairs.jsonl}]\nvariants: {MoTE: {method: mote}}\n" +
+                "training: {batch_size: 8, steps: 2, learning_rate: 1.0e-3}\nevaluation: {baseline: false, datasets: []}\n",
+            folder.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const RunDirectory run = RunDirectory::create(folder.path() / "project", experiment, experiment.runs().front(), false);
+        const ChildResult made =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", run.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        QVERIFY2(made.exit_code == 0, made.last_lines.c_str());
+        const auto model = open_run_model(run);
+        const Server server({}, QProcessEnvironment::systemEnvironment(), run.folder().string());
+        const std::vector<std::string_view> texts{"a cat", "the dog runs"};
+        at::Tensor before;
+        for (const Role role : {Role::query, Role::document}) {
+            const std::string name = run.info().id + ":retrieval." + std::string(role_name(role));
+            const at::Tensor found =
+                rows_in(server.embeddings({{"model", name}, {"input", std::vector<std::string>(texts.begin(), texts.end())}}));
+            compare(found, embed_texts(*model, texts, model->route("retrieval", role)));
+            if (before.defined()) QVERIFY(max_difference(found, before) > 1e-4);
+            before = found;
+        }
+    }
+    void a_connection_serves_one_request_after_another() {
+        HttpClient client(server_->port);
+        for (int i = 0; i < 5; ++i) {
+            const std::string text = "text number " + std::to_string(i);
+            client.ask("POST", "/v1/embeddings", Json{{"input", text}}.dump());
+            compare(rows_in(client.read()), expected({text}));
+        }
+    }
+    void what_is_wrong_is_said_and_ends_nothing_data() {
+        QTest::addColumn<QByteArray>("body");
+        QTest::addColumn<int>("status");
+        QTest::newRow("no JSON") << QByteArray("{not json") << 400;
+        QTest::newRow("no object") << QByteArray("[1]") << 400;
+        QTest::newRow("invalid UTF-8") << QByteArray("{\"input\": \"\xff\xfe\xc3\"}") << 400;
+        QTest::newRow("deep nesting") << QByteArray(5000, '[') << 400;
+        QTest::newRow("no input") << QByteArray("{}") << 400;
+        QTest::newRow("empty list") << QByteArray("{\"input\": []}") << 400;
+        QTest::newRow("a number") << QByteArray("{\"input\": 7}") << 400;
+        QTest::newRow("mixed list") << QByteArray("{\"input\": [\"a\", [1, 2]]}") << 400;
+        QTest::newRow("foreign token") << QByteArray("{\"input\": [1, 99999999]}") << 400;
+        QTest::newRow("negative token") << QByteArray("{\"input\": [-1]}") << 400;
+        QTest::newRow("dimensions") << QByteArray("{\"input\": \"a\", \"dimensions\": 100000}") << 400;
+        QTest::newRow("format") << QByteArray("{\"input\": \"a\", \"encoding_format\": \"hex\"}") << 400;
+        QTest::newRow("model") << QByteArray("{\"input\": \"a\", \"model\": \"other\"}") << 404;
+        QTest::newRow("prompt") << QByteArray("{\"input\": \"a\", \"model\": \"bert:none\"}") << 404;
+        QTest::newRow("too many texts") << "{\"input\": [" + QByteArray("\"a\",").repeated(2048) + "\"a\"]}" << 413;
+        QTest::newRow("too large") << "{\"input\": \"" + QByteArray(200'000, 'a') + "\"}" << 413;
+    }
+    void what_is_wrong_is_said_and_ends_nothing() {
+        QFETCH(QByteArray, body);
+        QFETCH(int, status);
+        const HttpAnswer answer = server_->ask("POST", "/v1/embeddings", body.toStdString());
+        QCOMPARE(answer.status, status);
+        QVERIFY(!Json::parse(answer.body).at("error").at("message").get<std::string>().empty());
+        QCOMPARE(server_->embeddings({{"input", "a cat"}}).status, 200);
+    }
+    void what_is_no_http_is_answered_400_or_closed() {
+        HttpClient client(server_->port);
+        client.send("this is no request\r\n\r\n");
+        QCOMPARE(client.read().status, 400);
+        HttpClient header(server_->port);
+        header.send("GET /health HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n");
+        QCOMPARE(header.read().status, 431);
+        QCOMPARE(server_->ask("GET", "/nothing").status, 404);
+        QCOMPARE(server_->ask("GET", "/embed").status, 405);
+    }
+    void many_clients_at_once_get_each_its_own() {
+        std::vector<std::thread> clients;
+        std::vector<at::Tensor> found(16);
+        const auto text = [](int c, int i) {
+            return "client " + std::to_string(c) + " asks " + std::string(static_cast<std::size_t>(i), 'z');
+        };
+        for (int c = 0; c < 16; ++c)
+            clients.emplace_back([&, c] {
+                HttpClient client(server_->port);
+                std::vector<at::Tensor> rows;
+                for (int i = 0; i < 8; ++i) {
+                    client.ask("POST", "/v1/embeddings", Json{{"input", text(c, i)}}.dump());
+                    rows.push_back(rows_in(client.read()));
+                }
+                found[static_cast<std::size_t>(c)] = at::cat(rows);
+            });
+        for (std::thread& client : clients) client.join();
+        for (int c = 0; c < 16; ++c) {
+            std::vector<std::string> texts;
+            for (int i = 0; i < 8; ++i) texts.push_back(text(c, i));
+            compare(found[static_cast<std::size_t>(c)], expected(texts));
+        }
+    }
+    void clients_that_are_slow_or_stop_half_way_cost_nobody_else() {
+        const Server server(QStringList{"--read-timeout", "1"});
+        HttpClient half_header(server.port), half_body(server.port), silent(server.port);
+        half_header.send("POST /v1/embeddings HTTP/1.1\r\nHost: he");
+        half_body.send("POST /v1/embeddings HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\n{\"input\": ");
+        QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
+        QVERIFY(half_header.is_closed_by_server());
+        QVERIFY(half_body.is_closed_by_server());
+        silent.ask("GET", "/health");  // nothing was asked of it until now
+        QCOMPARE(silent.read().status, 200);
+    }
+    void connections_that_are_opened_and_dropped_leave_nothing() {
+        for (int i = 0; i < 10'000; ++i) {
+            HttpClient client(server_->port);
+            if (i % 3 == 0) client.send("POST /v1/emb");
+        }
+        QCOMPARE(server_->embeddings({{"input", "a cat"}}).status, 200);
+    }
+    void beyond_the_bound_of_the_queue_a_request_is_sent_away() {
+        const Server server(QStringList{"--max-waiting", "4", "--max-texts", "100000"});
+        HttpClient busy(server.port);
+        busy.ask("POST", "/v1/embeddings", long_work(much).dump());
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
+        const HttpAnswer refused = server.embeddings({{"input", "a cat"}});
+        QCOMPARE(refused.status, 429);
+        QCOMPARE(refused.headers.at("retry-after"), std::string("1"));
+        QCOMPARE(Json::parse(refused.body).at("error").at("type").get<std::string>(), std::string("rate_limit_error"));
+        QCOMPARE(busy.read().status, 200);
+        QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
+    }
+    void a_client_that_hangs_up_is_not_worked_for() {
+        const Server server(QStringList{"--max-texts", "100000"});
+        {
+            HttpClient gone(server.port);
+            gone.ask("POST", "/v1/embeddings", long_work(much).dump());
+            QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(server.metric("faceter_waiting_texts"), 0.0, patience_ms);
+        QCOMPARE(server.metric("faceter_dropped_requests_total"), 1.0);
+        QCOMPARE(server.metric("faceter_texts_total"), 0.0);
+    }
+    void the_end_answers_what_was_asked_before() {
+        Server server(QStringList{"--max-texts", "100000"});
+        HttpClient busy(server.port), idle(server.port);
+        busy.ask("POST", "/v1/embeddings", long_work(much).dump());
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
+        server.terminate();
+        const HttpAnswer answer = busy.read();
+        QCOMPARE(answer.status, 200);
+        QCOMPARE(Json::parse(answer.body).at("data").size(), std::size_t{much});
+        QVERIFY(idle.is_closed_by_server());
+        QCOMPARE(server.exit_code(), 0);
+    }
+    void an_address_that_others_can_reach_needs_a_key() {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.remove("FACETER_API_KEY");
+        QProcess open;
+        open.setProcessEnvironment(environment);
+        open.start(FACETER_BINARY_DIR "/bin/faceter-worker",
+                   {"serve", QString::fromStdString(tiny_model()), "--host", "0.0.0.0", "--port", "0"});
+        QVERIFY(open.waitForFinished(patience_ms));
+        QCOMPARE(open.exitCode(), 2);
+        QVERIFY(open.readAllStandardError().contains("FACETER_API_KEY"));
+        environment.insert("FACETER_API_KEY", "secret");
+        const Server server(QStringList{"--host", "0.0.0.0"}, environment);
+        QCOMPARE(server.ask("GET", "/health").status, 200);
+        QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 401);
+        QCOMPARE(server.ask("GET", "/metrics", "", "Authorization: Bearer secre\r\n").status, 401);
+        QCOMPARE(server.ask("POST", "/v1/embeddings", R"({"input": "a cat"})", "Authorization: Bearer secret\r\n").status, 200);
+    }
+    void the_log_has_a_line_of_json_for_a_request_and_none_of_its_text() {
+        Server server;
+        QCOMPARE(server.embeddings({{"input", "a word that nobody else has"}}).status, 200);
+        server.terminate();
+        QCOMPARE(server.exit_code(), 0);
+        const std::string log = server.log();
+        const Json line = Json::parse(log.substr(0, log.find('\n')));
+        QCOMPARE(line.at("status").get<int>(), 200);
+        QCOMPARE(line.at("texts").get<int>(), 1);
+        QVERIFY(line.at("tokens").get<int>() > 0);
+        QVERIFY(log.find("nobody") == std::string::npos);
+    }
+};
+
+FACETER_TEST(TestServe)
+#include "test_serve.moc"
