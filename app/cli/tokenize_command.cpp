@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "checkpoint/model_folder.h"
+#include "checkpoint/tokenizer_folder.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -36,8 +37,8 @@ fs::path model_folder(const std::string& model) {
 }
 
 int tokenize(const TokenizeOptions& options) {
-    const ModelFolder folder = ModelFolder::open(model_folder(options.model));
-    const auto tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
+    const TokenizerFolder folder = TokenizerFolder::find(model_folder(options.model));
+    const auto tokenizer = load_tokenizer(folder.folder, folder.lowercase_first);
     TextChunks chunks(options.input, options.jsonl);
     std::string out;
     while (chunks.next()) {
@@ -56,7 +57,8 @@ void add_tokenize_command(Cli& cli) {
     CLI::App* command = add_command(cli, cli.app, "tokenize", "Print the token ids of texts, a JSON array a line",
                                     "  faceter tokenize --model minilm texts.txt\n  echo 'a text' | faceter tokenize --model minilm -",
                                     [options] { return tokenize(*options); });
-    command->add_option("--model", options->model, "Hugging Face folder, 'minilm', or a run's folder")->required();
+    command->add_option("--model", options->model, "Hugging Face folder (its tokenizer's files will do), 'minilm', or a run's folder")
+        ->required();
     command->add_option("INPUT", options->input, ".txt (a text a line), .jsonl (with \"text\"), also .gz and .zst, or '-'")->required();
     command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: no limit)")
         ->type_name("N");

@@ -1,10 +1,9 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <charconv>
+#include <optional>
 
 #include "commands.h"
-#include "common/atomic_file.h"
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/progress.h"
@@ -12,38 +11,10 @@
 #include "eval/embedder.h"
 #include "eval/quantise.h"
 #include "named_model.h"
+#include "npy_file.h"
 
 namespace faceter::worker {
 namespace {
-
-/// A NumPy file (format 1.0) of [rows, dim]. The number of rows is known at the end: the header has room for it.
-class NpyWriter {
-  public:
-    NpyWriter(const fs::path& path, std::int64_t dim, const char* type) : file_(path), dim_(dim), type_(type) {}
-
-    void append(const at::Tensor& rows) {
-        values_.append(static_cast<const char*>(rows.data_ptr()), rows.nbytes());
-        rows_ += rows.size(0);
-    }
-
-    void write() {
-        std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}", type_, rows_, dim_);
-        header.resize(117, ' ');
-        header += '\n';
-        std::string content("\x93NUMPY\x01\x00", 8);
-        content += static_cast<char>(header.size());
-        content += '\0';
-        file_.write(content + header);
-        file_.write(values_);
-        file_.commit();
-    }
-    std::int64_t rows() const { return rows_; }
-
-  private:
-    AtomicFile file_;  // opened before anything is embedded: a path that cannot be written is said at once
-    std::int64_t dim_, rows_ = 0;
-    std::string type_, values_;
-};
 
 struct EmbedCommand {
     ModelOptions model;
@@ -52,25 +23,82 @@ struct EmbedCommand {
     bool jsonl = false;
 };
 
-int embed(const EmbedCommand& options) {
-    TextChunks chunks(options.input, options.jsonl);
-    const Precision precision = precision_from_name(options.precision);
-    const OpenedModel opened = open_model(options.model, true);
-    const auto finish = [&](const at::Tensor& rows) {
-        return quantised(shortened(rows, options.prefix, opened.model->folder.normalize), precision).contiguous();
-    };
-    const std::int64_t width = finish(at::zeros({1, opened.model->dim()})).size(1);
-    NpyWriter out(options.output, width, precision == Precision::float32 ? "<f4" : precision == Precision::int8 ? "|i1" : "|u1");
-    ProgressLine progress("embed", 0, "texts");
-    while (chunks.next()) {
-        if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing was written");
-        EmbedOptions embed_options;
-        embed_options.progress = [&](std::size_t done) { progress.update(static_cast<std::uint64_t>(out.rows()) + done); };
-        out.append(finish(embed_texts(*opened.model, chunks.texts(), opened.route, embed_options)));
+const char* numpy_type(Precision precision) {
+    return precision == Precision::float32 ? "<f4" : precision == Precision::int8 ? "|i1" : "|u1";
+}
+
+/// "vectors.npy" -> "vectors.scales.npy"
+fs::path scales_path(fs::path vectors) {
+    const std::string ending = vectors.extension().string();
+    return vectors.replace_extension(".scales" + ending);
+}
+
+/// The output: vectors in their precision, and the scales of int8 beside them.
+class VectorFiles {
+  public:
+    VectorFiles(const EmbedCommand& options, std::int64_t dim, bool normalised, std::int64_t rows)
+        : precision_(precision_from_name(options.precision)), prefix_(options.prefix), normalised_(normalised) {
+        const std::int64_t width = quantised(shortened(at::zeros({1, dim}), prefix_, normalised_), precision_).size(1);
+        vectors_.emplace(options.output, numpy_type(precision_), width, rows);
+        if (precision_ == Precision::int8) scales_.emplace(scales_path(options.output), "<f4", 0, rows);
     }
-    out.write();
-    progress.update(static_cast<std::uint64_t>(out.rows()));
+
+    void append(const at::Tensor& embeddings) {
+        const at::Tensor rows = shortened(embeddings, prefix_, normalised_);
+        vectors_->append(quantised(rows, precision_));
+        if (scales_) scales_->append(int8_scales(rows));
+    }
+    void commit() {
+        if (scales_) scales_->commit();
+        vectors_->commit();
+    }
+    std::uint64_t rows() const { return static_cast<std::uint64_t>(vectors_->rows()); }
+
+  private:
+    Precision precision_;
+    std::int64_t prefix_;
+    bool normalised_;
+    std::optional<NpyFile> vectors_, scales_;
+};
+
+void throw_if_stopped() {
+    if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing was written");
+}
+
+/// Reads a file through before anything is embedded: a record that is broken is found now, and the time that is left can be told. 0:
+/// standard input, which can be read only once.
+std::uint64_t count_texts(const EmbedCommand& options) {
+    if (!fs::is_regular_file(options.input)) return 0;
+    TextChunks chunks(options.input, options.jsonl);
+    std::uint64_t count = 0;
+    while (chunks.next()) {
+        throw_if_stopped();
+        count += chunks.texts().size();
+    }
+    return count;
+}
+
+int embed(const EmbedCommand& options) {
+    const std::uint64_t count = count_texts(options);
+    TextChunks chunks(options.input, options.jsonl);
+    const OpenedModel opened = open_model(options.model, true);
+    VectorFiles out(options, opened.model->dim(), opened.model->folder.normalize, static_cast<std::int64_t>(count));
+    ProgressLine progress("embed", count, "texts");
+    std::size_t num_empty = 0;
+    EmbedOptions embed_options;
+    embed_options.without_tokens = [&](std::size_t texts) { num_empty += texts; };
+    embed_options.progress = [&](std::size_t done) {
+        throw_if_stopped();
+        progress.update(out.rows() + done);
+    };
+    while (chunks.next()) {
+        throw_if_stopped();
+        out.append(embed_texts(*opened.model, chunks.texts(), opened.route, embed_options));
+    }
+    out.commit();
+    progress.update(out.rows());
     if (is_terminal(stderr)) progress.finish();
+    if (num_empty > 0) fmt::print(stderr, "warning: {} texts have no tokens; their embeddings are zero\n", num_empty);
     return 0;
 }
 
@@ -86,8 +114,10 @@ void add_embed(CLI::App& app, int& exit_code) {
     add_model_options(*command, options->model, true);
     command->add_option("--output", options->output, "File to write, .npy")->required();
     command
-        ->add_option("--precision", options->precision,
-                     "float32; int8: each vector scaled by its largest element; binary: signs, eight a byte (numpy.packbits)")
+        ->add_option(
+            "--precision", options->precision,
+            "float32; int8: each vector scaled by its largest element, the scales beside it (vectors.scales.npy); binary: signs, eight "
+            "a byte (numpy.packbits)")
         ->check(CLI::IsMember({"float32", "int8", "binary"}));
     command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
         ->check(CLI::PositiveNumber);

@@ -7,12 +7,14 @@
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "compare/mteb_results.h"
 #include "data/sources.h"
 #include "eval/form_scores.h"
 #include "eval/tasks.h"
+#include "evaluation_names.h"
 #include "experiment/suite.h"
 #include "figure/table_export.h"
 #include "named_model.h"
@@ -73,7 +75,7 @@ void say_missing(const EvaluateCommand& options) {
     if (missing.empty()) return;
     if (plan.entries.empty()) throw data_error("{}", missing);
     if (!options.present) throw data_error("{}\n--present scores those that are there", missing);
-    fmt::print(stderr, "{}\n", missing);
+    say(stderr, "{}\n", missing);
 }
 
 /// The entries of --data and --suite.
@@ -93,6 +95,7 @@ std::vector<Json> entries_of(const EvaluateCommand& options, bool has_tasks) {
                                          {"max_documents", options.max_documents},
                                          {"max_queries", options.max_queries}})
             if (limit > 0) entry[key] = limit;
+    name_apart(entries);
     return entries;
 }
 
@@ -101,7 +104,7 @@ EvaluationSet read_set(const Json& entry) {
     request.settings = entry;
     EvaluationSet set = load_evaluation_set(request);
     for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card"))
-        fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
+        say(stderr, "warning: {}\n", warning.get<std::string>());
     return set;
 }
 
@@ -142,13 +145,26 @@ void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, 
     write_file_atomic(folder / mteb_file_name(json), mteb_result(json, seconds).dump(2) + "\n");
 }
 
+/// The package tells data sets apart by its own names: "STS-B" and "stsb" are one to it.
+void refuse_one_mteb_file(const std::vector<Json>& entries) {
+    std::map<std::string, std::string> name_of;
+    for (const Json& entry : entries) {
+        const auto [at, fresh] = name_of.emplace(mteb_file_name(entry), entry.at("name").get<std::string>());
+        if (!fresh)
+            throw usage_error("{} and {} are one data set to the mteb package, {}; score one of them with --mteb-results",
+                              faceter::quoted(at->second), faceter::quoted(entry.at("name").get<std::string>()), at->first);
+    }
+}
+
 int evaluate(const EvaluateCommand& options) {
     if (options.data.empty() && options.suite.empty()) throw usage_error("give --data FOLDER, or --suite NAME with --data-root DIR");
     if (!options.suite.empty() && options.data_root.empty())
         throw usage_error("--suite needs --data-root DIR, the folder whose sub-folders are its data sets");
     if (!options.suite.empty()) say_missing(options);
     const OpenedModel opened = open_model(options.model, true);
-    SetsToScore sets(entries_of(options, !opened.model->tasks.empty()), options.suite.empty());
+    const std::vector<Json> entries = entries_of(options, !opened.model->tasks.empty());
+    if (!options.mteb_results.empty()) refuse_one_mteb_file(entries);
+    SetsToScore sets(entries, options.suite.empty());
     CachedEmbedder embedder(*opened.model);
     if (options.cache_mib > 0)
         embedder.use_file(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
@@ -95,7 +96,12 @@ void read_modules(const fs::path& path, ModelFolder& model) {
     std::vector<std::string> kinds;
     bool known = true;
     for (const Json& module : modules) {
-        const std::string kind = class_name(json_at<std::string>(module, "type", path.string()));
+        const auto type = json_at<std::string>(module, "type", path.string());
+        if (type == own_module_type) {
+            model.only_faceter = true;
+            continue;
+        }
+        const std::string kind = class_name(type);
         const std::string name = json_or(module, "path", std::string(), path.string());
         const fs::path folder = inner_folder(model.folder, name, path);
         const std::size_t place = kinds.size();
@@ -190,7 +196,20 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     model.weight_files = find_weight_files(model.encoder_folder);
     read_lengths(model, config.string());
     read_prompts(model);
+    model.description = ModelDescription::read(folder);
     return model;
+}
+
+TokenizerFolder TokenizerFolder::find(const std::filesystem::path& folder) {
+    ModelFolder model;
+    model.folder = model.encoder_folder = folder;
+    if (const fs::path modules = folder / "modules.json"; fs::exists(modules))
+        for (const Json& module : read_json(modules, max_config_bytes))
+            if (class_name(json_at<std::string>(module, "type", modules.string())) == "Transformer")
+                model.encoder_folder = inner_folder(folder, json_or(module, "path", std::string(), modules.string()), modules);
+    std::size_t length = 0;
+    read_sentence_config(model, length);
+    return {model.encoder_folder, model.lowercase_first};
 }
 
 Weights ModelFolder::weights() const {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/printable.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -60,13 +61,15 @@ void ProgressLine::finish(std::string_view note) {
 void ProgressLine::draw(bool last, std::string_view note) {
     const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const double rate = elapsed > 0 ? static_cast<double>(done_ - first_) / elapsed : 0;
-    std::string line = fmt::format("{}  {}/{} {}", what_, done_, total_, unit_);
+    std::string line =
+        total_ > 0 ? fmt::format("{}  {}/{} {}", what_, done_, total_, unit_) : fmt::format("{}  {} {}", what_, done_, unit_);
     if (rate > 0) line += rate >= 10 ? fmt::format("  {:.0f}/s", rate) : fmt::format("  {:.2f}/s", rate);
     if (last)
         line += "  in " + format_duration(elapsed);
     else if (rate > 0 && total_ > done_)
         line += "  " + format_duration(static_cast<double>(total_ - done_) / rate) + " left";
     if (!note.empty()) line += fmt::format("  {}", note);
+    line = printable(line);
     if (terminal_) {
         const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
         if (line.size() >= columns) line.resize(columns - 1);

@@ -71,11 +71,17 @@ DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
     if (policy != "fail" && policy != "skip") throw settings_error("data entry: on_error is {}; it must be fail or skip", policy);
     on_error = policy == "skip" ? RecordErrors::Policy::skip : RecordErrors::Policy::fail;
     if (!path.empty()) folder_or_file = absolute_path(fs::path(path).is_absolute() ? fs::path(path) : request.base_folder / path);
+    if (!path.empty() && folder_or_file.filename().empty()) folder_or_file = folder_or_file.parent_path();  // "scifact/"
 }
 
 const fs::path& DataEntry::need_path() const {
     if (path.empty()) throw settings_error("data entry: source '{}' needs a path, and none is set", source);
     return folder_or_file;
+}
+
+std::string DataEntry::set_name() const {
+    if (!name.empty()) return name;
+    return view.empty() ? need_path().filename().string() : source + "_" + view;
 }
 
 Json DataReport::card(Json origin) const {

@@ -33,6 +33,8 @@ struct DataEntry {
 
     /// Throws a settings error where `path` is not set.
     const fs::path& need_path() const;
+    /// What tables call the set: `name`, else made of its source and view, else of its folder or file.
+    std::string set_name() const;
 };
 
 /// What a reader fills besides the data: counts, warnings and what became of bad records.

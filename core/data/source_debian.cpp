@@ -61,8 +61,6 @@ DebianContext open_index(const DataRequest& request, const DebianView& view, Deb
     return context;
 }
 
-std::string name_for(const DataEntry& entry) { return entry.name.empty() ? "debian_" + entry.view : entry.name; }
-
 Json origin_of(const DebianContext& context) {
     return {{"source", "debian"},
             {"view", context.entry.view},
@@ -77,14 +75,14 @@ TrainingSet training(const DataRequest& request, const std::string& task) {
         throw settings_error("data entry: other_documents is for retrieval that is scored, not for training");
     if (!view.training) throw settings_error("data entry: the debian view '{}' cannot be trained on", view.name);
     DebianContext context = open_index(request, view, DebianSplit::train);
-    return view.training(context, name_for(context.entry), task, origin_of(context));
+    return view.training(context, context.entry.set_name(), task, origin_of(context));
 }
 
 EvaluationSet evaluation(const DataRequest& request) {
     const DebianView& view = view_of(DataEntry(request));
     EvaluationSet set;
     const DataEntry entry(request);
-    set.name = name_for(entry);
+    set.name = entry.set_name();
     set.task_type = entry.task.empty() ? view.task : entry.task;
     if (std::find(view.evaluated_as.begin(), view.evaluated_as.end(), set.task_type) == view.evaluated_as.end())
         throw settings_error("data entry: the debian view '{}' cannot be scored as {} (it can as: {})", view.name, set.task_type,

@@ -76,7 +76,7 @@ EvaluationSet evaluation(const DataRequest& request) {
     DataReport report(entry.on_error);
     const std::string format = format_of(entry, report);
     EvaluationSet set;
-    set.name = entry.name.empty() ? entry.need_path().filename().string() : entry.name;
+    set.name = entry.set_name();
     set.task_type = entry.task.empty() ? (format == "labelled" ? "clustering" : "retrieval") : entry.task;
     if (set.task_type == "retrieval" && format != "labelled" && format != "texts") {
         TrainingBuilder builder(set.name, set.task_type);

@@ -15,10 +15,6 @@ FolderContext open_folder(const DataRequest& request, const std::string& default
     return {folder, std::move(entry), split, DataReport(policy)};
 }
 
-std::string name_of(const FolderContext& context) {
-    return context.entry.name.empty() ? context.folder.filename().string() : context.entry.name;
-}
-
 Json origin_of(const FolderContext& context, const FolderLayout& layout) {
     return {{"source", "folder"}, {"path", context.folder.string()}, {"layout", layout.task}, {"split", context.split}};
 }
@@ -37,7 +33,7 @@ TrainingSet training(const DataRequest& request, const std::string& task) {
     if (!layout.training)
         throw settings_error("{}: a data set of the kind '{}' cannot be trained on; use pairs, labelled texts, retrieval or reranking data",
                              context.folder.string(), layout.task);
-    return layout.training(context, name_of(context), task, origin_of(context, layout));
+    return layout.training(context, context.entry.set_name(), task, origin_of(context, layout));
 }
 
 /// The set of the context's folder (and of its records of one subset, where the context names one).
@@ -50,7 +46,7 @@ EvaluationSet read_evaluation(FolderContext& context) {
         throw settings_error("{}: the data set is of the kind '{}', but the entry says task: {}", context.folder.string(), layout.task,
                              context.entry.task);
     EvaluationSet set;
-    set.name = name_of(context);
+    set.name = context.entry.set_name();
     set.task_type = layout.task;
     layout.evaluation(context, set);
     limit_evaluation(set, context.entry.limits, context.report);
@@ -68,7 +64,7 @@ EvaluationSet read_evaluation(FolderContext& context) {
 /// The parts of a multilingual set, each as a set of its own that has the part's name.
 EvaluationSet read_subsets(const FolderContext& context, const std::vector<SubsetPlace>& places) {
     EvaluationSet set;
-    set.name = name_of(context);
+    set.name = context.entry.set_name();
     Json cards = Json::object(), warnings = Json::array();
     for (const SubsetPlace& place : places) {
         FolderContext part{place.folder, context.entry, context.split, DataReport(context.entry.on_error),
@@ -96,7 +92,7 @@ EvaluationSet evaluation(const DataRequest& request) {
     const auto places = choose_subsets(context, find_subsets(context));
     if (places.size() > 1) return read_subsets(context, places);
     if (places.empty()) return read_evaluation(context);
-    const std::string name = name_of(context);
+    const std::string name = context.entry.set_name();
     FolderContext part{places.front().folder, context.entry, context.split, DataReport(context.entry.on_error),
                        places.front().by_record ? places.front().name : ""};
     EvaluationSet set = read_evaluation(part);

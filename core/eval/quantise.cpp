@@ -12,7 +12,12 @@
 namespace faceter {
 namespace {
 
-at::Tensor int8_values(const at::Tensor& rows) { return (rows * (127.0f / rows.abs().amax(1, true).clamp_min(1e-30f))).round(); }
+constexpr std::int64_t scale_bytes = sizeof(float);
+
+/// [N, 1], so that a row of zeros divides nothing by zero.
+at::Tensor largest_magnitudes(const at::Tensor& rows) { return rows.abs().amax(1, true).clamp_min(1e-30f); }
+
+at::Tensor int8_values(const at::Tensor& rows) { return (rows * (127.0f / largest_magnitudes(rows))).round(); }
 
 at::Tensor packed_signs(const at::Tensor& rows) {
     const at::Tensor in = rows.contiguous();
@@ -44,8 +49,10 @@ at::Tensor quantised(const at::Tensor& rows, Precision precision) {
     return precision == Precision::binary ? packed_signs(rows) : rows;
 }
 
+at::Tensor int8_scales(const at::Tensor& rows) { return largest_magnitudes(rows).squeeze(1) / 127.0f; }
+
 at::Tensor as_stored(const at::Tensor& rows, Precision precision) {
-    if (precision == Precision::int8) return int8_values(rows);
+    if (precision == Precision::int8) return int8_values(rows) * int8_scales(rows).unsqueeze(1);
     return precision == Precision::binary ? at::where(rows > 0, at::ones_like(rows), -at::ones_like(rows)) : rows;
 }
 
@@ -63,7 +70,7 @@ std::string EmbeddingForm::name(std::int64_t dim) const {
 
 std::int64_t EmbeddingForm::bytes(std::int64_t dim) const {
     const std::int64_t elements = prefix == 0 ? dim : prefix;
-    return precision == Precision::float32 ? 4 * elements : precision == Precision::int8 ? elements : (elements + 7) / 8;
+    return precision == Precision::float32 ? 4 * elements : precision == Precision::int8 ? elements + scale_bytes : (elements + 7) / 8;
 }
 
 at::Tensor EmbeddingForm::applied(const at::Tensor& rows, bool normalise) const {

@@ -1,5 +1,7 @@
 #include "eval/score_kernel.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
@@ -10,19 +12,31 @@
 namespace faceter {
 namespace {
 
-template <std::size_t rows, std::size_t lanes>
+/// What an element adds to a score.
+struct Product {
+    static float of(float x, float y) { return x * y; }
+};
+struct SquaredDistance {
+    static float of(float x, float y) { return -(x - y) * (x - y); }
+};
+struct AbsoluteDistance {
+    static float of(float x, float y) { return -std::abs(x - y); }
+};
+
+template <typename Term, std::size_t rows, std::size_t lanes>
 void plain_tile(const float* panel, const float* documents, std::size_t dim, const float* thresholds, float* scores, std::uint32_t* above) {
     for (std::size_t r = 0; r < rows; ++r) {
-        float* row = scores + r * lanes;
-        for (std::size_t q = 0; q < lanes; ++q) row[q] = 0;
+        float sum[lanes] = {};
         for (std::size_t d = 0; d < dim; ++d)
-            for (std::size_t q = 0; q < lanes; ++q) row[q] += documents[r * dim + d] * panel[d * lanes + q];
+            for (std::size_t q = 0; q < lanes; ++q) sum[q] += Term::of(documents[r * dim + d], panel[d * lanes + q]);
         above[r] = 0;
-        for (std::size_t q = 0; q < lanes; ++q) above[r] |= std::uint32_t{row[q] > thresholds[q]} << q;
+        for (std::size_t q = 0; q < lanes; ++q) above[r] |= std::uint32_t{sum[q] > thresholds[q]} << q;
+        std::copy(sum, sum + lanes, scores + r * lanes);
     }
 }
 
-constexpr ScoreKernel plain_kernel{8, 4, plain_tile<4, 8>, plain_tile<1, 8>};
+template <typename Term>
+constexpr ScoreKernel plain_kernel{8, 4, plain_tile<Term, 4, 8>, plain_tile<Term, 1, 8>};
 
 #if defined(__x86_64__)
 // Two registers of queries by as many documents as leave registers for them: 12 x 2 of 32 with AVX-512, 6 x 2 of 16 with AVX2.
@@ -84,21 +98,22 @@ constexpr ScoreKernel avx512_kernel{32, 12, avx512_tile<12>, avx512_tile<1>};
 constexpr ScoreKernel avx2_kernel{16, 6, avx2_tile<6>, avx2_tile<1>};
 #endif
 
-const ScoreKernel& choose() {
+const ScoreKernel& dot_product_kernel() {
 #if defined(__x86_64__)
     const char* set = std::getenv("FACETER_CPU");
     const std::string_view wanted = set ? set : "";
     if (wanted != "generic" && wanted != "avx2" && __builtin_cpu_supports("avx512f")) return avx512_kernel;
     if (wanted != "generic" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_kernel;
 #endif
-    return plain_kernel;
+    return plain_kernel<Product>;
 }
 
 }  // namespace
 
-const ScoreKernel& score_kernel() {
-    static const ScoreKernel& kernel = choose();
-    return kernel;
+const ScoreKernel& score_kernel(Similarity similarity) {
+    static const ScoreKernel& products = dot_product_kernel();
+    if (similarity == Similarity::euclidean) return plain_kernel<SquaredDistance>;
+    return similarity == Similarity::manhattan ? plain_kernel<AbsoluteDistance> : products;
 }
 
 }  // namespace faceter

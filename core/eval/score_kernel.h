@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "checkpoint/model_folder.h"
+
 namespace faceter {
 
 /// Scores of a tile of documents against a panel of queries, compared with a threshold a query while they are still in registers: the
@@ -19,7 +21,9 @@ struct ScoreKernel {
     static constexpr std::size_t largest_rows = 16;
 };
 
-/// The best one for this processor (FACETER_CPU=avx512|avx2|generic forces one that it has, for tests).
-const ScoreKernel& score_kernel();
+/// Dot products, for cosine too (its rows have length 1): the best one for this processor (FACETER_CPU=avx512|avx2|generic forces one that
+/// it has, for tests). Euclidean: the squared distance with a minus, which orders as the distance does; Manhattan: the distance with a
+/// minus.
+const ScoreKernel& score_kernel(Similarity similarity);
 
 }  // namespace faceter

@@ -60,7 +60,8 @@ struct Panel {
 }  // namespace
 
 struct ExactSearch::State {
-    const ScoreKernel& kernel = score_kernel();
+    explicit State(Similarity similarity) : kernel(score_kernel(similarity)) {}
+    const ScoreKernel& kernel;
     std::int64_t dim = 0;
     std::size_t num_documents = 0;
     std::vector<Panel> panels;
@@ -101,7 +102,7 @@ struct ExactSearch::State {
     }
 };
 
-ExactSearch::ExactSearch(const FeatureMatrix& queries, std::size_t k) : state_(std::make_unique<State>()) {
+ExactSearch::ExactSearch(const FeatureMatrix& queries, std::size_t k, Similarity similarity) : state_(std::make_unique<State>(similarity)) {
     if (k == 0) throw usage_error("a search returns at least one document; k is 0");
     check_features(queries, "queries");
     state_->dim = queries.dim;
@@ -137,8 +138,9 @@ std::vector<std::vector<SearchHit>> ExactSearch::results() const {
 
 std::size_t ExactSearch::num_documents() const { return state_->num_documents; }
 
-std::vector<std::vector<SearchHit>> exact_search(const FeatureMatrix& queries, const FeatureMatrix& documents, std::size_t k) {
-    ExactSearch search(queries, k);
+std::vector<std::vector<SearchHit>> exact_search(const FeatureMatrix& queries, const FeatureMatrix& documents, std::size_t k,
+                                                 Similarity similarity) {
+    ExactSearch search(queries, k, similarity);
     search.add_documents(documents);
     return search.results();
 }

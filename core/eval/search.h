@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "checkpoint/model_folder.h"
 #include "eval/feature_matrix.h"
 
 namespace faceter {
@@ -12,13 +13,14 @@ struct SearchHit {
     float score = 0;
 };
 
-/// Exact search for the k documents with the highest dot product, for many queries at once. Documents stream through: they are never kept.
-/// Memory is a copy of the queries and a few k hits for each; scores of no interest are never written. Hits are ordered by score,
-/// descending, then by document, ascending.
+/// Exact search for the k documents with the highest score, for many queries at once: the dot product (which is the cosine where all rows
+/// have length 1), the squared Euclidean distance with a minus, or the Manhattan distance with a minus. Documents stream through: they are
+/// never kept. Memory is a copy of the queries and a few k hits for each; scores of no interest are never written. Hits are ordered by
+/// score, descending, then by document, ascending.
 class ExactSearch {
   public:
     /// `queries` [Q, D] are copied; `k` >= 1, else a usage error.
-    ExactSearch(const FeatureMatrix& queries, std::size_t k);
+    ExactSearch(const FeatureMatrix& queries, std::size_t k, Similarity similarity = Similarity::dot);
     ~ExactSearch();
     ExactSearch(const ExactSearch&) = delete;
     ExactSearch& operator=(const ExactSearch&) = delete;
@@ -35,6 +37,7 @@ class ExactSearch {
 };
 
 /// The same for a corpus in memory.
-std::vector<std::vector<SearchHit>> exact_search(const FeatureMatrix& queries, const FeatureMatrix& documents, std::size_t k);
+std::vector<std::vector<SearchHit>> exact_search(const FeatureMatrix& queries, const FeatureMatrix& documents, std::size_t k,
+                                                 Similarity similarity = Similarity::dot);
 
 }  // namespace faceter

@@ -29,6 +29,12 @@ class TestEvaluateSets : public QObject {
         set.fingerprint = fingerprint_of(set);
         return set;
     }
+    /// [Q, D], as sentence-transformers' similarity functions have it.
+    static at::Tensor scores_by_equation(Similarity similarity, const at::Tensor& queries, const at::Tensor& documents) {
+        if (similarity == Similarity::dot) return queries.matmul(documents.t());
+        if (similarity == Similarity::cosine) return normalize_rows(queries).matmul(normalize_rows(documents).t());
+        return -at::cdist(queries, documents, similarity == Similarity::euclidean ? 2.0 : 1.0);
+    }
     EvaluationResult evaluate(const EvaluationSet& set) const {
         CachedEmbedder embedder(*model_);
         return evaluate_set(embedder, set, routes_for(*model_, set, ""));
@@ -65,13 +71,53 @@ class TestEvaluateSets : public QObject {
         const at::Tensor rows = at::tensor({0.6f, -0.8f, 0.0f, 0.0f, 1.0f, 0.5f, -0.25f, 2.0f}).view({2, 4});
         const EmbeddingForm prefix{2, Precision::float32}, bytes{0, Precision::int8}, signs{3, Precision::binary};
         QVERIFY(at::allclose(prefix.applied(rows, true), at::tensor({0.6f, -0.8f, 0.894427f, 0.447214f}).view({2, 2}), 1e-5, 1e-5));
-        QVERIFY(at::equal(bytes.applied(rows, false), at::tensor({95.0f, -127.0f, 0.0f, 0.0f, 64.0f, 32.0f, -16.0f, 127.0f}).view({2, 4})));
+        const at::Tensor scales = at::tensor({0.8f / 127, 2.0f / 127}).view({2, 1});
+        QVERIFY(at::equal(quantised(rows, Precision::int8).to(at::kFloat),
+                          at::tensor({95.0f, -127.0f, 0.0f, 0.0f, 64.0f, 32.0f, -16.0f, 127.0f}).view({2, 4})));
+        QVERIFY(at::allclose(int8_scales(rows), scales.view({2}), 1e-6, 0));
+        QVERIFY(at::allclose(bytes.applied(rows, false), quantised(rows, Precision::int8).to(at::kFloat) * scales, 1e-6, 0));
         QVERIFY(at::allclose(signs.applied(rows, true) * std::sqrt(3.0), at::tensor({1.0f, -1.0f, -1.0f, 1.0f, 1.0f, -1.0f}).view({2, 3}),
                              1e-5, 1e-5));
         QCOMPARE(prefix.bytes(4), std::int64_t{8});
         QCOMPARE(signs.bytes(4), std::int64_t{1});
+        QCOMPARE(bytes.bytes(4), std::int64_t{8});  // four elements and their scale
         QCOMPARE(signs.name(4), std::string("3 binary"));
         EXPECT_ERROR(embedding_forms({5}, {}, 4), "a prefix of 5 elements was asked for, embeddings have 4");
+    }
+    void int8_keeps_the_lengths_that_a_dot_product_sees() {
+        const at::Tensor rows = at::tensor({1.0f, 0.0f, 5.0f, 0.0f, 0.0f, 0.0f}).view({3, 2});
+        const at::Tensor stored = EmbeddingForm{0, Precision::int8}.applied(rows, false);
+        QVERIFY(at::allclose(stored.matmul(at::tensor({1.0f, 0.0f})), at::tensor({1.0f, 5.0f, 0.0f}), 1e-6, 0));
+    }
+    void retrieval_ranks_by_the_similarity_that_the_model_names_data() {
+        QTest::addColumn<int>("similarity");
+        for (const Similarity similarity : {Similarity::cosine, Similarity::dot, Similarity::euclidean, Similarity::manhattan})
+            QTest::newRow(std::string(similarity_name(similarity)).c_str()) << static_cast<int>(similarity);
+    }
+    void retrieval_ranks_by_the_similarity_that_the_model_names() {
+        QFETCH(int, similarity);
+        const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        model->folder.similarity = static_cast<Similarity>(similarity);
+        model->folder.normalize = false;
+        RetrievalData data;
+        for (int i = 0; i < 12; ++i)
+            data.queries.add(fmt::format("question {} about the rain", i * i)), data.query_ids.push_back(std::to_string(i));
+        for (int i = 0; i < 60; ++i) {
+            data.documents.add(fmt::format("{} {}", i * 7 % 31, std::string(i % 9, 'x') + (i % 4 ? " wet streets and cats" : " dogs")));
+            data.document_ids.push_back(std::to_string(100 + i));
+        }
+        const at::Tensor scores = scores_by_equation(model->folder.similarity, embed_texts(*model, data.queries.views(), {}),
+                                                     embed_texts(*model, data.documents.views(), {}));
+        for (std::int64_t q = 0; q < scores.size(0); ++q)
+            data.qrels.push_back({{static_cast<std::uint32_t>(scores[q].argmax().item<std::int64_t>()), 1}});
+        EvaluationSet set;
+        set.name = "nearest";
+        set.task_type = "retrieval";
+        set.data = std::move(data);
+        CachedEmbedder embedder(*model);
+        const auto result = evaluate_set(embedder, set, {});
+        EXPECT_CLOSE(result.score, 100.0, "the nearest document is the relevant one");
+        QCOMPARE(result.settings.at("similarity").get<std::string>(), std::string(similarity_name(model->folder.similarity)));
     }
     void a_score_over_subsets_is_their_mean_and_each_is_listed() {
         EvaluationSet set;
@@ -124,14 +170,14 @@ class TestEvaluateSets : public QObject {
         CachedEmbedder plain(*model_), first(*model_), second(*model_);
         first.use_file(file);
         second.use_file(file);
-        const Route route{"query: ", 0, 0};
+        const Route route{"query: "};
         const at::Tensor wanted = plain.embed(texts, route);
         QVERIFY(at::equal(first.embed(texts, route), wanted));
         const auto kept = file->size();
         QCOMPARE(kept, static_cast<std::uint64_t>(3 * model_->dim() * 4));
         QVERIFY(at::equal(second.embed(texts, route), wanted));
         QCOMPARE(file->size(), kept);
-        second.embed(texts, {"document: ", 0, 0});  // another instruction is another embedding
+        second.embed(texts, {"document: "});  // another instruction is another embedding
         QCOMPARE(file->size(), 2 * kept);
     }
 };

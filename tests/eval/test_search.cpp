@@ -1,6 +1,7 @@
 #include "eval/search.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/random.h"
 #include "support/test.h"
@@ -25,11 +26,17 @@ Matrix whole_numbers(std::int64_t rows, std::int64_t dim, int levels, const char
     return m;
 }
 
-std::vector<SearchHit> by_sorting_everything(const Matrix& documents, const float* query, std::size_t k) {
+float score_of(float x, float y, Similarity similarity) {
+    if (similarity == Similarity::euclidean) return -(x - y) * (x - y);
+    return similarity == Similarity::manhattan ? -std::abs(x - y) : x * y;
+}
+
+std::vector<SearchHit> by_sorting_everything(const Matrix& documents, const float* query, std::size_t k,
+                                             Similarity similarity = Similarity::dot) {
     std::vector<SearchHit> hits;
     for (std::uint32_t d = 0; d < documents.rows; ++d) {
         float score = 0;
-        for (std::int64_t i = 0; i < documents.dim; ++i) score += query[i] * documents.row(d)[i];
+        for (std::int64_t i = 0; i < documents.dim; ++i) score += score_of(query[i], documents.row(d)[i], similarity);
         hits.push_back({d, score});
     }
     std::stable_sort(hits.begin(), hits.end(), [](const SearchHit& a, const SearchHit& b) { return a.score > b.score; });
@@ -57,6 +64,13 @@ class TestSearch : public QObject {
                 QCOMPARE(found.size(), std::size_t{37});
                 for (std::size_t q = 0; q < 37; ++q) QVERIFY(same(found[q], by_sorting_everything(documents, queries.row(q), k)));
             }
+        }
+    }
+    void the_nearest_are_those_of_a_full_sort_by_distance() {
+        const Matrix queries = whole_numbers(37, 7, 5, "queries"), documents = whole_numbers(1025, 7, 5, "documents");
+        for (const Similarity similarity : {Similarity::euclidean, Similarity::manhattan}) {
+            const auto found = exact_search(queries.view(), documents.view(), 10, similarity);
+            for (std::size_t q = 0; q < 37; ++q) QVERIFY(same(found[q], by_sorting_everything(documents, queries.row(q), 10, similarity)));
         }
     }
     void a_corpus_in_pieces_gives_the_same_hits() {

@@ -115,8 +115,10 @@ class TestSuite : public QObject {
     void an_experiment_takes_a_suites_data_sets_over() {
         fs::create_directories(folder_.path() / "root/scifact");
         fs::create_directories(folder_.path() / "root/stsbenchmark");
-        const std::string text = std::string(sample_experiment()) +
-                                 fmt::format("  suite: mote\n  data_root: {}\n  missing: skip\n", (folder_.path() / "root").string());
+        std::string sample = sample_experiment();
+        sample.replace(sample.find("path: scifact"), 13, "path: scifact, name: mine");
+        const std::string text =
+            sample + fmt::format("  suite: mote\n  data_root: {}\n  missing: skip\n", (folder_.path() / "root").string());
         const Experiment experiment = parse_sample(text);
         const Json& datasets = experiment.runs().front().settings.at("evaluation").at("datasets");
         QCOMPARE(datasets.size(), std::size_t{3});
@@ -124,11 +126,12 @@ class TestSuite : public QObject {
         QVERIFY(datasets[1].contains("on_error"));                            // every default is filled in
         QVERIFY(!datasets[2].contains("as") || datasets[2]["as"].is_null());  // the experiment has no classification task
         QVERIFY(datasets[1]["query_instruction"].is_null());                  // the experiment's tasks say what is put in front
-        EXPECT_ERROR(parse_sample(std::string(sample_experiment()) +
-                                  fmt::format("  suite: mote\n  data_root: {}\n", (folder_.path() / "root").string())),
+        EXPECT_ERROR(parse_sample(sample + fmt::format("  suite: mote\n  data_root: {}\n", (folder_.path() / "root").string())),
                      "quick.yaml:", "54 of 56 data sets are not under", "missing: skip");
-        EXPECT_ERROR(parse_sample(std::string(sample_experiment()) + "  suite: mote\n"), "needs evaluation.data_root");
-        EXPECT_ERROR(parse_sample(std::string(sample_experiment()) + "  suite: moat\n  data_root: /tmp\n"), "unknown suite 'moat'", "mote");
+        EXPECT_ERROR(parse_sample(sample + "  suite: mote\n"), "needs evaluation.data_root");
+        EXPECT_ERROR(parse_sample(sample + "  suite: moat\n  data_root: /tmp\n"), "unknown suite 'moat'", "mote");
+        EXPECT_ERROR(parse_sample(sample_experiment() + text.substr(sample.size())), "evaluation.datasets[0] ('scifact')",
+                     "evaluation.datasets[1] ('scifact')");
     }
 };
 

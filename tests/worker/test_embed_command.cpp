@@ -1,0 +1,125 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <QProcess>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include "common/file.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr const char* worker = FACETER_BINARY_DIR "/bin/faceter-worker";
+constexpr std::size_t npy_header_bytes = 128;
+
+std::string tiny_model() { return (shared_folder() / "fixtures/bert").string(); }
+
+/// The numbers of a .npy file.
+template <typename T>
+std::vector<T> numbers_in(const fs::path& file) {
+    const std::string bytes = read_file(file);
+    std::vector<T> numbers((bytes.size() - npy_header_bytes) / sizeof(T));
+    std::memcpy(numbers.data(), bytes.data() + npy_header_bytes, numbers.size() * sizeof(T));
+    return numbers;
+}
+
+std::string npy_header(const fs::path& file) { return read_file(file).substr(10, npy_header_bytes - 10); }
+
+/// Exit code and largest resident memory of `faceter-worker embed` with these arguments behind it.
+struct Ended {
+    int code = -1;
+    std::int64_t peak_bytes = 0;
+};
+Ended run_embed(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {worker, "embed", "--model", tiny_model(), "--threads", "1"});
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    pid_t child = 0;
+    if (::posix_spawn(&child, worker, nullptr, nullptr, pointers.data(), environ) != 0) return {};
+    int status = 0;
+    rusage usage{};
+    ::wait4(child, &status, 0, &usage);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::int64_t{usage.ru_maxrss} * 1024};
+}
+
+}  // namespace
+
+/// `faceter embed` into files, on the tiny reference model.
+class TestEmbedCommand : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
+    void write_texts(const std::string& name, int count) const {
+        std::ofstream out(in(name));
+        for (int i = 0; i < count; ++i) out << "a cat number " << i % 50 << "\n";
+    }
+
+  private Q_SLOTS:
+    void initTestCase() { NEED_SHARED(); }
+
+    void int8_vectors_have_their_scales_beside_them() {
+        write_texts("few.txt", 7);
+        QCOMPARE(run_embed({"--output", in("whole.npy"), in("few.txt")}).code, 0);
+        QCOMPARE(run_embed({"--output", in("bytes.npy"), "--precision", "int8", in("few.txt")}).code, 0);
+        const auto whole = numbers_in<float>(in("whole.npy")), scales = numbers_in<float>(in("bytes.scales.npy"));
+        const auto bytes = numbers_in<std::int8_t>(in("bytes.npy"));
+        QCOMPARE(scales.size(), std::size_t{7});
+        QCOMPARE(bytes.size(), whole.size());
+        const std::size_t dim = whole.size() / 7;
+        QVERIFY(npy_header(in("bytes.npy")).find("'shape': (7, " + std::to_string(dim) + ")") != std::string::npos);
+        QVERIFY(npy_header(in("bytes.scales.npy")).find("'shape': (7,)") != std::string::npos);
+        for (std::size_t i = 0; i < whole.size(); ++i)
+            QVERIFY(std::abs(whole[i] - static_cast<float>(bytes[i]) * scales[i / dim]) <= 0.5001f * scales[i / dim]);
+        QVERIFY(!fs::exists(in("whole.scales.npy")));
+    }
+
+    void memory_does_not_grow_with_the_number_of_texts() {
+        write_texts("thousands.txt", 20'000);
+        write_texts("many.txt", 600'000);
+        const Ended few = run_embed({"--output", in("thousands.npy"), in("thousands.txt")});
+        const Ended many = run_embed({"--output", in("many.npy"), in("many.txt")});
+        QCOMPARE(few.code, 0);
+        QCOMPARE(many.code, 0);
+        const auto written = static_cast<std::int64_t>(fs::file_size(in("many.npy")));
+        QVERIFY(npy_header(in("many.npy")).find("(600000, ") != std::string::npos);
+        QVERIFY2(many.peak_bytes - few.peak_bytes < written / 4,
+                 fmt::format("{} and {} bytes for a file of {}", few.peak_bytes, many.peak_bytes, written).c_str());
+        fs::remove(in("many.npy"));
+    }
+
+    void stopped_in_the_middle_it_leaves_no_file() {
+        const TemporaryDirectory out;
+        QProcess process;
+        process.start(worker, {"embed", "--model", QString::fromStdString(tiny_model()), "--output",
+                               QString::fromStdString((out.path() / "v.npy").string()), "-"});
+        QVERIFY(process.waitForStarted());
+        std::string lines;
+        for (int i = 0; i < 9000; ++i) lines += "a cat number " + std::to_string(i % 50) + "\n";
+        process.write(lines.data(), static_cast<qint64>(lines.size()));
+        const auto written = [&] {  // by now: vectors go to the disk as they are made
+            std::uintmax_t bytes = 0;
+            for (const auto& file : fs::directory_iterator(out.path())) bytes += file.file_size();
+            return bytes;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(written() > 8192 * 4, 120'000);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished(120'000));
+        QCOMPARE(process.exitCode(), 6);
+        QVERIFY(process.readAllStandardError().contains("nothing was written"));
+        QVERIFY(fs::is_empty(out.path()));
+    }
+};
+
+FACETER_TEST(TestEmbedCommand)
+#include "test_embed_command.moc"

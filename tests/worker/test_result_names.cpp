@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "common/file.h"
+#include "data/child_process.h"
+#include "experiment/experiment.h"
+#include "record/run_directory.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+ChildResult worker(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), FACETER_BINARY_DIR "/bin/faceter-worker");
+    return run_child(arguments, std::chrono::seconds(200), 1 << 20);
+}
+
+}  // namespace
+
+/// Data sets whose names meet, on the tiny reference model.
+class TestResultNames : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    std::string model() const { return (shared_folder() / "fixtures/bert").string(); }
+    std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
+    void write_set(const std::string& name, int shift) const {
+        make_directories(in(name));
+        std::ofstream(in(name) + "/dataset.json") << R"({"task": "sts"})";
+        std::ofstream out(in(name) + "/test.jsonl");
+        for (int i = 0; i < 9; ++i)
+            out << Json{{"sentence1", fmt::format("a cat number {}", i)},
+                        {"sentence2", fmt::format("the cat {}", i * i % 7)},
+                        {"score", (i + shift) % 5}}
+                       .dump()
+                << "\n";
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        write_set("en/sts", 0);
+        write_set("de/sts", 1);
+        write_set("STS12", 2);
+        write_set("other/sts12", 3);
+    }
+
+    void evaluate_tells_folders_of_one_name_apart() {
+        const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("en/sts"), "--data", in("de/sts/"), "--json"});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        const Json sets = Json::parse(result.output).at("datasets");
+        QCOMPARE(sets.at(0).at("name").get<std::string>(), std::string("en/sts"));
+        QCOMPARE(sets.at(1).at("name").get<std::string>(), std::string("de/sts"));
+        QVERIFY(sets.at(0).at("score") != sets.at(1).at("score"));
+        const ChildResult alone = worker({"evaluate", "--model", model(), "--data", in("en/sts"), "--json"});
+        QCOMPARE(Json::parse(alone.output).at("datasets").at(0).at("name").get<std::string>(), std::string("sts"));
+    }
+
+    void a_folder_that_is_named_twice_is_refused() {
+        const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("en/sts"), "--data", in("en/sts/")});
+        QCOMPARE(result.exit_code, 2);
+        QVERIFY2(result.last_lines.find("name each folder once") != std::string::npos, result.last_lines.c_str());
+    }
+
+    void two_sets_that_are_one_to_mteb_are_refused_before_they_are_scored() {
+        const ChildResult result =
+            worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("other/sts12"), "--mteb-results", in("results")});
+        QCOMPARE(result.exit_code, 2);
+        QVERIFY2(result.last_lines.find("'STS12' and 'sts12' are one data set to the mteb package") != std::string::npos,
+                 result.last_lines.c_str());
+        QVERIFY(!fs::exists(in("results")));
+    }
+
+    /// An older version made such runs: one of the two was never scored.
+    void a_run_whose_names_meet_does_not_begin() {
+        const Experiment experiment =
+            Experiment::parse("name: names\nmodel: " + model() + "\nthreads: 1\ntasks:\n  sts: {instructions: {text: \"\"}}\n" +
+                                  "evaluation: {datasets: [{path: en/sts}, {path: de/sts, name: other}]}\n",
+                              folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const RunDirectory run = RunDirectory::create(folder_.path() / "project", experiment, experiment.runs().front(), false);
+        Json info = read_json(run.folder() / "run.json");
+        info["settings"]["evaluation"]["datasets"][1]["name"] = "sts";
+        write_file_atomic(run.folder() / "run.json", info.dump());
+        const ChildResult result = worker({"run", run.folder().string()});
+        QCOMPARE(result.exit_code, 3);
+        QVERIFY2(result.last_lines.find("evaluation.datasets[1] ('sts')") != std::string::npos, result.last_lines.c_str());
+    }
+};
+
+FACETER_TEST(TestResultNames)
+#include "test_result_names.moc"
