@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/error.h"
+#include "pages/page.h"
 #include "theme/theme.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
@@ -25,6 +26,12 @@ QSize sizeFrom(const QString& text) {
     return size.width() >= 320 && size.height() >= 240 && size.width() <= 10000 && size.height() <= 10000 ? size : QSize();
 }
 
+QString pageNames() {
+    QStringList names{QStringLiteral("start")};
+    for (const PageEntry& entry : pageEntries()) names << entry.id;
+    return names.join(QStringLiteral(", "));
+}
+
 void describe(QCommandLineParser& parser) {
     parser.setApplicationDescription(
         QStringLiteral("Faceter's workbench: compose, run and compare experiments with task-specialised text embeddings.\n\n"
@@ -34,8 +41,7 @@ void describe(QCommandLineParser& parser) {
     parser.addVersionOption();
     parser.addOptions({{QStringLiteral("project"), QStringLiteral("Open this project folder."), QStringLiteral("DIR")},
                        {QStringLiteral("screenshot"),
-                        QStringLiteral("Render PAGE (start, compose, runs, curves, compare, facets, results) into the PNG file given as "
-                                       "argument, off screen, and exit."),
+                        QStringLiteral("Render PAGE (%1) into the PNG file given as argument, off screen, and exit.").arg(pageNames()),
                         QStringLiteral("PAGE")},
                        {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
                        {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},

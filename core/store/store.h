@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +68,10 @@ struct RunChanges {
     std::vector<std::string> removed;
 };
 
+/// Called after each run that a look took in, with how many of all runs were looked at. False ends the look there: what it has taken in
+/// stays, and the next look goes on with the rest.
+using LookProgress = std::function<bool(std::size_t looked_at, std::size_t runs)>;
+
 /// PROJECT/faceter.sqlite (in the user's cache folder where the project lies on a network file system or cannot be written): what lists and
 /// comparisons read. It holds nothing that the run directories do not.
 class Store {
@@ -78,12 +83,12 @@ class Store {
     void ingest(const RunDirectory& run);
     /// All runs; those that are over and unchanged cost a few stat calls. Runs whose folders are gone are removed. Returns warnings
     /// (folders that are no runs, torn journals).
-    std::vector<std::string> ingest_all();
+    std::vector<std::string> ingest_all(const LookProgress& progress = {});
     /// For a program that looks every second: like ingest_all, but runs that are not live are looked at in turn, an eighth of them a call,
     /// and runs that are live cost what they added. New and removed runs are seen at once. Only one thread may use a Store.
-    std::vector<std::string> ingest_changed();
+    std::vector<std::string> ingest_changed(const LookProgress& progress = {});
     /// Empties the store and ingests everything again; a damaged file is made new.
-    static std::vector<std::string> rebuild(const fs::path& project);
+    static std::vector<std::string> rebuild(const fs::path& project, const LookProgress& progress = {});
 
     std::vector<RunRow> runs();
     /// The rows that changed after `revision` (0: all), and the runs that are gone.

@@ -292,20 +292,17 @@ void Store::remove(const std::string& run) {
     });
 }
 
-std::vector<std::string> Store::ingest_all() {
+std::vector<std::string> Store::ingest_all(const LookProgress& progress) {
     if (!poll_) poll_ = std::make_unique<Poll>(*this);
-    return poll_->look(true);
+    return poll_->look(true, progress);
 }
 
-std::vector<std::string> Store::ingest_changed() {
-    if (!poll_) {
-        poll_ = std::make_unique<Poll>(*this);
-        return poll_->look(true);
-    }
-    return poll_->look(false);
+std::vector<std::string> Store::ingest_changed(const LookProgress& progress) {
+    if (!poll_) return ingest_all(progress);
+    return poll_->look(false, progress);
 }
 
-std::vector<std::string> Store::rebuild(const fs::path& project) {
+std::vector<std::string> Store::rebuild(const fs::path& project, const LookProgress& progress) {
     const fs::path file = location(project);
     try {
         Store store(project);
@@ -316,14 +313,14 @@ std::vector<std::string> Store::rebuild(const fs::path& project) {
                 store.database_->execute("DELETE FROM runs");
                 store.database_->execute("DELETE FROM setting_texts");
             });
-            return store.ingest_all();
+            return store.ingest_all(progress);
         }
     } catch (const Error& error) {
         if (error.code() != ExitCode::data) throw;
     }
     std::error_code ignored;
     for (const char* ending : {"", "-wal", "-shm"}) fs::remove(file.string() + ending, ignored);
-    return Store(project).ingest_all();
+    return Store(project).ingest_all(progress);
 }
 
 }  // namespace faceter

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "record/state.h"
+#include "store/store.h"
 
 namespace faceter {
-
-class Store;
 
 /// Looks for what is new in a project's runs and takes it in. It remembers between looks what is in the store and how far the journals of
 /// live runs were read.
@@ -16,7 +15,7 @@ class Poll {
   public:
     explicit Poll(Store& store) : store_(store) {}
     /// `thorough`: every run; else live ones and an eighth of the others.
-    std::vector<std::string> look(bool thorough);
+    std::vector<std::string> look(bool thorough, const LookProgress& progress);
 
   private:
     struct Known {

@@ -117,6 +117,20 @@ class TestStoreLists : public QObject {
         QCOMPARE(ids_of(reader.changes_since(removed.revision + 1000).changed),
                  std::vector<std::string>{b.info().id});  // the number of another store
     }
+    void a_look_can_be_ended_between_two_runs_and_the_next_goes_on() {
+        const TemporaryDirectory project;
+        for (std::size_t i = 0; i < 4; ++i) sample_run(project.path(), i);
+        Store store(project.path());
+        std::vector<std::size_t> seen;
+        store.ingest_all([&](std::size_t looked_at, std::size_t runs) {
+            seen.push_back(runs);
+            return looked_at < 2;
+        });
+        QCOMPARE(seen, (std::vector<std::size_t>{4, 4}));
+        QCOMPARE(store.runs().size(), std::size_t{2});  // what it had taken in stays
+        store.ingest_changed();
+        QCOMPARE(store.runs().size(), std::size_t{4});
+    }
     void a_run_that_comes_back_is_no_longer_called_removed() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

@@ -1,182 +1,193 @@
 #include "actions/run_actions.h"
 
-#include "common/error.h"
-#include "experiment/machine.h"
-#include "launch/elsewhere.h"
-#include "launch/supervisor.h"
-#include "record/state.h"
+#include "actions/run_work.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
 namespace {
 
-std::vector<RunDirectory> open(const Project& project, const QStringList& runs) {
-    std::vector<RunDirectory> opened;
-    for (const QString& run : runs) opened.emplace_back(project.runs_folder() / run.toStdString());
-    return opened;
-}
+constexpr int most_at_once = 8;
 
-void append(const std::filesystem::path& folder, const QStringList& runs, const Json& event) {
-    for (const RunDirectory& run : open(Project(folder, false), runs)) run.append_user_event(event);
-}
-
-/// A supervisor of their own, on this machine.
-void start(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) {
-    start_supervisor(Queue::create(project, runs, place.jobs, place.devices));
-}
-
-std::vector<RunDirectory> launchHere(const Project& project, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
-    experiment.check_files();
-    worker_program();
-    std::vector<RunDirectory> runs;
-    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
-    start(project, runs, place);
-    return runs;
-}
-
-QStringList idsOf(const std::vector<RunDirectory>& runs) {
-    QStringList ids;
-    for (const RunDirectory& run : runs) ids << qs(run.info().id);
-    return ids;
-}
-
-QString countOf(const QStringList& runs) { return runs.size() == 1 ? runs.first() : QStringLiteral("%1 runs").arg(runs.size()); }
+QString countOf(const QStringList& runs) { return runs.size() == 1 ? runs.first() : RunActions::tr("%1 runs").arg(runs.size()); }
 
 }  // namespace
 
-RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {}
+bool isStoppable(const RunState& state) { return !is_over(state.phase) && state.phase != RunPhase::silent; }
 
-/// `body(folder)` runs beside the interface and may return the ids of runs that it made.
-template <typename Work>
-void RunActions::work(const QString& done, Work body, std::function<void()> then) {
-    ProjectSession* session = m_workspace.session();
-    if (!session) return;
-    ProjectSession::background([folder = session->folder(), body = std::move(body)] { return body(folder); })
-        .then(this,
-              [this, done, then = std::move(then)](const QStringList& made) {
-                  if (then) then();
-                  if (ProjectSession* open = m_workspace.session()) open->refresh();
-                  m_workspace.say(done);
-                  if (!made.isEmpty()) Q_EMIT launched(made);
-              })
-        .onFailed([this](const std::exception& error) { m_workspace.complain(QString::fromUtf8(error.what())); });
+bool isResumable(const RunState& state) {
+    return state.phase == RunPhase::failed || state.phase == RunPhase::dead || state.phase == RunPhase::stopped;
 }
 
+RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {
+    m_pool.setMaxThreadCount(most_at_once);
+    connect(&workspace, &Workspace::projectChanged, this, &RunActions::undoChanged);
+}
+
+RunActions::~RunActions() { m_pool.waitForDone(); }
+
+bool RunActions::isOpen(const std::filesystem::path& project) const {
+    return m_workspace.session() && m_workspace.session()->folder() == project;
+}
+
+void RunActions::start(Work work) {
+    ProjectSession* session = m_workspace.session();
+    if (!session) return;
+    const int job = ++m_jobs;
+    m_pending.insert(job, work.doing);
+    Q_EMIT pendingChanged();
+    Answer(QtConcurrent::run(&m_pool, [folder = session->folder(), body = work.body] { return body(folder); }))
+        .then(this,
+              [this, job, work, folder = session->folder()](const QStringList& made) {
+                  if (work.then) work.then();
+                  end(job);
+                  m_workspace.say(work.done);
+                  if (!isOpen(folder)) return;
+                  m_workspace.session()->refresh();
+                  if (!made.isEmpty()) Q_EMIT launched(made);
+              })
+        .onFailed([this, job, work](const std::exception& error) {
+            if (work.failed) work.failed();
+            end(job);
+            m_workspace.complain(QString::fromUtf8(error.what()));
+        });
+}
+
+void RunActions::end(int job) {
+    if (m_pending.remove(job) > 0) Q_EMIT pendingChanged();
+}
+
+QStringList RunActions::pending() const { return m_pending.values(); }
+
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
-    const QString what = place.profile.isEmpty() ? tr("%1: %2 runs started") : tr("%1: %2 runs submitted");
-    work(what.arg(qs(experiment->name())).arg(experiment->runs().size()), [experiment, smoke, place](const std::filesystem::path& folder) {
-        const Project project(folder, true);
-        if (place.profile.isEmpty()) return idsOf(launchHere(project, *experiment, smoke, place));
-        return idsOf(submit_experiment(project, read_profile(place.profile.toStdString()), *experiment, {{}, {}, smoke}));
-    });
+    if (!m_workspace.session()) return;
+    const auto fill = [&](const QString& text) { return text.arg(qs(experiment->name())).arg(experiment->runs().size()); };
+    const bool here = place.profile.isEmpty();
+    const auto over = [this] { --m_launching; };
+    ++m_launching;
+    start({here ? fill(tr("%1: starting %2 runs")) : fill(tr("%1: submitting %2 runs through %3")).arg(place.profile),
+           here ? fill(tr("%1: %2 runs started")) : fill(tr("%1: %2 runs submitted")),
+           [experiment, smoke, place](const std::filesystem::path& folder) { return launchRuns(folder, *experiment, smoke, place); }, over,
+           over});
 }
 
 void RunActions::stop(const QStringList& runs) {
-    work(tr("%1 will stop with a checkpoint").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
-        for (const RunDirectory& run : open(Project(folder, false), runs))
-            if (!is_over(read_state(run).phase)) stop_run(run);
-        return QStringList();
-    });
+    start({tr("Asking %1 to stop").arg(countOf(runs)), tr("%1 will stop with a checkpoint").arg(countOf(runs)),
+           [runs](const std::filesystem::path& folder) {
+               stopRuns(folder, runs);
+               return QStringList();
+           }});
 }
 
-/// Each goes on where it was started last.
 void RunActions::resume(const QStringList& runs) {
-    const auto body = [runs](const std::filesystem::path& folder) {
-        const Project project(folder, false);
-        for (const auto& [profile, group] : destinations_of(open(project, runs), "")) {
-            if (profile.empty()) {
-                prepare_resume(group);
-                start(project, group);
-            } else {
-                resume_through(project, read_profile(profile), group);
-            }
-        }
-        return QStringList();
-    };
-    work(tr("%1 resumed").arg(countOf(runs)), body, [this, runs] {
-        if (ProjectSession* open = m_workspace.session()) open->follow(runs);
-    });
+    start({tr("Resuming %1").arg(countOf(runs)), tr("%1 resumed").arg(countOf(runs)),
+           [runs](const std::filesystem::path& folder) {
+               resumeRuns(folder, runs);
+               return QStringList();
+           },
+           [this, runs, project = m_workspace.session() ? m_workspace.session()->folder() : std::filesystem::path()] {
+               if (isOpen(project)) m_workspace.session()->follow(runs);
+           }});
 }
 
 void RunActions::rerun(const QStringList& runs) {
-    work(QStringLiteral("%1 started anew").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
-        const Project project(folder, false);
-        std::vector<RunDirectory> made;
-        for (const RunDirectory& run : open(project, runs)) made.push_back(RunDirectory::create_like(folder, run));
-        start(project, made);
-        return idsOf(made);
-    });
+    start({tr("Starting %1 anew").arg(countOf(runs)), tr("%1 started anew").arg(countOf(runs)),
+           [runs](const std::filesystem::path& folder) { return rerunRuns(folder, runs); }});
+}
+
+void RunActions::takeOver(const QString& run) {
+    start({tr("Taking %1 over").arg(run), tr("%1 was taken over; it can be resumed or deleted").arg(run),
+           [run](const std::filesystem::path& folder) {
+               for (const RunDirectory& directory : openRuns(folder, {run})) take_over(directory);
+               return QStringList();
+           }});
+}
+
+/// A line more in what the user says of each run.
+void RunActions::mark(const QStringList& runs, const QString& done, const Json& event) {
+    start({tr("Marking %1").arg(countOf(runs)), done, [runs, event](const std::filesystem::path& folder) {
+               for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
+               return QStringList();
+           }});
 }
 
 void RunActions::setArchived(const QStringList& runs, bool archived) {
-    work(QStringLiteral("%1 %2").arg(countOf(runs), archived ? QStringLiteral("archived") : QStringLiteral("back from the archive")),
-         [runs, archived](const std::filesystem::path& folder) {
-             append(folder, runs, {{"archived", archived}});
-             return QStringList();
-         });
+    mark(runs, (archived ? tr("%1 archived") : tr("%1 back from the archive")).arg(countOf(runs)), {{"archived", archived}});
 }
 
 void RunActions::setPinned(const QStringList& runs, bool pinned) {
-    work(QStringLiteral("%1 %2").arg(countOf(runs), pinned ? QStringLiteral("pinned") : QStringLiteral("no longer pinned")),
-         [runs, pinned](const std::filesystem::path& folder) {
-             append(folder, runs, {{"pinned", pinned}});
-             return QStringList();
-         });
+    mark(runs, (pinned ? tr("%1 pinned") : tr("%1 no longer pinned")).arg(countOf(runs)), {{"pinned", pinned}});
 }
 
 void RunActions::addTag(const QStringList& runs, const QString& tag) {
-    work(QStringLiteral("%1 tagged %2").arg(countOf(runs), tag), [runs, tag](const std::filesystem::path& folder) {
-        append(folder, runs, {{"tag", tag.toStdString()}});
-        return QStringList();
-    });
+    mark(runs, tr("%1 tagged %2").arg(countOf(runs), tag), {{"tag", tag.toStdString()}});
 }
 
 void RunActions::removeTag(const QStringList& runs, const QString& tag) {
-    work(QStringLiteral("tag %2 taken from %1").arg(countOf(runs), tag), [runs, tag](const std::filesystem::path& folder) {
-        append(folder, runs, {{"untag", tag.toStdString()}});
-        return QStringList();
-    });
+    mark(runs, tr("tag %2 taken from %1").arg(countOf(runs), tag), {{"untag", tag.toStdString()}});
 }
 
 void RunActions::setNote(const QString& run, const QString& note) {
-    work(QStringLiteral("note of %1 kept").arg(run), [run, note](const std::filesystem::path& folder) {
-        append(folder, {run}, {{"note", note.toStdString()}});
-        return QStringList();
-    });
+    mark({run}, tr("note of %1 kept").arg(run), {{"note", note.toStdString()}});
 }
 
-/// All or none: what went to the trash before a run that cannot comes back.
+void RunActions::addToNotes(const QStringList& runs, const QString& text) {
+    start({tr("Marking %1").arg(countOf(runs)), tr("added to the notes of %1").arg(countOf(runs)),
+           [runs, text](const std::filesystem::path& folder) {
+               for (const RunDirectory& run : openRuns(folder, runs)) {
+                   const std::string before = run.user_state().note;
+                   run.append_user_event({{"note", before.empty() ? text.toStdString() : before + "\n" + text.toStdString()}});
+               }
+               return QStringList();
+           }});
+}
+
 void RunActions::trash(const QStringList& runs) {
-    if (runs.isEmpty()) return;
-    const auto body = [runs](const std::filesystem::path& folder) {
-        const Project project(folder, false);
-        QStringList gone;
-        try {
-            for (const QString& run : runs) {
-                project.trash(run.toStdString());
-                gone << run;
-            }
-        } catch (...) {
-            for (const QString& run : gone) project.restore(run.toStdString());
-            throw;
-        }
-        return QStringList();
-    };
-    work(tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(runs)), body, [this, runs] {
-        m_trashed.append(runs);
-        Q_EMIT undoChanged();
-    });
+    if (runs.isEmpty() || !m_workspace.session()) return;
+    start({tr("Moving %1 to the trash").arg(countOf(runs)),
+           tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(runs)),
+           [runs](const std::filesystem::path& folder) {
+               trashRuns(folder, runs);
+               return QStringList();
+           },
+           [this, runs, project = m_workspace.session()->folder()] {
+               m_trashed.append({project, runs});
+               Q_EMIT undoChanged();
+           }});
 }
 
+/// Of the open project, and not on its way back already; end() where there is none.
+QList<RunActions::Trashed>::const_iterator RunActions::lastTrashed() const {
+    for (auto entry = m_trashed.cend(); entry != m_trashed.cbegin();)
+        if (const Trashed& one = *--entry; isOpen(one.project) && !one.isReturning) return entry;
+    return m_trashed.cend();
+}
+
+bool RunActions::canUndo() const { return lastTrashed() != m_trashed.cend(); }
+
+/// What could not be brought back can be tried again.
 void RunActions::undo() {
-    if (m_trashed.isEmpty()) return;
-    const QStringList runs = m_trashed.takeLast();
+    const auto last = lastTrashed();
+    if (last == m_trashed.cend()) return;
+    const qsizetype place = last - m_trashed.cbegin();
+    m_trashed[place].isReturning = true;
+    const Trashed entry = m_trashed[place];
     Q_EMIT undoChanged();
-    work(tr("%1 brought back").arg(countOf(runs)), [runs](const std::filesystem::path& folder) {
-        const Project project(folder, false);
-        for (const QString& run : runs) project.restore(run.toStdString());
-        return QStringList();
-    });
+    start({tr("Bringing %1 back").arg(countOf(entry.runs)), tr("%1 brought back").arg(countOf(entry.runs)),
+           [runs = entry.runs](const std::filesystem::path& folder) {
+               restoreRuns(folder, runs);
+               return QStringList();
+           },
+           [this, entry] { takeFromTrash(entry, true); }, [this, entry] { takeFromTrash(entry, false); }});
+}
+
+void RunActions::takeFromTrash(const Trashed& entry, bool isBack) {
+    for (qsizetype i = 0; i < m_trashed.size(); ++i) {
+        if (m_trashed[i].project != entry.project || m_trashed[i].runs != entry.runs) continue;
+        m_trashed[i].isReturning = false;
+        if (isBack) m_trashed.removeAt(i);
+        break;
+    }
+    Q_EMIT undoChanged();
 }
 
 }  // namespace faceter::desktop

@@ -1,9 +1,13 @@
 #pragma once
+#include <QMap>
 #include <QObject>
 #include <QStringList>
+#include <QThreadPool>
+#include <filesystem>
 #include <functional>
 
 #include "experiment/experiment.h"
+#include "record/state.h"
 
 namespace faceter::desktop {
 
@@ -16,38 +20,76 @@ struct LaunchPlace {
     int devices = 1;  ///< processes of a run, on this machine
 };
 
-/// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread; the outcome comes as
-/// a sentence (Workspace::said) or a complaint, and the runs' rows follow when the ingest thread has looked.
+/// It runs or waits, and somebody is there to hear it.
+bool isStoppable(const RunState& state);
+/// Failed, dead or stopped.
+bool isResumable(const RunState& state);
+
+/// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread, on threads of its
+/// own (another machine may take minutes to answer), and on the project that was open when it was asked for; the outcome comes as a
+/// sentence (Workspace::said) or a complaint, and the runs' rows follow when the ingest thread has looked.
 class RunActions : public QObject {
     Q_OBJECT
   public:
     explicit RunActions(Workspace& workspace);
+    /// Waits for what is under way.
+    ~RunActions() override;
 
     /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells
     /// their ids.
     void launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place);
     void stop(const QStringList& runs);
     void resume(const QStringList& runs);
+    /// New runs with the settings of these, started where those were. A run behind ssh is refused: its paths are of the other machine.
     void rerun(const QStringList& runs);
+    /// For somebody who knows that the process of a silent run is gone (core/record/state.h): its attempt ends, and the run can go on.
+    void takeOver(const QString& run);
     void setArchived(const QStringList& runs, bool archived);
     void addTag(const QStringList& runs, const QString& tag);
     void removeTag(const QStringList& runs, const QString& tag);
     void setNote(const QString& run, const QString& note);
+    /// Puts a text behind what is noted of each.
+    void addToNotes(const QStringList& runs, const QString& text);
     void setPinned(const QStringList& runs, bool pinned);
-    /// Moves runs to the project's trash (Project::trash), all or none; undo() brings the last ones back.
+    /// Moves runs to the project's trash (Project::trash), all or none; undo() brings the last ones of the open project back.
     void trash(const QStringList& runs);
-    bool canUndo() const { return !m_trashed.isEmpty(); }
+    bool canUndo() const;
     void undo();
 
+    /// Sentences of what is under way, oldest first.
+    QStringList pending() const;
+    /// A launch is under way.
+    bool isLaunching() const { return m_launching > 0; }
+
   Q_SIGNALS:
+    /// In the project that is open.
     void launched(const QStringList& runs);
     void undoChanged();
+    void pendingChanged();
 
   private:
-    template <typename Work>
-    void work(const QString& done, Work body, std::function<void()> then = {});
+    struct Work {
+        QString doing, done;
+        std::function<QStringList(const std::filesystem::path& project)> body;  ///< gives the ids of runs that it made
+        std::function<void()> then{}, failed{};
+    };
+    struct Trashed {
+        std::filesystem::path project;
+        QStringList runs;
+        bool isReturning = false;
+    };
+    void start(Work work);
+    void end(int job);
+    void mark(const QStringList& runs, const QString& done, const Json& event);
+    bool isOpen(const std::filesystem::path& project) const;
+    QList<Trashed>::const_iterator lastTrashed() const;
+    void takeFromTrash(const Trashed& entry, bool isBack);
+
     Workspace& m_workspace;
-    QList<QStringList> m_trashed;  // last one last
+    QThreadPool m_pool;
+    QMap<int, QString> m_pending;
+    int m_jobs = 0, m_launching = 0;
+    QList<Trashed> m_trashed;  // last one last
 };
 
 }  // namespace faceter::desktop

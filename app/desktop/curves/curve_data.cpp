@@ -9,6 +9,13 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+bool isBytes(const std::string& series) { return series.find("_bytes") != std::string::npos; }
+
+/// What a value is multiplied by to be shown: memory in GiB.
+double shownScale(const std::string& series) { return isBytes(series) ? 1 / gib : 1; }
+
 /// A line before it is drawn: one entry a column that has points.
 struct Line {
     std::vector<double> x, y, low, high, count;
@@ -50,8 +57,12 @@ std::pair<double, double> wholeRange(Store& store, const CurveRequest& request) 
 }
 
 std::vector<SeriesBucket> bucketsOf(Store& store, const std::string& run, const CurveRequest& request, const Window& window) {
-    const double origin = originOf(store, run, request);
-    return store.series_sample(run, request.series, request.x, window.from + origin, window.to + origin, window.columns);
+    const double origin = originOf(store, run, request), scale = shownScale(request.series);
+    std::vector<SeriesBucket> buckets =
+        store.series_sample(run, request.series, request.x, window.from + origin, window.to + origin, window.columns);
+    for (SeriesBucket& bucket : buckets)
+        for (double* value : {&bucket.first, &bucket.min, &bucket.max, &bucket.last, &bucket.mean}) *value *= scale;
+    return buckets;
 }
 
 bool drawable(double value, bool log) { return std::isfinite(value) && (!log || value > 0); }
@@ -68,25 +79,56 @@ Line lineOf(const std::vector<SeriesBucket>& buckets, const Window& window, cons
     return line;
 }
 
-/// Mean over the seeds in each column, and one standard deviation (n - 1) below and above it.
+/// One seed's value in each column: the mean of its points there; between columns that hold some, on the straight line from one to the
+/// next (over tokens and time, seeds have their points in different columns); NaN before its first and after its last point.
+std::vector<double> valuesOf(const std::vector<SeriesBucket>& buckets) {
+    std::vector<double> values(buckets.size(), std::numeric_limits<double>::quiet_NaN());
+    std::size_t before = buckets.size();  // none
+    for (std::size_t column = 0; column < buckets.size(); ++column) {
+        if (buckets[column].count == 0 || !std::isfinite(buckets[column].mean)) continue;
+        values[column] = buckets[column].mean;
+        for (std::size_t i = before + 1; before < buckets.size() && i < column; ++i)
+            values[i] = std::lerp(values[before], values[column], static_cast<double>(i - before) / static_cast<double>(column - before));
+        before = column;
+    }
+    return values;
+}
+
+/// Of the seeds that have a value in a column.
+struct SeedMean {
+    double mean = 0, deviation = 0;  ///< n - 1
+    int n = 0;
+};
+
+SeedMean meanAt(const std::vector<std::vector<double>>& seeds, std::size_t column) {
+    SeedMean result;
+    double squares = 0;
+    for (const std::vector<double>& values : seeds)
+        if (std::isfinite(values[column])) result.mean += values[column], ++result.n;
+    if (result.n == 0) return result;
+    result.mean /= result.n;
+    for (const std::vector<double>& values : seeds)
+        if (std::isfinite(values[column])) squares += (values[column] - result.mean) * (values[column] - result.mean);
+    if (result.n > 1) result.deviation = std::sqrt(squares / (result.n - 1));
+    return result;
+}
+
+/// Mean over the seeds in each column where one of them has points, and one standard deviation below and above it.
 Line meanOf(const std::vector<std::vector<SeriesBucket>>& seeds, const Window& window, const CurveRequest& request) {
     Line line;
+    std::vector<std::vector<double>> values;
+    for (const auto& buckets : seeds) values.push_back(valuesOf(buckets));
     for (std::size_t column = 0; column < seeds.front().size(); ++column) {
-        double sum = 0, squares = 0, at = 0, points = 0;
-        int n = 0;
+        double points = 0, at = 0;
         for (const auto& buckets : seeds) {
-            const SeriesBucket& bucket = buckets[column];
-            if (bucket.count == 0 || !std::isfinite(bucket.mean)) continue;
-            at = window.at(column, bucket, request.x);
-            sum += bucket.mean;
-            squares += bucket.mean * bucket.mean;
-            points += static_cast<double>(bucket.count);
-            ++n;
+            if (buckets[column].count == 0) continue;
+            at = window.at(column, buckets[column], request.x);
+            points += static_cast<double>(buckets[column].count);
         }
-        if (n == 0 || !drawable(sum / n, request.logY) || !drawable(at, request.logX)) continue;
-        const double mean = sum / n, deviation = n > 1 ? std::sqrt(std::max(0.0, (squares - sum * mean) / (n - 1))) : 0;
-        const double low = drawable(mean - deviation, request.logY) ? mean - deviation : mean;
-        line.add(at, mean, low, mean + deviation, points / n);
+        const SeedMean seed = meanAt(values, column);
+        if (points == 0 || seed.n == 0 || !drawable(seed.mean, request.logY) || !drawable(at, request.logX)) continue;
+        const double low = drawable(seed.mean - seed.deviation, request.logY) ? seed.mean - seed.deviation : seed.mean;
+        line.add(at, seed.mean, low, seed.mean + seed.deviation, points / seed.n);
     }
     return line;
 }
@@ -170,11 +212,16 @@ std::pair<std::string, std::string> seriesLabel(const std::string& name) {
         {"masked_negatives", {"false negatives masked", "a batch"}},
         {"tokens", {"tokens", "a step"}},
         {"pairs", {"pairs", "a step"}},
-        {"memory_bytes", {"memory", "bytes"}}};
+        {"memory_bytes", {"memory", "GiB"}},
+        {"system/memory_gib", {"memory", "GiB"}},
+        {"system/cpu_percent", {"processor", "%"}},
+        {"system/gpu_percent", {"GPU", "%"}},
+        {"system/gpu_memory_gib", {"GPU memory", "GiB"}},
+        {"system/gpu_power_w", {"GPU power", "W"}}};
     if (const auto found = known.find(name); found != known.end()) return found->second;
     if (name.rfind("loss/", 0) == 0) return {"loss, " + name.substr(5), ""};
     if (name.rfind("score/", 0) == 0) return {"validation, " + name.substr(6), "%"};
-    return {name, ""};
+    return {name, isBytes(name) ? "GiB" : ""};
 }
 
 std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>& groups) {

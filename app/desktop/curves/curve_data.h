@@ -44,6 +44,10 @@ CurveResult readCurve(Store& store, const CurveRequest& request);
 /// The exponential average with weight `smoothing`, corrected for its start; an entry that stands for counts[i] points weighs as many.
 std::vector<double> smoothed(const std::vector<double>& values, const std::vector<double>& counts, double smoothing);
 
+/// CSV of every stored point of the requested runs, as the workers wrote them (memory in bytes): group, run, seed, step, seconds since
+/// 1970, value. Neither smoothed nor averaged.
+std::string curvePointsCsv(Store& store, const CurveRequest& request);
+
 /// "loss" -> the axis's label and unit: ("loss", ""), ("tokens_per_s" -> "throughput", "tokens/s") ...
 std::pair<std::string, std::string> seriesLabel(const std::string& name);
 

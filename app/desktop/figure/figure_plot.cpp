@@ -46,29 +46,32 @@ FigurePlot::FigurePlot(QWidget* parent) : QCustomPlot(parent) {
     m_labels = new SeriesLabels(this);
     m_overlay = new Overlay(this);
     connect(this, &QCustomPlot::beforeReplot, this, &FigurePlot::plan);
-    rebuild();
+    rebuild(false, false);
 }
 
 void FigurePlot::setFigure(const Figure& figure, bool keepView) {
-    const QCPRange oldX = xAxis->range(), oldY = yAxis->range(), oldHomeX = m_home[0], oldHomeY = m_home[1];
     const bool sameAxes = figure.kind == m_figure.kind && figure.x.log == m_figure.x.log && figure.y.log == m_figure.y.log &&
                           figure.x.categories == m_figure.x.categories;
+    const bool keep = keepView && sameAxes;
+    const std::set<std::string> hidden = keep ? hiddenNames() : std::set<std::string>();
+    const bool movedX = !(xAxis->range() == m_home[0]), movedY = !(yAxis->range() == m_home[1]);
     m_figure = figure;
     m_pyramids.clear();
     m_hidden.resize(static_cast<qsizetype>(figure.series.size()));
-    if (!keepView || !sameAxes) m_hidden.fill(false);
-    rebuild();
-    if (!keepView || !sameAxes || !m_hasValues) return;
-    if (!(oldX == oldHomeX)) xAxis->setRange(oldX);
-    if (!(oldY == oldHomeY)) yAxis->setRange(oldY);
+    for (std::size_t i = 0; i < figure.series.size(); ++i) m_hidden[static_cast<qsizetype>(i)] = hidden.contains(figure.series[i].name);
+    rebuild(keep && movedX, keep && movedY);
+}
+
+std::set<std::string> FigurePlot::hiddenNames() const {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < m_figure.series.size(); ++i)
+        if (!isSeriesVisible(static_cast<int>(i))) names.insert(m_figure.series[i].name);
+    return names;
 }
 
 void FigurePlot::setColours(const ThemeColours& colours) {
     m_style.colours = colours;
-    const QCPRange x = xAxis->range(), y = yAxis->range();
-    rebuild();
-    xAxis->setRange(x);
-    yAxis->setRange(y);
+    rebuild(true, true);
     replot(rpQueuedReplot);
 }
 
@@ -91,7 +94,7 @@ void FigurePlot::setNotesShown(bool shown) {
 
 void FigurePlot::setCompact(bool compact) {
     m_compact = compact;
-    rebuild();
+    rebuild(false, false);
     replot(rpQueuedReplot);
 }
 
@@ -119,7 +122,8 @@ void FigurePlot::resetRanges() {
     yAxis->setRange(m_home[1]);
 }
 
-void FigurePlot::rebuild() {
+/// A range that is kept is not touched: who follows it must not hear of a change that is none.
+void FigurePlot::rebuild(bool keepX, bool keepY) {
     m_marks.clear();
     clearPlottables();
     m_emptyText.clear();
@@ -139,7 +143,8 @@ void FigurePlot::rebuild() {
         xAxis->setLabel({});
     }
     takeHome();
-    resetRanges();
+    if (!keepX || !m_hasValues) xAxis->setRange(m_home[0]);
+    if (!keepY || !m_hasValues) yAxis->setRange(m_home[1]);
     if (m_hasValues) addMarks();
     applyVisibility();
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "figure/figure.h"
 #include "figure/plot_style.h"
@@ -38,7 +39,8 @@ class FigurePlot : public QCustomPlot {
   public:
     explicit FigurePlot(QWidget* parent = nullptr);
 
-    /// A figure that does not validate is shown as its error message. Keeps the zoom where `keepView` and the kind of axes stays.
+    /// A figure that does not validate is shown as its error message. With `keepView`, where the kind of axes
+    /// stays, what was zoomed stays as it is, and series of the same names stay switched off.
     void setFigure(const Figure& figure, bool keepView = false);
     const Figure& figure() const { return m_figure; }
     void setColours(const ThemeColours& colours);
@@ -80,7 +82,8 @@ class FigurePlot : public QCustomPlot {
     }
 
   private:
-    void rebuild();
+    void rebuild(bool keepX, bool keepY);
+    std::set<std::string> hiddenNames() const;
     void takeHome();
     void addMarks();
     void addLines(int series);

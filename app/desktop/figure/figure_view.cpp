@@ -56,7 +56,9 @@ FigureView::FigureView(QWidget* parent) : QWidget(parent), m_plot(new FigurePlot
     m_plot->setMouseTracking(true);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);  // ours, for mouse and menu key alike
     m_plot->installEventFilter(this);
-    connect(m_plot->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, &FigureView::xRangeChanged);
+    connect(m_plot->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
+        if (!m_taking) Q_EMIT xRangeChanged(range);
+    });
     connect(&Theme::instance(), &Theme::changed, this, &FigureView::followTheme);
     followTheme();
     describe();
@@ -70,7 +72,9 @@ void FigureView::followTheme() {
 }
 
 void FigureView::setFigure(const Figure& figure, bool keepView) {
+    m_taking = true;
     m_plot->setFigure(figure, keepView);
+    m_taking = false;
     m_plot->replot(QCustomPlot::rpQueuedReplot);
     describe();
 }
@@ -239,6 +243,7 @@ void FigureView::askAndExport(ExportFormat format) {
     const QString path = QFileDialog::getSaveFileName(this, tr("Export figure"), name + QLatin1Char('.') + suffix,
                                                       tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
     if (path.isEmpty()) return;
+    if (format == ExportFormat::csv && m_csvWriter) return m_csvWriter(path);
     try {
         exportTo(path, format);
     } catch (const std::exception& error) {

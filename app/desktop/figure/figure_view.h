@@ -1,5 +1,6 @@
 #pragma once
 #include <QWidget>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -48,6 +49,8 @@ class FigureView : public QWidget {
     QMenu* createMenu(QWidget* parent);
     /// Throws faceter::Error.
     void exportTo(const QString& path, ExportFormat format, const ExportOptions& options = {}) const;
+    /// For a view that draws a summary: writes the whole of it where the menu's CSV is chosen, instead of what is drawn.
+    void setCsvWriter(std::function<void(const QString& path)> write) { m_csvWriter = std::move(write); }
     void copyImage() const;
     void copyData() const;
 
@@ -63,6 +66,7 @@ class FigureView : public QWidget {
   Q_SIGNALS:
     /// The pointer is over x; NaN when it left.
     void cursorMoved(double x);
+    /// A person has moved it, or whoever called setXRange() or resetView(); not: other figures have other ends.
     void xRangeChanged(const QCPRange& range);
     void seriesToggled(int series, bool visible);
     /// A point, bar, box or cell was clicked: its series (-1: heat map) and x, y.
@@ -87,8 +91,10 @@ class FigureView : public QWidget {
 
     FigurePlot* m_plot;
     PlotNavigator* m_navigator;
+    std::function<void(const QString& path)> m_csvWriter;
     QPoint m_pressed;
-    bool m_ring = false;  ///< focus came by the keyboard
+    bool m_taking = false;  ///< a figure
+    bool m_ring = false;    ///< focus came by the keyboard
 };
 
 }  // namespace faceter::desktop

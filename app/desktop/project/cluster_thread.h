@@ -1,4 +1,5 @@
 #pragma once
+#include <QDeadlineTimer>
 #include <QStringList>
 #include <map>
 #include <set>
@@ -25,10 +26,15 @@ class ClusterThread : public WakingThread {
     /// Runs on one other machine.
     struct Machine {
         std::set<std::string> runs;
-        std::unique_ptr<RemoteFollower> follower;
+        std::unique_ptr<RemoteFollower> follower;  ///< null: it could not be reached, and is tried again
+        QDeadlineTimer nextTry;
+        int failures = 0;         ///< since it was last heard of
+        std::string complaint{};  ///< that was told of them
     };
     void lookForRuns();
-    void connectTo(const std::string& profile, const std::set<std::string>& runs);
+    void join(const std::string& profile, const std::set<std::string>& runs);
+    void connectTo(const std::string& profile, Machine& machine);
+    void lose(Machine& machine);
     void pump();
 
     QStringList m_asked;                        // follow(), not yet taken

@@ -3,7 +3,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int poll_interval_ms = 1000;
+constexpr int poll_interval_ms = 1000, publish_interval_ms = 1000;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
     if (rebuild) {
         store.reset();
         forgetTold();
-        tell(Store::rebuild(m_folder));
+        tell(Store::rebuild(m_folder, [this](std::size_t, std::size_t) { return !m_ending; }));
     }
     if (!store) {
         store = std::make_unique<Store>(m_folder);
@@ -50,11 +50,24 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
         m_thorough = true;
         publish(*store);  // what is known already is shown before the folders are walked
     }
-    tell(m_thorough ? store->ingest_all() : store->ingest_changed());
-    publish(*store);
+    look(*store);
+}
+
+void IngestThread::look(Store& store) {
+    const auto progress = [&](std::size_t, std::size_t) { return goOn(store); };
+    tell(m_thorough ? store.ingest_all(progress) : store.ingest_changed(progress));
+    if (m_ending) return;
+    publish(store);
+    if (m_thorough) Q_EMIT lookedAtAll();
+}
+
+bool IngestThread::goOn(Store& store) {
+    if (!m_ending && m_sincePublished.elapsed() >= publish_interval_ms) publish(store);
+    return !m_ending;
 }
 
 void IngestThread::publish(Store& store) {
+    m_sincePublished.start();
     const std::uint64_t counter = store.change_counter();
     if (m_last && counter == m_lastCounter) return;
     m_lastCounter = counter;

@@ -1,12 +1,14 @@
 #pragma once
+#include <QElapsedTimer>
+
 #include "project/runs_snapshot.h"
 #include "project/waking_thread.h"
 
 namespace faceter::desktop {
 
 /// Takes what grows in the run directories into the store, once a second (runs that are over in turn) and when it is woken (all), and hands
-/// on a snapshot where something changed. Polling is what works on every file system; changes of the runs folder wake it earlier
-/// (ProjectSession).
+/// on a snapshot where something changed, in a long look also on the way. Polling is what works on every file system; changes of the runs
+/// folder wake it earlier (ProjectSession).
 class IngestThread : public WakingThread {
     Q_OBJECT
   public:
@@ -16,6 +18,8 @@ class IngestThread : public WakingThread {
 
   Q_SIGNALS:
     void snapshot(faceter::desktop::RunsSnapshotPtr runs);
+    /// All that there is has been looked at once; after its snapshot.
+    void lookedAtAll();
     void problem(const QString& message);
 
   protected:
@@ -23,9 +27,13 @@ class IngestThread : public WakingThread {
 
   private:
     void lookOnce(std::unique_ptr<Store>& store);
+    void look(Store& store);
+    /// What a long look has found so far is shown while it goes on; false: somebody waits for this thread to end.
+    bool goOn(Store& store);
     void publish(Store& store);
 
     bool m_rebuild = false;  // guarded by m_mutex
+    QElapsedTimer m_sincePublished;
     QString m_lastProblem;
     bool m_thorough = true;  // woken: somebody knows of something new, and wants to see it now
     RunsSnapshotPtr m_last;

@@ -16,9 +16,10 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     m_pool.setMaxThreadCount(1);
     m_pool.setExpiryTimeout(-1);
     connect(m_ingest.get(), &IngestThread::snapshot, this, &ProjectSession::take);
+    connect(m_ingest.get(), &IngestThread::lookedAtAll, this, &ProjectSession::endLook);
     connect(m_ingest.get(), &IngestThread::warned, this, &ProjectSession::warned);
     connect(m_ingest.get(), &IngestThread::problem, this, [this](const QString& message) {
-        if (!message.isEmpty()) m_loaded = true;
+        if (!message.isEmpty()) m_loaded = true, m_looking = false;
         Q_EMIT problem(message);
     });
     auto* watcher = new QFileSystemWatcher(this);
@@ -30,10 +31,35 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
 }
 
 ProjectSession::~ProjectSession() {
+    m_retired = true;
     m_cluster.reset();
     m_ingest.reset();
-    m_pool.clear();
     m_pool.waitForDone();
+}
+
+void ProjectSession::retire(std::unique_ptr<ProjectSession> closed, QObject* keeper) {
+    ProjectSession* session = closed.release();
+    session->disconnect();
+    session->setParent(keeper);
+    session->m_retired = true;
+    for (WakingThread* thread : std::initializer_list<WakingThread*>{session->m_ingest.get(), session->m_cluster.get()}) {
+        connect(thread, &QThread::finished, session, &ProjectSession::deleteWhenEnded);
+        thread->abandon();
+    }
+    // Behind all that waits: the store thread works one by one.
+    session->m_pool.start([session] {
+        QMetaObject::invokeMethod(
+            session,
+            [session] {
+                session->m_storeEnded = true;
+                session->deleteWhenEnded();
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void ProjectSession::deleteWhenEnded() {
+    if (m_storeEnded && m_ingest->isFinished() && m_cluster->isFinished()) deleteLater();
 }
 
 Store& ProjectSession::store() {
@@ -43,8 +69,14 @@ Store& ProjectSession::store() {
 
 void ProjectSession::take(RunsSnapshotPtr runs) {
     m_runs = std::move(runs);
-    m_loaded = true;
+    m_loaded = m_loaded || !m_runs->runs.empty();
     Q_EMIT runsChanged();
+}
+
+void ProjectSession::endLook() {
+    m_looking = false;
+    if (std::exchange(m_loaded, true)) return;
+    Q_EMIT runsChanged();  // it is certain now that there are none
 }
 
 void ProjectSession::refresh() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "common/error.h"
 #include "project/answer.h"
 #include "project/runs_snapshot.h"
 
@@ -23,13 +24,19 @@ class ProjectSession : public QObject {
     Q_OBJECT
   public:
     explicit ProjectSession(const std::filesystem::path& folder, QObject* parent = nullptr);
+    /// Waits for its threads; retire() does not.
     ~ProjectSession() override;
+    /// Ends a session in the background, however long its disk or a connection takes: it says nothing more, what waits for its store thread
+    /// ends with an error, and it is deleted when its threads have ended. A `keeper` that goes before that waits.
+    static void retire(std::unique_ptr<ProjectSession> session, QObject* keeper);
 
     const std::filesystem::path& folder() const { return m_folder; }
     /// The runs as last read; never null.
     RunsSnapshotPtr runs() const { return m_runs; }
-    /// False until the first snapshot (or problem) has come.
+    /// False until runs (or a problem) have come, or it is certain that there are none.
     bool isLoaded() const { return m_loaded; }
+    /// The first look over all run folders goes on: more runs may come.
+    bool isLooking() const { return m_looking; }
 
     /// Runs `ask(Store&)` on the store thread.
     template <typename Ask>
@@ -37,6 +44,7 @@ class ProjectSession : public QObject {
         ++m_outstanding;
         return Answer(QtConcurrent::run(&m_pool, [this, ask = std::move(ask)]() mutable {
             const Outstanding guard{m_outstanding};
+            if (m_retired) throw failure("the project was closed before its store had answered");
             return ask(store());
         }));
     }
@@ -69,10 +77,13 @@ class ProjectSession : public QObject {
     };
     Store& store();
     void take(RunsSnapshotPtr runs);
+    void endLook();
+    void deleteWhenEnded();
 
     std::filesystem::path m_folder;
     RunsSnapshotPtr m_runs;
-    bool m_loaded = false;
+    bool m_loaded = false, m_looking = true, m_storeEnded = false;
+    std::atomic<bool> m_retired = false;
     std::atomic<int> m_outstanding = 0;
     std::unique_ptr<Store> m_store;  // of the store thread
     QThreadPool m_pool;

@@ -10,12 +10,14 @@ void WakingThread::wake() {
     m_wake.wakeAll();
 }
 
+void WakingThread::abandon() {
+    const QMutexLocker lock(&m_mutex);
+    m_ending = true;
+    m_wake.wakeAll();
+}
+
 void WakingThread::end() {
-    {
-        const QMutexLocker lock(&m_mutex);
-        m_ending = true;
-        m_wake.wakeAll();
-    }
+    abandon();
     wait();
 }
 
@@ -38,5 +40,7 @@ void WakingThread::tell(const std::vector<std::string>& warnings) {
     m_told += QSet<QString>(fresh.begin(), fresh.end());
     Q_EMIT warned(fresh);
 }
+
+void WakingThread::forgetTold(const std::string& warning) { m_told.remove(qs(warning)); }
 
 }  // namespace faceter::desktop

@@ -15,6 +15,8 @@ class WakingThread : public QThread {
   public:
     /// The next round comes at once, and takeWoken() says so in it.
     void wake();
+    /// Asks it to end soon, without waiting for it: `finished` says when it has.
+    void abandon();
 
   Q_SIGNALS:
     /// What has not been told before: a folder that stays as it is is warned of whenever its turn comes.
@@ -29,6 +31,8 @@ class WakingThread : public QThread {
     bool takeWoken();
     void tell(const std::vector<std::string>& warnings);
     void forgetTold() { m_told.clear(); }
+    /// It may be told again: what it warned of is over.
+    void forgetTold(const std::string& warning);
 
     const std::filesystem::path m_folder;
     QMutex m_mutex;  // of what other threads set before they wake this one

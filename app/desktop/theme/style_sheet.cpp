@@ -1,5 +1,7 @@
 #include "theme/style_sheet.h"
 
+#include <QRegularExpression>
+#include <cmath>
 #include <utility>
 
 namespace faceter::desktop {
@@ -53,7 +55,7 @@ QTabBar { background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab { background: transparent; color: @secondary; border: none; border-bottom: 2px solid transparent; padding: 7px 12px 6px 12px; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; font-weight: 600; }
-QTabBar::tab:focus { background: @hover; }
+QTabBar::tab:selected:focus { color: @accent; border: 1px solid @accent; border-bottom: 2px solid @accent; padding: 6px 11px 6px 11px; }
 )";
 
 const char* const buttons = R"(
@@ -162,9 +164,23 @@ QColor between(const QColor& a, const QColor& b, double share) {
     return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
 }
 
+/// Sizes of texts in proportion; everything else stays.
+QString scaled(const QString& sheet, double scale) {
+    static const QRegularExpression size(QStringLiteral("font-size: (\\d+)px"));
+    QString result;
+    qsizetype end = 0;
+    for (auto found = size.globalMatch(sheet); found.hasNext();) {
+        const QRegularExpressionMatch match = found.next();
+        result += sheet.mid(end, match.capturedStart() - end) +
+                  QStringLiteral("font-size: %1px").arg(std::lround(match.captured(1).toInt() * scale));
+        end = match.capturedEnd();
+    }
+    return result + sheet.mid(end);
+}
+
 }  // namespace
 
-QString styleSheet(const ThemeColours& c) {
+QString styleSheet(const ThemeColours& c, double scale) {
     QString sheet;
     for (const char* part : {frame, menus, tabs, buttons, inputs, tables, bars}) sheet += QLatin1String(part);
     // Longer names first: @accentHover before @accent.
@@ -183,7 +199,7 @@ QString styleSheet(const ThemeColours& c) {
                                                       {"@text", c.text}};
     sheet.replace(QLatin1String("@tick"), QLatin1String(c.dark ? "tick-dark" : "tick-light"));
     for (const auto& [name, colour] : colours) sheet.replace(QLatin1String(name), colour.name());
-    return sheet;
+    return scaled(sheet, scale);
 }
 
 }  // namespace faceter::desktop

@@ -10,6 +10,7 @@ namespace faceter::desktop {
 ///   QLabel        title (18 px), heading (semibold), secondary (grey), error, chip
 ///   QFrame        card (a surface with a hairline round it)
 /// or by a property that is true: card, primary, link (a text to click), tag (a chip to click); `invalid` on an input marks it.
-QString styleSheet(const ThemeColours& colours);
+/// `scale`: of the texts (Theme::scale).
+QString styleSheet(const ThemeColours& colours, double scale);
 
 }  // namespace faceter::desktop

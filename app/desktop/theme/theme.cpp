@@ -1,9 +1,12 @@
 #include "theme/theme.h"
 
 #include <QApplication>
+#include <QFontInfo>
 #include <QPalette>
 #include <QStyleFactory>
 #include <QToolTip>
+#include <algorithm>
+#include <cmath>
 
 #include "theme/style_sheet.h"
 #include "theme/system_scheme.h"
@@ -11,9 +14,12 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr double usual_pixels = 14.7, most_scale = 2;  // 11 pt, the largest that a desktop has by itself
+
+/// `pixels` where the user's system has its usual size, larger in proportion where a larger one was chosen.
 QFont sized(int pixels, QFont::Weight weight = QFont::Normal) {
     QFont font = QApplication::font();
-    font.setPixelSize(pixels);
+    font.setPixelSize(static_cast<int>(std::lround(pixels * Theme::instance().scale())));
     font.setWeight(weight);
     return font;
 }
@@ -71,6 +77,8 @@ void Theme::apply() {
             m_systemIsDark = dark;
             refresh();
         });
+        // Off screen there is no user: Qt's own fallback stands for nobody's wish.
+        if (QGuiApplication::platformName() != QStringLiteral("offscreen")) setUserFont(QApplication::font());
         QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));  // the one whose every part a style sheet reaches
     }
     m_applied = true;
@@ -78,11 +86,17 @@ void Theme::apply() {
     dress();
 }
 
+void Theme::setUserFont(const QFont& font) {
+    const double pixels = QFontInfo(font).pixelSize();
+    m_scale = std::clamp(pixels / usual_pixels, 1.0, most_scale);
+    if (m_applied) dress();
+}
+
 void Theme::dress() const {
     QApplication::setFont(bodyFont());
     QToolTip::setFont(tableFont());
     QApplication::setPalette(paletteOf(m_colours));
-    qApp->setStyleSheet(styleSheet(m_colours));
+    qApp->setStyleSheet(styleSheet(m_colours, m_scale));
 }
 
 QFont Theme::bodyFont() { return sized(13); }

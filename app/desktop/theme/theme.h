@@ -23,6 +23,9 @@ class Theme : public QObject {
 
     /// Gives the QApplication its fonts, palette and style sheet, now and whenever the theme changes. Call once after its construction.
     void apply();
+    /// The user's interface font: where it is larger than systems have it by themselves, all texts are, in proportion.
+    void setUserFont(const QFont& font);
+    double scale() const { return m_scale; }
 
     static QFont bodyFont();     ///< 13 px
     static QFont tableFont();    ///< 12 px, figures of equal width where the font offers them
@@ -41,6 +44,7 @@ class Theme : public QObject {
     Mode m_mode = Mode::system;
     ThemeColours m_colours = ThemeColours::light();
     bool m_systemIsDark = false, m_applied = false;
+    double m_scale = 1;
 };
 
 }  // namespace faceter::desktop

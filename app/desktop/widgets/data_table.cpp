@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QScrollBar>
+#include <cmath>
 #include <set>
 
 #include "theme/theme.h"
@@ -14,9 +15,11 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int row_height = 24;
 constexpr int measured_rows = 200;
 constexpr int cell_padding = 20;
+
+/// 24 px where the user's texts have their usual size.
+int lineHeight() { return static_cast<int>(std::lround(24 * Theme::instance().scale())); }
 
 }  // namespace
 
@@ -31,7 +34,7 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent) {
     setTabKeyNavigation(false);
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    verticalHeader()->setDefaultSectionSize(row_height);
+    verticalHeader()->setDefaultSectionSize(lineHeight());
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setMinimumSectionSize(32);
@@ -59,7 +62,7 @@ void DataTable::fitColumns(int most, bool stretchLast) {
 
 void DataTable::setHeightToRows(int mostRows) {
     const int rows = model() ? std::min(model()->rowCount(), mostRows) : 0;
-    setFixedHeight(rows * row_height + horizontalHeader()->sizeHint().height() + horizontalScrollBar()->sizeHint().height() / 2 + 4);
+    setFixedHeight(rows * lineHeight() + horizontalHeader()->sizeHint().height() + horizontalScrollBar()->sizeHint().height() / 2 + 4);
 }
 
 QList<QStringList> DataTable::selectedTexts() const {

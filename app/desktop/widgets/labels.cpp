@@ -43,6 +43,15 @@ QLabel* titleLabel(const QString& text, QWidget* parent) {
     return label;
 }
 
+/// By its own style sheet: the application's says what colour every widget's text has, and a palette does not speak against that.
+void setSeriesColour(QLabel* label, int place) {
+    const auto paint = [label, place] {
+        label->setStyleSheet(QStringLiteral("color: %1;").arg(Theme::instance().colours().seriesText(place).name()));
+    };
+    paint();
+    QObject::connect(&Theme::instance(), &Theme::changed, label, paint);
+}
+
 ElidedLabel::ElidedLabel(const QString& text, Qt::TextElideMode mode, QWidget* parent) : QLabel(parent), m_mode(mode) {
     setTextFormat(Qt::PlainText);
     setFullText(text);

@@ -12,6 +12,9 @@ QLabel* secondaryLabel(const QString& text = {}, QWidget* parent = nullptr);
 QLabel* headingLabel(const QString& text, QWidget* parent = nullptr);
 /// 18 px, semibold: a page's title.
 QLabel* titleLabel(const QString& text, QWidget* parent = nullptr);
+/// Gives a label the colour of a series' text, now and in every theme.
+void setSeriesColour(QLabel* label, int place);
+
 /// A label that cuts its text with an ellipsis instead of asking for room; the tooltip holds all of it.
 class ElidedLabel : public QLabel {
     Q_OBJECT

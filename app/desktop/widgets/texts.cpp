@@ -1,5 +1,6 @@
 #include "widgets/texts.h"
 
+#include <QCoreApplication>
 #include <QDateTime>
 #include <cmath>
 
@@ -8,6 +9,8 @@
 
 namespace faceter::desktop {
 namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Texts", text); }
 
 QString as(ColumnKind kind, double value, int decimals = 2) {
     Column column;
@@ -19,8 +22,8 @@ QString as(ColumnKind kind, double value, int decimals = 2) {
 QString momentOf(const QDateTime& moment) {
     const qint64 days = moment.date().daysTo(QDate::currentDate());
     const QString time = moment.toString(QStringLiteral("HH:mm"));
-    if (days == 0) return QStringLiteral("today ") + time;
-    if (days == 1) return QStringLiteral("yesterday ") + time;
+    if (days == 0) return tr("today %1").arg(time);
+    if (days == 1) return tr("yesterday %1").arg(time);
     return moment.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
 }
 
@@ -45,12 +48,12 @@ double secondsLeft(const RunState& state) {
 QString progressText(const RunState& state) {
     if (!state.cause.empty() && state.phase != RunPhase::running && state.phase != RunPhase::done) return qs(state.cause);
     if (state.phase == RunPhase::done) return durationText(state.active_s);
-    if (state.phase == RunPhase::queued) return QStringLiteral("waits for its turn");
+    if (state.phase == RunPhase::queued) return tr("waits for its turn");
     QString text;
-    if (state.total_steps > 0) text = QStringLiteral("step %1 / %2").arg(countText(state.step), countText(state.total_steps));
+    if (state.total_steps > 0) text = tr("step %1 / %2").arg(countText(state.step), countText(state.total_steps));
     const double left = secondsLeft(state);
     if (state.doing == "train" && left >= 0)
-        text += QStringLiteral(" · %1 left").arg(durationText(left));
+        text += QStringLiteral(" · ") + tr("%1 left").arg(durationText(left));
     else if (!state.doing.empty())
         text = (text.isEmpty() ? QString() : text + QStringLiteral(" · ")) + qs(state.doing);
     return text;

@@ -17,7 +17,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int most_lines = 40;
+constexpr int most_lines = 40, least_height = 72;
 
 }  // namespace
 
@@ -72,13 +72,17 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
       m_lines(new QWidget),
       m_linesLayout(new QVBoxLayout(m_lines)),
       m_quiet(secondaryLabel(tr("Nothing runs. Compose launches an experiment; runs go on when this window is closed."))),
-      m_log(new LogView(workspace)) {
+      m_log(new LogView(workspace)),
+      m_pending(secondaryLabel()) {
     setObjectName(QStringLiteral("activity"));
     setAttribute(Qt::WA_StyledBackground);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     m_linesLayout->setContentsMargins(12, 8, 12, 8);
     m_linesLayout->setSpacing(4);
+    m_pending->setObjectName(QStringLiteral("pendingActions"));
+    m_pending->setWordWrap(true);
+    m_linesLayout->addWidget(m_pending);
     m_linesLayout->addWidget(m_quiet);
     m_linesLayout->addStretch(1);
     auto* scroll = new QScrollArea;
@@ -94,7 +98,39 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     layout->addWidget(m_tabs);
     connect(&m_workspace, &Workspace::runsChanged, this, &Activity::showRuns);
     connect(&m_workspace, &Workspace::projectChanged, this, &Activity::showRuns);
+    connect(&m_workspace.actions(), &RunActions::pendingChanged, this, &Activity::showRuns);
+    connect(m_tabs, &QTabWidget::tabBarClicked, this, [this](int tab) {
+        m_opened = m_folded || tab != m_tabs->currentIndex();
+        QMetaObject::invokeMethod(this, &Activity::fold, Qt::QueuedConnection);  // the tab bar is still at it
+    });
     showRuns();
+}
+
+bool Activity::event(QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest) fit();
+    return QWidget::event(event);
+}
+
+void Activity::fold() {
+    const bool folded = !m_going && !m_opened;
+    if (folded == m_folded) return;
+    m_folded = folded;
+    m_tabs->setMaximumHeight(folded ? m_tabs->tabBar()->sizeHint().height() + 2 : QWIDGETSIZE_MAX);
+    fit();
+    Q_EMIT foldedChanged(folded);
+}
+
+/// Folded it is as high as its tabs and what is warned of.
+void Activity::fit() {
+    const int high = layout()->sizeHint().height();
+    setMinimumHeight(m_folded ? 0 : least_height);
+    setMaximumHeight(m_folded ? std::min(high, layout()->totalMaximumSize().height()) : QWIDGETSIZE_MAX);
+}
+
+void Activity::showPending() {
+    const QStringList pending = m_workspace.actions().pending();
+    m_pending->setVisible(!pending.isEmpty());
+    m_pending->setText(pending.isEmpty() ? QString() : pending.join(QStringLiteral(" …\n")) + QStringLiteral(" …"));
 }
 
 void Activity::showRuns() {
@@ -117,7 +153,10 @@ void Activity::showRuns() {
             m_pool[i]->show(*going[static_cast<std::size_t>(i)]);
         else
             m_pool[i]->hide();
-    m_quiet->setVisible(going.empty());
+    showPending();
+    m_going = !going.empty() || m_workspace.actions().isLaunching();
+    m_quiet->setVisible(going.empty() && m_workspace.actions().pending().isEmpty());
+    fold();
     m_summary->setVisible(!going.empty());
     m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));
 }

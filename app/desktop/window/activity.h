@@ -14,15 +14,26 @@ class Workspace;
 class LogView;
 struct RunsSnapshot;
 
-/// Bottom: what is going on. A line for each run that runs or waits (progress, rate, time left, stop), and the log of the selected run.
+/// Bottom: what is going on. A line for each run that runs or waits (progress, rate, time left, stop), what was asked for and is not done
+/// yet, and the log of the selected run. While nothing goes on it folds away but for its tabs; a click on one opens it.
 class Activity : public QWidget {
     Q_OBJECT
   public:
     explicit Activity(Workspace& workspace, QWidget* parent = nullptr);
+    bool isFolded() const { return m_folded; }
+
+  Q_SIGNALS:
+    void foldedChanged(bool folded);
+
+  protected:
+    bool event(QEvent* event) override;
 
   private:
     class Line;
     void showRuns();
+    void showPending();
+    void fold();
+    void fit();
 
     Workspace& m_workspace;
     QLabel* m_summary;
@@ -32,6 +43,10 @@ class Activity : public QWidget {
     QLabel* m_quiet;
     QList<Line*> m_pool;
     LogView* m_log;
+    QLabel* m_pending;
+    bool m_going = false;   ///< something runs, waits or was asked for
+    bool m_opened = false;  ///< by the user, while nothing goes on
+    bool m_folded = false;
 };
 
 }  // namespace faceter::desktop

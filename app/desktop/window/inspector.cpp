@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
@@ -15,8 +16,6 @@
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
-#include "window/run_details.h"
-#include "workspace/workspace.h"
 
 namespace faceter::desktop {
 namespace {
@@ -59,9 +58,15 @@ void clearLayout(QLayout* layout) {
 Inspector::Inspector(Workspace& workspace, QWidget* parent)
     : QWidget(parent),
       m_workspace(workspace),
+      m_query(new StoreQuery<RunAnswer>(
+          workspace, this, [this] { return question(); },
+          [this](const RunAnswer& answer) {
+              if (m_shownRun.toStdString() == answer.run) showDetails(answer.details);
+          })),
       m_run(new QWidget),
       m_hint(secondaryLabel(tr("Select a run to see its settings, cost and notes here."))),
       m_title(headingLabel(QString())),
+      m_error(new ErrorBar),
       m_facts(new QFormLayout),
       m_tags(makeTagRow()),
       m_newTag(new QLineEdit),
@@ -90,7 +95,9 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     m_facts->setHorizontalSpacing(12);
     m_facts->setVerticalSpacing(6);
     m_facts->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_error->setObjectName(QStringLiteral("inspectorError"));
     run->addWidget(m_title);
+    run->addWidget(m_error);
     run->addLayout(m_facts);
     run->addWidget(makeButtons());
     run->addWidget(secondaryLabel(tr("Tags")));
@@ -133,6 +140,8 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     connect(keep, &QPushButton::clicked, this, &Inspector::keepNote);
     connect(&m_workspace, &Workspace::currentRunChanged, this, &Inspector::showCurrent);
     connect(&m_workspace, &Workspace::projectChanged, this, &Inspector::showCurrent);
+    connect(&m_workspace, &Workspace::projectClosing, this, &Inspector::keepNote);
+    connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
     showCurrent();
 }
 
@@ -169,16 +178,41 @@ QWidget* Inspector::makeButtons() {
             if (!m_shownRun.isEmpty()) action(QStringList{m_shownRun});
         });
         layout->addWidget(button);
+        return button;
     };
-    add(tr("Stop"), QStringLiteral("inspectorStop"), [this](const QStringList& run) { m_workspace.actions().stop(run); });
-    add(tr("Resume"), QStringLiteral("inspectorResume"), [this](const QStringList& run) { m_workspace.actions().resume(run); });
+    m_stop = add(tr("Stop"), QStringLiteral("inspectorStop"), [this](const QStringList& run) { m_workspace.actions().stop(run); });
+    m_resume = add(tr("Resume"), QStringLiteral("inspectorResume"), [this](const QStringList& run) { m_workspace.actions().resume(run); });
     add(tr("Rerun"), QStringLiteral("inspectorRerun"), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    m_takeOver = new QPushButton(tr("Take over…"));
+    m_takeOver->setObjectName(QStringLiteral("inspectorTakeOver"));
+    m_takeOver->setToolTip(tr("For a run that is silent although its process is gone: it can be resumed or deleted then"));
+    m_takeOver->hide();
+    connect(m_takeOver, &QPushButton::clicked, this, &Inspector::askTakeOver);
+    layout->addWidget(m_takeOver);
     layout->addStretch(1);
     return row;
 }
 
+/// What there is to know is in the run's folder, so it is read beside the interface.
+void Inspector::askTakeOver() {
+    if (!m_workspace.session()) return;
+    const std::filesystem::path folder = m_workspace.session()->folder() / "runs" / m_shownRun.toStdString();
+    ProjectSession::background([folder] { return take_over_question(RunDirectory(folder)); })
+        .then(this,
+              [this, run = m_shownRun](const std::string& question) {
+                  if (question.empty()) return;  // it has spoken meanwhile
+                  auto* box = new QMessageBox(QMessageBox::Question, tr("Take over"), qs(question), QMessageBox::Cancel, this);
+                  box->setObjectName(QStringLiteral("takeOverDialog"));
+                  box->setAttribute(Qt::WA_DeleteOnClose);
+                  box->setTextFormat(Qt::PlainText);
+                  const QPushButton* yes = box->addButton(tr("Take over"), QMessageBox::AcceptRole);
+                  connect(yes, &QPushButton::clicked, this, [this, run] { m_workspace.actions().takeOver(run); });
+                  box->open();
+              })
+        .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+}
+
 void Inspector::addFact(const QString& name, const QString& value) {
-    if (value.isEmpty()) return;
     auto* label = new ElidedLabel(value, Qt::ElideMiddle);
     label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -186,68 +220,89 @@ void Inspector::addFact(const QString& name, const QString& value) {
 }
 
 void Inspector::showCurrent() {
+    const RunsSnapshotPtr hold = m_workspace.runs();
     const RunRow* run = m_workspace.current();
+    const QString id = run ? qs(run->info.id) : QString();
+    if (id != m_shownRun) showOther(id);
     m_run->setVisible(run != nullptr);
     m_hint->setVisible(run == nullptr);
-    if (!run) {
-        m_shownRun.clear();
-        m_shownDetailsKey.clear();
-        return;
-    }
-    const QString id = qs(run->info.id);
-    if (id != m_shownRun) {
-        m_shownRun = id;
-        m_details.clear();
-        m_settings->clear();
-        m_note->setProperty("edited", false);
-    }
+    if (!run) return;
     showState();
     const QString key =
         id + QString::number(run->num_scores) + QString::number(run->state.attempt) + QString::number(is_over(run->state.phase));
-    if (key != m_shownDetailsKey) {
-        m_shownDetailsKey = key;
-        fetchDetails();
-    }
+    if (std::exchange(m_shownDetailsKey, key) != key) m_query->ask();
+}
+
+/// What was typed about the run before is kept for it.
+void Inspector::showOther(const QString& run) {
+    if (m_workspace.session()) keepNote();
+    m_shownRun = run;
+    m_shownDetailsKey.clear();
+    m_details.clear();
+    m_settings->clear();
+    m_error->setMessage({});
+    m_note->clear();
+    m_note->setProperty("edited", false);
 }
 
 void Inspector::showState() {
     const RunRow& run = *m_workspace.current();
-    m_title->setText(QStringLiteral("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed));
-    while (m_facts->rowCount() > 0) m_facts->removeRow(0);
-    addFact(tr("run"), qs(run.info.id));
-    addFact(tr("state"), qs(run_phase_name(run.state.phase)));
-    addFact(tr("where it is"), progressText(run.state));
-    addFact(tr("made"), momentText(run.info.created));
-    if (run.state.attempts > 1) addFact(tr("attempts"), QString::number(run.state.attempts));
-    addFact(tr("sweep point"), qs(run.info.point));
-    for (const auto& [name, value] : m_details) addFact(name, value);
-
-    clearLayout(m_tags->layout());
-    for (const std::string& tag : run.tags) {
-        auto* button = new QPushButton(qs(tag) + QStringLiteral(" ×"));
-        button->setProperty("tag", true);
-        button->setToolTip(tr("Take this tag away"));
-        connect(button, &QPushButton::clicked, this, [this, tag = qs(tag)] { m_workspace.actions().removeTag({m_shownRun}, tag); });
-        m_tags->layout()->addWidget(button);
-    }
-    static_cast<QHBoxLayout*>(m_tags->layout())->addStretch(1);
-    m_tags->setVisible(!run.tags.empty());
+    m_title->setText(tr("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed));
+    m_stop->setEnabled(isStoppable(run.state));
+    m_resume->setEnabled(isResumable(run.state));
+    m_takeOver->setVisible(run.state.phase == RunPhase::silent);
+    showFacts(run);
+    showTags(run);
     if (!m_note->property("edited").toBool() && m_note->toPlainText() != qs(run.note)) {
         m_note->setPlainText(qs(run.note));
         m_note->setProperty("edited", false);
     }
 }
 
-void Inspector::fetchDetails() {
-    ProjectSession* session = m_workspace.session();
-    if (!session) return;
-    const std::string run = m_shownRun.toStdString();
-    session->query([run, folder = session->folder()](Store& store) { return readRunDetails(store, folder, run); })
-        .then(this,
-              [this, run](const RunDetails& details) {
-                  if (m_shownRun.toStdString() == run) showDetails(details);
-              })
-        .onFailed([](const std::exception&) {});
+/// Rows that stay are left alone: somebody may be selecting their text.
+void Inspector::showFacts(const RunRow& run) {
+    Facts facts{{tr("run"), qs(run.info.id)},
+                {tr("state"), qs(run_phase_name(run.state.phase))},
+                {tr("where it is"), progressText(run.state)},
+                {tr("made"), momentText(run.info.created)},
+                {tr("attempts"), run.state.attempts > 1 ? QString::number(run.state.attempts) : QString()},
+                {tr("sweep point"), qs(run.info.point)}};
+    facts += m_details;
+    facts.removeIf([](const QPair<QString, QString>& fact) { return fact.second.isEmpty(); });
+    const bool sameRows =
+        facts.size() == m_shownFacts.size() && std::equal(facts.begin(), facts.end(), m_shownFacts.begin(),
+                                                          [](const auto& now, const auto& before) { return now.first == before.first; });
+    if (!sameRows) {
+        while (m_facts->rowCount() > 0) m_facts->removeRow(0);
+        for (const auto& [name, value] : facts) addFact(name, value);
+    }
+    for (int row = 0; sameRows && row < facts.size(); ++row)
+        if (facts[row].second != m_shownFacts[row].second)
+            static_cast<ElidedLabel*>(m_facts->itemAt(row, QFormLayout::FieldRole)->widget())->setFullText(facts[row].second);
+    m_shownFacts = facts;
+}
+
+/// Made anew only where they differ: one of them may have the focus.
+void Inspector::showTags(const RunRow& run) {
+    QStringList tags;
+    for (const std::string& tag : run.tags) tags << qs(tag);
+    m_tags->setVisible(!tags.isEmpty());
+    if (std::exchange(m_shownTags, tags) == tags) return;
+    clearLayout(m_tags->layout());
+    for (const QString& tag : tags) {
+        auto* button = new QPushButton(tag + QStringLiteral(" ×"));
+        button->setProperty("tag", true);
+        button->setToolTip(tr("Take this tag away"));
+        connect(button, &QPushButton::clicked, this, [this, tag] { m_workspace.actions().removeTag({m_shownRun}, tag); });
+        m_tags->layout()->addWidget(button);
+    }
+    static_cast<QHBoxLayout*>(m_tags->layout())->addStretch(1);
+}
+
+std::function<Inspector::RunAnswer(Store&)> Inspector::question() const {
+    return [run = m_shownRun.toStdString(), folder = m_workspace.session()->folder()](Store& store) {
+        return RunAnswer{run, readRunDetails(store, folder, run)};
+    };
 }
 
 void Inspector::showDetails(const RunDetails& details) {
@@ -283,7 +338,7 @@ void Inspector::addTagClicked() {
 }
 
 void Inspector::keepNote() {
-    if (m_shownRun.isEmpty()) return;
+    if (m_shownRun.isEmpty() || !m_note->property("edited").toBool()) return;
     m_note->setProperty("edited", false);
     m_workspace.actions().setNote(m_shownRun, m_note->toPlainText());
 }

@@ -1,18 +1,20 @@
 #pragma once
 #include <QWidget>
 
+#include "window/run_details.h"
+#include "workspace/store_query.h"
+
 class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
+class QPushButton;
 class QTreeWidget;
 class QVBoxLayout;
 
 namespace faceter::desktop {
 
-class Page;
-class Workspace;
-struct RunDetails;
+class ErrorBar;
 
 /// Right: what is selected. State, cost, settings (searchable), data cards, machine, tags and a note of the current run; above them what
 /// the page in front adds about its own selection.
@@ -22,25 +24,42 @@ class Inspector : public QWidget {
     explicit Inspector(Workspace& workspace, QWidget* parent = nullptr);
     /// Shows the page's own part (null: none).
     void setPagePart(QWidget* part);
+    /// There is a run, or something of the page's, to look at.
+    bool hasContent() const { return m_pagePart || !m_shownRun.isEmpty(); }
+    /// Keeps what was typed, if anything was.
+    void keepNote();
 
   private:
     void showCurrent();
+    using Facts = QList<QPair<QString, QString>>;
+    struct RunAnswer {
+        std::string run;
+        RunDetails details;
+    };
+    void showOther(const QString& run);
     void showState();
-    void fetchDetails();
+    void showFacts(const RunRow& run);
+    void showTags(const RunRow& run);
+    std::function<RunAnswer(Store&)> question() const;
     void showDetails(const RunDetails& details);
     void addFact(const QString& name, const QString& value);
     void addTagClicked();
-    void keepNote();
+    void askTakeOver();
     void filterSettings(const QString& wanted);
     QWidget* makeTagRow();
     QWidget* makeButtons();
 
     Workspace& m_workspace;
+    StoreQuery<RunAnswer>* m_query;
     QVBoxLayout* m_layout;
     QWidget* m_pagePart = nullptr;
     QWidget* m_run;
     QLabel* m_hint;
     QLabel* m_title;
+    ErrorBar* m_error;
+    QPushButton* m_stop = nullptr;
+    QPushButton* m_resume = nullptr;
+    QPushButton* m_takeOver = nullptr;
     QFormLayout* m_facts;
     QWidget* m_tags;
     QLineEdit* m_newTag;
@@ -49,7 +68,9 @@ class Inspector : public QWidget {
     QTreeWidget* m_settings;
     QString m_shownRun;
     QString m_shownDetailsKey;
-    QList<QPair<QString, QString>> m_details;  // facts that come from the store
+    Facts m_details;     // that come from the store
+    Facts m_shownFacts;  // as they stand in the form
+    QStringList m_shownTags;
 };
 
 }  // namespace faceter::desktop

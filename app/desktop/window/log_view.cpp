@@ -19,46 +19,60 @@ constexpr qint64 tail_bytes = 1 << 18;
 constexpr int most_lines = 5000;
 constexpr int follow_ms = 1000;
 
-struct LogPart {
+/// What was added to a file from `offset` on (the last part only of a long one), by whole lines.
+QStringList linesFrom(QFile& file, qint64& offset) {
+    QStringList lines;
+    if (file.size() - offset > tail_bytes) offset = file.size() - tail_bytes;
+    file.seek(offset);
+    QByteArray bytes = file.read(tail_bytes);
+    const qsizetype whole = bytes.lastIndexOf('\n') + 1;
+    bytes.truncate(whole);
+    offset += whole;
+    for (const QByteArray& line : bytes.split('\n'))
+        if (!line.isEmpty()) lines << QString::fromUtf8(line).section(QLatin1Char('\r'), -1);
+    return lines;
+}
+
+/// `first`, where there is one, stands for 0.
+void fillNumbers(QComboBox* box, const QString& text, const QString& first, const QList<int>& numbers) {
+    if (box->count() == numbers.size() + (first.isEmpty() ? 0 : 1)) return;
+    const QSignalBlocker blocker(box);
+    const QVariant before = box->currentData();
+    box->clear();
+    if (!first.isEmpty()) box->addItem(first, 0);
+    for (const int number : numbers) box->addItem(text.arg(number), number);
+    box->setCurrentIndex(std::max(0, box->findData(before)));
+}
+
+}  // namespace
+
+struct LogView::Part {
     QStringList lines;
     qint64 end = 0;
     QList<int> attempts, ranks;
     int attempt = 0;
+    bool isAnew = false;  ///< another file than before, or one that was cut: from its beginning
 };
 
-/// What was added from `offset` on (the last part only of a long file), by whole lines.
-LogPart readPart(const std::filesystem::path& folder, int attempt, int rank, qint64 offset) {
+/// `attempt` 0: the newest, which may be another than the one that was shown last.
+LogView::Part LogView::readPart(const std::filesystem::path& folder, int attempt, int rank, int shownAttempt, qint64 offset) {
     const RunDirectory run(folder);
-    LogPart part;
+    Part part;
     for (const int number : run.attempts()) part.attempts << number;
     part.attempt = attempt > 0 || part.attempts.isEmpty() ? attempt : part.attempts.last();
     part.end = offset;
     if (part.attempt == 0) return part;
     for (int other = 0; other < 1024 && QFile::exists(qs(run.attempt_log(part.attempt, other).string())); ++other) part.ranks << other;
     QFile file(qs(run.attempt_log(part.attempt, rank).string()));
-    if (!file.open(QIODevice::ReadOnly)) return part;
-    if (file.size() - offset > tail_bytes) offset = file.size() - tail_bytes;
-    file.seek(offset);
-    QByteArray bytes = file.read(tail_bytes);
-    const qsizetype whole = bytes.lastIndexOf('\n') + 1;
-    bytes.truncate(whole);
-    part.end = offset + whole;
-    for (const QByteArray& line : bytes.split('\n'))
-        if (!line.isEmpty()) part.lines << QString::fromUtf8(line).section(QLatin1Char('\r'), -1);
+    if (!file.open(QIODevice::ReadOnly)) {
+        part.attempt = shownAttempt;  // it has not begun to speak
+        return part;
+    }
+    part.isAnew = part.attempt != shownAttempt || file.size() < offset;
+    if (part.isAnew) part.end = 0;
+    part.lines = linesFrom(file, part.end);
     return part;
 }
-
-void fillNumbers(QComboBox* box, const QString& word, const QList<int>& numbers) {
-    if (box->count() == numbers.size() + (box->itemData(0).toInt() == 0 && word == QStringLiteral("attempt") ? 1 : 0)) return;
-    const QSignalBlocker blocker(box);
-    const QVariant before = box->currentData();
-    box->clear();
-    if (word == QStringLiteral("attempt")) box->addItem(QStringLiteral("newest attempt"), 0);
-    for (const int number : numbers) box->addItem(QStringLiteral("%1 %2").arg(word).arg(number), number);
-    box->setCurrentIndex(std::max(0, box->findData(before)));
-}
-
-}  // namespace
 
 LogView::LogView(Workspace& workspace, QWidget* parent)
     : QWidget(parent),
@@ -95,6 +109,7 @@ LogView::LogView(Workspace& workspace, QWidget* parent)
     connect(&m_workspace, &Workspace::currentRunChanged, this, [this] {
         if (m_workspace.currentRun() != m_run) start();
     });
+    connect(&m_workspace, &Workspace::projectChanged, this, &LogView::start);
     for (QComboBox* box : {m_attempt, m_rank}) connect(box, &QComboBox::currentIndexChanged, this, &LogView::start);
     connect(m_level, &QComboBox::currentIndexChanged, this, &LogView::refilter);
     connect(m_search, &QLineEdit::textChanged, this, &LogView::refilter);
@@ -104,12 +119,17 @@ LogView::LogView(Workspace& workspace, QWidget* parent)
 
 void LogView::start() {
     m_run = m_workspace.currentRun();
-    m_offset = 0;
     ++m_generation;
     m_reading = false;
+    clear();
+    follow();
+}
+
+void LogView::clear() {
+    m_offset = 0;
+    m_shownAttempt = 0;
     m_lines.clear();
     m_text->clear();
-    follow();
 }
 
 void LogView::follow() {
@@ -118,17 +138,27 @@ void LogView::follow() {
     m_reading = true;
     const std::filesystem::path folder = session->folder() / "runs" / m_run.toStdString();
     ProjectSession::background([folder, attempt = m_attempt->currentData().toInt(), rank = m_rank->currentData().toInt(),
-                                offset = m_offset] { return readPart(folder, attempt, rank, offset); })
+                                shown = m_shownAttempt, offset = m_offset] { return readPart(folder, attempt, rank, shown, offset); })
         .then(this,
-              [this, generation = m_generation](const LogPart& part) {
-                  if (generation != m_generation) return;
-                  m_reading = false;
-                  m_offset = part.end;
-                  fillNumbers(m_attempt, QStringLiteral("attempt"), part.attempts);
-                  if (!part.ranks.isEmpty()) fillNumbers(m_rank, QStringLiteral("rank"), part.ranks);
-                  show(part.lines);
+              [this, generation = m_generation](const Part& part) {
+                  if (generation == m_generation) take(part);
               })
-        .onFailed([this](const std::exception&) { m_reading = false; });
+        .onFailed([this, generation = m_generation](const std::exception& error) {
+            if (generation != m_generation) return;
+            m_reading = false;
+            m_text->setPlaceholderText(QString::fromUtf8(error.what()));
+        });
+}
+
+void LogView::take(const Part& part) {
+    m_reading = false;
+    if (part.isAnew) clear();
+    m_offset = part.end;
+    m_shownAttempt = part.attempt;
+    m_text->setPlaceholderText(tr("The log of the selected run appears here."));
+    fillNumbers(m_attempt, tr("attempt %1"), tr("newest attempt"), part.attempts);
+    if (!part.ranks.isEmpty()) fillNumbers(m_rank, tr("rank %1"), {}, part.ranks);
+    show(part.lines);
 }
 
 void LogView::show(const QStringList& lines) {

@@ -19,8 +19,12 @@ class LogView : public QWidget {
     explicit LogView(Workspace& workspace, QWidget* parent = nullptr);
 
   private:
+    struct Part;
+    static Part readPart(const std::filesystem::path& folder, int attempt, int rank, int shownAttempt, qint64 offset);
     void start();
     void follow();
+    void take(const Part& part);
+    void clear();
     void show(const QStringList& lines);
     bool passes(const QString& line) const;
     void refilter();
@@ -34,6 +38,7 @@ class LogView : public QWidget {
     QTimer m_timer;
     QString m_run;
     qint64 m_offset = 0;
+    int m_shownAttempt = 0;
     bool m_reading = false;
     int m_generation = 0;
     QStringList m_lines;

@@ -71,8 +71,14 @@ MainWindow::MainWindow(Workspace& workspace)
         m_workspace.setCurrentRun(runs.first());
         goTo(QStringLiteral("runs"));
     });
+    connect(&m_workspace.actions(), &RunActions::pendingChanged, this, &MainWindow::closeWhenDone, Qt::QueuedConnection);
+    connect(&m_workspace, &Workspace::currentRunChanged, this, &MainWindow::foldInspector);
+    connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::foldInspector);
+    connect(m_activity, &Activity::foldedChanged, this, &MainWindow::foldActivity);
     showProject();
     restoreLayout();
+    foldInspector();
+    foldActivity(m_activity->isFolded());
     m_tabs->setFocus();
 }
 
@@ -107,10 +113,12 @@ void MainWindow::buildPanels() {
     m_navigator->setMinimumWidth(140);
     m_inspector->setMinimumWidth(200);
     centre->setMinimumWidth(420);
-    m_activity->setMinimumHeight(72);
     setCentralWidget(m_vertical);
     statusBar()->setSizeGripEnabled(false);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::tabChosen);
+    connect(m_tabs, &QTabBar::tabBarClicked, this, [this](int index) {
+        if (index == m_tabs->currentIndex()) tabChosen(index);
+    });
 }
 
 void MainWindow::buildMenus() {
@@ -119,8 +127,10 @@ void MainWindow::buildMenus() {
     buildRunMenu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addAction(tr("What this machine can do"), this, [this] {
-        m_workspace.closeProject();
         m_start->refresh();
+        m_stack->setCurrentWidget(m_start);  // until a tab is chosen
+        m_inspector->setPagePart(nullptr);
+        foldInspector();
     });
     help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::Key_F1), this, &MainWindow::showShortcuts);
     help->addAction(tr("About Faceter"), this, [this] {
@@ -158,14 +168,15 @@ void MainWindow::buildViewMenu() {
         ++number;
     }
     view->addSeparator();
-    const auto panel = [&](const QString& name, QWidget* widget, int key) {
-        QAction* action = view->addAction(name, QKeySequence(key), this, [widget](bool on) { widget->setVisible(on); });
+    const auto panel = [&](const QString& name, int key, auto show) {
+        QAction* action = view->addAction(name, QKeySequence(key), this, show);
         action->setCheckable(true);
         action->setChecked(true);
+        return action;
     };
-    panel(tr("Navigator"), m_navigator, Qt::Key_F7);
-    panel(tr("Inspector"), m_inspector, Qt::Key_F8);
-    panel(tr("Activity"), m_activity, Qt::Key_F9);
+    panel(tr("Navigator"), Qt::Key_F7, [this](bool on) { m_navigator->setVisible(on); });
+    m_inspectorWanted = panel(tr("Inspector"), Qt::Key_F8, [this] { foldInspector(); });
+    panel(tr("Activity"), Qt::Key_F9, [this](bool on) { m_activity->setVisible(on); });
     view->addSeparator();
     auto* modes = new QActionGroup(this);
     const auto mode = [&](const QString& name, Theme::Mode value) {
@@ -185,15 +196,18 @@ void MainWindow::buildViewMenu() {
 void MainWindow::buildRunMenu() {
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     const auto add = [&](const QString& name, QKeySequence key, auto action) {
-        run->addAction(name, key, this, [this, action] {
+        return run->addAction(name, key, this, [this, action] {
             if (!m_workspace.currentRun().isEmpty()) action(QStringList{m_workspace.currentRun()});
         });
     };
-    add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period),
-        [this](const QStringList& run) { m_workspace.actions().stop(run); });
-    add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
-        [this](const QStringList& run) { m_workspace.actions().resume(run); });
-    add(tr("Rerun"), QKeySequence(), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    m_stop = add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period),
+                 [this](const QStringList& run) { m_workspace.actions().stop(run); });
+    m_resume = add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
+                   [this](const QStringList& run) { m_workspace.actions().resume(run); });
+    m_rerun = add(tr("Rerun"), QKeySequence(), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    connect(&m_workspace, &Workspace::currentRunChanged, this, &MainWindow::refreshRunMenu);
+    connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::refreshRunMenu);
+    refreshRunMenu();
     run->addSeparator();
     QAction* undo =
         run->addAction(tr("Undo delete"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_Z), this, [this] { m_workspace.actions().undo(); });
@@ -202,6 +216,26 @@ void MainWindow::buildRunMenu() {
     run->addAction(tr("Look for new runs"), QKeySequence::Refresh, this, [this] {
         if (m_workspace.session()) m_workspace.session()->refresh();
     });
+}
+
+/// While it has nothing to say its room is the page's.
+void MainWindow::foldInspector() { m_inspector->setVisible(m_inspectorWanted->isChecked() && m_inspector->hasContent()); }
+
+/// A splitter leaves the room of a panel that gets smaller empty unless it is told who has it now.
+void MainWindow::foldActivity(bool folded) {
+    const QList<int> sizes = m_vertical->sizes();
+    const int all = sizes.value(0) + sizes.value(1), low = m_activity->maximumHeight();
+    if (folded && sizes.value(1) > low) m_activityHeight = sizes.value(1);
+    const int high = folded ? low : m_activityHeight;
+    if (all > high) m_vertical->setSizes({all - high, high});
+}
+
+void MainWindow::refreshRunMenu() {
+    const RunsSnapshotPtr hold = m_workspace.runs();
+    const RunRow* run = m_workspace.current();
+    m_stop->setEnabled(run && isStoppable(run->state));
+    m_resume->setEnabled(run && isResumable(run->state));
+    m_rerun->setEnabled(run);
 }
 
 void MainWindow::chooseProject() {
@@ -276,10 +310,12 @@ Page* MainWindow::makePage(int index) {
 
 void MainWindow::tabChosen(int index) {
     if (index < 0) return;
+    if (m_workspace.session()) m_lastPage = currentPage();
     Page* page = makePage(index);
     const bool problem = page && !m_problem.isEmpty();
     m_stack->setCurrentWidget(problem ? m_problemPage : page ? static_cast<QWidget*>(page) : m_start);
     m_inspector->setPagePart(page ? page->inspector() : nullptr);
+    foldInspector();
     if (page && !problem) page->shown();
 }
 
@@ -297,7 +333,7 @@ void MainWindow::showProject() {
     }
     if (frontPage() && currentPage() == QStringLiteral("compose"))  // an experiment was being written without a project
         tabChosen(m_tabs->currentIndex());
-    else if (!goTo(QSettings().value(QStringLiteral("page"), QStringLiteral("runs")).toString()))
+    else if (!goTo(m_lastPage.isEmpty() ? QSettings().value(QStringLiteral("page"), QStringLiteral("runs")).toString() : m_lastPage))
         goTo(QStringLiteral("runs"));
 }
 
@@ -312,9 +348,18 @@ void MainWindow::showStoreProblem(const QString& message) {
     tabChosen(m_tabs->currentIndex());
 }
 
+/// What another machine was asked for is waited for in sight: nobody knows what became of a call that was cut off.
 void MainWindow::closeEvent(QCloseEvent* event) {
     saveLayout();
-    event->accept();
+    m_inspector->keepNote();
+    const QStringList pending = m_workspace.actions().pending();
+    event->setAccepted(pending.isEmpty());
+    if (std::exchange(m_closing, !pending.isEmpty()) || pending.isEmpty()) return;
+    m_complaint->setMessage(tr("The window closes when this is done: %1").arg(pending.join(QStringLiteral("; "))));
+}
+
+void MainWindow::closeWhenDone() {
+    if (m_closing && m_workspace.actions().pending().isEmpty()) close();
 }
 
 void MainWindow::saveLayout() const {

@@ -2,6 +2,7 @@
 #include <QHash>
 #include <QMainWindow>
 
+class QAction;
 class QStackedWidget;
 class QSplitter;
 class QTabBar;
@@ -45,6 +46,10 @@ class MainWindow : public QMainWindow {
     void buildFileMenu();
     void buildViewMenu();
     void buildRunMenu();
+    void refreshRunMenu();
+    void closeWhenDone();
+    void foldInspector();
+    void foldActivity(bool folded);
     void showProject();
     void showStoreProblem(const QString& message);
     void tabChosen(int index);
@@ -64,6 +69,13 @@ class MainWindow : public QMainWindow {
     QTabBar* m_tabs;
     QStackedWidget* m_stack;
     StartPage* m_start;
+    QAction* m_inspectorWanted = nullptr;
+    int m_activityHeight = 120;  ///< before it was folded
+    QString m_lastPage;          ///< of the project before: another one is looked at on the same page
+    QAction* m_stop = nullptr;
+    QAction* m_resume = nullptr;
+    QAction* m_rerun = nullptr;
+    bool m_closing = false;  ///< when what is under way is done
     QWidget* m_problemPage = nullptr;
     QString m_problem;
     QHash<QString, Page*> m_pages;

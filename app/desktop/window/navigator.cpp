@@ -4,9 +4,11 @@
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalBlocker>
 #include <QTreeWidget>
+#include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
 
 #include "theme/theme.h"
@@ -46,11 +48,14 @@ QTreeWidgetItem* addItem(QTreeWidgetItem* section, const QString& text, Kind kin
 
 }  // namespace
 
-QStringList recentProjects() {
-    QStringList folders;
-    for (const QString& folder : QSettings().value(QStringLiteral("projects/recent")).toStringList())
-        if (QFileInfo(folder).isDir()) folders << folder;
-    return folders;
+QStringList recentProjects() { return QSettings().value(QStringLiteral("projects/recent")).toStringList(); }
+
+Answer<QStringList> existingFolders(const QStringList& folders) {
+    return ProjectSession::background([folders] {
+        QStringList there = folders;
+        there.removeIf([](const QString& folder) { return !QFileInfo(folder).isDir(); });
+        return there;
+    });
 }
 
 void rememberProject(const QString& folder) {
@@ -88,12 +93,26 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent)
     connect(m_tree, &QTreeWidget::itemChanged, this, &Navigator::ticked);
     for (auto signal : {&Workspace::projectChanged, &Workspace::experimentChanged, &Workspace::shownChanged})
         connect(&m_workspace, signal, this, &Navigator::rebuild);
+    connect(&m_workspace, &Workspace::projectChanged, this, &Navigator::lookForProjects);
     connect(&Theme::instance(), &Theme::changed, this, &Navigator::rebuild);
+    m_recent = recentProjects();
     rebuild();
+    lookForProjects();
 }
 
+void Navigator::lookForProjects() {
+    existingFolders(recentProjects()).then(this, [this](const QStringList& folders) {
+        if (std::exchange(m_recent, folders) != folders) rebuild();
+    });
+}
+
+/// Who goes through the tree by keyboard stays where they are.
 void Navigator::rebuild() {
     const QSignalBlocker blocker(m_tree);
+    const QTreeWidgetItem* current = m_tree->currentItem();
+    const int kind = current ? current->data(0, kindRole).toInt() : sectionKind;
+    const QString key = current ? current->data(0, keyRole).toString() : QString();
+    const int scrolled = m_tree->verticalScrollBar()->value();
     m_filling = true;
     m_tree->clear();
     fillProjects();
@@ -103,12 +122,22 @@ void Navigator::rebuild() {
     }
     m_filling = false;
     applySearch();
+    restore(kind, key);
+    m_tree->verticalScrollBar()->setValue(scrolled);
+}
+
+void Navigator::restore(int kind, const QString& key) {
+    for (QTreeWidgetItemIterator it(m_tree); *it; ++it) {
+        if (kind == sectionKind || (*it)->data(0, kindRole).toInt() != kind || (*it)->data(0, keyRole).toString() != key) continue;
+        m_tree->setCurrentItem(*it);
+        return;
+    }
 }
 
 void Navigator::fillProjects() {
     QTreeWidgetItem* section = addSection(m_tree, tr("Projects"));
     const QString open = m_workspace.session() ? QString::fromStdString(m_workspace.session()->folder().string()) : QString();
-    QStringList folders = recentProjects();
+    QStringList folders = m_recent;
     if (!open.isEmpty() && !folders.contains(open)) folders.prepend(open);
     for (const QString& folder : folders) {
         QTreeWidgetItem* item = addItem(section, QDir(folder).dirName(), projectKind, folder, folder == open);

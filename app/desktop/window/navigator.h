@@ -1,6 +1,8 @@
 #pragma once
 #include <QWidget>
 
+#include "project/answer.h"
+
 class QLineEdit;
 class QTreeWidget;
 class QTreeWidgetItem;
@@ -20,7 +22,9 @@ class Navigator : public QWidget {
     void projectChosen(const QString& folder);
 
   private:
+    void lookForProjects();
     void rebuild();
+    void restore(int kind, const QString& key);
     void fillProjects();
     void fillExperiments();
     void fillRuns();
@@ -31,11 +35,15 @@ class Navigator : public QWidget {
     Workspace& m_workspace;
     QLineEdit* m_search;
     QTreeWidget* m_tree;
+    QStringList m_recent;  // projects that are there
     bool m_filling = false;
 };
 
-/// Folders of projects opened before, the last one first (QSettings).
+/// Folders of projects opened before, the last one first (QSettings). Whether they are still there nobody has looked: a folder may be on a
+/// mount that hangs.
 QStringList recentProjects();
+/// Those of `folders` that are there, looked at beside the interface.
+Answer<QStringList> existingFolders(const QStringList& folders);
 void rememberProject(const QString& folder);
 
 }  // namespace faceter::desktop

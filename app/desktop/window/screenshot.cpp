@@ -27,7 +27,7 @@ bool isSettled(const MainWindow& window) {
     const Page* page = window.frontPage();
     if (!page) return true;
     const ProjectSession* session = page->workspace().session();
-    return page->isReady() && (!session || (session->isLoaded() && session->isIdle()));
+    return page->isReady() && (!session || (session->isLoaded() && !session->isLooking() && session->isIdle()));
 }
 
 }  // namespace

@@ -107,12 +107,17 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     examine();
 }
 
+/// As they are remembered, until somebody who may wait has looked which of them are there.
 void StartPage::refresh() {
+    showRecent(recentProjects());
+    existingFolders(recentProjects()).then(this, [this](const QStringList& folders) { showRecent(folders); });
+}
+
+void StartPage::showRecent(const QStringList& folders) {
     while (QLayoutItem* item = m_recent->takeAt(0)) {
         delete item->widget();
         delete item;
     }
-    const QStringList folders = recentProjects();
     for (const QString& folder : folders) {
         auto* button = new QPushButton(QDir(folder).dirName() + QStringLiteral("   ") + folder);
         button->setFlat(true);

@@ -19,6 +19,7 @@ class StartPage : public QWidget {
     void projectChosen(const QString& folder);
 
   private:
+    void showRecent(const QStringList& folders);
     void examine();
     void showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems);
 

@@ -6,6 +6,7 @@
 #include <QProcess>
 
 #include "common/error.h"
+#include "common/untrusted_json.h"
 #include "experiment/machine.h"
 #include "launch/supervisor.h"
 #include "project/runs_snapshot.h"
@@ -98,7 +99,7 @@ void WorkerClient::readLines() {
 
 void WorkerClient::take(const QByteArray& line) {
     // The worker is this program's own: what is no answer at all is a print of some library.
-    const Json message = Json::parse(line.constData(), line.constData() + line.size(), nullptr, false);
+    const Json message = parse_untrusted_json({line.constData(), static_cast<std::size_t>(line.size())});
     if (!message.is_object() || !message.contains("id") || !message["id"].is_number_integer()) return;
     const auto found = m_calls.find(message["id"].get<qint64>());
     if (found == m_calls.end()) return;  // withdrawn

@@ -12,6 +12,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent), m_actions(std::make_uni
 Workspace::~Workspace() = default;
 
 void Workspace::openProject(const std::filesystem::path& folder) {
+    if (m_session && m_session->folder() == absolute_path(folder)) return m_session->refresh();
     closeProject();
     m_session = std::make_unique<ProjectSession>(folder);
     connect(m_session.get(), &ProjectSession::runsChanged, this, &Workspace::takeRuns);
@@ -22,12 +23,14 @@ void Workspace::openProject(const std::filesystem::path& folder) {
 
 void Workspace::closeProject() {
     if (!m_session) return;
-    m_session.reset();
+    Q_EMIT projectClosing();
+    ProjectSession::retire(std::move(m_session), this);
     m_experiment.clear();
     m_experimentChosen = false;
     m_currentRun.clear();
     m_baseline.clear();
     m_hidden.clear();
+    m_asked.clear();
     m_colours.clear();
     m_nextColour.clear();
     m_shownRuns.clear();
@@ -88,14 +91,19 @@ void Workspace::learnGroups() {
 std::vector<RunGroupRef> Workspace::groups() const {
     const RunsSnapshotPtr snapshot = runs();
     bool anyFull = false;
-    for (const RunRow& run : snapshot->runs)
-        anyFull = anyFull || (!run.info.smoke && !run.archived && (m_experiment.isEmpty() || qs(run.info.experiment) == m_experiment));
+    QSet<QString> plain;  // groups that have a run which is neither archived nor a trial
+    for (const RunRow& run : snapshot->runs) {
+        if (run.info.smoke || run.archived || !isWanted(run)) continue;
+        anyFull = true;
+        if (!m_asked.isEmpty()) plain.insert(groupKey(run.info));
+    }
     std::vector<RunGroupRef> groups;
     QHash<QString, std::size_t> places;
     for (const RunRow& run : snapshot->runs) {
-        if (run.archived || (run.info.smoke && anyFull)) continue;
-        if (!m_experiment.isEmpty() && qs(run.info.experiment) != m_experiment) continue;
+        if (!isWanted(run)) continue;
         const QString key = groupKey(run.info);
+        const bool aside = run.archived || (run.info.smoke && anyFull);
+        if (aside && (!m_asked.contains(key) || plain.contains(key))) continue;
         const auto place = places.constFind(key);
         if (place == places.cend()) {
             places.insert(key, groups.size());
@@ -126,10 +134,13 @@ void Workspace::setShown(const QString& group, bool shown) {
 }
 
 void Workspace::showOnly(const QStringList& wanted) {
+    const QSet<QString> asked(wanted.begin(), wanted.end());
+    const bool same = asked == m_asked;
+    m_asked = asked;
     QSet<QString> hidden;
     for (const RunGroupRef& group : groups())
-        if (!wanted.contains(group.key)) hidden.insert(group.key);
-    if (hidden == m_hidden) return;
+        if (!asked.contains(group.key)) hidden.insert(group.key);
+    if (same && hidden == m_hidden) return;
     m_hidden = hidden;
     Q_EMIT shownChanged();
 }

@@ -28,7 +28,9 @@ class Workspace : public QObject {
 
     /// Null where no project is open.
     ProjectSession* session() const { return m_session.get(); }
+    /// One that is open already stays as it is.
     void openProject(const std::filesystem::path& folder);
+    /// Returns at once: what it was doing ends in the background.
     void closeProject();
     RunActions& actions() const { return *m_actions; }
 
@@ -40,8 +42,9 @@ class Workspace : public QObject {
     QString experiment() const { return m_experiment; }
     void setExperiment(const QString& name);
 
-    /// Groups of the experiment in the order of their first run, without what is archived (and without trial runs where there are others).
-    /// Each keeps its colour. The pointers live as long as `runs()`'s snapshot, so hold that as well.
+    /// Groups of the experiment in the order of their first run, without what is archived (and without trial runs where there are others),
+    /// but for groups of nothing else that showOnly() asked for. Each keeps its colour. The pointers live as long as `runs()`'s snapshot,
+    /// so hold that as well.
     std::vector<RunGroupRef> groups() const;
     /// Those of groups() that are ticked in the navigator: what Curves, Compare, Facets and Results show.
     std::vector<RunGroupRef> shownGroups() const;
@@ -69,8 +72,9 @@ class Workspace : public QObject {
     void complain(const QString& message) { Q_EMIT complained(message); }
 
   Q_SIGNALS:
-    void projectChanged();
-    void runsChanged();  ///< a new snapshot
+    void projectClosing();  ///< it is still open
+    void projectChanged();  ///< twice where another is opened: between them there is none
+    void runsChanged();     ///< a new snapshot
     void experimentChanged();
     void shownChanged();  ///< which groups, their order or their runs (also after experimentChanged and when runs come or go)
     void currentRunChanged();
@@ -85,12 +89,13 @@ class Workspace : public QObject {
   private:
     void takeRuns();
     void learnGroups();
+    bool isWanted(const RunRow& run) const { return m_experiment.isEmpty() || qs(run.info.experiment) == m_experiment; }
 
     std::unique_ptr<ProjectSession> m_session;
     std::unique_ptr<RunActions> m_actions;
     QString m_experiment, m_currentRun, m_baseline;
     bool m_experimentChosen = false;
-    QSet<QString> m_hidden;
+    QSet<QString> m_hidden, m_asked;   // groups; m_asked: those of showOnly()
     QHash<QString, int> m_colours;     // group -> place in the palette
     QHash<QString, int> m_nextColour;  // experiment -> first free place
     QStringList m_shownRuns;           // ids, to see whether shownChanged is due

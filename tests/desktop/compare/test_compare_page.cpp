@@ -13,6 +13,7 @@
 #include "compare_project.h"
 #include "figure/figure_view.h"
 #include "pages/compare/compare_cards.h"
+#include "store/sqlite.h"
 #include "support/test.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
@@ -81,6 +82,36 @@ class TestComparePage : public QObject {
         QVERIFY(model->headerData(3, Qt::Horizontal, Qt::ForegroundRole).isValid());
         QVERIFY(opened.find<FigureView>("compareGain")->hasValues());
         QVERIFY(opened.find<FigureView>("compareScatter")->hasValues());
+    }
+    void the_names_of_groups_have_their_colours() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        opened.page->resize(1000, 1600);
+        QStringList plain;
+        for (auto* name : opened.find<QWidget>("compareWins")->findChildren<ElidedLabel*>()) {
+            QTRY_VERIFY(name->isVisible() && name->width() >= name->sizeHint().width());
+            const QImage image = name->grab().toImage();
+            bool coloured = false;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) coloured = coloured || image.pixelColor(x, y).hsvSaturation() > 60;
+            if (!coloured) plain << name->fullText();
+        }
+        QVERIFY2(plain.isEmpty(), qPrintable(plain.join(QStringLiteral(", "))));
+    }
+    void examples_that_could_not_be_read_are_asked_for_again() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        Store store(opened.folder.path());
+        const auto hide = [&](const char* sql) { Database(store.file()).execute(sql); };
+        hide("ALTER TABLE results RENAME TO results_away");
+        auto* table = opened.find<QTableView>("compareTable");
+        table->selectRow(0);
+        QTRY_VERIFY(!opened.find<ErrorBar>("errorBar")->message().isEmpty());
+        QVERIFY(opened.page->isReady());
+        hide("ALTER TABLE results_away RENAME TO results");
+        table->selectRow(1);
+        QTRY_VERIFY(opened.find<FigureView>("compareExamples")->isVisible());
+        QVERIFY(opened.find<ErrorBar>("errorBar")->message().isEmpty());
     }
     void the_model_keeps_the_rules_of_models() {
         Opened opened;
@@ -256,6 +287,7 @@ class TestComparePage : public QObject {
         const QJsonObject state = opened.page->state();
         ComparePage next(opened.workspace);
         next.restore(state);
+        next.show();
         QTRY_VERIFY(next.isReady() && next.view());
         QCOMPARE(next.view()->choice.test, CompareTest::welch_seeds);
         QCOMPARE(next.findChild<QComboBox*>(QStringLiteral("compareBaseline"))->currentText(), QStringLiteral("Baseline: IC"));

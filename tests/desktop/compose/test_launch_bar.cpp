@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStandardItemModel>
+#include <QThreadPool>
 
 #include "actions/run_actions.h"
 #include "desktop/compose/fake_worker.h"
@@ -14,6 +15,7 @@
 #include "support/fake_programs.h"
 #include "support/test.h"
 #include "widgets/labels.h"
+#include "window/main_window.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -150,6 +152,88 @@ class TestLaunchBar : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 1, patience_ms);
         QVERIFY2(f.complaints.first().contains(QStringLiteral("invalid partition specified: a100")), qPrintable(f.complaints.first()));
         QVERIFY(Project(f.workspace.session()->folder(), false).run_ids().empty());
+    }
+    void a_rerun_is_started_where_the_run_was() {
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo 12");
+        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        Fixture f(project());
+        f.choose("g");
+        f.launch();
+        QTRY_COMPARE_WITH_TIMEOUT(f.launched.count(), 1, patience_ms);
+        programs.answers("sbatch", "echo 13");
+        f.workspace.actions().rerun(f.launched.first().first().toStringList());
+        QTRY_COMPARE_WITH_TIMEOUT(f.launched.count(), 2, patience_ms);
+        const QString id = f.launched.last().first().toStringList().first();
+        const auto launch = read_launch(RunDirectory(f.workspace.session()->folder() / "runs" / id.toStdString()));
+        QVERIFY(launch && launch->launcher == "slurm" && launch->job.starts_with("13"));
+        programs.answers("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1");
+        const std::size_t before = Project(f.workspace.session()->folder(), false).run_ids().size();
+        f.workspace.actions().rerun({id});
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 1, patience_ms);
+        QCOMPARE(Project(f.workspace.session()->folder(), false).run_ids().size(), before);
+    }
+    void a_machine_that_does_not_answer_keeps_no_check_waiting() {
+        const FakePrograms programs;
+        const std::string gate = (folder_.path() / "answer").string();
+        programs.answers("ssh", "while [ ! -e '" + gate + "' ]; do sleep 0.05; done; echo 'no route to host' >&2; exit 255");
+        QThreadPool::globalInstance()->setMaxThreadCount(2);
+        Fixture f(project());
+        for (int i = 0; i < 4; ++i)
+            f.workspace.actions().launch(f.page.document().report().experiment, false, {QStringLiteral("other"), 1, 1});
+        f.page.document().reset(QString::fromUtf8(written) + QStringLiteral("seeds: [1, 2]\n"), {});
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.document().isChecked() && f.page.document().report().experiment, patience_ms);
+        write_file_atomic(gate, "");
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 4, patience_ms);
+        fs::remove(gate);
+    }
+    void a_launch_while_the_text_is_being_checked_starts_when_it_is() {
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo 12");
+        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        Fixture f(project());
+        f.choose("g");
+        f.page.document().reset(QString::fromUtf8(written) + QStringLiteral("seeds: [1]\n"), {});
+        QVERIFY(!f.page.document().isChecked());
+        f.launch();
+        QTRY_COMPARE_WITH_TIMEOUT(f.launched.count(), 1, patience_ms);
+    }
+    void a_connection_that_is_lost_is_made_again() {
+        const FakePrograms programs;
+        const fs::path gate = folder_.path() / "go on", waiting = folder_.path() / "waiting-worker", refused = folder_.path() / "refused";
+        write_file_atomic(waiting, "#!/bin/sh\nwhile [ ! -e '" + gate.string() + "' ]; do sleep 0.05; done\n");
+        fs::permissions(waiting, fs::perms::owner_all);
+        const QByteArray worker = qgetenv("FACETER_WORKER");
+        qputenv("FACETER_WORKER", waiting.c_str());
+        programs.answers("ssh", "exec sh -s");
+        Fixture f(project());
+        QStringList warnings;
+        QObject::connect(&f.workspace, &Workspace::warned, &f.page, [&](const QStringList& texts) { warnings += texts; });
+        // Submitting and the first look go through; whoever follows then finds nobody, once.
+        programs.answers("ssh", "n=$(cat '" + refused.string() + "' 2>/dev/null || echo 0); n=$((n + 1)); echo $n >'" + refused.string() +
+                                    "'; [ $n -eq 3 ] && { echo 'no route to host' >&2; exit 255; }; exec sh -s");
+        f.choose("o");
+        f.launch();
+        QTRY_VERIFY_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), patience_ms);
+        QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
+        QTRY_VERIFY_WITH_TIMEOUT(warnings.join(QLatin1Char('\n')).contains(QStringLiteral("no route to host")), patience_ms);
+        write_file_atomic(gate, "");
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::failed, patience_ms);
+        qputenv("FACETER_WORKER", worker);
+    }
+    void the_window_stays_until_what_it_was_asked_for_is_done() {
+        const FakePrograms programs;
+        const std::string gate = (folder_.path() / "answer").string();
+        programs.answers("ssh", "while [ ! -e '" + gate + "' ]; do sleep 0.05; done; echo 'no route to host' >&2; exit 255");
+        Fixture f(project());
+        MainWindow window(f.workspace);
+        window.show();
+        f.workspace.actions().launch(f.page.document().report().experiment, false, {QStringLiteral("other"), 1, 1});
+        QVERIFY(!window.close());
+        QVERIFY(window.isVisible());
+        write_file_atomic(gate, "");
+        QTRY_VERIFY_WITH_TIMEOUT(!window.isVisible(), patience_ms);
+        fs::remove(gate);
     }
     void a_run_on_another_machine_is_mirrored_until_it_is_over() {
         const FakePrograms programs;

@@ -1,10 +1,12 @@
 #include <QCheckBox>
 #include <QComboBox>
+#include <QMenu>
 #include <QSlider>
 #include <QToolButton>
 #include <cmath>
 
 #include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
 #include "pages/curves/curve_panel.h"
 #include "pages/curves/curves_page.h"
@@ -88,6 +90,77 @@ class TestCurves : public QObject {
         QCOMPARE(em.high[79], em.y[79]);
     }
 
+    void over_tokens_every_column_has_the_mean_of_all_seeds() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        CurveRequest asked;
+        asked.series = "loss";
+        asked.x = SeriesX::tokens;
+        asked.groups.push_back({"EM", 2, {}, {}});
+        for (const auto& [tokens, level] : {std::pair(1000, 1.0), {1037, 3.0}}) {  // seeds whose batches hold different numbers of tokens
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+            for (int step = 1; step <= 100; ++step)
+                journal.step({{"step", step}, {"total_steps", 100}, {"tokens", tokens}, {"loss", level}});
+            journal.event("finished", {{"step", 100}});
+            asked.groups.front().runs.push_back(run.info().id);
+        }
+        Store store(project.path());
+        store.ingest_all();
+        const Series em = named(readCurve(store, asked).figure, "EM (n = 2)");
+        QVERIFY(em.x.size() > 100);
+        for (std::size_t i = 0; i < em.x.size(); ++i) {
+            if (em.x[i] < 1200 || em.x[i] > 99800) continue;  // where one seed alone has begun, or goes on
+            QVERIFY2(std::abs(em.y[i] - 2) < 1e-9, qPrintable(QStringLiteral("%1 at %2").arg(em.y[i]).arg(em.x[i])));
+            QVERIFY(std::abs(em.high[i] - em.low[i] - 2 * std::sqrt(2.0)) < 1e-6);
+        }
+    }
+
+    void memory_is_drawn_in_gib() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        for (int step = 1; step <= 3; ++step) journal.step({{"step", step}, {"total_steps", 3}, {"memory_bytes", 3LL << 30}});
+        journal.event("finished", {{"step", 3}});
+        Store store(project.path());
+        store.ingest_all();
+        CurveRequest asked;
+        asked.series = "memory_bytes";
+        asked.groups.push_back({"EM", 2, {run.info().id}, {}});
+        const Figure figure = readCurve(store, asked).figure;
+        QCOMPARE(figure.y.unit, std::string("GiB"));
+        QCOMPARE(figure.series.front().y.front(), 3.0);
+    }
+
+    void what_was_switched_off_or_zoomed_stays_while_the_run_goes_on() {
+        CurvesPage page(workspace_);
+        page.resize(900, 600);
+        page.show();
+        QTRY_VERIFY(page.isReady() && panel(page, "loss"));
+        FigureView* view = panel(page, "loss");
+        view->setSeriesVisible(1, false);
+        view->plot()->yAxis->setRange(0.1, 0.2);
+        page.findChild<CurvePanel*>(QStringLiteral("curve:loss"))->refresh();
+        QTRY_VERIFY(workspace_.session()->isIdle() && page.isReady());
+        QVERIFY(!view->isSeriesVisible(1));
+        QCOMPARE(view->yRange(), QCPRange(0.1, 0.2));
+    }
+
+    void a_hidden_page_reads_nothing() {
+        CurvesPage page(workspace_);
+        page.show();
+        QTRY_VERIFY(page.isReady() && workspace_.session()->isIdle());
+        page.hide();
+        const QString group = workspace_.groups()[1].key;
+        workspace_.setShown(group, false);
+        QVERIFY(workspace_.session()->isIdle());
+        page.show();
+        QTRY_VERIFY(page.isReady() && panel(page, "loss") && panel(page, "loss")->grabData().size() == 2);
+        workspace_.setShown(group, true);
+        QTRY_VERIFY(page.isReady() && panel(page, "loss")->grabData().size() == 3);
+    }
+
     void without_the_band_every_seed_has_its_own_line() {
         Store store(folder_.path());
         CurveRequest asked = request("loss");
@@ -129,6 +202,28 @@ class TestCurves : public QObject {
         for (const PlottedSeries& series : panel(page, "loss")->grabData()) QVERIFY(series.points.size() > 50);
     }
 
+    void tasks_that_alternate_have_a_loss_each_by_default() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        for (int step = 1; step <= 20; ++step)
+            journal.step({{"step", step},
+                          {"total_steps", 20},
+                          {"loss", step % 2 ? 1.0 : 5.0},
+                          {step % 2 ? "loss/retrieval" : "loss/clustering", step % 2 ? 1.0 : 5.0}});
+        journal.event("finished", {{"step", 20}});
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, project.path()));
+        CurvesPage page(workspace);
+        page.show();
+        QTRY_VERIFY(page.isReady() && panel(page, "loss/retrieval"));
+        QVERIFY(panel(page, "loss/clustering"));
+        QVERIFY(!panel(page, "loss"));
+        const QVector<QPointF> points = panel(page, "loss/clustering")->grabData().first().points;
+        QCOMPARE(points.size(), 10);
+        for (const QPointF& point : points) QCOMPARE(point.y(), 5.0);
+    }
+
     void a_zoom_asks_for_what_it_shows_and_reset_shows_all_again() {
         CurvesPage page(workspace_);
         page.resize(900, 600);
@@ -140,6 +235,31 @@ class TestCurves : public QObject {
         QVERIFY(view->xRange().lower > 15 && view->xRange().upper < 35);
         view->resetView();
         QTRY_VERIFY(page.isReady() && view->grabData().first().points.size() > 90);
+    }
+
+    void an_exported_curve_holds_the_points_and_not_what_is_drawn_of_them() {
+        CurvesPage page(workspace_);
+        page.resize(900, 600);
+        page.show();
+        page.findChild<QSlider*>("curvesSmoothing")->setValue(60);
+        QTRY_VERIFY(page.isReady() && panel(page, "loss"));
+        const QString file = QString::fromStdString((folder_.path() / "loss.csv").string());
+        std::unique_ptr<QMenu> menu(panel(page, "loss")->createMenu(&page));
+        answer_save_dialog(file);
+        for (QAction* action : menu->actions())
+            if (action->text().contains(QStringLiteral("CSV"))) action->trigger();
+        QTRY_VERIFY(fs::exists(file.toStdString()));
+        const QStringList lines = QString::fromStdString(read_file(file.toStdString())).split(QStringLiteral("\r\n"), Qt::SkipEmptyParts);
+        QCOMPARE(lines.first(), QStringLiteral("group,run,seed,step,time,loss"));
+        QCOMPARE(lines.size(), 1 + 5 * 100);
+        const RunsSnapshotPtr hold = workspace_.runs();
+        const RunRow& run = *workspace_.groups().front().runs.front();
+        Store store(folder_.path());
+        const std::vector<SeriesPoint> points = store.series(run.info.id, "loss");
+        const QStringList cells = lines[17].split(QLatin1Char(','));
+        QCOMPARE(cells[1], qs(run.info.id));
+        QCOMPARE(cells[3].toLongLong(), points[16].step);
+        QCOMPARE(cells[5].toDouble(), points[16].value);
     }
 
     void choices_are_found_again() {

@@ -21,6 +21,35 @@ QPoint labelOf(const FigureView& view, int series) {
 class TestFigureInteraction : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void with_linked_ranges_an_answer_moves_only_its_own_view() {
+        auto left = shown(sample_lines()), right = shown(sample_lines());
+        CursorLink link;
+        link.add(left.get());
+        link.add(right.get());
+        link.setRangesLinked(true);
+        QTest::keyClick(left.get(), Qt::Key_Plus);
+        QCOMPARE(right->xRange(), left->xRange());
+        const QCPRange zoomed = right->xRange();
+        QSignalSpy moved(right.get(), &FigureView::xRangeChanged);
+        left->setFigure(sample_lines(), true);  // the store's answer to the zoom
+        QCOMPARE(moved.count(), 0);
+        QCOMPARE(right->xRange(), zoomed);
+        QCOMPARE(left->xRange(), zoomed);
+    }
+
+    void live_data_keeps_series_switched_off_by_their_names() {
+        Figure figure = sample_lines();
+        auto view = shown(figure);
+        const std::string hidden = figure.series[1].name;
+        view->setSeriesVisible(1, false);
+        Series first = figure.series.front();
+        first.name = "one more";
+        figure.series.insert(figure.series.begin(), first);
+        view->setFigure(figure, true);
+        for (std::size_t i = 0; i < figure.series.size(); ++i)
+            QCOMPARE(view->isSeriesVisible(static_cast<int>(i)), figure.series[i].name != hidden);
+    }
+
     void the_wheel_zooms_at_the_pointer() {
         auto view = shown(sample_lines());
         const QPoint at = centreOf(*view) + QPoint(60, 20);

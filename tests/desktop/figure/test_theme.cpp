@@ -52,6 +52,25 @@ class TestTheme : public QObject {
         }
     }
 
+    void texts_are_as_large_as_the_user_has_them() {
+        QFont large;
+        large.setPixelSize(22);
+        const int body = Theme::bodyFont().pixelSize();
+        Theme::instance().setUserFont(large);
+        QVERIFY(Theme::bodyFont().pixelSize() > body);
+        QVERIFY(styleSheet(ThemeColours::light(), Theme::instance().scale()).contains(QStringLiteral("font-size: 18px")));  // 12 px
+        large.setPixelSize(12);
+        Theme::instance().setUserFont(large);
+        QCOMPARE(Theme::bodyFont().pixelSize(), body);  // smaller than look.md has it is not read
+    }
+
+    void an_icon_is_read_once_and_drawn_from_what_was_read() {
+        QCOMPARE(icon(QStringLiteral("pin")).cacheKey(), icon(QStringLiteral("pin")).cacheKey());
+        const QPixmap light = icon(QStringLiteral("pin")).pixmap(16, 16);
+        Theme::instance().setMode(Theme::Mode::dark);
+        QVERIFY(icon(QStringLiteral("pin")).pixmap(16, 16).toImage() != light.toImage());  // in the colour of the moment all the same
+    }
+
     void beyond_eight_series_come_dashes_then_dots() {
         QVERIFY(ThemeColours::seriesDash(7).isEmpty());
         QVERIFY(!ThemeColours::seriesDash(8).isEmpty());
@@ -94,7 +113,7 @@ class TestTheme : public QObject {
 
     void the_style_sheet_names_only_icons_and_colours_that_are_there() {
         for (const ThemeColours& c : {ThemeColours::light(), ThemeColours::night()}) {
-            const QString sheet = styleSheet(c);
+            const QString sheet = styleSheet(c, 1);
             QVERIFY(!sheet.contains('@'));
             auto urls = QRegularExpression("url\\(([^)]*)\\)").globalMatch(sheet);
             int count = 0;

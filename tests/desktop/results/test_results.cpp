@@ -261,6 +261,7 @@ class TestResults : public QObject {
         const QJsonObject state = m_page->state();
         ResultsPage again(*m_workspace);
         again.restore(state);
+        again.show();
         QTRY_VERIFY(again.isReady());
         QCOMPARE(again.findChild<QListView*>(QStringLiteral("resultsList"))->currentIndex().data().toString(), QStringLiteral("load"));
     }

@@ -49,6 +49,19 @@ class TestRunsModel : public QObject {
     const RunsDataPtr data_ = made_up_runs(120);
 
   private Q_SLOTS:
+    void the_text_of_a_group_is_put_together_once() {
+        const RunsDataPtr data = made_up_runs(200);
+        LayoutOptions options = plain_options(*data);
+        options.group = {GroupBy::Kind::variant, {}};
+        RunsModel model;
+        show(model, data, options);
+        for (int column = 0; column < model.columnCount(); ++column) {
+            const QString once = model.index(0, column).data().toString(), again = model.index(0, column).data().toString();
+            QCOMPARE(once, again);
+            if (!once.isEmpty()) QVERIFY2(once.constData() == again.constData(), qPrintable(once));  // one text, not two that are equal
+        }
+    }
+
     void keeps_the_rules_of_models_through_any_change() {
         RunsModel model;
         QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);

@@ -253,6 +253,59 @@ class TestRunsPage : public QObject {
         QTRY_COMPARE(on.model->rowCount(), 5);
     }
 
+    void a_note_on_several_runs_is_put_behind_what_each_says() {
+        Opened on;
+        on.page->setGrouping({});
+        on.clickLine(1);
+        const QString first = on.table->selectedRuns().value(0);
+        on.workspace.actions().setNote(first, QStringLiteral("its own"));
+        QTRY_COMPARE(on.run(first).note, std::string("its own"));
+        on.clickLine(2, Qt::ControlModifier);
+        QStringList runs = on.table->selectedRuns();
+        QCOMPARE(runs.size(), 2);
+        on.focusTable();
+        QTest::keyClick(on.table, Qt::Key_N);
+        auto* note = on.table->findChild<QInputDialog*>(QStringLiteral("noteDialog"));
+        QVERIFY(note);
+        note->setTextValue(QStringLiteral("of both"));
+        note->accept();
+        runs.removeAll(first);
+        QTRY_COMPARE(on.run(runs.first()).note, std::string("of both"));
+        QTRY_VERIFY(on.run(first).note != "its own");
+        QCOMPARE(on.run(first).note, std::string("its own\nof both"));
+    }
+
+    void an_archived_run_is_shown_on_its_own_when_it_is_asked_for() {
+        Opened on;
+        const QString archived = on.runs().isEmpty() ? QString() : qs(on.workspace.runs()->runs[0].info.id);
+        on.workspace.actions().setArchived({archived}, true);
+        QTRY_VERIFY(on.run(archived).archived);
+        on.page->setGrouping({});
+        on.find<QToolButton>("runsFacets")->click();
+        on.find<QCheckBox>("showArchived")->setChecked(true);
+        QTRY_VERIFY(on.settled() && on.runs().contains(archived));
+        on.focusTable();
+        on.clickLine(static_cast<int>(on.runs().indexOf(archived)));
+        QTest::keyClick(on.table, Qt::Key_Return);
+        const RunsSnapshotPtr hold = on.workspace.runs();
+        QCOMPARE(on.workspace.shownGroups().size(), std::size_t(1));
+        QCOMPARE(qs(on.workspace.shownGroups().front().runs.front()->info.id), archived);
+    }
+
+    void a_column_is_sorted_by_the_keyboard() {
+        Opened on;
+        on.page->setGrouping({});
+        on.clickLine(1);
+        const auto& columns = on.model->columns();
+        const auto seed = std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::seed, {}}) - columns.begin();
+        QTest::keyClick(on.table, Qt::Key_Home);
+        while (on.table->currentIndex().column() < seed) QTest::keyClick(on.table, Qt::Key_Right);
+        QTest::keyClick(on.table, Qt::Key_S);
+        QCOMPARE(on.column(RunColumn::Kind::seed), (QStringList{"1", "1", "1", "2", "2"}));
+        QTest::keyClick(on.table, Qt::Key_S);
+        QCOMPARE(on.column(RunColumn::Kind::seed), (QStringList{"2", "2", "1", "1", "1"}));
+    }
+
     void what_was_deleted_comes_back() {
         Opened on;
         on.page->setGrouping({});

@@ -23,7 +23,7 @@ inline void make_sample_project(const fs::path& project, std::size_t most = 99) 
 /// Opens the project and waits until its runs are there.
 inline bool open_and_wait(desktop::Workspace& workspace, const fs::path& project) {
     workspace.openProject(project);
-    return QTest::qWaitFor([&] { return workspace.session()->isLoaded() && !workspace.runs()->runs.empty(); }, 10000);
+    return QTest::qWaitFor([&] { return !workspace.session()->isLooking() && !workspace.runs()->runs.empty(); }, 10000);
 }
 
 }  // namespace faceter::testing

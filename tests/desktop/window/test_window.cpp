@@ -10,6 +10,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QTabWidget>
 #include <QTreeWidget>
 
 #include "actions/run_actions.h"
@@ -258,6 +259,37 @@ class TestWindow : public QObject {
         QVERIFY(line->isVisible());
         workspace.closeProject();
         QVERIFY(!line->isVisible());
+    }
+
+    void panels_that_have_nothing_to_say_leave_their_room_to_the_page() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.resize(1280, 800);
+        window.show();
+        const fs::path path = project("room", 1);
+        window.openPath(QString::fromStdString(path.string()));
+        QTRY_VERIFY(!workspace.runs()->runs.empty() && window.frontPage() && window.frontPage()->isReady());
+        auto* inspector = window.findChild<QWidget*>("inspector");
+        auto* activity = window.findChild<QWidget*>("activity");
+        QVERIFY(!inspector->isVisible());
+        QTRY_VERIFY2(activity->height() < 60, qPrintable(QString::number(activity->height())));
+        QVERIFY2(window.frontPage()->width() > 1000, qPrintable(QString::number(window.frontPage()->width())));
+        QVERIFY2(window.frontPage()->height() > 660, qPrintable(QString::number(window.frontPage()->height())));
+        workspace.setCurrentRun(qs(workspace.runs()->runs.front().info.id));
+        QVERIFY(inspector->isVisible());
+        auto* tabs = window.findChild<QTabWidget*>("activityTabs")->tabBar();
+        QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(1).center());  // the log is a click away
+        QTRY_VERIFY(activity->height() >= 72);
+        QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(1).center());
+        QTRY_VERIFY(activity->height() < 60);
+        const RunDirectory run = sample_run(path, 1);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        journal.event("stage_started", {{"stage", "train"}, {"total_steps", 100}});
+        workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(activity->height() >= 72, 10000);
+        journal.event("finished", {{"step", 1}});
+        workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(activity->height() < 60, 10000);
     }
 
     void light_and_dark_differ_and_switch_while_running() {

@@ -7,7 +7,6 @@
 
 #include "figure/figure_view.h"
 #include "project/runs_snapshot.h"
-#include "theme/theme.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -148,9 +147,7 @@ void CompareCards::fillWins() {
         if (i == *m_view->baseline) continue;
         const GroupGain& gain = m_view->gains[i];
         auto* name = new ElidedLabel(qs(m_comparison->groups[i].name));
-        QPalette palette = name->palette();
-        palette.setColor(QPalette::WindowText, Theme::instance().colours().seriesText(m_colours[i]));
-        name->setPalette(palette);
+        setSeriesColour(name, m_colours[i]);
         m_winsGrid->addWidget(name, line, 0);
         m_winsGrid->addWidget(plainLabel(QStringLiteral("%1 – %2 – %3").arg(gain.wins).arg(gain.ties).arg(gain.losses)), line, 1);
         m_winsGrid->addWidget(secondaryLabel(std::isfinite(gain.outcome.difference) ? qs(gainText(gain.outcome)) : QString()), line++, 2);

@@ -44,7 +44,19 @@ std::vector<PublishedTable> publishedOrNone() {
 
 ComparePage::ComparePage(Workspace& workspace)
     : Page(workspace),
+      m_query(new StoreQuery<DataPtr>(
+          workspace, this, [this] { return question(); }, [this](const DataPtr& data) { take(data); })),
+      m_exampleQuery(new StoreQuery<Examples>(
+          workspace, this,
+          [this] {
+              return [data = m_data](Store& store) {
+                  if (!data) return Examples{};  // of a project that has just been opened
+                  return Examples{data, std::make_shared<const ExampleScores>(read_examples(store, data->comparison))};
+              };
+          },
+          [this](const Examples& examples) { takeExamples(examples); })),
       m_stack(new QStackedWidget),
+      m_blank(new QWidget),
       m_empty(new EmptyState(QString(), QString(), tr("Go to Runs"))),
       m_subtitle(secondaryLabel()),
       m_busy(secondaryLabel(tr("computing …"))),
@@ -59,7 +71,7 @@ ComparePage::ComparePage(Workspace& workspace)
     m_slow->setSingleShot(true);
     m_slow->setInterval(patience_ms);
     connect(m_slow, &QTimer::timeout, m_busy, &QWidget::show);
-    connect(&workspace, &Workspace::shownChanged, this, &ComparePage::reload);
+    connectQueries();
     connect(&workspace, &Workspace::baselineChanged, this, &ComparePage::followBaseline);
     connect(m_bar, &CompareBar::baselineChosen, this, &ComparePage::setBaseline);
     connect(m_bar, &CompareBar::choiceChanged, this, &ComparePage::recompute);
@@ -69,7 +81,8 @@ ComparePage::ComparePage(Workspace& workspace)
     connect(m_bar, &CompareBar::exportAsked, this, &ComparePage::exportTo);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &ComparePage::showSelectedSet);
     connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("runs")); });
-    reload();
+    clear();
+    m_query->ask();
 }
 
 ComparePage::~ComparePage() {
@@ -114,40 +127,49 @@ void ComparePage::buildContent() {
     scroll->setWidget(content);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(scroll);
+    m_stack->addWidget(m_blank);
     layout->addWidget(m_stack, 1);
 }
 
-void ComparePage::reload() {
-    ProjectSession* session = workspace().session();
-    if (!session) return;
+void ComparePage::connectQueries() {
+    connect(&workspace(), &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::projectChanged, this, &ComparePage::clear);
+    for (StoreQueryBase* query : std::initializer_list<StoreQueryBase*>{m_query, m_exampleQuery}) {
+        connect(query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
+        connect(query, &StoreQueryBase::late, this, [this](bool isLate) { m_busy->setVisible(isLate || m_pending > 0); });
+    }
+}
+
+std::function<ComparePage::DataPtr(Store&)> ComparePage::question() const {
     const RunsSnapshotPtr hold = workspace().runs();
     std::vector<std::string> runs;
     for (const RunGroupRef& group : workspace().shownGroups())
         for (const RunRow* run : group.runs)
             if (run->num_scores > 0) runs.push_back(run->info.id);
-    const int generation = ++m_dataGeneration;
-    ++m_pending;
-    m_slow->start();
-    session
-        ->query([runs, folder = session->folder()](Store& store) {
-            return std::make_shared<const CompareData>(readCompareData(store, folder, runs));
-        })
-        .then(this,
-              [this, generation](const std::shared_ptr<const CompareData>& data) {
-                  if (generation == m_dataGeneration) take(data);
-                  finishOne();
-              })
-        .onFailed([this](const std::exception& error) {
-            showError(qs(std::string(error.what())));
-            finishOne();
-        });
+    return [runs, folder = workspace().session()->folder()](Store& store) {
+        return std::make_shared<const CompareData>(readCompareData(store, folder, runs));
+    };
+}
+
+/// Another project's comparison must not stand under this one's name.
+void ComparePage::clear() {
+    m_stop.request_stop();
+    ++m_generation;
+    m_data.reset();
+    m_examples.reset();
+    m_comparison.reset();
+    m_view.reset();
+    m_baselineRun.clear();
+    if (m_inspector) m_inspector->clear();
+    m_error->setMessage({});
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_bar, m_bar->actions(), m_subtitle}) widget->hide();
+    m_stack->setCurrentWidget(m_blank);
 }
 
 /// New runs or scores: what was chosen stays chosen where it is still there.
-void ComparePage::take(std::shared_ptr<const CompareData> data) {
+void ComparePage::take(DataPtr data) {
     m_data = std::move(data);
     m_examples.reset();
-    m_examplesAsked = false;
     m_colours.clear();
     for (const RunGroup& group : m_data->comparison.groups) m_colours.push_back(workspace().colourOf(group.runs.front().info));
     const std::size_t groups = m_data->comparison.groups.size();
@@ -158,6 +180,7 @@ void ComparePage::take(std::shared_ptr<const CompareData> data) {
         m_bar->setGroups(m_data->comparison, chooseBaseline(m_data->comparison, baselineRun()));
         return recompute();
     }
+    ++m_generation;
     m_view.reset();
     if (m_inspector) m_inspector->clear();
     if (groups == 0)
@@ -202,34 +225,18 @@ void ComparePage::recompute() {
     m_stop = std::stop_source();
     ++m_generation;
     if (compare_test_info(m_bar->test()).needs_examples && !m_examples)
-        fetchExamples();
+        m_exampleQuery->ask();
     else
         compute();
 }
 
-/// Once for the runs that are shown: tests over examples and the picture of a data set need them.
-void ComparePage::fetchExamples() {
-    if (m_examplesAsked || !workspace().session()) return;
-    m_examplesAsked = true;
-    const int generation = m_dataGeneration;
-    ++m_pending;
-    m_slow->start();
-    workspace()
-        .session()
-        ->query([data = m_data](Store& store) { return std::make_shared<const ExampleScores>(read_examples(store, data->comparison)); })
-        .then(this,
-              [this, generation](const std::shared_ptr<const ExampleScores>& examples) {
-                  if (generation == m_dataGeneration) {
-                      m_examples = examples;
-                      if (!m_view || compare_test_info(m_bar->test()).needs_examples) compute();
-                      showSelectedSet();
-                  }
-                  finishOne();
-              })
-        .onFailed([this](const std::exception& error) {
-            showError(qs(std::string(error.what())));
-            finishOne();
-        });
+/// Tests over examples and the picture of a data set need them.
+void ComparePage::takeExamples(const Examples& examples) {
+    if (!examples.of || !m_data) return;
+    if (examples.of != m_data) return m_exampleQuery->ask();  // other runs are shown meanwhile
+    m_examples = examples.scores;
+    if (!m_view || compare_test_info(m_bar->test()).needs_examples) compute();
+    showSelectedSet();
 }
 
 void ComparePage::compute() {
@@ -251,7 +258,7 @@ void ComparePage::compute() {
                   finishOne();
               })
         .onFailed([this](const std::exception& error) {
-            showError(qs(std::string(error.what())));
+            m_error->setMessage(QString::fromUtf8(error.what()));
             finishOne();
         });
 }
@@ -310,26 +317,23 @@ bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
 void ComparePage::showSelectedSet() {
     const ComparedRow* row = m_model->row(m_table->currentIndex().row());
     if (row && row->kind == ComparedRow::Kind::data_set) m_selectedSet = qs(row->name);
-    if (!m_selectedSet.isEmpty() && !m_examples && m_data) fetchExamples();
+    if (!m_selectedSet.isEmpty() && !m_examples && m_data) m_exampleQuery->ask();
     m_cards->showSet(m_selectedSet, m_examples.get());
 }
 
 void ComparePage::say() {
     std::size_t seeds = 0, sets = m_comparison->sets.size();
     for (const RunGroup& group : m_comparison->groups) seeds = std::max(seeds, group.runs.size());
-    const auto count = [](std::size_t n, const char* what) {
-        return QStringLiteral("%1 %2%3").arg(n).arg(QLatin1String(what), n == 1 ? QString() : QStringLiteral("s"));
-    };
+    const auto count = [](std::size_t n, const QString& one, const QString& more) { return n == 1 ? one : more.arg(n); };
     QString text = tr("%1, %2, %3. Deltas against %4; %5.")
-                       .arg(count(m_comparison->groups.size(), "group"), count(seeds, "seed"), count(sets, "data set"),
-                            qs(m_comparison->groups[*m_comparison->baseline].name), qs(m_view->test_sentence));
+                       .arg(count(m_comparison->groups.size(), tr("1 group"), tr("%1 groups")), count(seeds, tr("1 seed"), tr("%1 seeds")),
+                            count(sets, tr("1 data set"), tr("%1 data sets")), qs(m_comparison->groups[*m_comparison->baseline].name),
+                            qs(m_view->test_sentence));
     if (!m_view->reasons.empty())
         text += tr(" No test on %1").arg(qs(m_view->reasons.front())) +
                 (m_view->reasons.size() > 1 ? tr(" (and %1 more).").arg(m_view->reasons.size() - 1) : QStringLiteral("."));
     m_subtitle->setText(text);
 }
-
-void ComparePage::showError(const QString& message) { m_error->setMessage(message); }
 
 void ComparePage::finishOne() {
     if (--m_pending > 0) return;
@@ -355,7 +359,7 @@ void ComparePage::exportTo(ComparisonLayout layout, TableFormat format) {
             write_file_atomic(path, text);
         }).then(this, [this, file] {
               workspace().say(tr("Wrote %1").arg(file));
-          }).onFailed([this](const std::exception& error) { showError(qs(std::string(error.what()))); });
+          }).onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
     });
     dialog->open();
 }

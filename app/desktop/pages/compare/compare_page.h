@@ -7,6 +7,7 @@
 #include "pages/compare/compare_data.h"
 #include "pages/compare/compare_inspector.h"
 #include "pages/page.h"
+#include "workspace/store_query.h"
 
 class QScrollArea;
 class QStackedWidget;
@@ -31,7 +32,7 @@ class ComparePage : public Page {
     ~ComparePage() override;
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
-    bool isReady() const override { return m_pending == 0; }
+    bool isReady() const override { return m_pending == 0 && !m_query->isBusy() && !m_exampleQuery->isBusy(); }
     QWidget* inspector() override;
 
     /// The bytes of an export as the menu writes them; empty where nothing is compared.
@@ -43,20 +44,27 @@ class ComparePage : public Page {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
+    using DataPtr = std::shared_ptr<const CompareData>;
+    /// Scores of single examples, and the data whose runs they are of.
+    struct Examples {
+        DataPtr of;
+        std::shared_ptr<const ExampleScores> scores;
+    };
     void buildContent();
-    void reload();
-    void take(std::shared_ptr<const CompareData> data);
+    void connectQueries();
+    std::function<DataPtr(Store&)> question() const;
+    void clear();
+    void take(DataPtr data);
     void setBaseline(int group);
     void followBaseline();
     void recompute();
-    void fetchExamples();
+    void takeExamples(const Examples& examples);
     void compute();
     void takeView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view);
     void showPublished();
     void showSelectedSet();
     void fitTable();
     void say();
-    void showError(const QString& message);
     void finishOne();
     void exportTo(ComparisonLayout layout, TableFormat format);
     std::string baselineRun() const;
@@ -69,11 +77,13 @@ class ComparePage : public Page {
     std::vector<int> m_colours;
     QString m_selectedSet;
     std::stop_source m_stop;
-    int m_generation = 0, m_dataGeneration = 0, m_pending = 0;
-    bool m_examplesAsked = false;
+    int m_generation = 0, m_pending = 0;
     int m_fittedWidth = 0;  ///< of the table
 
+    StoreQuery<DataPtr>* m_query;
+    StoreQuery<Examples>* m_exampleQuery;
     QStackedWidget* m_stack;
+    QWidget* m_blank;  ///< until it is known what there is
     EmptyState* m_empty;
     QLabel* m_subtitle;
     QLabel* m_busy;

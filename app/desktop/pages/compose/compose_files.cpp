@@ -100,9 +100,16 @@ void ComposePage::write(const QString& file, const std::function<void()>& then) 
         .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }
 
+/// What stands there when the button is pressed; while it is being checked, when that is done.
 void ComposePage::launch() {
+    if (m_document.isChecked()) return launchChecked();
+    m_launchRevision = m_document.revision();
+    workspace().say(tr("Starts when the experiment has been checked"));
+}
+
+void ComposePage::launchChecked() {
     const auto experiment = m_document.report().experiment;
-    if (!experiment || !m_document.isChecked()) return;
+    if (!experiment) return m_error->setMessage(tr("The experiment was not started: it has problems to mend first."));
     if (workspace().session()) return workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
     auto* dialog = new ProjectDialog(QString::fromStdString(safe_file_name(experiment->name())), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -83,6 +83,11 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
     connect(&m_document, &ExperimentDocument::fileChanged, this, &ComposePage::showFile);
     connect(&m_document, &ExperimentDocument::checked, this, &ComposePage::takeReport);
     connect(m_launch, &LaunchBar::launchAsked, this, &ComposePage::launch);
+    connect(m_launch, &LaunchBar::failed, m_error, &ErrorBar::setMessage);
+    connect(&workspace.actions(), &RunActions::pendingChanged, this, [this] {
+        const RunActions& actions = this->workspace().actions();
+        m_launch->setLaunching(actions.isLaunching() ? actions.pending().value(0) : QString());
+    });
     connect(&workspace, &Workspace::composeRequested, this, &ComposePage::open);
     connect(&workspace, &Workspace::projectChanged, this, &ComposePage::shown);
     m_document.reset(QString::fromUtf8(template_text), {});
@@ -188,6 +193,7 @@ bool ComposePage::isReady() const {
 
 void ComposePage::takeReport() {
     const CheckReport& report = m_document.report();
+    if (std::exchange(m_launchRevision, 0) == m_document.revision()) launchChecked();
     m_problemModel->setProblems(report.problems);
     const int problems = static_cast<int>(report.problems.size());
     m_tabs->setTabText(1, problems ? tr("Problems (%1)").arg(problems) : tr("Problems"));

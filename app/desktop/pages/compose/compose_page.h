@@ -52,6 +52,7 @@ class ComposePage : public Page {
     void showFile();
     void jumpTo(int row);
     void launch();
+    void launchChecked();
     void launchInto(const QString& folder, const std::shared_ptr<const Experiment>& experiment);
     void keepDraft();
 
@@ -73,6 +74,7 @@ class ComposePage : public Page {
     LaunchBar* m_launch;
     QTimer m_draft;
     int m_loading = 0;
+    int m_launchRevision = 0;  ///< of the text that is launched when it has been checked; 0: none
 };
 
 }  // namespace faceter::desktop

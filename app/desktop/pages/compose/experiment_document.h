@@ -36,6 +36,8 @@ class ExperimentDocument : public QObject {
 
     /// The newest look; its revision is the text's, where nothing changed since.
     const CheckReport& report() const { return m_report; }
+    /// Grows with every change of what is checked.
+    int revision() const { return m_revision; }
     bool isChecked() const { return m_guide && m_report.revision == m_revision; }
     /// The last valid state; may be behind the text.
     const YamlNode* tree() const { return m_tree.get(); }

@@ -88,7 +88,7 @@ void LaunchBar::lookForProfiles() {
         return profile_summaries();
     }).then(this, [this](const std::vector<ProfileSummary>& profiles) {
           takeProfiles(profiles);
-      }).onFailed([](const std::exception&) {});
+      }).onFailed([this](const std::exception& error) { Q_EMIT failed(QString::fromUtf8(error.what())); });
 }
 
 /// One that cannot be used is there, cannot be chosen, and says why.
@@ -125,10 +125,16 @@ void LaunchBar::setProject(const QString& folder) {
     refresh();
 }
 
+void LaunchBar::setLaunching(const QString& what) {
+    m_launching = what;
+    refresh();
+}
+
 void LaunchBar::refresh() {
     auto* summary = static_cast<ElidedLabel*>(m_summary);
     const CheckReport& report = m_document.report();
-    m_launch->setEnabled(report.experiment != nullptr);
+    m_launch->setEnabled(report.experiment != nullptr && m_launching.isEmpty());
+    if (!m_launching.isEmpty()) return summary->setFullText(m_launching + QStringLiteral(" …"));
     if (!report.experiment) {
         m_launch->setText(tr("Launch"));
         const std::size_t problems = report.problems.size();

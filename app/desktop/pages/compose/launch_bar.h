@@ -22,12 +22,14 @@ class LaunchBar : public QWidget {
     /// A profile that is not there (any more) leaves this machine chosen.
     void setProfile(const QString& profile);
     void setProject(const QString& folder);
+    /// What is being started: until that is done (empty) nothing else is, and the button cannot be pressed twice.
+    void setLaunching(const QString& what);
     /// Reads the profiles anew, in the background: they are files that their owner edits elsewhere.
     void lookForProfiles();
 
   Q_SIGNALS:
     void launchAsked();
-    void problemsAsked();
+    void failed(const QString& message);
 
   private:
     QWidget* buildWhere();
@@ -42,7 +44,7 @@ class LaunchBar : public QWidget {
     QSpinBox* m_jobs;
     QSpinBox* m_devices;
     QPushButton* m_launch;
-    QString m_project;
+    QString m_project, m_launching;
     QString m_wanted;  ///< profile that is to be chosen when it is found
 };
 

@@ -5,6 +5,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "curves/save_points.h"
 #include "figure/figure_view.h"
 #include "theme/icons.h"
 #include "widgets/labels.h"
@@ -18,7 +19,13 @@ constexpr int debounce_ms = 40;
 }  // namespace
 
 CurvePanel::CurvePanel(Workspace& workspace, const QString& series, QWidget* parent)
-    : QFrame(parent), m_workspace(workspace), m_series(series), m_view(new FigureView), m_title(headingLabel(QString())) {
+    : QFrame(parent),
+      m_workspace(workspace),
+      m_query(new StoreQuery<CurveResult>(
+          workspace, this, [this] { return question(); }, [this](const CurveResult& result) { showResult(result); })),
+      m_series(series),
+      m_view(new FigureView),
+      m_title(headingLabel(QString())) {
     setProperty("card", true);
     setObjectName(QStringLiteral("curve:") + series);
     auto* layout = new QVBoxLayout(this);
@@ -42,16 +49,19 @@ CurvePanel::CurvePanel(Workspace& workspace, const QString& series, QWidget* par
     QToolButton* close = button(QStringLiteral("close"), tr("Close this panel"));
     layout->addLayout(head);
     m_view->setTitleShown(false);
+    m_view->setCsvWriter([this](const QString& path) { savePoints(m_workspace, this, m_request, path); });
     m_view->setMinimumHeight(180);
     layout->addWidget(m_view, 1);
     m_debounce.setSingleShot(true);
     m_debounce.setInterval(debounce_ms);
-    connect(&m_debounce, &QTimer::timeout, this, &CurvePanel::ask);
-    connect(m_view, &FigureView::xRangeChanged, this, &CurvePanel::rangeChanged);
-    connect(reset, &QToolButton::clicked, this, [this] {
-        m_zoomed = false;
-        ask();
+    connect(&m_debounce, &QTimer::timeout, m_query, &StoreQueryBase::ask);
+    connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (message.isEmpty()) return;
+        m_answered = true;
+        m_workspace.complain(message);
     });
+    connect(m_view, &FigureView::xRangeChanged, this, &CurvePanel::rangeChanged);
+    connect(reset, &QToolButton::clicked, m_view, &FigureView::resetView);
     connect(more, &QToolButton::clicked, this, [this, more] {
         QMenu* menu = m_view->createMenu(this);
         menu->setAttribute(Qt::WA_DeleteOnClose);
@@ -64,46 +74,31 @@ void CurvePanel::setRequest(CurveRequest request) {
     const bool other = request.x != m_request.x || request.logX != m_request.logX || request.logY != m_request.logY;
     m_request = std::move(request);
     m_request.series = m_series.toStdString();
-    if (other) m_zoomed = false;
-    m_keep = !other && m_answered;
-    ask();
+    if (other) m_zoomed = false, m_otherAxes = true;
+    m_query->ask();
 }
 
-void CurvePanel::refresh() { ask(); }
+void CurvePanel::refresh() { m_query->ask(); }
 
-/// One question at a time; what changed meanwhile is asked when the answer is there.
-void CurvePanel::ask() {
-    ProjectSession* session = m_workspace.session();
-    if (!session) return;
-    if (m_asking) {
-        m_again = true;
-        return;
-    }
-    m_asking = true;
+std::function<CurveResult(Store&)> CurvePanel::question() const {
     CurveRequest request = m_request;
     request.columns = std::clamp(m_view->width(), 200, 2000);
     if (m_zoomed) {
         request.from = m_view->xRange().lower;
         request.to = m_view->xRange().upper;
     }
-    session->query([request](Store& store) { return readCurve(store, request); })
-        .then(this, [this, zoomed = m_zoomed](const CurveResult& result) { showResult(result, zoomed); })
-        .onFailed([this](const std::exception& error) {
-            m_asking = false;
-            m_answered = true;
-            m_workspace.complain(QString::fromUtf8(error.what()));
-        });
+    return [request](Store& store) { return readCurve(store, request); };
 }
 
-void CurvePanel::showResult(const CurveResult& result, bool zoomed) {
-    m_asking = false;
+/// What a person has zoomed to and switched off stays as it is while the runs grow.
+void CurvePanel::showResult(const CurveResult& result) {
     m_answered = true;
     m_from = result.from;
     m_to = result.to;
     m_showing = true;
-    m_view->setFigure(result.figure, zoomed);
+    m_view->setFigure(result.figure, true);
+    if (std::exchange(m_otherAxes, false)) m_view->resetView();
     m_showing = false;
-    if (std::exchange(m_again, false)) ask();
 }
 
 void CurvePanel::rangeChanged() {

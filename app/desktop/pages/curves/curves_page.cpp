@@ -27,7 +27,18 @@ const PageRegistration registration{
     {QStringLiteral("curves"), QStringLiteral("Curves"), 3, true, [](Workspace& w) -> Page* { return new CurvesPage(w); }}};
 
 constexpr int growing_ms = 2000;
-const QStringList first_choice{QStringLiteral("loss"), QStringLiteral("lr"), QStringLiteral("grad_norm"), QStringLiteral("tokens_per_s")};
+constexpr int most_tasks = 4;
+
+/// What is shown until somebody chooses. Where tasks alternate, one line through their losses is a saw that says nothing: a panel a task.
+QStringList firstChoice(const QStringList& names) {
+    QStringList tasks;
+    for (const QString& name : names)
+        if (name.startsWith(QStringLiteral("loss/")) && tasks.size() < most_tasks) tasks << name;
+    QStringList chosen = tasks.size() > 1 ? tasks : QStringList{QStringLiteral("loss")};
+    for (const char* name : {"lr", "grad_norm", "tokens_per_s"}) chosen << QLatin1String(name);
+    chosen.removeIf([&](const QString& name) { return !names.contains(name); });
+    return chosen;
+}
 
 /// The slider's 0 to 100 as a weight: fine near 1, where it matters.
 double weightOf(int slider) { return slider == 0 ? 0 : 1 - std::pow(10.0, -slider / 100.0 * 3); }
@@ -36,6 +47,13 @@ double weightOf(int slider) { return slider == 0 ? 0 : 1 - std::pow(10.0, -slide
 
 CurvesPage::CurvesPage(Workspace& workspace)
     : Page(workspace),
+      m_query(new StoreQuery<std::vector<std::string>>(
+          workspace, this, [this] { return nameQuestion(); },
+          [this](const std::vector<std::string>& names) {
+              QStringList list;
+              for (const std::string& name : names) list << qs(name);
+              takeNames(list);
+          })),
       m_link(new CursorLink(this)),
       m_subtitle(secondaryLabel()),
       m_x(new QComboBox),
@@ -47,6 +65,7 @@ CurvesPage::CurvesPage(Workspace& workspace)
       m_linkRanges(new QCheckBox(tr("Zoom together"))),
       m_series(new QToolButton),
       m_stack(new QStackedWidget),
+      m_loading(secondaryLabel()),
       m_board(new QWidget),
       m_grid(new QGridLayout(m_board)) {
     auto* layout = new QVBoxLayout(this);
@@ -71,8 +90,19 @@ CurvesPage::CurvesPage(Workspace& workspace)
     connect(empty, &EmptyState::clicked, this, [this] { this->workspace().requestCompose({}); });
     m_stack->addWidget(empty);
     m_stack->addWidget(scroll);
+    m_loading->setAlignment(Qt::AlignCenter);
+    m_stack->addWidget(m_loading);
     layout->addWidget(m_stack, 1);
+    clear();
     connect(&workspace, &Workspace::shownChanged, this, &CurvesPage::askNames);
+    connect(&workspace, &Workspace::projectChanged, this, &CurvesPage::clear);
+    connect(m_query, &StoreQueryBase::late, this,
+            [this](bool isLate) { m_loading->setText(isLate ? tr("Reading the runs' curves…") : QString()); });
+    connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (message.isEmpty()) return;
+        this->workspace().complain(message);
+        takeNames({});
+    });
     connect(&m_growing, &QTimer::timeout, this, &CurvesPage::refreshGrowing);
     m_growing.start(growing_ms);
     m_choiceMade = false;
@@ -114,38 +144,36 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
     connect(m_linkRanges, &QCheckBox::toggled, m_link, &CursorLink::setRangesLinked);
 }
 
+/// Another project's curves must not stand under this one's name.
+void CurvesPage::clear() {
+    m_names.clear();
+    m_namesKnown = false;
+    choose(m_chosen);
+    fillSeriesMenu();
+    m_subtitle->clear();
+    m_stack->setCurrentWidget(m_loading);
+}
+
+std::function<std::vector<std::string>(Store&)> CurvesPage::nameQuestion() const {
+    return [groups = shownCurves()](Store& store) { return curveNames(store, groups); };
+}
+
 void CurvesPage::askNames() {
-    ProjectSession* session = workspace().session();
-    if (!session) return;
-    const std::vector<CurveGroup> groups = shownCurves();
+    if (!workspace().session()) return;
     std::size_t runs = 0;
+    const std::vector<CurveGroup> groups = shownCurves();
     for (const CurveGroup& group : groups) runs += group.runs.size();
-    m_subtitle->setText(tr("%1 · %2 runs in %3 groups")
-                            .arg(workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment())
-                            .arg(runs)
-                            .arg(groups.size()));
-    session->query([groups](Store& store) { return curveNames(store, groups); })
-        .then(this,
-              [this](const std::vector<std::string>& names) {
-                  QStringList list;
-                  for (const std::string& name : names) list << qs(name);
-                  takeNames(list);
-              })
-        .onFailed([this](const std::exception& error) {
-            this->workspace().complain(QString::fromUtf8(error.what()));
-            takeNames({});
-        });
+    m_subtitle->setText(QStringList{workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment(),
+                                    runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs),
+                                    groups.size() == 1 ? tr("1 group") : tr("%1 groups").arg(groups.size())}
+                            .join(QStringLiteral(" · ")));
+    m_query->ask();
 }
 
 void CurvesPage::takeNames(const QStringList& names) {
     m_names = names;
     m_namesKnown = true;
-    if (!m_choiceMade) {
-        QStringList chosen;
-        for (const QString& name : first_choice)
-            if (names.contains(name)) chosen << name;
-        m_chosen = chosen;
-    }
+    if (!m_choiceMade) m_chosen = firstChoice(names);
     fillSeriesMenu();
     choose(m_chosen);
 }
@@ -255,7 +283,8 @@ void CurvesPage::refreshGrowing() {
 }
 
 bool CurvesPage::isReady() const {
-    return m_namesKnown && std::all_of(m_panels.begin(), m_panels.end(), [](const CurvePanel* panel) { return panel->isReady(); });
+    return m_namesKnown && !m_query->isBusy() &&
+           std::all_of(m_panels.begin(), m_panels.end(), [](const CurvePanel* panel) { return panel->isReady(); });
 }
 
 void CurvesPage::shown() { refreshGrowing(); }

@@ -3,6 +3,7 @@
 
 #include "curves/curve_data.h"
 #include "pages/page.h"
+#include "workspace/store_query.h"
 
 class QCheckBox;
 class QComboBox;
@@ -30,6 +31,8 @@ class CurvesPage : public Page {
 
   private:
     void buildBar(class QVBoxLayout* layout);
+    void clear();
+    std::function<std::vector<std::string>(Store&)> nameQuestion() const;
     void askNames();
     void takeNames(const QStringList& names);
     void choose(const QStringList& series);
@@ -40,6 +43,7 @@ class CurvesPage : public Page {
     std::vector<CurveGroup> shownCurves() const;
     void fillSeriesMenu();
 
+    StoreQuery<std::vector<std::string>>* m_query;
     QStringList m_names, m_chosen;
     bool m_namesKnown = false, m_choiceMade = false;
     QList<CurvePanel*> m_panels;
@@ -54,6 +58,7 @@ class CurvesPage : public Page {
     QCheckBox* m_linkRanges;
     QToolButton* m_series;
     QStackedWidget* m_stack;
+    QLabel* m_loading;
     QWidget* m_board;
     QGridLayout* m_grid;
     QTimer m_growing;

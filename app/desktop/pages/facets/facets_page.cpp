@@ -6,7 +6,6 @@
 #include <QJsonArray>
 #include <QMenu>
 #include <QStackedWidget>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <utility>
 
@@ -25,8 +24,6 @@ namespace {
 
 const PageRegistration registration{
     {QStringLiteral("facets"), QStringLiteral("Facets"), 5, true, [](Workspace& workspace) { return new FacetsPage(workspace); }}};
-
-constexpr int patience_ms = 150;
 
 std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     std::vector<FacetRequest> requests;
@@ -52,7 +49,14 @@ FacetsPage::FacetsPage(Workspace& workspace)
       m_empty(new EmptyState({}, {}, tr("Open the composer"))),
       m_loading(new QWidget),
       m_error(new ErrorBar),
-      m_patience(new QTimer(this)),
+      m_query(new StoreQuery<FacetsDataPtr>(
+          workspace, this,
+          [this] {
+              return [requests = requestsOf(this->workspace())](Store& store) -> FacetsDataPtr {
+                  return std::make_shared<FacetsData>(loadFacets(store, requests));
+              };
+          },
+          [this](const FacetsDataPtr& data) { take(data); })),
       m_part(new TestPart(this)),
       m_data(std::make_shared<FacetsData>()),
       m_picture(std::make_shared<FacetsPicture>()) {
@@ -64,22 +68,27 @@ FacetsPage::FacetsPage(Workspace& workspace)
     for (QWidget* view : std::initializer_list<QWidget*>{m_pairs, m_matrix, m_texts, m_empty, m_loading}) m_stack->addWidget(view);
     layout->addWidget(m_stack, 1);
     auto* loading = new QVBoxLayout(m_loading);
-    loading->addWidget(secondaryLabel(tr("Reading the runs' similarities…")), 0, Qt::AlignHCenter);
+    QLabel* loadingText = secondaryLabel(tr("Reading the runs' similarities…"));
+    loadingText->hide();  // until it takes long
+    loading->addWidget(loadingText, 0, Qt::AlignHCenter);
     loading->addStretch(1);
     m_part->hide();
-    m_patience->setSingleShot(true);
-    connect(m_patience, &QTimer::timeout, this, [this] {
-        if (!isReady() && m_picture->groups.empty()) m_stack->setCurrentWidget(m_loading);
+    connect(m_query, &StoreQueryBase::late, loadingText, &QWidget::setVisible);
+    connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (message.isEmpty()) return;
+        take(std::make_shared<FacetsData>());
+        m_error->setMessage(message);
     });
     connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("compose")); });
-    connect(&workspace, &Workspace::shownChanged, this, &FacetsPage::load);
-    connect(&workspace, &Workspace::projectChanged, this, &FacetsPage::load);
+    connect(&workspace, &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace, &Workspace::projectChanged, this, &FacetsPage::clear);
     connect(&workspace, &Workspace::baselineChanged, this, [this] {
         FacetsChoice choice = m_choice;
         choice.baseline = this->workspace().baseline().toStdString();
         if (choice.baseline != m_choice.baseline && m_data->find(choice.baseline)) choose(choice);
     });
-    load();
+    clear();
+    m_query->ask();
 }
 
 FacetsPage::~FacetsPage() = default;
@@ -121,24 +130,13 @@ QWidget* FacetsPage::makeHead() {
     return head;
 }
 
-void FacetsPage::load() {
-    const int ask = ++m_asked;
-    ProjectSession* session = workspace().session();
-    if (!session) return take(std::make_shared<FacetsData>());
-    m_patience->start(patience_ms);
-    session
-        ->query([requests = requestsOf(workspace())](Store& store) -> FacetsDataPtr {
-            return std::make_shared<FacetsData>(loadFacets(store, requests));
-        })
-        .then(this,
-              [this, ask](const FacetsDataPtr& data) {
-                  if (ask == m_asked) take(data);
-              })
-        .onFailed([this, ask](const std::exception& error) {
-            if (ask != m_asked) return;
-            take(std::make_shared<FacetsData>());
-            m_error->setMessage(QString::fromUtf8(error.what()));
-        });
+/// Another project's similarities must not stand under this one's name.
+void FacetsPage::clear() {
+    m_done = ++m_asked;
+    m_data = std::make_shared<FacetsData>();
+    m_error->setMessage({});
+    showPicture(std::make_shared<const FacetsPicture>());
+    m_stack->setCurrentWidget(m_loading);
 }
 
 void FacetsPage::take(FacetsDataPtr data) {
@@ -153,14 +151,13 @@ void FacetsPage::take(FacetsDataPtr data) {
 }
 
 void FacetsPage::choose(const FacetsChoice& choice) {
-    ++m_asked;
     m_choice = complete(*m_data, choice);
     draw();
 }
 
 /// Statistics and densities of thousands of texts take their time: beside the interface.
 void FacetsPage::draw() {
-    const int ask = m_asked;
+    const int ask = ++m_asked;
     m_bar->setData(*m_data, m_choice);
     ProjectSession::background([data = m_data, choice = m_choice]() -> std::shared_ptr<const FacetsPicture> {
         return std::make_shared<const FacetsPicture>(drawFacets(*data, choice));
@@ -177,7 +174,6 @@ void FacetsPage::draw() {
 }
 
 void FacetsPage::showPicture(std::shared_ptr<const FacetsPicture> picture) {
-    m_patience->stop();
     m_picture = std::move(picture);
     m_bar->setVisible(!m_picture->groups.empty());
     m_bar->actions()->setVisible(!m_picture->groups.empty());

@@ -1,10 +1,10 @@
 #pragma once
 #include "pages/facets/facets_bar.h"
 #include "pages/page.h"
+#include "workspace/store_query.h"
 
 class QLabel;
 class QStackedWidget;
-class QTimer;
 
 namespace faceter::desktop {
 
@@ -24,13 +24,13 @@ class FacetsPage : public Page {
     ~FacetsPage() override;
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
-    bool isReady() const override { return m_asked == m_done; }
+    bool isReady() const override { return !m_query->isBusy() && m_asked == m_done; }
     QWidget* inspector() override;
     const FacetsPicture& picture() const { return *m_picture; }
 
   private:
     QWidget* makeHead();
-    void load();
+    void clear();
     void take(FacetsDataPtr data);
     void draw();
     void showPicture(std::shared_ptr<const FacetsPicture> picture);
@@ -51,13 +51,13 @@ class FacetsPage : public Page {
     EmptyState* m_empty;
     QWidget* m_loading;
     ErrorBar* m_error;
-    QTimer* m_patience;
+    StoreQuery<FacetsDataPtr>* m_query;
     TestPart* m_part;
     FacetsDataPtr m_data;
     std::shared_ptr<const FacetsPicture> m_picture;
     FacetsChoice m_choice;
     bool m_matrixIsOld = true, m_textsAreOld = true;  // filled when they come to the front
-    int m_asked = 0, m_done = 0;
+    int m_asked = 0, m_done = 0;                      // drawings
 };
 
 }  // namespace faceter::desktop

@@ -8,7 +8,6 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include "experiment/manifest.h"
@@ -20,8 +19,6 @@ namespace {
 
 const PageRegistration registration{
     {QStringLiteral("results"), QStringLiteral("Results"), 9, true, [](Workspace& workspace) { return new ResultsPage(workspace); }}};
-
-constexpr int patience_ms = 150;
 
 std::vector<ResultRun> runsOf(const Workspace& workspace) {
     std::vector<ResultRun> runs;
@@ -49,7 +46,14 @@ ResultsPage::ResultsPage(Workspace& workspace)
       m_empty(new EmptyState({}, {}, tr("Open the composer"))),
       m_loading(new QWidget),
       m_error(new ErrorBar),
-      m_patience(new QTimer(this)) {
+      m_query(new StoreQuery<ResultsPtr>(
+          workspace, this,
+          [this] {
+              return [runs = runsOf(this->workspace())](Store& store) -> ResultsPtr {
+                  return std::make_shared<std::vector<ResultEntry>>(collectResults(store, runs, Catalogue::load(plugin_folders())));
+              };
+          },
+          [this](const ResultsPtr& results) { take(results); })) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 16);
     layout->setSpacing(12);
@@ -59,19 +63,23 @@ ResultsPage::ResultsPage(Workspace& workspace)
     m_stack->addWidget(m_body = makeBody());
     m_stack->addWidget(m_empty);
     auto* loading = new QVBoxLayout(m_loading);
-    loading->addWidget(secondaryLabel(tr("Reading the runs' figures and tables…")), 0, Qt::AlignHCenter);
+    QLabel* loadingText = secondaryLabel(tr("Reading the runs' figures and tables…"));
+    loadingText->hide();  // until it takes long
+    loading->addWidget(loadingText, 0, Qt::AlignHCenter);
     loading->addStretch(1);
     m_stack->addWidget(m_loading);
-    m_patience->setSingleShot(true);
-    connect(m_patience, &QTimer::timeout, this, [this] {
-        if (!isReady() && m_model->rowCount() == 0) m_stack->setCurrentWidget(m_loading);
+    connect(m_query, &StoreQueryBase::late, loadingText, &QWidget::setVisible);
+    connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (!message.isEmpty()) take(std::make_shared<std::vector<ResultEntry>>());
+        m_error->setMessage(message);
     });
     connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("compose")); });
-    connect(&workspace, &Workspace::shownChanged, this, &ResultsPage::load);
-    connect(&workspace, &Workspace::projectChanged, this, &ResultsPage::load);
+    connect(&workspace, &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace, &Workspace::projectChanged, this, &ResultsPage::clear);
     auto* find = new QShortcut(QKeySequence::Find, this, [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
     find->setContext(Qt::WidgetWithChildrenShortcut);
-    load();
+    clear();
+    m_query->ask();
 }
 
 QWidget* ResultsPage::makeHead() {
@@ -136,32 +144,14 @@ QWidget* ResultsPage::makeBody() {
     return splitter;
 }
 
-void ResultsPage::load() {
-    ProjectSession* session = workspace().session();
-    const int ask = ++m_asked;
+/// Another project's figures must not stand under this one's name.
+void ResultsPage::clear() {
     m_error->setMessage({});
-    if (!session) {
-        take(std::make_shared<std::vector<ResultEntry>>());
-        return;
-    }
-    m_patience->start(patience_ms);
-    session
-        ->query([runs = runsOf(workspace())](Store& store) -> ResultsPtr {
-            return std::make_shared<std::vector<ResultEntry>>(collectResults(store, runs, Catalogue::load(plugin_folders())));
-        })
-        .then(this,
-              [this, ask](const ResultsPtr& results) {
-                  if (ask == m_asked) take(results);
-              })
-        .onFailed([this, ask](const std::exception& error) {
-            if (ask != m_asked) return;
-            take(std::make_shared<std::vector<ResultEntry>>());
-            m_error->setMessage(QString::fromUtf8(error.what()));
-        });
+    take(std::make_shared<std::vector<ResultEntry>>());
+    m_stack->setCurrentWidget(m_loading);
 }
 
 void ResultsPage::take(ResultsPtr results) {
-    m_patience->stop();
     m_view->clear();  // before its entries go
     m_model->setResults(results);
     if (results->empty())
@@ -171,7 +161,6 @@ void ResultsPage::take(ResultsPtr results) {
     const QModelIndex known = m_model->find(m_key);
     choose(known.isValid() ? known : m_model->firstEntry());
     m_export->setEnabled(!results->empty());
-    m_shown = m_asked;
 }
 
 void ResultsPage::choose(const QModelIndex& index) {

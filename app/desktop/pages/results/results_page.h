@@ -1,12 +1,12 @@
 #pragma once
 #include "pages/page.h"
 #include "pages/results/result_list_model.h"
+#include "workspace/store_query.h"
 
 class QLineEdit;
 class QListView;
 class QPushButton;
 class QStackedWidget;
-class QTimer;
 
 namespace faceter::desktop {
 
@@ -21,13 +21,13 @@ class ResultsPage : public Page {
     explicit ResultsPage(Workspace& workspace);
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
-    bool isReady() const override { return m_asked == m_shown; }
+    bool isReady() const override { return !m_query->isBusy(); }
     void shown() override;
 
   private:
     QWidget* makeHead();
     QWidget* makeBody();
-    void load();
+    void clear();
     void take(ResultsPtr results);
     void showEntry();
     void choose(const QModelIndex& index);
@@ -44,9 +44,8 @@ class ResultsPage : public Page {
     QWidget* m_body = nullptr;
     QWidget* m_loading;
     ErrorBar* m_error;
-    QTimer* m_patience;
+    StoreQuery<ResultsPtr>* m_query;
     std::string m_key;  // of the entry that is shown, or that a restored state wants
-    int m_asked = 0, m_shown = 0;
 };
 
 }  // namespace faceter::desktop

@@ -5,6 +5,7 @@
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
+#include "curves/save_points.h"
 #include "figure/figure_view.h"
 #include "widgets/labels.h"
 
@@ -12,11 +13,16 @@ namespace faceter::desktop {
 
 CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     : QFrame(parent),
-      m_workspace(workspace),
+      m_query(new StoreQuery<CurveAnswer>(
+          workspace, this,
+          [this] {
+              return [groups = m_groups, wanted = m_wanted.toStdString()](Store& store) { return readCurves(store, groups, wanted); };
+          },
+          [this](const CurveAnswer& answer) { take(answer); })),
       m_title(headingLabel(QStringLiteral("loss"))),
       m_what(new ElidedLabel),
       m_choice(new QComboBox),
-      m_none(secondaryLabel(tr("No curves yet: they appear when a run has logged its first steps."))),
+      m_none(secondaryLabel()),
       m_view(new FigureView) {
     setProperty("card", true);
     setObjectName(QStringLiteral("curveCard"));
@@ -39,6 +45,12 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     layout->addLayout(m_stack, 1);  // first: a stack without a parent shows its first widget as a window of its own
     m_none->setAlignment(Qt::AlignCenter);
     m_view->setTitleShown(false);
+    m_view->setCsvWriter([this, &workspace](const QString& path) {
+        CurveRequest request;
+        request.series = m_title->text().toStdString();
+        request.groups = m_groups;
+        savePoints(workspace, this, request, path);
+    });
     m_view->setObjectName(QStringLiteral("runsCurves"));
     m_stack->addWidget(m_none);
     m_stack->addWidget(m_view);
@@ -46,36 +58,30 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     connect(m_choice, &QComboBox::currentTextChanged, this, [this](const QString& name) {
         if (m_filling) return;
         m_wanted = name;
-        ask();
+        m_query->ask();
+    });
+    connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (!message.isEmpty()) say(message);
     });
 }
 
 void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew) {
     if (groups == m_groups && !anew) return;
     m_groups = groups;
-    ask();
+    m_query->ask();
 }
 
-void CurveCard::ask() {
-    if (m_asking) {
-        m_again = true;
-        return;
-    }
-    ProjectSession* session = m_workspace.session();
-    if (!session) return;
-    m_asking = true;
-    session->query([groups = m_groups, wanted = m_wanted.toStdString()](Store& store) { return readCurves(store, groups, wanted); })
-        .then(this, [this](const CurveAnswer& answer) { take(answer); })
-        .onFailed([this](const std::exception& error) {
-            m_asking = false;
-            m_none->setText(QString::fromUtf8(error.what()));
-            m_stack->setCurrentWidget(m_none);
-        });
+void CurveCard::clear() {
+    m_groups.clear();
+    say({});
+}
+
+void CurveCard::say(const QString& text) {
+    m_none->setText(text);
+    m_stack->setCurrentWidget(m_none);
 }
 
 void CurveCard::take(const CurveAnswer& answer) {
-    m_asking = false;
-    if (std::exchange(m_again, false)) return ask();
     m_filling = true;
     QStringList names;
     for (const std::string& name : answer.names) names << qs(name);
@@ -89,8 +95,9 @@ void CurveCard::take(const CurveAnswer& answer) {
     m_choice->setVisible(names.size() > 1);
     m_filling = false;
     m_title->setText(qs(answer.series));
-    m_stack->setCurrentWidget(answer.figure.series.empty() ? static_cast<QWidget*>(m_none) : m_view);
-    if (!answer.figure.series.empty()) m_view->setFigure(answer.figure, true);
+    if (answer.figure.series.empty()) return say(tr("No curves yet: they appear when a run has logged its first steps."));
+    m_stack->setCurrentWidget(m_view);
+    m_view->setFigure(answer.figure, true);
 }
 
 }  // namespace faceter::desktop

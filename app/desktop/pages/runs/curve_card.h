@@ -2,7 +2,7 @@
 #include <QFrame>
 
 #include "pages/runs/curve_figure.h"
-#include "workspace/workspace.h"
+#include "workspace/store_query.h"
 
 class QComboBox;
 class QLabel;
@@ -19,16 +19,17 @@ class CurveCard : public QFrame {
     explicit CurveCard(Workspace& workspace, QWidget* parent = nullptr);
     /// Draws these; `anew` where their points may have changed.
     void show(const std::vector<CurveGroup>& groups, bool anew);
+    void clear();
     QString series() const { return m_wanted; }
     void setSeries(const QString& name) { m_wanted = name; }
-    bool isReady() const { return !m_asking; }
+    bool isReady() const { return !m_query->isBusy(); }
     FigureView* view() const { return m_view; }
 
   private:
-    void ask();
+    void say(const QString& text);
     void take(const CurveAnswer& answer);
 
-    Workspace& m_workspace;
+    StoreQuery<CurveAnswer>* m_query;
     QLabel* m_title;
     QLabel* m_what;
     QComboBox* m_choice;
@@ -37,7 +38,7 @@ class CurveCard : public QFrame {
     QStackedLayout* m_stack;
     std::vector<CurveGroup> m_groups;
     QString m_wanted;
-    bool m_asking = false, m_again = false, m_filling = false;
+    bool m_filling = false;
 };
 
 }  // namespace faceter::desktop

@@ -64,10 +64,6 @@ QString orDash(const std::string& text) { return text.empty() ? QStringLiteral("
 
 }  // namespace
 
-bool isResumable(const RunState& state) {
-    return state.phase == RunPhase::failed || state.phase == RunPhase::dead || state.phase == RunPhase::stopped;
-}
-
 RunsData::RunsData()
     : RunsData(std::make_shared<RunsSnapshot>(), std::make_shared<RunScores>(), std::make_shared<KeySettings>(),
                std::make_shared<Places>()) {}

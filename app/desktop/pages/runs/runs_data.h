@@ -57,7 +57,4 @@ class RunsData {
 };
 using RunsDataPtr = std::shared_ptr<const RunsData>;
 
-/// Failed, dead or stopped: can be resumed.
-bool isResumable(const RunState& state);
-
 }  // namespace faceter::desktop

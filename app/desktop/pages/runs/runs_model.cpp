@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actions/run_actions.h"
 #include "pages/runs/group_text.h"
 #include "theme/theme.h"
 #include "widgets/texts.h"
@@ -53,7 +54,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (line.row < 0 && line.group < 0) return {};
     if (role == Qt::FontRole || role == Qt::ForegroundRole || role == Qt::TextAlignmentRole || role == Qt::ToolTipRole)
         return look(line, column, role);
-    return line.isGroup() ? groupValue(m_layout.groups[static_cast<std::size_t>(line.group)], column, role) : runValue(line, column, role);
+    return line.isGroup() ? groupValue(line.group, column, role) : runValue(line, column, role);
 }
 
 QVariant RunsModel::look(const RunsLine& line, std::size_t column, int role) const {
@@ -108,27 +109,48 @@ QString RunsModel::runText(const RunsLine& line, const RunColumn& column) const 
     return m_data->text(line.row, column);
 }
 
-QVariant RunsModel::groupValue(const RunsGroup& group, std::size_t column, int role) const {
-    const RunColumn& what = m_columns[column];
-    const Aggregate& cell = group.cells[column];
-    const RunState& urgent = m_data->run(mostUrgent(*m_data, group)).state;
+RunsModel::GroupTexts& RunsModel::textsOf(int group) const {
+    m_groupTexts.resize(m_layout.groups.size());
+    auto& texts = m_groupTexts[static_cast<std::size_t>(group)];
+    if (!texts) {
+        const RunsGroup& runs = m_layout.groups[static_cast<std::size_t>(group)];
+        texts = GroupTexts{mostUrgent(*m_data, runs), groupProgress(*m_data, runs), {}};
+        texts->cells.resize(m_columns.size());
+    }
+    return *texts;
+}
+
+const RunsModel::GroupCell& RunsModel::cellOf(int group, std::size_t column) const {
+    auto& cell = textsOf(group).cells[column];
+    if (!cell) {
+        const RunsGroup& runs = m_layout.groups[static_cast<std::size_t>(group)];
+        const RunColumn& what = m_columns[column];
+        const QString spread = spreadText(what, runs.cells[column]);
+        cell = GroupCell{groupText(*m_data, runs, what, runs.cells[column]) + spread, spread,
+                         groupExtra(*m_data, runs, what, runs.cells[column])};
+    }
+    return *cell;
+}
+
+QVariant RunsModel::groupValue(int place, std::size_t column, int role) const {
+    const RunsGroup& group = m_layout.groups[static_cast<std::size_t>(place)];
     switch (role) {
         case Qt::DisplayRole:
-            return groupText(*m_data, group, what, cell) + spreadText(what, cell);
+            return cellOf(place, column).text;
         case numberRole:
-            return cell.mean;
+            return group.cells[column].mean;
         case spreadRole:
-            return spreadText(what, cell);
+            return cellOf(place, column).spread;
         case extraRole:
-            return groupExtra(*m_data, group, what, cell);
+            return cellOf(place, column).extra;
         case phaseRole:
-            return static_cast<int>(urgent.phase);
+            return static_cast<int>(m_data->run(textsOf(place).urgent).state.phase);
         case progressRole:
-            return groupProgress(*m_data, group);
+            return textsOf(place).progress;
         case seriesColourRole:
             return m_colourOf(m_data->run(group.rows.front()).info);
         case resumableRole:
-            return isResumable(urgent);
+            return isResumable(m_data->run(textsOf(place).urgent).state);
         case pinnedRole:
             return group.pinned;
         case runRole:

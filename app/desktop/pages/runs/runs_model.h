@@ -1,6 +1,7 @@
 #pragma once
 #include <QAbstractTableModel>
 #include <functional>
+#include <optional>
 
 #include "pages/runs/runs_layout.h"
 
@@ -48,8 +49,19 @@ class RunsModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   private:
+    struct GroupCell {
+        QString text, spread, extra;
+    };
+    /// What a line of several runs says: put together from all of them when it is first asked for, not at each paint.
+    struct GroupTexts {
+        int urgent = 0;
+        double progress = -1;
+        std::vector<std::optional<GroupCell>> cells;  // one a column
+    };
+    GroupTexts& textsOf(int group) const;
+    const GroupCell& cellOf(int group, std::size_t column) const;
     QVariant runValue(const RunsLine& line, std::size_t column, int role) const;
-    QVariant groupValue(const RunsGroup& group, std::size_t column, int role) const;
+    QVariant groupValue(int group, std::size_t column, int role) const;
     QString runText(const RunsLine& line, const RunColumn& column) const;
     QVariant look(const RunsLine& line, std::size_t column, int role) const;
     QString toolTip(const RunsLine& line, std::size_t column) const;
@@ -63,6 +75,7 @@ class RunsModel : public QAbstractTableModel {
     RunsDataPtr m_data;
     std::vector<RunColumn> m_columns;
     RunsLayout m_layout;
+    mutable std::vector<std::optional<GroupTexts>> m_groupTexts;  // of m_layout.groups
     std::function<int(const RunInfo&)> m_colourOf;
 };
 

@@ -72,6 +72,7 @@ bool sameBest(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 void RunsModel::show(RunsDataPtr data, std::vector<RunColumn> columns, RunsLayout layout) {
+    m_groupTexts.clear();
     if (columns != m_columns) {
         beginResetModel();
         m_data = std::move(data);

@@ -66,14 +66,14 @@ void RunsPage::restore(const QJsonObject& state) {
     m_curves->setSeries(state[QStringLiteral("series")].toString());
     m_splitter->restoreState(QByteArray::fromBase64(state[QStringLiteral("splitter")].toString().toLatin1()));
     m_filter->edit()->setText(state[QStringLiteral("filter")].toString());  // read once the names are known
-    ask();
+    m_query->ask();
 }
 
 bool RunsPage::isReady() const {
     const ProjectSession* session = workspace().session();
     if (!session) return true;
-    return session->isLoaded() && !m_asking && m_answer.data && m_answer.data->snapshot() == workspace().runs() && m_filter->isSettled() &&
-           m_curves->isReady();
+    return session->isLoaded() && !m_query->isBusy() && m_answer.data && m_answer.data->snapshot() == workspace().runs() &&
+           m_filter->isSettled() && m_curves->isReady();
 }
 
 void RunsPage::shown() { m_table->setFocus(); }
@@ -85,41 +85,23 @@ void RunsPage::projectChanged() {
     m_open.clear();
     m_wantsWidths = true;
     m_table->clearSelection();
+    m_curves->clear();
+    m_error->setMessage({});
     m_stack->setCurrentWidget(m_loading);
-    ask();
 }
 
-void RunsPage::ask() {
-    if (m_asking) {
-        m_again = true;
-        return;
-    }
-    ProjectSession* session = workspace().session();
-    if (!session || !session->isLoaded()) return;
-    m_asking = true;
-    if (!m_answer.data) m_loadingPause->start();
-    session
-        ->query([snapshot = workspace().runs(), before = m_answer, filter = m_filter->filter()](Store& store) {
-            return readRuns(store, snapshot, before, filter);
-        })
-        .then(this, [this](const RunsAnswer& answer) { take(answer); })
-        .onFailed([this](const std::exception& error) {
-            m_asking = m_again = false;
-            m_loadingPause->stop();
-            m_error->setMessage(QString::fromUtf8(error.what()));
-        });
+std::function<RunsAnswer(Store&)> RunsPage::question() const {
+    return [snapshot = workspace().runs(), before = m_answer, filter = m_filter->filter()](Store& store) {
+        return readRuns(store, snapshot, before, filter);
+    };
 }
 
 void RunsPage::take(const RunsAnswer& answer) {
-    m_asking = false;
-    m_loadingPause->stop();
-    m_error->setMessage({});
     const bool namesNew = answer.names != m_answer.names, dataNew = answer.data != m_answer.data;
     m_answer = answer;
     if (namesNew) m_filter->setNames(answer.names);  // may read the expression and ask again
     relayout();
     if (dataNew) showCurves(true);
-    if (std::exchange(m_again, false)) ask();
 }
 
 std::vector<RunColumn> RunsPage::columnsNow() const {

@@ -5,12 +5,12 @@
 #include "pages/page.h"
 #include "pages/runs/runs_layout.h"
 #include "pages/runs/runs_query.h"
+#include "workspace/store_query.h"
 
 class QLabel;
 class QMenu;
 class QSplitter;
 class QStackedLayout;
-class QTimer;
 class QToolButton;
 
 namespace faceter::desktop {
@@ -51,9 +51,10 @@ class RunsPage : public Page {
     QWidget* buildContent();
     void connectTools();
     void connectTable();
+    void connectQuery();
     void projectChanged();
-    /// Asks the store thread for what the snapshot shows under the filter; the answer lays the table out.
-    void ask();
+    /// What the snapshot shows under the filter; the answer lays the table out.
+    std::function<RunsAnswer(Store&)> question() const;
     void take(const RunsAnswer& answer);
     void relayout();
     void showColumns(std::vector<RunColumn> columns, RunsLayout layout);
@@ -84,14 +85,14 @@ class RunsPage : public Page {
     QLabel* m_loading;
     QWidget* m_content = nullptr;
     QStackedLayout* m_stack;
-    QTimer* m_loadingPause;
+    StoreQuery<RunsAnswer>* m_query;
 
     RunsAnswer m_answer;
     GroupBy m_group{GroupBy::Kind::seeds, {}};
     SortBy m_sort;
     QStringList m_columnIds;         // empty: the default ones
     std::set<std::uint64_t> m_open;  // groups
-    bool m_archived = false, m_asking = false, m_again = false, m_wantsWidths = true;
+    bool m_archived = false, m_wantsWidths = true;
     QString m_followed;  // current run that the table knows of
 };
 

@@ -6,7 +6,6 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QStackedLayout>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -24,7 +23,6 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int loading_ms = 150;
 constexpr int most_setting_groups = 40;  // of a menu; the rest by columns
 
 QPushButton* newExperimentButton() {
@@ -55,7 +53,8 @@ RunsPage::RunsPage(Workspace& workspace, QWidget* parent)
                              tr("New experiment"))),
       m_loading(secondaryLabel()),
       m_stack(new QStackedLayout),
-      m_loadingPause(new QTimer(this)) {
+      m_query(new StoreQuery<RunsAnswer>(
+          workspace, this, [this] { return question(); }, [this](const RunsAnswer& answer) { take(answer); })) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -67,22 +66,29 @@ RunsPage::RunsPage(Workspace& workspace, QWidget* parent)
     m_stack->addWidget(m_loading);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_content);
-    m_loadingPause->setSingleShot(true);
-    m_loadingPause->setInterval(loading_ms);
     m_model->setColours([this](const RunInfo& run) { return this->workspace().colourOf(run); });
-    connect(m_loadingPause, &QTimer::timeout, this, [this] { m_loading->setText(tr("Loading runs…")); });
     connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestCompose({}); });
     connectTools();
     connectTable();
+    connectQuery();
     connect(&workspace, &Workspace::projectChanged, this, &RunsPage::projectChanged);
-    connect(&workspace, &Workspace::runsChanged, this, &RunsPage::ask);
     connect(&workspace, &Workspace::currentRunChanged, this, &RunsPage::followCurrentRun);
     connect(&workspace, &Workspace::experimentChanged, this, [this] {
         m_wantsWidths = true;
         relayout();
         showCurves(false);
     });
-    ask();
+    m_query->ask();
+}
+
+void RunsPage::connectQuery() {
+    connect(&workspace(), &Workspace::runsChanged, m_query, &StoreQueryBase::ask);
+    connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
+    connect(m_query, &StoreQueryBase::late, this, [this](bool isLate) {
+        const ProjectSession* session = this->workspace().session();
+        const bool first = session && !session->isLoaded();
+        m_loading->setText(!isLate ? QString() : first ? tr("Reading the run folders…") : tr("Loading runs…"));
+    });
 }
 
 QWidget* RunsPage::buildHead() {
@@ -141,7 +147,7 @@ QWidget* RunsPage::buildContent() {
 }
 
 void RunsPage::connectTools() {
-    connect(m_filter, &FilterEdit::filterChanged, this, &RunsPage::ask);
+    connect(m_filter, &FilterEdit::filterChanged, m_query, &StoreQueryBase::ask);
     connect(m_facets, &PopupPanel::aboutToShow, this, [this] {
         if (m_answer.data) m_facets->show(facetsOf(*m_answer.data, workspace().experiment().toStdString(), m_archived), m_filter->text());
     });

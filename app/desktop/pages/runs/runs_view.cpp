@@ -186,7 +186,19 @@ void RunsView::sortClicked(int section, Qt::SortOrder order) {
     Q_EMIT sortRequested(sort);
 }
 
+/// The other way round where it is sorted by that already, as a click on the header does.
+void RunsView::sortByCurrentColumn() {
+    const int column = currentIndex().column();
+    const bool again = m_model.columns()[static_cast<std::size_t>(column)] == m_sort.column;
+    sortClicked(column, again && m_sort.order == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder);
+}
+
 void RunsView::addCopyActions(QMenu& menu) {
+    if (currentIndex().isValid()) {
+        const QString column = m_model.columns()[static_cast<std::size_t>(currentIndex().column())].title();
+        menu.addAction(tr("Sort by %1").arg(column), QKeySequence(Qt::Key_S), this, &RunsView::sortByCurrentColumn);
+        menu.addSeparator();
+    }
     menu.addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });
     menu.addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this,
                    [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
@@ -255,6 +267,7 @@ void RunsView::keyPressEvent(QKeyEvent* event) {
         Q_EMIT showRequested();
         return;
     }
+    if (modifiers == Qt::NoModifier && key == Qt::Key_S && currentIndex().isValid()) return sortByCurrentColumn();
     if (modifiers == Qt::NoModifier && (key == Qt::Key_Right || key == Qt::Key_Plus) && openCurrent(true)) return;
     if (modifiers == Qt::NoModifier && (key == Qt::Key_Left || key == Qt::Key_Minus) && openCurrent(false)) return;
     DataTable::keyPressEvent(event);

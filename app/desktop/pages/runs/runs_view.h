@@ -53,6 +53,7 @@ class RunsView : public DataTable {
     int wantedWidth(int column) const;
     void resetOrder();
     void sortClicked(int section, Qt::SortOrder order);
+    void sortByCurrentColumn();
 
     RunsModel& m_model;
     QHash<QString, int> m_widths;  // those set by hand

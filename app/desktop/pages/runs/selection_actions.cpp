@@ -13,7 +13,7 @@
 namespace faceter::desktop {
 namespace {
 
-bool isStoppable(const RunRow& run) { return !is_over(run.state.phase) && run.state.phase != RunPhase::silent; }
+bool canStop(const RunRow& run) { return isStoppable(run.state); }
 bool canResume(const RunRow& run) { return isResumable(run.state); }
 bool isFree(const RunRow& run) { return run.state.phase != RunPhase::running && run.state.phase != RunPhase::silent; }
 
@@ -65,7 +65,7 @@ void SelectionActions::addAll() {
         });
     m_order << QString();
     add(QStringLiteral("stop"), tr("Stop with a checkpoint"), QStringLiteral("stop"), {},
-        [this, &actions](const QStringList& runs) { actions.stop(those(runs, isStoppable)); });
+        [this, &actions](const QStringList& runs) { actions.stop(those(runs, canStop)); });
     add(QStringLiteral("resume"), tr("Resume"), QStringLiteral("resume"), {},
         [this, &actions](const QStringList& runs) { actions.resume(those(runs, canResume)); });
     add(QStringLiteral("rerun"), tr("Rerun"), QStringLiteral("rerun"), {}, [&actions](const QStringList& runs) { actions.rerun(runs); });
@@ -117,7 +117,7 @@ void SelectionActions::refresh() {
     const auto any = [&](bool (*wanted)(const RunRow&)) {
         return std::any_of(rows.begin(), rows.end(), [&](const RunRow* run) { return wanted(*run); });
     };
-    m_actions[QStringLiteral("stop")]->setEnabled(any(isStoppable));
+    m_actions[QStringLiteral("stop")]->setEnabled(any(canStop));
     m_actions[QStringLiteral("resume")]->setEnabled(any(canResume));
     m_actions[QStringLiteral("delete")]->setEnabled(any(isFree));
     m_actions[QStringLiteral("undo")]->setEnabled(m_workspace.actions().canUndo());
@@ -179,14 +179,18 @@ void SelectionActions::askTag(const QStringList& runs) {
     dialog->open();
 }
 
+/// What is noted of one run is edited; several, each with a note of its own, get a text behind it.
 void SelectionActions::askNote(const QStringList& runs) {
     const auto rows = rowsOf(runs);
     if (rows.empty()) return;
-    QInputDialog* dialog =
-        ask(m_table, QStringLiteral("noteDialog"), tr("Note"), tr("Note for %1:").arg(number(runs)), qs(rows.front()->note));
+    const bool alike = std::all_of(rows.begin(), rows.end(), [&](const RunRow* run) { return run->note == rows.front()->note; });
+    const QString label = (alike ? tr("Note for %1:") : tr("Add to the notes of %1:")).arg(number(runs));
+    const QString before = alike ? qs(rows.front()->note) : QString();
+    QInputDialog* dialog = ask(m_table, QStringLiteral("noteDialog"), tr("Note"), label, before);
     dialog->setOption(QInputDialog::UsePlainTextEditForTextInput);
-    dialog->setTextValue(qs(rows.front()->note));
-    connect(dialog, &QInputDialog::textValueSelected, this, [this, runs](const QString& text) {
+    dialog->setTextValue(before);
+    connect(dialog, &QInputDialog::textValueSelected, this, [this, runs, alike](const QString& text) {
+        if (!alike) return text.isEmpty() ? void() : m_workspace.actions().addToNotes(runs, text);
         for (const QString& run : runs) m_workspace.actions().setNote(run, text);
     });
     dialog->open();

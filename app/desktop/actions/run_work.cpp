@@ -1,0 +1,130 @@
+#include "actions/run_work.h"
+
+#include <map>
+
+#include "common/error.h"
+#include "experiment/machine.h"
+#include "launch/elsewhere.h"
+#include "launch/slurm.h"
+#include "launch/supervisor.h"
+#include "project/runs_snapshot.h"
+#include "record/launch.h"
+
+namespace faceter::desktop {
+namespace {
+
+/// A supervisor of their own, on this machine.
+void startHere(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) {
+    start_supervisor(Queue::create(project, runs, place.jobs, place.devices));
+}
+
+QStringList idsOf(const std::vector<RunDirectory>& runs) {
+    QStringList ids;
+    for (const RunDirectory& run : runs) ids << qs(run.info().id);
+    return ids;
+}
+
+std::vector<RunDirectory> launchHere(const Project& project, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
+    experiment.check_files();
+    worker_program();
+    std::vector<RunDirectory> runs;
+    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    startHere(project, runs, place);
+    return runs;
+}
+
+/// Profile of a run's last start; empty: this machine.
+std::string profileOf(const RunDirectory& run) {
+    const auto launch = read_launch(run);
+    if (launch && launch->launcher == "ssh")
+        throw usage_error("{} ran where profile '{}' leads, and so do its paths; launch its experiment there anew, from Compose",
+                          run.info().id, launch->profile);
+    return launch ? launch->profile : "";
+}
+
+/// New ones with the settings of these, submitted as one job or started here; none stays where that is refused.
+std::vector<RunDirectory> startAnew(const Project& project, const std::string& profile, const std::vector<RunDirectory>& runs) {
+    std::vector<RunDirectory> made;
+    try {
+        for (const RunDirectory& run : runs) made.push_back(RunDirectory::create_like(project.folder(), run));
+        if (profile.empty())
+            startHere(project, made);
+        else
+            submit_to_slurm(project, read_profile(profile), made);
+    } catch (const Error&) {  // nothing will ever start them
+        std::error_code ignored;
+        for (const RunDirectory& run : made) std::filesystem::remove_all(run.folder(), ignored);
+        throw;
+    }
+    return made;
+}
+
+/// `move` for each run; where one fails, `back` for those before it.
+template <typename Move, typename Back>
+void moveAll(const QStringList& runs, Move move, Back back) {
+    QStringList moved;
+    try {
+        for (const QString& run : runs) {
+            move(run.toStdString());
+            moved << run;
+        }
+    } catch (...) {
+        for (const QString& run : moved) back(run.toStdString());
+        throw;
+    }
+}
+
+}  // namespace
+
+std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const QStringList& runs) {
+    const Project opened(project, false);
+    std::vector<RunDirectory> all;
+    for (const QString& run : runs) all.emplace_back(opened.runs_folder() / run.toStdString());
+    return all;
+}
+
+QStringList launchRuns(const std::filesystem::path& folder, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
+    const Project project(folder, true);
+    if (place.profile.isEmpty()) return idsOf(launchHere(project, experiment, smoke, place));
+    return idsOf(submit_experiment(project, read_profile(place.profile.toStdString()), experiment, {{}, {}, smoke}));
+}
+
+void stopRuns(const std::filesystem::path& project, const QStringList& runs) {
+    for (const RunDirectory& run : openRuns(project, runs))
+        if (!is_over(read_state(run).phase)) stop_run(run);
+}
+
+void resumeRuns(const std::filesystem::path& folder, const QStringList& runs) {
+    const Project project(folder, false);
+    for (const auto& [profile, group] : destinations_of(openRuns(folder, runs), "")) {
+        if (profile.empty()) {
+            prepare_resume(group);
+            startHere(project, group);
+        } else {
+            resume_through(project, read_profile(profile), group);
+        }
+    }
+}
+
+QStringList rerunRuns(const std::filesystem::path& folder, const QStringList& runs) {
+    const Project project(folder, false);
+    std::map<std::string, std::vector<RunDirectory>> byProfile;
+    for (const RunDirectory& run : openRuns(folder, runs)) byProfile[profileOf(run)].push_back(run);
+    QStringList made;
+    for (const auto& [profile, group] : byProfile) made += idsOf(startAnew(project, profile, group));
+    return made;
+}
+
+void trashRuns(const std::filesystem::path& folder, const QStringList& runs) {
+    const Project project(folder, false);
+    moveAll(
+        runs, [&](const std::string& run) { project.trash(run); }, [&](const std::string& run) { project.restore(run); });
+}
+
+void restoreRuns(const std::filesystem::path& folder, const QStringList& runs) {
+    const Project project(folder, false);
+    moveAll(
+        runs, [&](const std::string& run) { project.restore(run); }, [&](const std::string& run) { project.trash(run); });
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,25 @@
+#pragma once
+#include <QStringList>
+#include <filesystem>
+
+#include "actions/run_actions.h"
+#include "record/run_directory.h"
+
+namespace faceter::desktop {
+
+// What RunActions does to the run folders of a project, beside the interface. Errors are those of core/launch and core/record.
+
+std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const QStringList& runs);
+/// Gives the ids of the runs that it made.
+QStringList launchRuns(const std::filesystem::path& project, const Experiment& experiment, bool smoke, const LaunchPlace& place);
+void stopRuns(const std::filesystem::path& project, const QStringList& runs);
+/// Each goes on where it was started last.
+void resumeRuns(const std::filesystem::path& project, const QStringList& runs);
+/// Each starts anew where it was started last; where one is refused, none is made. Gives the ids of the new runs.
+QStringList rerunRuns(const std::filesystem::path& project, const QStringList& runs);
+/// All or none: what went to the trash before a run that cannot comes back.
+void trashRuns(const std::filesystem::path& project, const QStringList& runs);
+/// All or none, too.
+void restoreRuns(const std::filesystem::path& project, const QStringList& runs);
+
+}  // namespace faceter::desktop

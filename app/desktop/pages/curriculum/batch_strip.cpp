@@ -1,0 +1,190 @@
+#include "pages/curriculum/batch_strip.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "project/runs_snapshot.h"
+#include "theme/theme.h"
+#include "widgets/texts.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr int name_height = 18, strip_height = 30, gap = 10, axis_height = 20, single_width = 4;
+constexpr double zoom_step = 0.8, pan_step = 0.1, smallest_range = 8;
+
+}  // namespace
+
+BatchStrip::BatchStrip(QWidget* parent) : QWidget(parent), m_runs(std::make_shared<std::vector<CurriculumRun>>()) {
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Batches by step, coloured by task; + and - zoom, the arrow keys pan, 0 shows all"));
+    connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int>& colours) {
+    m_runs = std::move(runs);
+    m_strips.clear();
+    const bool whole = m_from <= m_first && m_to >= m_last;
+    m_first = std::numeric_limits<double>::infinity(), m_last = 1;
+    for (const CurriculumRun& run : *m_runs) {
+        if (run.order.batches.empty()) continue;
+        Strip strip{&run, {}};
+        for (const std::string& task : run.order.tasks) strip.colours.push_back(colours.at(task));
+        m_strips.push_back(std::move(strip));
+        m_first = std::min(m_first, static_cast<double>(run.order.batches.front().step));
+        m_last = std::max(m_last, static_cast<double>(run.order.batches.back().step) + 1);
+    }
+    if (m_strips.empty()) m_first = 0;
+    setRange(whole ? m_first : m_from, whole ? m_last : m_to);
+    updateGeometry();
+}
+
+QSize BatchStrip::sizeHint() const { return {640, static_cast<int>(m_strips.size()) * (name_height + strip_height + gap) + axis_height}; }
+
+QRect BatchStrip::areaOf(int strip) const { return {0, strip * (name_height + strip_height + gap) + name_height, width(), strip_height}; }
+
+void BatchStrip::setRange(double from, double to) {
+    const double all = m_last - m_first, size = std::clamp(to - from, std::min(smallest_range, all), all);
+    m_from = std::clamp(from, m_first, m_last - size);
+    m_to = m_from + size;
+    update();
+}
+
+double BatchStrip::stepAt(int x) const { return m_from + (m_to - m_from) * x / std::max(1, width()); }
+
+/// A step belongs to the column that its left edge is in, or, where a step is wider than a column, to all columns it covers.
+std::pair<std::size_t, std::size_t> BatchStrip::batchesAt(const TrainedOrder& order, int x) const {
+    const double left = stepAt(x), right = stepAt(x + 1);
+    const bool wide = right - left < 1;
+    const auto first = static_cast<std::int64_t>(wide ? std::floor(left) : std::ceil(left));
+    const auto behind = wide ? first + 1 : static_cast<std::int64_t>(std::ceil(right));
+    const auto place = [&](std::int64_t step) {
+        return static_cast<std::size_t>(
+            std::lower_bound(order.batches.begin(), order.batches.end(), step,
+                             [](const TrainedBatch& batch, std::int64_t wanted) { return batch.step < wanted; }) -
+            order.batches.begin());
+    };
+    return {place(first), place(behind)};
+}
+
+std::map<int, double> BatchStrip::sharesAt(int strip, int x) const {
+    const Strip& one = m_strips[static_cast<std::size_t>(strip)];
+    const auto [first, behind] = batchesAt(one.run->order, x);
+    std::map<int, double> shares;
+    for (std::size_t i = first; i < behind; ++i)
+        shares[one.colours[static_cast<std::size_t>(one.run->order.batches[i].task)]] += 1.0 / static_cast<double>(behind - first);
+    return shares;
+}
+
+QString BatchStrip::textAt(const QPoint& position) const {
+    for (int strip = 0; strip < static_cast<int>(m_strips.size()); ++strip) {
+        if (!areaOf(strip).contains(position)) continue;
+        const TrainedOrder& order = m_strips[static_cast<std::size_t>(strip)].run->order;
+        const auto [first, behind] = batchesAt(order, position.x());
+        if (first == behind) return {};
+        const std::int64_t from = order.batches[first].step, to = order.batches[behind - 1].step;
+        if (from != to)
+            return tr("steps %1 to %2 · %3 batches")
+                .arg(countText(from), countText(to), countText(static_cast<std::int64_t>(behind - first)));
+        QStringList parts{tr("step %1").arg(countText(from))};
+        for (std::size_t i = first; i < behind; ++i)
+            parts << tr("%1, loss %2")
+                         .arg(qs(order.tasks[static_cast<std::size_t>(order.batches[i].task)]))
+                         .arg(order.batches[i].loss, 0, 'g', 4);
+        return parts.join(QStringLiteral(" · "));
+    }
+    return {};
+}
+
+void BatchStrip::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setFont(Theme::plotFont());
+    for (int strip = 0; strip < static_cast<int>(m_strips.size()); ++strip) paintStrip(painter, strip);
+    paintSteps(painter);
+    if (!hasFocus()) return;
+    painter.setPen(Theme::instance().colours().accent);
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+}
+
+void BatchStrip::paintStrip(QPainter& painter, int strip) const {
+    const ThemeColours& colours = Theme::instance().colours();
+    const QRect area = areaOf(strip);
+    painter.setPen(colours.text);
+    painter.drawText(QRect(4, area.top() - name_height, width() - 8, name_height), Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetrics(painter.font())
+                         .elidedText(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), Qt::ElideMiddle, width() - 8));
+    painter.fillRect(area, colours.line);
+    for (int x = 0; x < width(); ++x) {
+        double top = area.top();
+        for (const auto& [place, share] : sharesAt(strip, x)) {
+            painter.fillRect(QRectF(x, top, 1, share * area.height()), colours.series(place));
+            top += share * area.height();
+        }
+    }
+    const double step_width = width() / (m_to - m_from);
+    painter.setPen(colours.surface);
+    for (double step = std::ceil(m_from); step_width >= single_width && step < m_to; ++step) {
+        const int x = static_cast<int>((step - m_from) * step_width);
+        painter.drawLine(x, area.top(), x, area.bottom());
+    }
+}
+
+void BatchStrip::paintSteps(QPainter& painter) const {
+    if (m_strips.empty()) return;
+    const QRect line(4, height() - axis_height, width() - 8, axis_height);
+    painter.setPen(Theme::instance().colours().secondary);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("step %1").arg(countText(static_cast<std::int64_t>(std::ceil(m_from)))));
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, countText(static_cast<std::int64_t>(std::ceil(m_to)) - 1));
+}
+
+void BatchStrip::zoom(double factor, double at) { setRange(at - (at - m_from) * factor, at + (m_to - at) * factor); }
+
+void BatchStrip::wheelEvent(QWheelEvent* event) {
+    zoom(std::pow(zoom_step, event->angleDelta().y() / 120.0), stepAt(static_cast<int>(event->position().x())));
+    event->accept();
+}
+
+void BatchStrip::mousePressEvent(QMouseEvent* event) { m_dragX = static_cast<int>(event->position().x()); }
+
+void BatchStrip::mouseMoveEvent(QMouseEvent* event) {
+    const int x = static_cast<int>(event->position().x());
+    const double by = (m_to - m_from) * (m_dragX - x) / std::max(1, width());
+    setRange(m_from + by, m_to + by);
+    m_dragX = x;
+}
+
+void BatchStrip::keyPressEvent(QKeyEvent* event) {
+    const double size = m_to - m_from, middle = (m_from + m_to) / 2;
+    switch (event->key()) {
+        case Qt::Key_Left:
+            return setRange(m_from - pan_step * size, m_to - pan_step * size);
+        case Qt::Key_Right:
+            return setRange(m_from + pan_step * size, m_to + pan_step * size);
+        case Qt::Key_Plus:
+        case Qt::Key_Equal:
+            return zoom(zoom_step, middle);
+        case Qt::Key_Minus:
+            return zoom(1 / zoom_step, middle);
+        case Qt::Key_0:
+        case Qt::Key_Home:
+            return setRange(m_first, m_last);
+        default:
+            QWidget::keyPressEvent(event);
+    }
+}
+
+bool BatchStrip::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), textAt(help->pos()).toHtmlEscaped(), this);
+    return true;
+}
+
+}  // namespace faceter::desktop

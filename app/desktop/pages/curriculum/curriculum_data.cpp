@@ -1,0 +1,126 @@
+#include "pages/curriculum/curriculum_data.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "figure/escape.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr std::string_view prefix = "data_cube_", loss_prefix = "loss/";
+
+/// Calls `read` for each document of the report with its name behind the prefix; what it throws is a problem of that document alone.
+template <typename Read>
+void readDocuments(Store& store, CurriculumRun& run, const char* kind, Read read) {
+    for (const auto& [name, json] : store.documents(run.request.run, kind)) {
+        if (!std::string_view(name).starts_with(prefix)) continue;
+        const std::string where = fmt::format("{}: {} {}", run.request.run, kind, name);
+        try {
+            if (json.is_object() && json.contains("error")) throw data_error("{}", json_at<std::string>(json, "error", where));
+            read(name.substr(prefix.size()), json, where);
+        } catch (const std::exception& error) {
+            run.problems.emplace_back(error.what());
+        }
+    }
+}
+
+std::size_t columnOf(const Table& table, std::string_view name) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        if (table.columns[i].name == name) return i;
+    return table.columns.size();
+}
+
+/// The plan's table has its tasks in the tour's order.
+std::vector<TourTask> tourOf(const Table& plan) {
+    const std::size_t task = columnOf(plan, "task"), next = columnOf(plan, "similarity to next");
+    std::vector<TourTask> tour;
+    if (task == plan.columns.size()) return tour;
+    for (const Row& row : plan.rows) {
+        const bool known = next < row.cells.size() && row.cells[next].kind == Cell::Kind::number;
+        tour.push_back({row.cells[task].text, known ? row.cells[next].value : std::numeric_limits<double>::quiet_NaN()});
+    }
+    return tour;
+}
+
+/// "plan 0123abcd · sum of neighbouring similarities 5.21, 4.2 standard deviations above random orders".
+std::string summaryOf(const Json& report, const std::string& where) {
+    if (!report.is_object() || !report.contains("plan")) return {};
+    const Json& plan = report["plan"];
+    const double total = json_at<double>(plan, "total", where), mean = json_at<double>(plan, "random_mean", where),
+                 deviation = json_at<double>(plan, "random_std", where);
+    std::string text =
+        fmt::format("plan {} · sum of neighbouring similarities {:.3f}", json_at<std::string>(plan, "hash", where).substr(0, 12), total);
+    if (deviation > 0) text += fmt::format(", {:.1f} standard deviations above random orders", (total - mean) / deviation);
+    return text;
+}
+
+/// The curves of a later stage have names of their own (NAME@STAGE), and steps of their own.
+TrainedOrder orderOf(Store& store, const std::string& run) {
+    TrainedOrder order;
+    for (const std::string& name : store.series_names(run)) {
+        if (!std::string_view(name).starts_with(loss_prefix) || name.find('@') != std::string::npos) continue;
+        const int task = static_cast<int>(order.tasks.size());
+        order.tasks.push_back(name.substr(loss_prefix.size()));
+        for (const SeriesPoint& point : store.series(run, name)) order.batches.push_back({point.step, task, point.value});
+    }
+    std::stable_sort(order.batches.begin(), order.batches.end(),
+                     [](const TrainedBatch& a, const TrainedBatch& b) { return a.step < b.step; });
+    return order;
+}
+
+CurriculumRun loadRun(Store& store, const CurriculumRequest& request) {
+    CurriculumRun run{request, {}, {}, {}, {}, {}};
+    readDocuments(store, run, "figure", [&](const std::string& name, const Json& json, const std::string& where) {
+        Figure figure = Figure::from_json(json, where);
+        figure.validate();
+        run.figures.emplace(name, std::move(figure));
+    });
+    readDocuments(store, run, "table", [&](const std::string& name, const Json& json, const std::string& where) {
+        Table table = Table::from_json(json, where);
+        table.validate();
+        run.tables.emplace(name, std::move(table));
+    });
+    readDocuments(store, run, "analysis", [&](const std::string&, const Json& json, const std::string& where) {
+        if (const std::string summary = summaryOf(json, where); !summary.empty()) run.summary = summary;
+    });
+    if (const auto plan = run.tables.find("plan"); plan != run.tables.end()) run.tour = tourOf(plan->second);
+    run.order = orderOf(store, request.run);
+    return run;
+}
+
+}  // namespace
+
+std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<CurriculumRequest>& requests) {
+    std::vector<CurriculumRun> runs;
+    for (const CurriculumRequest& request : requests)
+        if (CurriculumRun run = loadRun(store, request); run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1)
+            runs.push_back(std::move(run));
+    return runs;
+}
+
+std::map<std::string, int> taskColours(const std::vector<CurriculumRun>& runs) {
+    std::map<std::string, int> places;
+    const auto add = [&](const std::string& task) { places.emplace(task, static_cast<int>(places.size())); };
+    for (const CurriculumRun& run : runs)
+        for (const TourTask& task : run.tour) add(task.name);
+    std::set<std::string> others;
+    for (const CurriculumRun& run : runs) others.insert(run.order.tasks.begin(), run.order.tasks.end());
+    for (const std::string& task : others) add(task);
+    return places;
+}
+
+std::string batchesCsv(const std::vector<CurriculumRun>& runs) {
+    std::string csv = "run,step,task,loss\r\n";
+    for (const CurriculumRun& run : runs)
+        for (const TrainedBatch& batch : run.order.batches)
+            csv += fmt::format("{},{},{},{}\r\n", escape_csv(run.request.run), batch.step,
+                               escape_csv(run.order.tasks[static_cast<std::size_t>(batch.task)]), format_double(batch.loss));
+    return csv;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,57 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "figure/figure.h"
+#include "figure/table.h"
+#include "store/store.h"
+
+namespace faceter::desktop {
+
+struct CurriculumRequest {
+    std::string run, label;
+};
+
+/// A batch, or the part of one that is of one task.
+struct TrainedBatch {
+    std::int64_t step = 0;
+    int task = 0;  ///< place in TrainedOrder::tasks
+    double loss = 0;
+};
+
+/// What was trained when, from the series loss/<task> of the first stage.
+struct TrainedOrder {
+    std::vector<std::string> tasks;
+    std::vector<TrainedBatch> batches;  ///< by step
+};
+
+struct TourTask {
+    std::string name;
+    double toNext = 0;  ///< similarity to the task after it; NaN: unknown
+};
+
+/// What one run stored of its curriculum.
+struct CurriculumRun {
+    CurriculumRequest request;
+    std::vector<TourTask> tour;             ///< in the tour's order; empty: no plan is stored
+    std::string summary;                    ///< of the plan, one line
+    std::map<std::string, Figure> figures;  ///< similarity, energy, tour, difficulty, underfitting
+    std::map<std::string, Table> tables;    ///< plan, tour, underfitting
+    TrainedOrder order;
+    std::vector<std::string> problems{};  ///< documents that cannot be read, one sentence each
+    bool hasReport() const { return !figures.empty() || !tables.empty(); }
+};
+/// Runs that have a report or an order of tasks.
+using CurriculumDataPtr = std::shared_ptr<const std::vector<CurriculumRun>>;
+
+std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<CurriculumRequest>& requests);
+
+/// A colour's place for each task, the same in ring and strips: the first tour's order, then what it lacks by name.
+std::map<std::string, int> taskColours(const std::vector<CurriculumRun>& runs);
+
+/// "run,step,task,loss" of every batch.
+std::string batchesCsv(const std::vector<CurriculumRun>& runs);
+
+}  // namespace faceter::desktop

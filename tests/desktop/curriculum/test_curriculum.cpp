@@ -1,0 +1,278 @@
+#include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QSettings>
+#include <QTableView>
+#include <QTest>
+#include <QWheelEvent>
+
+#include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
+#include "figure/figure_view.h"
+#include "pages/curriculum/batch_strip.h"
+#include "pages/curriculum/curriculum_page.h"
+#include "pages/curriculum/tour_ring.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+#include "window/main_window.h"
+#include "window/screenshot.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 30000, num_steps = 120;
+const std::vector<std::string> tasks{"retrieval", "clustering", "<b>sts & 1", "reranking", "classification"};
+
+Figure heat_map() {
+    Figure figure;
+    figure.kind = FigureKind::heat_map;
+    figure.name = "data_cube_similarity";
+    figure.title = "Similarity of tasks in the order of the tour";
+    figure.heat_map.rows = figure.heat_map.columns = tasks;
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        for (std::size_t j = 0; j < tasks.size(); ++j)
+            figure.heat_map.values.push_back(i == j ? 1 : 0.9 - 0.1 * static_cast<double>(i + j) / 2);
+    return figure;
+}
+
+Figure line(const std::string& name, const std::string& title) {
+    Figure figure;
+    figure.name = name;
+    figure.title = title;
+    figure.x.label = "swaps tried";
+    figure.y.label = "sum of neighbouring similarities";
+    Series series;
+    series.name = "chain 1";
+    for (int i = 0; i < 50; ++i) series.x.push_back(100.0 * i), series.y.push_back(4 - 2.0 / (i + 1));
+    figure.series.push_back(series);
+    return figure;
+}
+
+Table plan() {
+    Table table;
+    table.name = "data_cube_plan";
+    table.caption = "Plan 0123456789ab: tasks in the order of the tour";
+    table.add_column("task", ColumnKind::text);
+    table.add_column("batches", ColumnKind::count);
+    table.add_column("similarity to next", ColumnKind::number, 4);
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        table.add_row({Cell::of(tasks[i]), Cell::of(static_cast<double>(24 + i)), Cell::of(0.9 - 0.1 * static_cast<double>(i))});
+    return table;
+}
+
+/// Steps of one task each, in rounds over the tour (data_cube), or of two at once (shuffled).
+void train(const RunDirectory& run, bool mixed) {
+    JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+    for (int step = 1; step <= num_steps; ++step) {
+        Json fields{{"step", step}, {"total_steps", num_steps}, {"loss", 2.0 / step}};
+        const auto place = static_cast<std::size_t>(step - 1) % tasks.size();
+        fields["loss/" + tasks[place]] = 2.0 / step;
+        if (mixed) fields["loss/" + tasks[(place + 2) % tasks.size()]] = 1.0 / step;
+        journal.step(fields);
+    }
+    journal.event("finished", {{"step", num_steps}});
+}
+
+void make_project(const fs::path& project) {
+    const Experiment experiment = parse_sample();
+    for (const std::size_t i : {1U, 3U}) {  // EM with a curriculum, Mix without
+        const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs()[i], false);
+        train(run, i == 3);
+        if (i == 3) continue;
+        run.write_figure("data_cube_similarity", heat_map().to_json());
+        run.write_figure("data_cube_energy", line("data_cube_energy", "Simulated annealing").to_json());
+        run.write_figure("data_cube_tour", line("data_cube_tour", "The tour against random orders").to_json());
+        run.write_figure("data_cube_difficulty", line("data_cube_difficulty", "Difficulty of the training examples").to_json());
+        run.write_table("data_cube_plan", plan().to_json());
+        run.write_result("data_cube_report",
+                         {{"plan", {{"hash", "0123456789abcdef"}, {"total", 3.5}, {"random_mean", 3.0}, {"random_std", 0.25}}}});
+    }
+}
+
+struct Opened {
+    TemporaryDirectory folder;
+    Workspace workspace;
+    std::unique_ptr<CurriculumPage> page;
+    explicit Opened() {
+        make_project(folder.path());
+        opened = open_and_wait(workspace, folder.path());
+        page = std::make_unique<CurriculumPage>(workspace);
+        page->resize(1000, 700);
+        page->show();
+        page->activateWindow();
+        opened = opened && QTest::qWaitForWindowActive(page.get()) && ready();
+    }
+    bool ready() const {
+        return QTest::qWaitFor([&] { return page->isReady() && workspace.session()->isIdle(); }, patience_ms);
+    }
+    template <typename Widget>
+    Widget* find(const char* name) const {
+        return page->findChild<Widget*>(QString::fromLatin1(name));
+    }
+    /// By keys, as a person without a mouse would.
+    void choose(CurriculumPage::View view) const {
+        auto* box = find<QComboBox>("curriculumView");
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_Home);
+        for (int i = 0; i < static_cast<int>(view); ++i) QTest::keyClick(box, Qt::Key_Down);
+    }
+    bool opened = false;
+};
+
+}  // namespace
+
+class TestCurriculum : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void init() { QSettings().clear(); }
+
+    void the_tour_is_shown_as_a_ring_a_matrix_and_a_table() {
+        Opened on;
+        QVERIFY(on.opened);
+        QVERIFY(on.find<QWidget>("curriculumRing")->isVisible());
+        QVERIFY(on.find<FigureView>("curriculum:similarity")->isVisible() && on.find<FigureView>("curriculum:similarity")->hasValues());
+        QVERIFY(on.find<FigureView>("curriculum:energy")->hasValues());
+        QCOMPARE(on.find<QTableView>("curriculumTable:plan")->model()->rowCount(), static_cast<int>(tasks.size()));
+        const QString summary = on.find<QLabel>("curriculumSubtitle")->text();
+        QVERIFY2(summary.contains(QStringLiteral("plan 0123456789ab")) && summary.contains(QStringLiteral("2.0 standard deviations")),
+                 qPrintable(summary));
+    }
+
+    void a_task_is_chosen_on_the_ring_by_mouse_and_keys_and_in_the_table() {
+        Opened on;
+        QVERIFY(on.opened);
+        auto* ring = on.page->findChild<TourRing*>();
+        auto* table = on.find<QTableView>("curriculumTable:plan");
+        QTest::mouseClick(ring, Qt::LeftButton, {}, ring->placeOf(2).toPoint());
+        QCOMPARE(ring->chosen(), 2);
+        QCOMPARE(table->currentIndex().row(), 2);
+        ring->setFocus();
+        QTest::keyClick(ring, Qt::Key_Right);
+        QCOMPARE(ring->chosen(), 3);
+        QTest::keyClick(ring, Qt::Key_Left);
+        QTest::keyClick(ring, Qt::Key_Left);
+        QCOMPARE(table->currentIndex().row(), 1);
+        QVERIFY(ring->accessibleDescription().startsWith(QStringLiteral("clustering\nthen <b>sts & 1")));
+        table->setFocus();
+        QTest::keyClick(table, Qt::Key_Down);
+        QCOMPARE(ring->chosen(), 2);
+    }
+
+    void batches_are_zoomed_down_to_single_ones() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(CurriculumPage::View::batches);
+        auto* strip = on.page->findChild<BatchStrip*>();
+        QTRY_VERIFY(strip->isVisible());
+        QCOMPARE(strip->range(), std::make_pair(1.0, num_steps + 1.0));
+        strip->setFocus();
+        for (int i = 0; i < 20; ++i) QTest::keyClick(strip, Qt::Key_Plus);
+        QCOMPARE(strip->range().second - strip->range().first, 8.0);  // no nearer than some batches
+        QTest::keyClick(strip, Qt::Key_Home);
+        QWheelEvent wheel(QPointF(0, 30), strip->mapToGlobal(QPointF(0, 30)), {}, {0, 120 * 20}, Qt::NoButton, {}, Qt::NoScrollPhase,
+                          false);
+        QApplication::sendEvent(strip, &wheel);
+        QCOMPARE(strip->range(), std::make_pair(1.0, 9.0));
+        // Eight steps over the width: step 3 is the third.
+        const QPoint third(static_cast<int>(strip->width() * 2.5 / 8), 30);
+        QVERIFY2(strip->textAt(third).startsWith(QStringLiteral("step 3 · <b>sts & 1, loss")), qPrintable(strip->textAt(third)));
+        QCOMPARE(strip->sharesAt(0, third.x()).size(), std::size_t(1));
+        QCOMPARE(strip->sharesAt(1, third.x()).size(), std::size_t(2));  // the other run's batches hold two tasks
+        QTest::keyClick(strip, Qt::Key_Right);
+        QVERIFY(strip->range().first > 1);
+    }
+
+    void where_a_pixel_holds_many_batches_each_task_has_its_share() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(CurriculumPage::View::batches);
+        auto* strip = on.page->findChild<BatchStrip*>();
+        strip->resize(12, strip->height());  // ten steps a pixel: two rounds over five tasks
+        const std::map<int, double> shares = strip->sharesAt(0, 6);
+        QCOMPARE(shares.size(), tasks.size());
+        double sum = 0;
+        for (const auto& [place, share] : shares) sum += share;
+        QVERIFY(std::abs(sum - 1) < 1e-9);
+    }
+
+    void a_document_that_cannot_be_read_costs_itself_only() {
+        TemporaryDirectory folder;
+        make_project(folder.path());
+        const Project project(folder.path(), false);
+        const RunDirectory run(project.runs_folder() / project.run_ids().front());
+        overwrite(run.figures() / "data_cube_energy.json", "{\"kind\": \"lin");
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && !page.findChild<ErrorBar*>()->message().isEmpty(), patience_ms);
+        QVERIFY(page.findChild<FigureView*>(QStringLiteral("curriculum:similarity"))->isVisible());
+        QVERIFY(!page.findChild<FigureView*>(QStringLiteral("curriculum:energy"))->isVisible());
+    }
+
+    void runs_without_a_curriculum_say_what_would_be_here() {
+        TemporaryDirectory folder;
+        make_sample_project(folder.path(), 3);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<QPushButton*>(QStringLiteral("emptyStateButton"))->isVisible(),
+                                 patience_ms);
+    }
+
+    void what_was_chosen_is_found_again() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(CurriculumPage::View::difficulty);
+        QVERIFY(on.find<FigureView>("curriculum:difficulty")->isVisible());
+        CurriculumPage again(on.workspace);
+        again.restore(on.page->state());
+        QCOMPARE(again.view(), CurriculumPage::View::difficulty);
+        QCOMPARE(again.state(), on.page->state());
+    }
+
+    void the_order_of_batches_is_exported() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(CurriculumPage::View::batches);
+        const QString file = QString::fromStdString((on.folder.path() / "batches.csv").string());
+        auto* menu = on.find<QMenu>("curriculumExportMenu");
+        Q_EMIT menu->aboutToShow();
+        answer_save_dialog(file);
+        QVERIFY(trigger_in(menu, QStringLiteral("exportBatches")));
+        const QStringList lines = QString::fromStdString(read_file(file.toStdString())).split(QStringLiteral("\r\n"), Qt::SkipEmptyParts);
+        QCOMPARE(lines.first(), QStringLiteral("run,step,task,loss"));
+        QCOMPARE(lines.size(), 1 + 3 * num_steps);
+    }
+
+    void pictures_to_look_at() {
+        const QString folder = qEnvironmentVariable("FACETER_PICTURES");
+        if (folder.isEmpty()) QSKIP("FACETER_PICTURES names no folder");
+        TemporaryDirectory project;
+        make_project(project.path());
+        for (int view = 0; view < 3; ++view)
+            for (const bool dark : {false, true}) {
+                QSettings().setValue(QStringLiteral("pages/curriculum"), QStringLiteral("{\"view\": %1}").arg(view).toUtf8());
+                Theme::instance().setMode(dark ? Theme::Mode::dark : Theme::Mode::light);
+                Workspace workspace;
+                MainWindow window(workspace);
+                window.resize(1280, 800);
+                window.show();
+                window.openPath(QString::fromStdString(project.path().string()));
+                QTRY_VERIFY(!workspace.runs()->runs.empty());
+                QString error;
+                const QString file = QStringLiteral("%1/curriculum-%2-%3.png").arg(folder).arg(view).arg(dark ? "dark" : "light");
+                QVERIFY2(takeScreenshot(window, QStringLiteral("curriculum"), file, error), qPrintable(error));
+            }
+        Theme::instance().setMode(Theme::Mode::light);
+    }
+};
+
+FACETER_TEST(TestCurriculum)
+#include "test_curriculum.moc"

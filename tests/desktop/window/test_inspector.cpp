@@ -1,0 +1,307 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <QAction>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPlainTextEdit>
+#include <QPointer>
+#include <QPushButton>
+#include <QSettings>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QTest>
+#include <QTranslator>
+#include <QTreeWidget>
+#include <fstream>
+
+#include "actions/run_actions.h"
+#include "common/hash.h"
+#include "desktop/support/sample_project.h"
+#include "record/state.h"
+#include "store/sqlite.h"
+#include "support/test.h"
+#include "theme/theme.h"
+#include "widgets/labels.h"
+#include "window/main_window.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 30000;
+
+/// The window with a project of its own in it.
+struct Opened {
+    TemporaryDirectory folder;
+    Workspace workspace;
+    std::unique_ptr<MainWindow> window;
+
+    explicit Opened(std::size_t runs = 99) {
+        make_directories(folder.path() / "runs");
+        make_sample_project(folder.path(), runs);
+        window = std::make_unique<MainWindow>(workspace);
+        window->show();
+        window->openPath(QString::fromStdString(folder.path().string()));
+        static_cast<void>(QTest::qWaitForWindowActive(window.get()));
+        static_cast<void>(QTest::qWaitFor([&] { return workspace.runs()->runs.size() == std::min<std::size_t>(runs, 5); }, patience_ms));
+    }
+    template <typename Widget>
+    Widget* find(const char* name) const {
+        return window->findChild<Widget*>(QLatin1String(name));
+    }
+    QString id(std::size_t run) const { return qs(workspace.runs()->runs[run].info.id); }
+    RunDirectory directory(std::size_t run) const { return RunDirectory(folder.path() / "runs" / id(run).toStdString()); }
+    std::string note(std::size_t run) const { return directory(run).user_state().note; }
+    QAction* menuAction(const QString& text) const {
+        for (const QAction* menu : window->menuBar()->actions())
+            for (QAction* action : menu->menu()->actions())
+                if (action->text() == text) return action;
+        return nullptr;
+    }
+};
+
+QTreeWidgetItem* itemNamed(QTreeWidget* tree, const QString& text) {
+    const auto found = tree->findItems(text, Qt::MatchStartsWith | Qt::MatchRecursive);
+    return found.isEmpty() ? nullptr : found.first();
+}
+
+/// How much the most striking pixel of one picture differs from the same of another.
+double largestContrast(const QImage& a, const QImage& b) {
+    double largest = 1;
+    for (int y = 0; y < a.height(); ++y)
+        for (int x = 0; x < a.width(); ++x) largest = std::max(largest, contrastOf(a.pixelColor(x, y), b.pixelColor(x, y)));
+    return largest;
+}
+
+}  // namespace
+
+/// What is selected, by keyboard and mouse, while the runs go on.
+class TestInspector : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void init() { QSettings().clear(); }
+
+    void a_typed_note_is_kept_when_another_run_is_selected() {
+        Opened on;
+        on.workspace.setCurrentRun(on.id(1));
+        auto* note = on.find<QPlainTextEdit>("inspectorNote");
+        QTest::keyClicks(note, QStringLiteral("half a thought"));
+        on.workspace.setCurrentRun(on.id(2));
+        QVERIFY(note->toPlainText().isEmpty());
+        QTRY_COMPARE(on.note(1), std::string("half a thought"));
+        QCOMPARE(on.note(2), std::string());
+        QTest::keyClicks(note, QStringLiteral("another"));
+        const RunDirectory second = on.directory(2);
+        on.workspace.closeProject();
+        QTRY_COMPARE(second.user_state().note, std::string("another"));
+    }
+
+    void a_run_that_runs_is_stopped_and_not_resumed() {
+        Opened on(1);
+        const RunDirectory run = sample_run(on.folder.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        journal.event("stage_started", {{"stage", "train"}, {"total_steps", 100}});
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(2), patience_ms);
+        on.workspace.setCurrentRun(qs(run.info().id));
+        QVERIFY(!on.find<QPushButton>("inspectorResume")->isEnabled());
+        QVERIFY(!on.menuAction(QStringLiteral("Resume"))->isEnabled());
+        QVERIFY(on.find<QPushButton>("inspectorStop")->isEnabled());
+        journal.event("failed", {{"message", "the reason"}, {"code", 7}});
+        on.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QPushButton>("inspectorResume")->isEnabled(), patience_ms);
+        QVERIFY(on.menuAction(QStringLiteral("Resume"))->isEnabled());
+        QVERIFY(!on.find<QPushButton>("inspectorStop")->isEnabled());
+    }
+
+    void a_silent_run_is_taken_over_after_a_question() {
+        Opened on(1);
+        const RunDirectory run = sample_run(on.folder.path(), 1);
+        const ProcessIdentity far{"elsewhere.invalid", 1, "0000-boot:1", "another machine", "pid:[1]"};
+        Json line = {{"seq", 1}, {"t", 100.0}, {"event", "attempt_started"}};
+        line.update(far.to_json());
+        std::string body = line.dump();
+        body.pop_back();
+        const fs::path journal = run.attempt_journal(run.begin_attempt());
+        write_file_atomic(journal, body + fmt::format(",\"crc\":\"{:08x}\"}}\n", crc32c(body)));
+        const timespec old[2] = {{::time(nullptr) - 3600, 0}, {::time(nullptr) - 3600, 0}};
+        ::utimensat(AT_FDCWD, journal.c_str(), old, 0);
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(2), patience_ms);
+        auto* button = on.find<QPushButton>("inspectorTakeOver");
+        on.workspace.setCurrentRun(qs(on.workspace.runs()->runs.front().info.id));
+        QVERIFY(!button->isVisible());
+        on.workspace.setCurrentRun(qs(run.info().id));
+        QTRY_VERIFY_WITH_TIMEOUT(button->isVisible(), patience_ms);
+        QTest::mouseClick(button, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QMessageBox>("takeOverDialog"), patience_ms);
+        auto* box = on.find<QMessageBox>("takeOverDialog");
+        QVERIFY2(box->text().contains(QStringLiteral("elsewhere.invalid")), qPrintable(box->text()));
+        for (QAbstractButton* choice : box->buttons())
+            if (box->buttonRole(choice) == QMessageBox::AcceptRole) choice->click();
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QPushButton>("inspectorResume")->isEnabled(), patience_ms);
+        QVERIFY(!button->isVisible());
+    }
+
+    void what_cannot_be_read_of_a_run_is_said() {
+        Opened on;
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isIdle() && !on.workspace.session()->isLooking(), patience_ms);
+        Database(Store(on.folder.path()).file()).execute("ALTER TABLE costs RENAME TO costs_away");
+        on.workspace.setCurrentRun(on.id(1));
+        auto* error = on.find<QWidget>("inspector")->findChild<ErrorBar*>();
+        QTRY_VERIFY_WITH_TIMEOUT(error->message().contains(QStringLiteral("costs")), patience_ms);
+        QVERIFY(error->isVisible());
+    }
+
+    void a_tag_keeps_the_focus_when_the_runs_are_read_again() {
+        Opened on;
+        on.directory(1).append_user_event({{"tag", "paper"}});
+        on.workspace.session()->refresh();
+        on.workspace.setCurrentRun(on.id(1));
+        const auto tag = [&]() -> QPushButton* {
+            for (auto* button : on.window->findChildren<QPushButton*>())
+                if (button->text().startsWith(QStringLiteral("paper")) && button->isVisible()) return button;
+            return nullptr;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(tag(), patience_ms);
+        tag()->setFocus(Qt::TabFocusReason);
+        const QPointer<QPushButton> before = tag();
+        on.directory(2).append_user_event({{"pinned", true}});
+        on.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.runs()->runs[2].pinned, patience_ms);
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        QVERIFY(before && before->hasFocus());
+    }
+
+    void space_ticks_group_after_group_without_losing_the_place() {
+        Opened on;
+        auto* tree = on.find<QTreeWidget>("navigatorTree");
+        tree->setFocus();
+        tree->setCurrentItem(itemNamed(tree, QStringLiteral("EM")));
+        QTest::keyClick(tree, Qt::Key_Space);
+        QTRY_COMPARE(on.workspace.shownGroups().size(), std::size_t(2));
+        QVERIFY(tree->currentItem());
+        QVERIFY(tree->currentItem()->text(0).startsWith(QStringLiteral("EM")));
+        QTest::keyClick(tree, Qt::Key_Down);
+        QTest::keyClick(tree, Qt::Key_Space);
+        QTRY_COMPARE(on.workspace.shownGroups().size(), std::size_t(1));
+        QVERIFY(tree->currentItem()->text(0).startsWith(QStringLiteral("Mix")));
+    }
+
+    void a_tab_that_has_the_focus_is_seen_to_have_it() {
+        Opened on;
+        auto* tabs = on.find<QTabBar>("pageTabs");
+        for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
+            Theme::instance().setMode(mode);
+            on.find<QLineEdit>("navigatorSearch")->setFocus();
+            const QImage without = tabs->grab().toImage();
+            tabs->setFocus(Qt::TabFocusReason);
+            const double contrast = largestContrast(without, tabs->grab().toImage());
+            QVERIFY2(contrast >= 3, qPrintable(QString::number(contrast)));
+        }
+        Theme::instance().setMode(Theme::Mode::light);
+    }
+
+    void what_the_machine_can_do_is_shown_beside_the_open_project() {
+        Opened on;
+        on.window->goTo(QStringLiteral("runs"));
+        on.menuAction(QStringLiteral("What this machine can do"))->trigger();
+        QVERIFY(on.find<QWidget>("startPage")->isVisible());
+        QVERIFY(on.workspace.session());
+        QVERIFY(on.window->goTo(QStringLiteral("runs")));
+        QVERIFY(!on.find<QWidget>("startPage")->isVisible());
+        on.menuAction(QStringLiteral("What this machine can do"))->trigger();
+        auto* tabs = on.find<QTabBar>("pageTabs");
+        QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(tabs->currentIndex()).center());
+        QVERIFY(!on.find<QWidget>("startPage")->isVisible());
+    }
+
+    void what_was_deleted_comes_back_to_the_project_that_it_was_of() {
+        Opened on;
+        const QString run = on.id(4);
+        on.workspace.actions().trash({run});
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(4), patience_ms);
+        TemporaryDirectory other;
+        make_sample_project(other.path(), 2);
+        on.window->openPath(QString::fromStdString(other.path().string()));
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(2), patience_ms);
+        QVERIFY(!on.workspace.actions().canUndo());
+        on.workspace.actions().undo();
+        on.window->openPath(QString::fromStdString(on.folder.path().string()));
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(4), patience_ms);
+        QVERIFY(on.workspace.actions().canUndo());
+        on.workspace.actions().undo();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(5), patience_ms);
+        QVERIFY(!on.workspace.actions().canUndo());
+    }
+
+    void an_undo_that_fails_can_be_tried_again() {
+        Opened on;
+        QStringList complaints;
+        QObject::connect(&on.workspace, &Workspace::complained, on.window.get(), [&](const QString& text) { complaints << text; });
+        const QString run = on.id(4);
+        const fs::path place = on.folder.path() / "runs" / run.toStdString();
+        on.workspace.actions().trash({run});
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.actions().canUndo(), patience_ms);
+        make_directories(place);  // something stands in its place
+        write_file_atomic(place / "note", "mine");
+        on.workspace.actions().undo();
+        QTRY_COMPARE_WITH_TIMEOUT(complaints.size(), 1, patience_ms);
+        QVERIFY(on.workspace.actions().canUndo());
+        fs::remove_all(place);
+        on.workspace.actions().undo();
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(place / "run.json"), patience_ms);
+    }
+
+    void what_is_said_can_be_translated() {
+        struct Marked : QTranslator {
+            QString translate(const char*, const char* text, const char*, int) const override {
+                return QStringLiteral("‹") + QString::fromUtf8(text) + QStringLiteral("›");
+            }
+            bool isEmpty() const override { return false; }
+        } translator;
+        Opened on;
+        QStringList said;
+        QObject::connect(&on.workspace, &Workspace::said, on.window.get(), [&](const QString& text) { said << text; });
+        QCoreApplication::installTranslator(&translator);
+        RunActions& actions = on.workspace.actions();
+        const QStringList runs{on.id(1), on.id(2)};
+        actions.setPinned(runs, true);
+        actions.setArchived(runs, false);
+        actions.addTag(runs, QStringLiteral("x"));
+        actions.removeTag(runs, QStringLiteral("x"));
+        actions.setNote(on.id(1), QStringLiteral("y"));
+        static_cast<void>(QTest::qWaitFor([&] { return said.size() == 5; }, patience_ms));
+        QCoreApplication::removeTranslator(&translator);
+        QCOMPARE(said.size(), 5);
+        for (const QString& text : said) QVERIFY2(text.startsWith(QStringLiteral("‹")), qPrintable(text));
+    }
+
+    void the_log_of_a_resumed_run_begins_with_its_new_attempt() {
+        Opened on(1);
+        const RunDirectory run = sample_run(on.folder.path(), 1);
+        const auto say = [&](int attempt, const std::string& text) {
+            make_directories(run.attempt_log(attempt, 0).parent_path());
+            std::ofstream(run.attempt_log(attempt, 0), std::ios::app) << text;
+        };
+        { JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0}); }
+        say(1, "the first attempt says this, and that at some length\n");
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(2), patience_ms);
+        on.workspace.setCurrentRun(qs(run.info().id));
+        auto* tabs = on.find<QTabWidget>("activityTabs");
+        tabs->setCurrentIndex(1);
+        auto* log = on.find<QPlainTextEdit>("logText");
+        QTRY_VERIFY_WITH_TIMEOUT(log->toPlainText().contains(QStringLiteral("some length")), patience_ms);
+        { JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0}); }
+        say(2, "resumed\n");
+        QTRY_VERIFY_WITH_TIMEOUT(log->toPlainText().contains(QStringLiteral("resumed")), patience_ms);
+    }
+};
+
+FACETER_TEST(TestInspector)
+#include "test_inspector.moc"
