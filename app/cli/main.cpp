@@ -3,6 +3,7 @@
 
 #include "cli/cluster.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "figure/help_formatter.h"
@@ -94,6 +95,7 @@ int parse_and_run(int argc, char** argv) {
     add_import_commands(cli);
     add_report_command(cli);
     add_machine_commands(cli);
+    add_conform_command(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
@@ -157,7 +159,9 @@ Catalogue load_catalogue(const Cli& cli) {
     return Catalogue::load(plugin_folders());
 }
 
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace)); }
+void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }
+
+void print_json(const Json& json) { print_document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
 void print_table(const Table& table, const std::string& format, WideTable wide) {
     const TableFormat wanted = parse_table_format(format);

@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "experiment/catalogue.h"
+
+namespace faceter::conform {
+
+/// A variant with the settings that change what is computed.
+struct Column {
+    std::string name;  ///< "mote", "mote placement: every"; what stands before the first blank groups columns in tables
+    std::string method;
+    Json settings = Json::object();
+};
+
+/// Each variant of the catalogue (of `methods` alone where that is not empty) with its defaults, and once for every other value of each of
+/// its choices and switches. Usage error: a method that is no variant.
+std::vector<Column> columns_of(const Catalogue& catalogue, const std::vector<std::string>& methods);
+
+}  // namespace faceter::conform

@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+
+namespace faceter::conform {
+
+/// The made language: 96 words of two or three syllables.
+const std::vector<std::string>& words();
+
+/// Tiny data sets in its words, written once for all cells.
+struct Texts {
+    fs::path pairs;                     ///< pairs.jsonl: queries and documents that share words
+    fs::path topics;                    ///< topics.jsonl: labelled, a label a third of the words
+    fs::path similar, classes;          ///< evaluation folders: STS, classification
+    std::vector<std::string> to_embed;  ///< ordinary ones, then an empty one, one of a single word, and one beyond any limit here
+};
+Texts write_texts(const fs::path& folder);
+
+}  // namespace faceter::conform

@@ -1,0 +1,69 @@
+#include "conform/capabilities.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::conform;
+using namespace faceter::testing;
+
+class TestConform : public QObject {
+    Q_OBJECT
+
+    static CellResult cell(const std::string& start, const std::string& column) {
+        CellResult result;
+        result.start = start;
+        result.column = column;
+        return result;
+    }
+
+  private Q_SLOTS:
+    void a_variant_is_tried_with_its_defaults_and_with_every_other_choice() {
+        Catalogue catalogue;
+        catalogue.add(ExtensionKind::variant,
+                      {"mixture",
+                       "Mixture.",
+                       {"mixture",
+                        "",
+                        {choice("placement", {"every", "every_other", "last"}, "every", "Which."), boolean("shared", true, "Whether."),
+                         integer("experts", 4, "How many.")}}},
+                      "demo");
+        const auto columns = columns_of(catalogue, {});
+        QCOMPARE(columns.size(), std::size_t{4});
+        QVERIFY(columns[0].settings.empty());
+        QCOMPARE(columns[2].name, std::string("mixture placement: last"));
+        QCOMPARE(columns[3].settings.dump(), std::string(R"({"shared":false})"));
+        EXPECT_ERROR(columns_of(catalogue, {"mixtures"}), "no variant 'mixtures'", "mixture");
+    }
+
+    void a_difference_is_relative_to_the_vector_and_never_small_where_a_number_is_missing() {
+        const Embeddings a = Embeddings::of_json({{3.0, 4.0}, {0.0, 0.0}}), b = Embeddings::of_json({{3.0, 4.5}, {0.0, 0.0}});
+        QCOMPARE(difference(a, a), 0.0);
+        QCOMPARE(difference(a, b), 0.1);
+        QVERIFY(std::isinf(difference(a, Embeddings::of_json({{3.0, 4.0}}))));
+        QVERIFY(std::isinf(difference(a, Embeddings::of_json({{3.0, nullptr}, {0.0, 0.0}}))));
+    }
+
+    void a_result_comes_back_from_its_line() {
+        CellResult result = cell("bert", "mote placement: every");
+        result.held = {"check", "train"};
+        result.limits = {{"export", "no form outside"}};
+        result.wrong = {{"embed", "not finite", "faceter embed"}};
+        QCOMPARE(CellResult::from_json(result.to_json()).to_json().dump(), result.to_json().dump());
+    }
+
+    void the_table_counts_by_method_and_says_why_something_is_refused() {
+        CellResult refused = cell("routed", "mote"), wrong = cell("bert", "mote norms: shared");
+        refused.refused = "faceter: /tmp/x/cell.yaml: needs a dense start, and /tmp/x/models/routed has routed blocks\nmore";
+        wrong.wrong = {{"embed", "not finite", ""}};
+        const std::string table = capabilities({cell("bert", "mote"), wrong, cell("bert", "dense"), refused});
+        QVERIFY2(table.find("| start model | mote | dense |") != std::string::npos, table.c_str());
+        QVERIFY2(table.find("| bert | 1, 1 wrong | yes |") != std::string::npos, table.c_str());
+        QVERIFY2(table.find("| routed | refused |  |") != std::string::npos, table.c_str());
+        QVERIFY2(table.find("- refused: needs a dense start, and routed has routed blocks (routed with mote)") != std::string::npos,
+                 table.c_str());
+        QCOMPARE(totals_of({cell("bert", "mote"), wrong, refused}).wrong, std::size_t{1});
+    }
+};
+
+FACETER_TEST(TestConform)
+#include "test_conform.moc"

@@ -1,0 +1,44 @@
+#include "cli/program.h"
+#include "matrix/harness/checkpoints.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// `faceter conform` on a checkpoint that it has never seen.
+class SlowConform : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void a_strangers_checkpoint_keeps_the_laws_of_a_variant_and_the_files_stay_where_asked() {
+        const TemporaryDirectory folder;
+        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
+        const Outcome outcome = faceter::testing::faceter({"conform", "--model", model.string(), "--method", "instruction", "--laws",
+                                                           "rerun,embed,export", "--keep", (folder.path() / "kept").string()});
+        QVERIFY2(outcome.code == 0, (outcome.out + outcome.err).c_str());
+        HAS(outcome.out, "1 cells: 1 hold, 0 refused, 0 wrong");
+        HAS(outcome.out, "| start model | instruction |");
+        QVERIFY(fs::exists(folder.path() / "kept/texts/pairs.jsonl"));
+    }
+
+    void a_checkpoint_that_no_run_can_start_from_is_refused_by_every_variant() {
+        const TemporaryDirectory folder;
+        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
+        Json config = read_json(model / "config.json");
+        config["model_type"] = "of_tomorrow";
+        write_file_atomic(model / "config.json", config.dump());
+        const Outcome outcome = faceter::testing::faceter({"conform", "--model", model.string(), "--method", "dense"});
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.out, "refused  dense");
+        HAS(outcome.out, "of_tomorrow");
+    }
+
+    void a_variant_that_nobody_offers_is_a_wrong_call() {
+        const Outcome outcome = faceter::testing::faceter({"conform", "--method", "of_tomorrow"});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "no variant 'of_tomorrow'");
+    }
+};
+
+FACETER_TEST(SlowConform)
+#include "slow_conform.moc"
