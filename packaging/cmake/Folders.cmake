@@ -27,7 +27,7 @@ set(FACETER_HANG_campaign 86400)
 
 # What results must not depend on: instruction sets of the own kernels, of oneDNN and of ATen, the library that multiplies, and the number of
 # threads. The fast tests of FACETER_PROCESSOR_FOLDERS run once more under each (packaging/test.sh --processors); under avx2 always.
-set(FACETER_PROCESSOR_FOLDERS text model train eval mote token_routed_moe data_cube router_retriever)
+set(FACETER_PROCESSOR_FOLDERS text model train eval mote token_routed_moe task_lora data_cube router_retriever)
 set(FACETER_CAP_avx512 "FACETER_CPU=avx512;ATEN_CPU_CAPABILITY=avx512;ONEDNN_MAX_CPU_ISA=AVX512_CORE;OMP_NUM_THREADS=2")
 set(FACETER_CAP_avx2 "FACETER_CPU=avx2;ATEN_CPU_CAPABILITY=avx2;ONEDNN_MAX_CPU_ISA=AVX2;OMP_NUM_THREADS=2")
 set(FACETER_CAP_generic "FACETER_CPU=generic;ATEN_CPU_CAPABILITY=default;ONEDNN_MAX_CPU_ISA=SSE41;OMP_NUM_THREADS=2")
