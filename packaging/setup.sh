@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'TEXT'
-usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers]
+usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers] [--fuzz]
 
 Brings what Faceter needs to be built and run, and leaves alone what is there already:
   - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
@@ -18,6 +18,7 @@ Brings what Faceter needs to be built and run, and leaves alone what is there al
             munge as services where they are new; the tests do not need that
   --peers   a Python environment with the packages that tests compare with where FACETER_PEERS names it: sentence-transformers,
             transformers, peft, mteb, scikit-learn, SciPy and others (packaging/peers.txt; 3 GB to fetch, 7 GB in the cache; Python 3.11)
+  --fuzz    the compiler that packaging/fuzz.sh needs: clang with its sanitizers (packaging/apt-packages-fuzz.txt)
   --help    this text
 
 The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
@@ -38,6 +39,7 @@ for argument in "$@"; do
         --parquet) with_parquet=yes ;;
         --peers) with_peers=yes ;;
         --tests) lists+=(apt-packages-tests.txt) ;;
+        --fuzz) lists+=(apt-packages-fuzz.txt) ;;
         --help | -h) usage; exit 0 ;;
         *) usage >&2; code=2 die "unknown argument '$argument'" ;;
     esac

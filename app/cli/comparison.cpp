@@ -1,6 +1,7 @@
 #include "cli/comparison.h"
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "store/filter.h"
 
 namespace faceter::cli {
@@ -47,13 +48,13 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
 }
 
 MadeComparison make_comparison(const Project& project, Store& store, const ComparisonOptions& options, const std::string& what) {
-    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
     MadeComparison made;
     made.rows = chosen_rows(store, project, options.run_names);
     if (!options.where.empty()) filter_rows(store, options.where, made.rows);
     made.comparison = compare_runs(store, made.rows, options.baseline.empty() ? "" : project.find_run(options.baseline).info().id);
     if (made.comparison.groups.empty()) {
-        for (const std::string& note : made.comparison.notes) fmt::print(stderr, "{}\n", note);
+        for (const std::string& note : made.comparison.notes) say(stderr, "{}\n", note);
         throw usage_error("{}: no run with results to {}; see faceter list", project.folder().string(), what);
     }
     CompareChoice choice;

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "data/leaves.h"
 #include "data/overlap.h"
@@ -31,7 +32,7 @@ LoadedData load_data(const Cli& cli, const DataOptions& options) {
         try {
             body();
         } catch (const DataUnavailable& reason) {
-            fmt::print(stderr, "left out: {}\n", reason.what());
+            say(stderr, "left out: {}\n", reason.what());
         }
     };
     const std::uint64_t seed = settings["seed"];
@@ -60,9 +61,9 @@ int overlap(const Cli& cli, const DataOptions& options) {
         print_json({{"overlaps", list}});
         return 0;
     }
-    for (const Overlap& one : found) fmt::print("{}\n", describe_overlap(one));
+    for (const Overlap& one : found) say(stdout, "{}\n", describe_overlap(one));
     if (found.empty())
-        fmt::print("no text stands in both training and test data ({} and {} sets)\n", data.training.size(), data.evaluation.size());
+        say(stdout, "no text stands in both training and test data ({} and {} sets)\n", data.training.size(), data.evaluation.size());
     return 0;
 }
 
@@ -80,9 +81,9 @@ Json training_json(const TrainingSet& set) {
 }
 
 void print_card(const std::string& name, const std::string& kind, const Json& card) {
-    fmt::print("{} ({})\n", name, kind);
+    say(stdout, "{} ({})\n", name, kind);
     for (const auto& [key, value] : card.items())
-        fmt::print("  {:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+        say(stdout, "  {:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 int show(const Cli& cli, const DataOptions& options) {
@@ -98,8 +99,8 @@ int show(const Cli& cli, const DataOptions& options) {
     for (const Json& set : training) {
         print_card(set["name"], fmt::format("training, {} examples", set["examples"].get<std::size_t>()), set["card"]);
         for (const Json& example : set["first"])
-            fmt::print("    {}\n      -> {}\n", faceter::quoted(example["anchor"].get<std::string>(), 100),
-                       faceter::quoted(example["positive"].get<std::string>(), 100));
+            say(stdout, "    {}\n      -> {}\n", faceter::quoted(example["anchor"].get<std::string>(), 100),
+                faceter::quoted(example["positive"].get<std::string>(), 100));
     }
     for (const Json& set : evaluation) print_card(set["name"], "evaluation, " + set["task_type"].get<std::string>(), set["card"]);
     return 0;

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "compare/mteb_results.h"
 #include "store/store.h"
 
@@ -15,9 +16,9 @@ int import_mteb(const ImportOptions& options) {
     const std::vector<ImportedModel> models = read_mteb_results(options.folder);  // all is read and checked before anything is written
     const Project project(options.project, true);
     for (const ImportedModel& model : models)
-        for (const std::string& note : model.notes) fmt::print(stderr, "warning: {}\n", note);
+        for (const std::string& note : model.notes) say(stderr, "warning: {}\n", note);
     const std::vector<ImportedRun> runs = import_models(project, options.folder, models);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
     if (options.json) {
         Json list = Json::array();
         for (const ImportedRun& run : runs)
@@ -26,7 +27,7 @@ int import_mteb(const ImportOptions& options) {
         return 0;
     }
     for (const ImportedRun& run : runs)
-        fmt::print("{}  {}, {} data sets{}\n", run.id, run.model, run.num_results, run.is_new ? "" : " (was there already)");
+        say(stdout, "{}  {}, {} data sets{}\n", run.id, run.model, run.num_results, run.is_new ? "" : " (was there already)");
     return 0;
 }
 

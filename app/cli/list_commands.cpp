@@ -3,6 +3,7 @@
 
 #include "cli/cluster.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "record/launch.h"
 #include "settings/yaml.h"
@@ -78,7 +79,7 @@ int list_runs(const ListOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
     Store store(project.folder());
-    for (const std::string& warning : store.ingest_all()) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
     std::vector<RunRow> rows = store.runs();
     std::erase_if(rows, [&](const RunRow& row) {
         return (row.archived && !options.all) || (!options.state.empty() && run_phase_name(row.state.phase) != options.state) ||
@@ -90,7 +91,7 @@ int list_runs(const ListOptions& options) {
         for (const RunRow& row : rows) runs.push_back(row_json(row));
         print_json({{"project", project.folder().string()}, {"runs", runs}});
     } else if (rows.empty()) {
-        fmt::print(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() && options.where.empty() ? "" : " of that kind");
+        say(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() && options.where.empty() ? "" : " of that kind");
     } else {
         print_table(list_table(rows), options.format);
     }
@@ -124,23 +125,23 @@ Json names_json(const std::vector<std::pair<std::string, Json>>& documents) {
 
 void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
     const RunState& state = row.state;
-    fmt::print("{}\n", run.info().id);
-    fmt::print("  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.folder().string(), run.info().variant,
-               run.info().method, run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
-    if (!run.info().point.empty()) fmt::print("  point     {}\n", run.info().point);
-    fmt::print("  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase),
-               state.cause.empty() ? "" : ": " + state.cause);
+    say(stdout, "{}\n", run.info().id);
+    say(stdout, "  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.folder().string(), run.info().variant,
+        run.info().method, run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
+    if (!run.info().point.empty()) say(stdout, "  point     {}\n", run.info().point);
+    say(stdout, "  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase),
+        state.cause.empty() ? "" : ": " + state.cause);
     if (const auto launch = read_launch(run))
-        fmt::print("  started   through profile {}{}\n", launch->profile, launch->job.empty() ? "" : ", SLURM job " + launch->job);
-    if (state.total_steps > 0) fmt::print("  steps     {} of {}\n", state.step, state.total_steps);
-    if (std::isfinite(state.loss)) fmt::print("  loss      {:.4f}\n", state.loss);
-    fmt::print("  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
-    if (!row.tags.empty()) fmt::print("  tags      {}\n", join(row.tags, ", "));
-    if (!row.note.empty()) fmt::print("  note      {}\n", row.note);
+        say(stdout, "  started   through profile {}{}\n", launch->profile, launch->job.empty() ? "" : ", SLURM job " + launch->job);
+    if (state.total_steps > 0) say(stdout, "  steps     {} of {}\n", state.step, state.total_steps);
+    if (std::isfinite(state.loss)) say(stdout, "  loss      {:.4f}\n", state.loss);
+    say(stdout, "  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
+    if (!row.tags.empty()) say(stdout, "  tags      {}\n", join(row.tags, ", "));
+    if (!row.note.empty()) say(stdout, "  note      {}\n", row.note);
     for (const ResultRow& result : store.results(run.info().id))
-        fmt::print("  {:<24} {} {:.2f}  ({}, n = {})\n", result.name, result.metric, result.score, result.task_type, result.n);
+        say(stdout, "  {:<24} {} {:.2f}  ({}, n = {})\n", result.name, result.metric, result.score, result.task_type, result.n);
     for (const char* kind : {"figure", "table"})
-        for (const auto& [name, json] : store.documents(run.info().id, kind)) fmt::print("  {:<9} {}s/{}.json\n", kind, kind, name);
+        for (const auto& [name, json] : store.documents(run.info().id, kind)) say(stdout, "  {:<9} {}s/{}.json\n", kind, kind, name);
 }
 
 /// Of the newest attempt; what its job printed where it has not come to one; empty: none.
@@ -157,14 +158,14 @@ int show_run(const ListOptions& options) {
     const RunDirectory run = project.find_run(options.run);
     if (options.log) {
         const fs::path log = log_of(run);
-        fmt::print("{}", log.empty() ? "" : read_file(log, std::uint64_t(1) << 30));
+        print_document(log.empty() ? "" : read_file(log, std::uint64_t(1) << 30));
         return 0;
     }
     if (options.settings) {
         if (options.json)
             print_json(run.settings());
         else
-            fmt::print("{}", to_yaml(run.settings()));
+            print_document(to_yaml(run.settings()));
         return 0;
     }
     refresh_jobs(project);

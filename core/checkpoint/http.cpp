@@ -108,11 +108,24 @@ std::size_t on_write(char* data, std::size_t size, std::size_t count, void* tran
 }
 int on_progress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return stop_requested() == StopRequest::none ? 0 : 1; }
 
+/// libcurl before 7.85 knows no names of protocols, but bits.
+void limit_protocols(CURL* handle, const std::string& url) {
+    constexpr auto protocols = static_cast<CURLoption>(181), redirect = static_cast<CURLoption>(182);  // deprecated, hence by number
+    const Curl& curl = Curl::library();
+    const bool only_https = std::string_view(redirect_protocols(url)) == "https";
+    curl.setopt(handle, CURLOPT_DEFAULT_PROTOCOL, "https");
+    if (curl.setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+        curl.setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, redirect_protocols(url)) == CURLE_OK)
+        return;
+    const bool limited = curl.setopt(handle, protocols, long{CURLPROTO_HTTP | CURLPROTO_HTTPS}) == CURLE_OK &&
+                         curl.setopt(handle, redirect, long{only_https ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS}) == CURLE_OK;
+    if (!limited) throw failure("this libcurl cannot be kept to http and https; install a newer one, or give a folder on disk");
+}
+
 void set_options(CURL* handle, const HttpRequest& request, Transfer& transfer, curl_slist* headers) {
     const Curl& curl = Curl::library();
     curl.setopt(handle, CURLOPT_URL, request.url.c_str());
-    curl.setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl.setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    limit_protocols(handle, request.url);
     curl.setopt(handle, CURLOPT_HTTPHEADER, headers);
     curl.setopt(handle, CURLOPT_NOBODY, request.head ? 1L : 0L);
     curl.setopt(handle, CURLOPT_FOLLOWLOCATION, request.follow_redirects ? 1L : 0L);
@@ -131,6 +144,8 @@ void set_options(CURL* handle, const HttpRequest& request, Transfer& transfer, c
 }
 
 }  // namespace
+
+const char* redirect_protocols(std::string_view url) { return lowercase_ascii(url.substr(0, 7)) == "http://" ? "http,https" : "https"; }
 
 HttpResponse http_request(const HttpRequest& request) {
     const Curl& curl = Curl::library();

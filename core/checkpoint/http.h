@@ -32,6 +32,9 @@ struct HttpResponse {
     bool succeeded() const { return network_error.empty() && status >= 200 && status < 300; }
 };
 
+/// Where an answer to a request for `url` may redirect to, as libcurl writes it: from https never to plain http, which others can read.
+const char* redirect_protocols(std::string_view url);
+
 /// One request over libcurl, which is opened when first needed (programs that fetch nothing start without it). An answer with an error
 /// status and a broken connection are no exceptions; a libcurl that cannot be opened is one (failed), as is whatever on_body throws.
 HttpResponse http_request(const HttpRequest& request);

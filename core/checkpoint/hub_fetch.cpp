@@ -16,7 +16,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::uint64_t mebibyte = 1u << 20;
+constexpr std::uint64_t mebibyte = 1u << 20, max_unannounced = 1u << 30;
 
 /// What the hub says of one file before it is fetched.
 struct FileInfo {
@@ -42,6 +42,7 @@ class Fetch {
     Fetch(const HubModel& model, const HubSettings& settings) : model_(model), settings_(settings), folder_(model.folder(settings)) {}
 
     std::optional<fs::path> run() {
+        check_endpoint();
         const std::optional<std::vector<std::string>> names = list_files();
         if (!names) return std::nullopt;
         const std::vector<std::string> files = needed_files(*names);
@@ -56,6 +57,14 @@ class Fetch {
     }
 
   private:
+    /// Without its scheme the token would go over the network in clear.
+    void check_endpoint() const {
+        const std::string lower = lowercase_ascii(settings_.endpoint);
+        if (!lower.starts_with("https://") && !lower.starts_with("http://"))
+            throw settings_error("HF_ENDPOINT is {}, which begins with neither https:// nor http://; write the whole address",
+                                 faceter::quoted(settings_.endpoint));
+    }
+
     std::string full_name() const { return model_.revision == "main" ? model_.name : model_.name + "@" + model_.revision; }
 
     HttpRequest request(std::string url) const {
@@ -172,6 +181,9 @@ class Fetch {
                              faceter::quoted(etag));
         info.etag = etag;
         if (const auto bytes = parse_int(size); bytes && *bytes >= 0) info.size = static_cast<std::uint64_t>(*bytes);
+        if (!info.size && !is_hexadecimal(etag, 64) && !is_hexadecimal(etag, 40))
+            throw data_error("model {}: {} gives {} neither a hash nor a length, so that nothing tells whether it came whole",
+                             faceter::quoted(full_name()), settings_.endpoint, file);
         return info;
     }
 
@@ -188,6 +200,12 @@ class Fetch {
         link_to(blob, pointer);
     }
 
+    /// Large files are named by their SHA-256, small ones as git does. A server of another kind announces no hash, but the length.
+    static bool is_announced_content(const FileInfo& info, const fs::path& file) {
+        if (is_hexadecimal(info.etag, 64)) return sha256_file(file) == info.etag;
+        return !is_hexadecimal(info.etag, 40) || git_blob_id(read_file(file)) == info.etag;
+    }
+
     /// Into blobs/ETAG.incomplete, which stays when this is interrupted, then to its name.
     void fetch_blob(const std::string& file, const FileInfo& info, const fs::path& blob) const {
         const fs::path incomplete = blob.string() + ".incomplete";
@@ -197,11 +215,12 @@ class Fetch {
                 fetch_content(file, info, partial);
                 partial.sync();
             }
-            if (!is_hexadecimal(info.etag, 64) || sha256_file(incomplete) == info.etag) break;
+            if (is_announced_content(info, incomplete)) break;
             fs::remove(incomplete);
             if (++hash_failures == 2)
-                throw data_error("model {}: {} came from {} with another SHA-256 than announced, twice; nothing of it was kept",
-                                 faceter::quoted(full_name()), file, settings_.endpoint);
+                throw data_error("model {}: {} came from {} with another {} than announced, twice; nothing of it was kept",
+                                 faceter::quoted(full_name()), file, settings_.endpoint,
+                                 is_hexadecimal(info.etag, 64) ? "SHA-256" : "hash of git");
         }
         rename_synced(incomplete, blob);
     }
@@ -213,7 +232,7 @@ class Fetch {
         progress.start_at(partial.size() / mebibyte);
         std::uint64_t best = partial.size();
         for (int attempt = 1; !info.size || partial.size() < *info.size || *info.size == 0; ++attempt) {
-            const HttpResponse response = fetch_rest(file, partial, progress);
+            const HttpResponse response = fetch_rest(file, info, partial, progress);
             if (response.stopped) throw_stopped();
             if (response.succeeded() && (!info.size || partial.size() == *info.size)) break;
             if (info.size && partial.size() > *info.size) partial.truncate(0);
@@ -233,13 +252,16 @@ class Fetch {
                       settings_.endpoint, have, info.size.value_or(0), file);
     }
 
-    HttpResponse fetch_rest(const std::string& file, PartialFile& partial, ProgressLine& progress) const {
+    HttpResponse fetch_rest(const std::string& file, const FileInfo& info, PartialFile& partial, ProgressLine& progress) const {
         HttpRequest wanted = request(url_of(file));
         wanted.follow_redirects = true;
         wanted.from_byte = partial.size();
         wanted.on_body = [&](std::string_view bytes, std::uint64_t from_byte) {
             if (from_byte > partial.size())
                 throw failure("{} sends {} from byte {}, which was not asked for", settings_.endpoint, file, from_byte);
+            if (bytes.size() > info.size.value_or(max_unannounced) - std::min(from_byte, info.size.value_or(max_unannounced)))
+                throw failure("{} sends more of {} than the {} bytes that {}", settings_.endpoint, file,
+                              info.size.value_or(max_unannounced), info.size ? "it announced" : "a file of unknown length may have");
             if (from_byte < partial.size()) partial.truncate(from_byte);  // the server sends all of it again
             partial.write_at(from_byte, bytes);
             progress.update((from_byte + bytes.size()) / mebibyte);

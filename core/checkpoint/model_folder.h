@@ -1,9 +1,11 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "checkpoint/model_description.h"
 #include "checkpoint/weights.h"
 #include "common/json.h"
 
@@ -39,6 +41,8 @@ struct ModelFolder {
     std::map<std::string, std::string> prompts;  ///< name -> instruction
     std::string default_prompt;                  ///< name of a prompt, or empty
     Similarity similarity = Similarity::cosine;
+    std::optional<ModelDescription> description;  ///< of faceter.json: what config.json cannot say
+    bool only_faceter = false;  ///< modules.json names a module that no other program has: it would load a part and answer wrongly
 
     /// Throws a data error: not a folder, a file missing or broken, a module that is not supported (named, with what to do).
     static ModelFolder open(const std::filesystem::path& folder);
@@ -47,6 +51,9 @@ struct ModelFolder {
     /// The prompt of that name; a data error that lists the known names where there is none.
     const std::string& prompt(const std::string& name) const;
 };
+
+/// The type of that module; sentence-transformers refuses what it cannot import.
+inline constexpr const char* own_module_type = "faceter.Model";
 
 /// The folder of a model given as a path (relative to `relative_to`), as "minilm" (the package that packaging/setup.sh puts into the
 /// cache folder), or as "org/name" or "org/name@revision" of the Hugging Face hub: from its cache, else fetched into it (hub.h). Throws an

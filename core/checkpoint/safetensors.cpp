@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "common/json_document.h"
 #include "common/strings.h"
-#include "text/json_document.h"
 
 namespace faceter {
 namespace {

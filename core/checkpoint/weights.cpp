@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_document.h"
 #include "common/strings.h"
-#include "text/json_document.h"
 
 namespace faceter {
 namespace {

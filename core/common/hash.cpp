@@ -1,11 +1,14 @@
 #include "common/hash.h"
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 #include "common/error.h"
 #include "common/file_hash.h"
@@ -66,13 +69,19 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
     return table;
 }();
 
-constexpr std::array<std::uint32_t, 64> sha_constants = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
-    0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
-    0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
-    0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
-    0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
-    0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+void check(int result) {
+    if (result != 1) throw failure("libcrypto cannot compute a hash");
+}
+
+/// Ends the hash and writes it in hexadecimal digits.
+std::string finish_digest(EVP_MD_CTX* context) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    check(EVP_DigestFinal_ex(context, digest, &size));
+    std::string hex;
+    for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+    return hex;
+}
 
 }  // namespace
 
@@ -110,54 +119,12 @@ std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc) {
     return ~crc;
 }
 
-Sha256::Sha256() : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) { check(context_ ? EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) : 0); }
+Sha256::~Sha256() { EVP_MD_CTX_free(context_); }
 
-void Sha256::block(const unsigned char* data) {
-    std::uint32_t w[64];
-    for (int i = 0; i < 16; ++i)
-        w[i] =
-            std::uint32_t{data[4 * i]} << 24 | std::uint32_t{data[4 * i + 1]} << 16 | std::uint32_t{data[4 * i + 2]} << 8 | data[4 * i + 3];
-    for (int i = 16; i < 64; ++i) {
-        const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
-        const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
-        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-    }
-    auto [a, b, c, d, e, f, g, h] = state_;
-    for (int i = 0; i < 64; ++i) {
-        const std::uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) +
-                                 sha_constants[static_cast<std::size_t>(i)] + w[i];
-        const std::uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-        h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
-    }
-    const std::uint32_t added[8] = {a, b, c, d, e, f, g, h};
-    for (std::size_t i = 0; i < 8; ++i) state_[i] += added[i];
-}
+void Sha256::update(std::string_view bytes) { check(EVP_DigestUpdate(context_, bytes.data(), bytes.size())); }
 
-void Sha256::update(std::string_view bytes) {
-    total_ += bytes.size();
-    while (!bytes.empty()) {
-        const std::size_t take = std::min(bytes.size(), buffer_.size() - buffered_);
-        std::memcpy(buffer_.data() + buffered_, bytes.data(), take);
-        buffered_ += take;
-        bytes.remove_prefix(take);
-        if (buffered_ == buffer_.size()) {
-            block(buffer_.data());
-            buffered_ = 0;
-        }
-    }
-}
-
-std::string Sha256::finish() {
-    const std::uint64_t bits = total_ * 8;
-    update(std::string_view("\x80", 1));
-    while (buffered_ != 56) update(std::string_view("\0", 1));
-    char length[8];
-    for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(bits >> (56 - 8 * i));
-    update({length, 8});
-    std::string hex;
-    for (const std::uint32_t word : state_) hex += fmt::format("{:08x}", word);
-    return hex;
-}
+std::string Sha256::finish() { return finish_digest(context_); }
 
 std::string sha256_hex(std::string_view bytes) {
     Sha256 hash;
@@ -173,6 +140,15 @@ std::string sha256_file(const std::filesystem::path& path) {
     while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0)
         hash.update({buffer.data(), static_cast<std::size_t>(file.gcount())});
     return hash.finish();
+}
+
+std::string git_blob_id(std::string_view content) {
+    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+    const std::string header = fmt::format("blob {}", content.size());
+    check(context ? EVP_DigestInit_ex(context.get(), EVP_sha1(), nullptr) : 0);
+    check(EVP_DigestUpdate(context.get(), header.c_str(), header.size() + 1));  // its zero byte is hashed too
+    check(EVP_DigestUpdate(context.get(), content.data(), content.size()));
+    return finish_digest(context.get());
 }
 
 }  // namespace faceter

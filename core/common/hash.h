@@ -1,9 +1,10 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;  // of libcrypto
 
 namespace faceter {
 
@@ -23,22 +24,23 @@ struct Hash128Hasher {
 /// CRC32C (Castagnoli), as journal lines carry it.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc = 0);
 
-/// SHA-256, streaming.
+/// SHA-256 of libcrypto, streaming.
 class Sha256 {
   public:
     Sha256();
+    ~Sha256();
+    Sha256(const Sha256&) = delete;
+    Sha256& operator=(const Sha256&) = delete;
     void update(std::string_view bytes);
     /// 64 hexadecimal digits. Call once.
     std::string finish();
 
   private:
-    void block(const unsigned char* data);
-    std::array<std::uint32_t, 8> state_;
-    std::array<unsigned char, 64> buffer_{};
-    std::size_t buffered_ = 0;
-    std::uint64_t total_ = 0;
+    evp_md_ctx_st* context_;
 };
 std::string sha256_hex(std::string_view bytes);
 std::string sha256_file(const std::filesystem::path& path);
+/// What git calls a file's content by (40 hexadecimal digits, SHA-1 of a header and the content). Not for adversaries.
+std::string git_blob_id(std::string_view content);
 
 }  // namespace faceter

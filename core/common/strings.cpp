@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <charconv>
@@ -58,25 +59,7 @@ std::string lowercase_ascii(std::string_view text) {
     return lower;
 }
 
-bool is_valid_utf8(std::string_view text) {
-    const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-    const auto* const end = at + text.size();
-    while (at < end) {
-        if (*at < 0x80) {
-            ++at;
-            continue;
-        }
-        const int more = *at >= 0xF0 ? 3 : *at >= 0xE0 ? 2 : 1;
-        if (*at < 0xC2 || *at > 0xF4 || end - at <= more) return false;
-        const unsigned char low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : 0x80;
-        const unsigned char high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
-        if (at[1] < low || at[1] > high) return false;
-        for (int i = 2; i <= more; ++i)
-            if ((at[i] & 0xC0) != 0x80) return false;
-        at += more + 1;
-    }
-    return true;
-}
+bool is_valid_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 std::string quoted(std::string_view text, std::size_t max_chars) {
     std::string out = "'";

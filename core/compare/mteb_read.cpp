@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "compare/mteb_results.h"
 #include "experiment/suite.h"
 
@@ -249,7 +250,7 @@ std::pair<std::string, std::string> model_of(const fs::path& root, const fs::pat
     const fs::path meta = folder / "model_meta.json";
     std::error_code ignored;
     if (fs::is_regular_file(meta, ignored)) {
-        const Json json = Json::parse(strict_json(read_file(meta, max_file_bytes)), nullptr, false);
+        const Json json = parse_untrusted_json(strict_json(read_file(meta, max_file_bytes)));
         if (!json.is_object() || !json.contains("name")) throw data_error("{}: no JSON object with 'name'", meta.string());
         if (!json["name"].is_null()) {
             const std::string revision =
@@ -276,7 +277,7 @@ std::vector<ImportedModel> read_mteb_results(const fs::path& given) {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> names;
     for (const fs::path& file : json_files(root)) {
         const std::string text = read_file(file, max_file_bytes);
-        const Json json = Json::parse(strict_json(text), nullptr, false);
+        const Json json = parse_untrusted_json(strict_json(text));
         if (json.is_discarded()) throw data_error("{}: not valid JSON; a result file of MTEB is expected", file.string());
         const auto key = model_of(root, file.parent_path());
         ImportedModel& model = models[key];

@@ -10,7 +10,6 @@ namespace faceter {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-constexpr std::size_t max_members = 256;
 static_assert(LineReader::padding >= simdjson::SIMDJSON_PADDING);
 
 /// Numbers keep how they were written: ids and labels may be numbers, too.
@@ -78,7 +77,8 @@ void JsonLineParser::parse(std::string_view line, Record& record) {
             const std::string_view key = field.unescaped_key();
             for (const Record::Member& member : record.members())
                 if (member.key == key) throw BadRecord{"a member stands twice in one record", faceter::quoted(key, 40)};
-            if (record.members().size() >= max_members) throw BadRecord{fmt::format("more than {} members in one record", max_members), ""};
+            if (record.members().size() >= Record::max_members)
+                throw BadRecord{fmt::format("more than {} members in one record", Record::max_members), ""};
             read_member(key, field.value(), record);
         }
         if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)

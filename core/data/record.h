@@ -41,6 +41,7 @@ class RecordErrors {
 /// Accessors throw BadRecord where a member is missing or of another kind.
 class Record {
   public:
+    static constexpr std::size_t max_members = 256;
     enum class Kind { null, boolean, number, text, list, other };
     struct Member {
         std::string_view key;

@@ -23,7 +23,7 @@ class TableReader {
         if (!line) return false;
         start_ = lines_.position();
         if (form_ == RecordForm::tsv)
-            for (const std::string_view cell : split(*line, '\t')) cells.emplace_back(cell);
+            read_tsv_row(*line, cells);
         else
             read_csv_row(*line, cells);
         return true;
@@ -31,6 +31,18 @@ class TableReader {
     const SourcePosition& position() const { return start_; }
 
   private:
+    static void add_cell(std::string cell, std::vector<std::string>& cells) {
+        if (cells.size() == Record::max_members) throw BadRecord{fmt::format("more than {} cells in one record", Record::max_members), ""};
+        cells.push_back(std::move(cell));
+    }
+
+    static void read_tsv_row(std::string_view line, std::vector<std::string>& cells) {
+        for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
+            end = line.find('\t', at);
+            add_cell(std::string(line.substr(at, end - at)), cells);
+        }
+    }
+
     /// RFC 4180: a cell in quotes may hold commas, line ends and doubled quotes.
     void read_csv_row(std::string_view line, std::vector<std::string>& cells) {
         std::size_t at = 0;
@@ -43,7 +55,7 @@ class TableReader {
                 cell = line.substr(at, end - at);
                 at = end;
             }
-            cells.push_back(std::move(cell));
+            add_cell(std::move(cell), cells);
             if (at >= line.size()) return;
             if (line[at] != ',') throw BadRecord{"text behind a closing quote", fmt::format("cell {}", cells.size())};
             ++at;

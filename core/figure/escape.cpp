@@ -184,7 +184,9 @@ std::string escape_csv(std::string_view text) {
 }
 
 std::string escape_tsv(std::string_view text) {
-    return (is_formula(text) ? "'" : "") + replace_each(text, [](char c) -> std::string_view { return is_control(c) ? " " : ""; });
+    // Spreadsheets take quotes round a field away, and then look for formulas.
+    const std::string_view content = text.substr(std::min(text.find_first_not_of('"'), text.size()));
+    return (is_formula(content) ? "'" : "") + replace_each(text, [](char c) -> std::string_view { return is_control(c) ? " " : ""; });
 }
 
 std::string escape_markdown(std::string_view text) {

@@ -24,30 +24,12 @@ int width_of(UChar32 c) {
     return width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
 }
 
-/// Embeddings, overrides and isolates: they would turn round the text that follows.
-bool is_bidi_control(UChar32 c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F; }
-
 }  // namespace
 
 int display_width(std::string_view text) {
     int width = 0;
     for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));
     return width;
-}
-
-std::string printable(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t begin = at;
-        const UChar32 c = next_code_point(text, at);
-        if (c == '\n' || c == '\r' || c == '\t' || c == 0x2028 || c == 0x2029)
-            out += ' ';
-        else if (c == 0xFFFD || is_bidi_control(c) || u_charType(c) == U_CONTROL_CHAR)
-            out += "\uFFFD";
-        else
-            out += text.substr(begin, at - begin);
-    }
-    return out;
 }
 
 std::string shorten(std::string_view text, int width) {

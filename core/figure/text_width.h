@@ -3,13 +3,12 @@
 #include <string_view>
 #include <vector>
 
+#include "common/printable.h"
+
 namespace faceter {
 
 /// Terminal cells that `text` (UTF-8) takes: two for East Asian wide characters and emoji, none for combining marks.
 int display_width(std::string_view text);
-/// Control characters (escape sequences, line breaks) and bidirectional overrides replaced, so that a name cannot take over the terminal;
-/// bytes that are not UTF-8 become U+FFFD.
-std::string printable(std::string_view text);
 /// Cut at a character's border to at most `width` cells, the last of them an ellipsis where something was cut.
 std::string shorten(std::string_view text, int width);
 /// Lines of at most `width` cells, broken at blanks; a longer word is cut into pieces.

@@ -93,7 +93,10 @@ class TreeBuilder : public YAML::EventHandler {
 
     void add(YamlNode made, YAML::anchor_t anchor) {
         tally(made, made);
-        if (anchor != YAML::NullAnchor) anchors_.insert_or_assign(anchor, made);
+        if (anchor != YAML::NullAnchor) {
+            count(made, made, 0);  // the copy that aliases are made of
+            anchors_.insert_or_assign(anchor, made);
+        }
         attach(std::move(made));
     }
 
@@ -119,7 +122,7 @@ class TreeBuilder : public YAML::EventHandler {
         parent.key = std::move(key);
     }
 
-    /// Aliases cost what they expand to: a file of 1 KB can say a billion nodes.
+    /// Aliases and what they name cost what they expand to: a file of 1 KB can say a billion nodes.
     void count(const YamlNode& tree, const YamlNode& at, int depth) {
         tally(tree, at);
         if (depth > limits_.depth) throw error(at, fmt::format("nested deeper than {} levels", limits_.depth));

@@ -2,17 +2,14 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_document.h"
 #include "common/strings.h"
 #include "text/bpe.h"
-#include "text/json_document.h"
 #include "text/own_files.h"
 #include "text/tokenizer_json.h"
 
 namespace faceter {
 namespace {
-
-constexpr std::string_view qwen_pattern =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 Vocabulary read_vocab_json(std::string_view text, std::string_view name) {
     Vocabulary vocabulary;
@@ -107,8 +104,8 @@ PipelineSettings read_byte_level_tokenizer(std::string_view vocabulary, std::str
     if (family == Family::roberta) settings.special = roberta_ids(roles, bpe.vocabulary, name);
     if (family == Family::qwen2) settings.normalizers.add(make_unicode_form(UnicodeForm::nfc));
     if (roles.add_prefix_space && family != Family::qwen2) settings.pre_tokenizers.push_back(make_prefix_space());
-    settings.pre_tokenizers.push_back(family == Family::qwen2 ? make_split(CharRegex(qwen_pattern), SplitBehavior::isolated, false)
-                                                              : make_gpt2_split());
+    const WordPattern words = family == Family::qwen2 ? WordPattern::single : WordPattern::gpt2;
+    settings.pre_tokenizers.push_back(make_word_split(words, SplitBehavior::isolated, false));
     settings.model = std::make_unique<BpeModel>(std::move(bpe), name);
     settings.description = fmt::format("byte level 1 {} {}\n", static_cast<int>(family), roles.add_prefix_space);
     for (const AddedToken& token : settings.added_tokens)

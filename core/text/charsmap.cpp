@@ -32,7 +32,8 @@ Charsmap::Charsmap(std::string_view blob, std::string_view name) {
 }
 
 std::string_view Charsmap::text_at(std::uint32_t offset) const {
-    if (offset >= texts_.size()) return {};
+    const bool inside = offset < texts_.size() && (static_cast<unsigned char>(texts_[offset]) & 0xC0) == 0x80;
+    if (offset >= texts_.size() || inside) return {};  // never a part of a character
     return std::string_view(texts_.c_str() + offset);  // ends at the zero byte
 }
 

@@ -6,8 +6,8 @@
 
 #include "text/added_tokens.h"
 #include "text/bert_normalizer.h"
-#include "text/char_regex.h"
 #include "text/charsmap.h"
+#include "text/regex.h"
 
 namespace faceter {
 
@@ -16,9 +16,15 @@ class NormalizerStep {
   public:
     virtual ~NormalizerStep() = default;
     /// False where the text stays as it is (`out` is then of no account), else true with the new text in `out`. Sets `front_cut` where the
-    /// text's first character went without a successor (Metaspace asks for it with prepend_scheme "first").
-    virtual bool apply(std::string_view text, std::string& out, bool& front_cut) const = 0;
+    /// text's first character went without a successor (Metaspace asks for it with prepend_scheme "first"). A step whose file says how much
+    /// it writes for a character throws a data error beyond `max_bytes`.
+    virtual bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t max_bytes) const = 0;
 };
+
+/// How long a text of `size` bytes may become: the largest expansion of Unicode is eleven times (U+FDFA under NFKC).
+constexpr std::size_t most_bytes(std::size_t size) { return (std::size_t{1} << 20) + 64 * size; }
+/// Throws a data error where `size` is more than that.
+void check_growth(std::size_t size, std::size_t max_bytes);
 
 /// Steps one after the other, with memory that is kept between calls.
 class NormalizerChain {
@@ -41,7 +47,7 @@ std::unique_ptr<NormalizerStep> make_lowercase();
 std::unique_ptr<NormalizerStep> make_strip_accents();
 std::unique_ptr<NormalizerStep> make_strip(bool left, bool right);
 std::unique_ptr<NormalizerStep> make_replace(std::string pattern, std::string content);
-std::unique_ptr<NormalizerStep> make_replace(CharRegex pattern, std::string content);
+std::unique_ptr<NormalizerStep> make_replace(Regex pattern, std::string content);
 std::unique_ptr<NormalizerStep> make_prepend(std::string prefix);
 std::unique_ptr<NormalizerStep> make_bert(const BertNormalizer& normalizer);
 /// sentencepiece's rules for control characters and white space (Nmt).

@@ -107,7 +107,10 @@ void PipelineTokenizer::encode_segment(std::string_view text, bool at_start, Scr
 void PipelineTokenizer::encode_normalized(std::string_view text, bool at_start, Scratch& scratch, std::size_t limit) const {
     PieceList& list = scratch.pieces;
     list.start(text, at_start);
-    for (const auto& step : settings_.pre_tokenizers) step->apply(list);
+    for (const auto& step : settings_.pre_tokenizers) {
+        step->apply(list);  // makes a text at most some times as long
+        check_growth(list.text.size(), most_bytes(text.size()));
+    }
     list.text.append(key_bytes, '\0');  // a word's key is read 32 bytes at a time
     for (const Piece& piece : list.pieces) {
         if (scratch.ids.size() >= limit) return;

@@ -4,9 +4,9 @@
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/json_document.h"
 #include "common/strings.h"
 #include "text/bpe.h"
-#include "text/json_document.h"
 #include "text/unigram.h"
 #include "text/wordpiece_model.h"
 

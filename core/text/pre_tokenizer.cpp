@@ -89,14 +89,29 @@ void for_each_match(std::string_view text, const Test& test, const Use& use) {
 
 class RegexSplit : public PreTokenizerStep {
   public:
-    RegexSplit(CharRegex pattern, SplitBehavior behavior, bool invert)
-        : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
+    RegexSplit(Regex pattern, SplitBehavior behavior, bool invert) : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
     void apply(PieceList& list) const override {
-        split_pieces(list, behavior_, invert_, [&](std::string_view text, const auto& use) { pattern_.for_each_match(text, use); });
+        Regex::Budget budget(list.text.size());
+        split_pieces(list, behavior_, invert_, [&](std::string_view text, const auto& use) { pattern_.for_each_match(text, budget, use); });
     }
 
   private:
-    CharRegex pattern_;
+    Regex pattern_;
+    SplitBehavior behavior_;
+    bool invert_;
+};
+
+class WordSplit : public PreTokenizerStep {
+  public:
+    WordSplit(WordPattern pattern, SplitBehavior behavior, bool invert) : pattern_(pattern), behavior_(behavior), invert_(invert) {}
+    void apply(PieceList& list) const override {
+        split_pieces(list, behavior_, invert_, [&](std::string_view text, const auto& use) {
+            for (std::size_t at = 0, end = 0; at < text.size(); at = end) use(at, end = match_word(pattern_, text, at));
+        });
+    }
+
+  private:
+    WordPattern pattern_;
     SplitBehavior behavior_;
     bool invert_;
 };
@@ -255,8 +270,12 @@ void PieceList::start(std::string_view whole, bool at_start) {
     pieces.assign(1, {0, whole.size(), at_start});
 }
 
-std::unique_ptr<PreTokenizerStep> make_split(CharRegex pattern, SplitBehavior behavior, bool invert) {
-    return std::make_unique<RegexSplit>(std::move(pattern), behavior, invert);
+std::unique_ptr<PreTokenizerStep> make_regex_split(std::string_view pattern, std::string_view name, SplitBehavior behavior, bool invert) {
+    if (const auto known = known_word_pattern(pattern)) return make_word_split(*known, behavior, invert);
+    return std::make_unique<RegexSplit>(Regex(pattern, name), behavior, invert);
+}
+std::unique_ptr<PreTokenizerStep> make_word_split(WordPattern pattern, SplitBehavior behavior, bool invert) {
+    return std::make_unique<WordSplit>(pattern, behavior, invert);
 }
 std::unique_ptr<PreTokenizerStep> make_split(std::string pattern, SplitBehavior behavior, bool invert) {
     return std::make_unique<TextSplit>(std::move(pattern), behavior, invert);
@@ -277,10 +296,6 @@ std::unique_ptr<PreTokenizerStep> make_metaspace(std::string mark, PrependScheme
     return std::make_unique<Metaspace>(std::move(mark), scheme, split);
 }
 std::unique_ptr<PreTokenizerStep> make_prefix_space() { return std::make_unique<PrefixSpace>(); }
-std::unique_ptr<PreTokenizerStep> make_gpt2_split() {
-    return make_split(CharRegex(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"), SplitBehavior::isolated,
-                      false);
-}
 std::unique_ptr<PreTokenizerStep> make_byte_chars_pieces() { return std::make_unique<ByteCharsPieces>(); }
 
 }  // namespace faceter

@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "text/char_regex.h"
+#include "text/regex.h"
+#include "text/word_pattern.h"
 
 namespace faceter {
 
@@ -36,7 +37,10 @@ class PreTokenizerStep {
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 enum class PrependScheme { always, first, never };
 
-std::unique_ptr<PreTokenizerStep> make_split(CharRegex pattern, SplitBehavior behavior, bool invert);
+/// What tokenizer.json calls a Regex: by hand where the pattern is known, else by Oniguruma. Throws a data error (`name` in
+/// front).
+std::unique_ptr<PreTokenizerStep> make_regex_split(std::string_view pattern, std::string_view name, SplitBehavior behavior, bool invert);
+std::unique_ptr<PreTokenizerStep> make_word_split(WordPattern pattern, SplitBehavior behavior, bool invert);
 std::unique_ptr<PreTokenizerStep> make_split(std::string pattern, SplitBehavior behavior, bool invert);
 /// At characters of which `is_separator` holds, each a match of its own.
 std::unique_ptr<PreTokenizerStep> make_char_split(bool (*is_separator)(char32_t), SplitBehavior behavior);
@@ -50,8 +54,6 @@ std::unique_ptr<PreTokenizerStep> make_bert_split();
 std::unique_ptr<PreTokenizerStep> make_metaspace(std::string mark, PrependScheme scheme, bool split);
 /// A blank in front of a piece that has none.
 std::unique_ptr<PreTokenizerStep> make_prefix_space();
-/// GPT-2's pattern.
-std::unique_ptr<PreTokenizerStep> make_gpt2_split();
 /// Every byte becomes the character that byte-level BPE writes for it.
 std::unique_ptr<PreTokenizerStep> make_byte_chars_pieces();
 

@@ -204,7 +204,7 @@ class SentencePieceNormalizer : public NormalizerStep {
         }
         return text;
     }
-    bool apply(std::string_view text, std::string& out, bool&) const override {
+    bool apply(std::string_view text, std::string& out, bool&, std::size_t max_bytes) const override {
         out.clear();
         if (remove_extra_) text = without_leading_blanks(text);
         if (text.empty()) return true;
@@ -214,6 +214,7 @@ class SentencePieceNormalizer : public NormalizerStep {
             std::string_view part = prefix.text;
             while (after_blank && part.starts_with(' ')) part.remove_prefix(1);
             for (const char byte : part) byte == ' ' ? out += blank_ : out += byte;
+            check_growth(out.size(), max_bytes);
             if (!part.empty()) after_blank = part.ends_with(' ');
             after_blank = after_blank && remove_extra_;
             text.remove_prefix(prefix.length);

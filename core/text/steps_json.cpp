@@ -3,16 +3,16 @@
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/json_document.h"
 #include "common/strings.h"
 #include "text/base64.h"
-#include "text/json_document.h"
 #include "text/pipeline_json.h"
 #include "text/tokenizer_files.h"
 
 namespace faceter {
 namespace {
 
-constexpr std::size_t max_steps = 256;
+constexpr std::size_t max_steps = 256, max_pattern_bytes = 1 << 16;
 
 template <typename T>
 T required(const JsonElement& object, std::string_view key, std::string_view name) {
@@ -45,17 +45,14 @@ Pattern read_pattern(const JsonElement& step, std::string_view name) {
     found.regex = find_member(pattern, "Regex", member);
     if ((!found.regex && !find_member(pattern, "String", member)) || member.get(found.text))
         throw_json_member(name, "pattern", "is neither a String nor a Regex");
+    if (found.text.size() > max_pattern_bytes) throw_json_member(name, "pattern", "is longer than 64 KiB");
     return found;
-}
-
-CharRegex make_regex(std::string_view pattern, std::string_view name) try { return CharRegex(pattern); } catch (const Error& error) {
-    throw data_error("{}: {}", name, error.what());
 }
 
 std::unique_ptr<NormalizerStep> read_replace(const JsonElement& step, std::string_view name) {
     const Pattern pattern = read_pattern(step, name);
     std::string content(required<std::string_view>(step, "content", name));
-    if (pattern.regex) return make_replace(make_regex(pattern.text, name), std::move(content));
+    if (pattern.regex) return make_replace(Regex(pattern.text, name), std::move(content));
     return make_replace(std::string(pattern.text), std::move(content));
 }
 
@@ -99,7 +96,7 @@ std::unique_ptr<PreTokenizerStep> read_split(const JsonElement& step, std::strin
     const Pattern pattern = read_pattern(step, name);
     const SplitBehavior behavior = read_behavior(step, "", name);
     const bool invert = member_or(step, "invert", false, name);
-    if (pattern.regex || pattern.text.empty()) return make_split(make_regex(pattern.text, name), behavior, invert);
+    if (pattern.regex || pattern.text.empty()) return make_regex_split(pattern.text, name, behavior, invert);
     return make_split(std::string(pattern.text), behavior, invert);
 }
 
@@ -127,7 +124,7 @@ void add_pre_tokenizer(const JsonElement& step, std::string_view name, Steps& st
     const std::string_view type = member_text(step, "type", name);
     if (type == "ByteLevel") {
         if (member_or(step, "add_prefix_space", true, name)) steps.push_back(make_prefix_space());
-        if (member_or(step, "use_regex", true, name)) steps.push_back(make_gpt2_split());
+        if (member_or(step, "use_regex", true, name)) steps.push_back(make_word_split(WordPattern::gpt2, SplitBehavior::isolated, false));
         return steps.push_back(make_byte_chars_pieces());
     }
     if (type == "Metaspace") return steps.push_back(read_metaspace(step, name));

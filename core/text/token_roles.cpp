@@ -2,7 +2,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "text/json_document.h"
+#include "common/json_document.h"
 #include "text/tokenizer_json.h"
 
 namespace faceter {

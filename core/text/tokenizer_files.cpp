@@ -4,8 +4,8 @@
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/json_document.h"
 #include "common/strings.h"
-#include "text/json_document.h"
 #include "text/tokenizer_json.h"
 
 namespace faceter {

@@ -1,14 +1,17 @@
 #include "text/tokenizer_json.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/json_document.h"
 #include "common/strings.h"
-#include "text/json_document.h"
 
 namespace faceter {
+namespace {
+/// Added tokens are numbered on from the largest id, so that it must leave room behind it.
+constexpr std::uint64_t max_id = (1u << 30) - 1;
+}  // namespace
 
 bool find_member(const JsonElement& object, std::string_view key, JsonElement& member) {
     return object.is_object() && !object[key].get(member) && !member.is_null();
@@ -16,8 +19,7 @@ bool find_member(const JsonElement& object, std::string_view key, JsonElement& m
 
 std::int32_t to_id(const JsonElement& value, std::string_view what, std::string_view name) {
     std::uint64_t id = 0;
-    if (value.get(id) || id > std::uint64_t(std::numeric_limits<std::int32_t>::max()) - 1)
-        throw data_error("{}: the id of {} is not a number from 0 to 2147483646", name, quoted(what));
+    if (value.get(id) || id > max_id) throw data_error("{}: the id of {} is not a number from 0 to {}", name, quoted(what), max_id);
     return static_cast<std::int32_t>(id);
 }
 

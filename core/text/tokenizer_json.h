@@ -16,7 +16,7 @@ using JsonElement = simdjson::dom::element;
 
 /// Member `key` of an object that is there and not null.
 bool find_member(const JsonElement& object, std::string_view key, JsonElement& member);
-/// A number from 0 to 2147483646; the message names `what` has it.
+/// A number from 0 to 1073741823; the message names `what` has it.
 std::int32_t to_id(const JsonElement& value, std::string_view what, std::string_view name);
 /// model.vocab as an object of pieces and their ids; not empty.
 Vocabulary read_vocabulary(const JsonElement& model, std::string_view name);

@@ -4,9 +4,9 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_document.h"
 #include "common/strings.h"
 #include "text/encode_batch.h"
-#include "text/json_document.h"
 
 using namespace faceter;
 

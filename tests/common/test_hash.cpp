@@ -16,6 +16,16 @@ class TestHash : public QObject {
         QCOMPARE(hash64("abc"), std::uint64_t{0x44BC2CF5AD770999});
         QCOMPARE(hash64("Nobody inspects the spammish repetition"), std::uint64_t{0xFBCEA83C8A378BF1});
     }
+    void sha256_and_git_have_their_published_values() {
+        QCOMPARE(sha256_hex(""), std::string("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
+        QCOMPARE(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+                 std::string("248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
+        Sha256 pieces;
+        for (const char* piece : {"a", "", "bc"}) pieces.update(piece);
+        QCOMPARE(pieces.finish(), sha256_hex("abc"));
+        QCOMPARE(git_blob_id(""), std::string("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"));
+        QCOMPARE(git_blob_id("hello world\n"), std::string("3b18e512dba79e4c8300dd08aeb37f8e728b8dad"));
+    }
     void a_file_hashes_as_its_content() {
         const TemporaryDirectory folder;
         RandomStream random(1, "hash");

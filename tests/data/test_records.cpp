@@ -37,6 +37,22 @@ class TestRecords : public QObject {
     }
 
   private Q_SLOTS:
+    void a_row_with_too_many_cells_is_bad_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<char>("separator");
+        QTest::newRow("csv") << "wide.csv.gz" << ',';
+        QTest::newRow("tsv") << "wide.tsv.gz" << '\t';
+    }
+    void a_row_with_too_many_cells_is_bad() {
+        QFETCH(QString, name);
+        QFETCH(char, separator);
+        const std::string wide(1 << 20, separator);  // a kilobyte when packed
+        const fs::path file = put(at(name.toUtf8()), faceter::testing::gzip("a" + wide + "\nfine" + separator + "b\n"));
+        EXPECT_ERROR(read(file, "text", RecordErrors::Policy::fail), "wide", ":1: ", "more than 256 cells");
+        const Read skipped = read(file);
+        QCOMPARE(skipped.texts, (std::vector<std::string>{"fine"}));
+        QCOMPARE(skipped.errors.num_skipped(), std::size_t{1});
+    }
     void bad_lines_fail_with_file_line_and_reason_or_are_counted_data() {
         QTest::addColumn<QByteArray>("line");
         QTest::addColumn<QString>("reason");

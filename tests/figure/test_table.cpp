@@ -273,6 +273,9 @@ class TestTable : public QObject {
         QCOMPARE(escape_csv("a,\"b\"\n"), std::string("\"a,\"\"b\"\"\n\""));
         QCOMPARE(escape_csv("=1+1"), std::string("'=1+1"));
         QCOMPARE(escape_csv("-5.5"), std::string("-5.5"));
+        QCOMPARE(escape_tsv("\"=1+1\""), std::string("'\"=1+1\""));  // a spreadsheet takes the quotes away
+        QCOMPARE(escape_tsv("\"\"@x\"\""), std::string("'\"\"@x\"\""));
+        QCOMPARE(escape_tsv("\"quoted\""), std::string("\"quoted\""));
         const auto rows = parse_csv(table_to_csv(hostile_table()));
         QCOMPARE(rows.size(), std::size_t{2});
         for (std::size_t i = 0; i < std::size(hostile); ++i) {

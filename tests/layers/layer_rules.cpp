@@ -178,6 +178,23 @@ LayerTable read_layers(const fs::path& file) {
 
 std::vector<std::string> include_violations(const fs::path& root) { return Checker(root).run(); }
 
+std::vector<std::string> raw_json_parsing(const fs::path& root) {
+    static const std::regex raw(R"(.*\b(Json|json)::(parse|accept|sax_parse|from_\w+)\s*\(.*)");
+    std::vector<std::string> found;
+    for (const char* top : {"core", "plugins", "app"})
+        for (const fs::path& file : sources_in(root / top)) {
+            const std::string name = fs::relative(file, root).string();
+            if (name.starts_with("core/common/")) continue;
+            std::ifstream in(file);
+            std::string text;
+            for (std::size_t line = 1; std::getline(in, text); ++line)
+                if (std::regex_match(text, raw))
+                    found.push_back(name + ":" + std::to_string(line) +
+                                    ": parses JSON without limits; use parse_json or parse_untrusted_json");
+        }
+    return found;
+}
+
 std::vector<std::string> missing_readmes(const fs::path& root) {
     std::vector<std::string> missing;
     for (const char* top : {"core", "plugins", "app"})

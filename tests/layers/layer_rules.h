@@ -21,6 +21,10 @@ LayerTable read_layers(const fs::path& file);
 /// One sentence for each #include of core/, plugins/ and app/ under `root` that the table does not allow.
 std::vector<std::string> include_violations(const fs::path& root);
 
+/// One sentence for each line of core/, plugins/ and app/ outside of core/common that parses JSON without the limits of
+/// common/json.h and common/untrusted_json.h.
+std::vector<std::string> raw_json_parsing(const fs::path& root);
+
 /// One sentence for each folder of core/, plugins/ and app/ without a README.md.
 std::vector<std::string> missing_readmes(const fs::path& root);
 

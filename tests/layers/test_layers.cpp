@@ -72,6 +72,10 @@ class TestLayers : public QObject {
         const auto found = include_violations(project);
         VERIFY_NONE(found);
     }
+    void json_is_parsed_within_limits_only() {
+        const auto found = raw_json_parsing(project);
+        VERIFY_NONE(found);
+    }
     void every_folder_says_what_lives_in_it() {
         const auto found = missing_readmes(project);
         VERIFY_NONE(found);
@@ -134,6 +138,16 @@ class TestLayers : public QObject {
         QVERIFY2(found.size() == 1, qPrintable(joined(found)));
         const std::string where = file.startsWith("core/extra") ? "core/extra" : file.toStdString() + ":2";
         QVERIFY2(found[0].find(where) == 0, found[0].c_str());
+    }
+    void json_parsed_without_limits_is_found() {
+        const PlantedProject planted;
+        QVERIFY(raw_json_parsing(planted.root()).empty());
+        planted.write("core/text/new.cpp", "auto a = parse_json(text, name);\nauto b = Json::parse(text);\n");
+        planted.write("app/cli/new.cpp", "auto c = nlohmann::json::sax_parse(text, &events);\n");
+        planted.write("core/common/json.cpp", "auto d = Json::parse(text);\n");
+        const auto found = raw_json_parsing(planted.root());
+        QCOMPARE(found.size(), std::size_t{2});
+        QVERIFY2(found[0].find("core/text/new.cpp:2") == 0, found[0].c_str());
     }
     void a_folder_without_a_readme_is_found() {
         const PlantedProject planted;

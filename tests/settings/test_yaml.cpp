@@ -65,6 +65,13 @@ class TestYaml : public QObject {
         for (int i = 0; i < 100; ++i) bomb += i ? ", *a" : "*a";
         EXPECT_ERROR(parse_yaml(bomb + "]\n", "bomb.yaml"), "grows beyond");
     }
+    void anchors_within_anchors_count_as_the_copies_that_they_are() {
+        std::string bomb;
+        for (int i = 0; i < 60; ++i) bomb += fmt::format("{}a{}: &x{}\n", std::string(static_cast<std::size_t>(i), ' '), i, i);
+        bomb += std::string(60, ' ') + "b: [x";
+        for (int i = 0; i < 3000; ++i) bomb += ", x";
+        EXPECT_ERROR(parse_yaml(bomb + "]\n", "bomb.yaml"), "bomb.yaml", "grows beyond");
+    }
     void an_alias_to_itself_is_an_error() { EXPECT_ERROR(parse_yaml("a: &a [1, *a]\n", "t.yaml"), "t.yaml:1"); }
     void deep_nesting_is_refused() {
         EXPECT_ERROR(parse_yaml(std::string(100'000, '['), "t.yaml"), "nested deeper");

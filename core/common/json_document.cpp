@@ -1,4 +1,4 @@
-#include "text/json_document.h"
+#include "common/json_document.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

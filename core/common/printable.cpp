@@ -1,0 +1,39 @@
+#include "common/printable.h"
+
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+/// Embeddings, overrides and isolates: they would turn round the text that follows.
+bool is_bidi_control(UChar32 c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F; }
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
+        UChar32 c = 0;
+        U8_NEXT_OR_FFFD(reinterpret_cast<const uint8_t*>(text.data()), at, text.size(), c);
+        if (c == '\n' || c == '\r' || c == '\t' || c == 0x2028 || c == 0x2029)
+            out += ' ';
+        else if (c == 0xFFFD || is_bidi_control(c) || u_charType(c) == U_CONTROL_CHAR)
+            out += "\uFFFD";
+        else
+            out += text.substr(begin, at - begin);
+    }
+    return out;
+}
+
+std::string printable_lines(std::string_view text) {
+    std::string out;
+    for (const std::string_view line : split(text, '\n')) out += printable(line) + '\n';
+    out.pop_back();
+    return out;
+}
+
+}  // namespace faceter

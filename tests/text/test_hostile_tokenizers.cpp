@@ -1,0 +1,117 @@
+#include "common/error.h"
+#include "small_tokenizer.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A tokenizer.json of pieces with the steps given.
+Json with_steps(const Json& normalizer, const Json& pre_tokenizer) {
+    return {{"normalizer", normalizer},
+            {"pre_tokenizer", pre_tokenizer},
+            {"model", {{"type", "BPE"}, {"unk_token", "?"}, {"vocab", {{"?", 0}, {"a", 1}, {"b", 2}}}, {"merges", Json::array()}}}};
+}
+Json split(const std::string& pattern) {
+    return {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+}
+Json replace(const std::string& from, const std::string& to) {
+    return {{"type", "Replace"}, {"pattern", {{"String", from}}}, {"content", to}};
+}
+Json sequence(const char* key, const Json& step, int count) {
+    Json steps = Json::array();
+    for (int i = 0; i < count; ++i) steps.push_back(step);
+    return {{"type", "Sequence"}, {key, steps}};
+}
+std::string repeated(std::string_view text, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+}
+
+}  // namespace
+
+/// Files of tokenizers that are made to hang or to fill the memory: each ends at once, with an error that names the file or with ids.
+class TestHostileTokenizers : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_pattern_with_many_ways_to_match_ends_data() {
+        QTest::addColumn<QString>("pattern");
+        QTest::addColumn<QByteArray>("text");
+        QTest::newRow("optional groups in a row") << QString::fromStdString(repeated("(a*|b*|c*)", 33)) << QByteArray("aaabbbccc");
+        QTest::newRow("nested repetition") << "(?:a|aa)+$" << QByteArray(5000, 'a') + "b";
+        QTest::newRow("nested stars") << "(a*)*c" << QByteArray(5000, 'a');
+        QTest::newRow("nested counts") << "(?:(?:(?:a{0,999}){0,999}){0,999}){0,999}c" << QByteArray(5000, 'a');
+        QTest::newRow("quadratic without going back") << "[^b]*+b" << QByteArray(200'000, 'a');
+        QTest::newRow("a little at each match") << "(?:a|b|ab)*c|." << QByteArray("ab").repeated(20'000);
+        QTest::newRow("deep look-aheads") << QString::fromStdString(repeated("(?=a*", 30) + repeated(")", 30) + "b")
+                                          << QByteArray(5000, 'a');
+    }
+    void a_pattern_with_many_ways_to_match_ends() {
+        QFETCH(QString, pattern);
+        QFETCH(QByteArray, text);
+        const TokenizerFolder folder(with_steps(nullptr, split(pattern.toStdString())));
+        try {
+            const auto tokenizer = folder.load();
+            encode(*tokenizer, {text.data(), static_cast<std::size_t>(text.size())});
+        } catch (const Error& error) {
+            QVERIFY2(QString(error.what()).contains("tokenizer.json: the pattern"), error.what());
+        }
+    }
+    void the_budget_of_a_pattern_is_one_for_the_text_not_for_each_piece() {
+        Json steps = sequence("pretokenizers", split("x"), 1);
+        steps["pretokenizers"].push_back(split("(?:a|aa)+$"));
+        const auto tokenizer = TokenizerFolder(with_steps(nullptr, steps)).load();
+        std::string text;
+        for (int i = 0; i < 1000; ++i) text += std::string(28, 'a') + "bx";
+        EXPECT_ERROR(encode(*tokenizer, text), "tokenizer.json: the pattern '(?:a|aa)+$' takes too long");
+    }
+    void a_pattern_beyond_the_engine_is_named_data() {
+        QTest::addColumn<QString>("pattern");
+        QTest::newRow("open group") << "(a";
+        QTest::newRow("unknown property") << "\\p{Nothing}";
+        QTest::newRow("groups in each other") << QString(300, '(') + "a" + QString(300, ')');
+        QTest::newRow("start of the search") << "\\Ga";
+        QTest::newRow("huge count") << "a{1,1000000}";
+    }
+    void a_pattern_beyond_the_engine_is_named() {
+        QFETCH(QString, pattern);
+        EXPECT_ERROR(TokenizerFolder(with_steps(nullptr, split(pattern.toStdString()))).load(), "tokenizer.json: the pattern",
+                     "is not supported");
+    }
+    void a_pattern_of_a_megabyte_is_refused() {
+        EXPECT_ERROR(TokenizerFolder(with_steps(nullptr, split(std::string(1 << 20, 'a')))).load(), "tokenizer.json", "longer than 64 KiB");
+        EXPECT_ERROR(TokenizerFolder(with_steps(replace(std::string(1 << 20, 'a'), ""), nullptr)).load(), "longer than 64 KiB");
+    }
+    void steps_that_multiply_a_text_are_refused_data() {
+        QTest::addColumn<QByteArray>("json");
+        const auto row = [](const char* name, const Json& normalizer, const Json& pre_tokenizer) {
+            QTest::newRow(name) << QByteArray::fromStdString(with_steps(normalizer, pre_tokenizer).dump());
+        };
+        row("doubling", sequence("normalizers", replace("a", "aa"), 40), nullptr);
+        row("a long replacement", sequence("normalizers", replace("a", std::string(100'000, 'a')), 2), nullptr);
+        row("doubling by a pattern", sequence("normalizers", {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", "aa"}}, 40),
+            nullptr);
+        row("bytes of bytes", nullptr,
+            sequence("pretokenizers", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}}, 40));
+        row("bytes of bytes, normalised", sequence("normalizers", {{"type", "ByteLevel"}}, 40), nullptr);
+    }
+    void steps_that_multiply_a_text_are_refused() {
+        QFETCH(QByteArray, json);
+        const auto tokenizer = TokenizerFolder(parse_json(json.toStdString(), "t")).load();
+        EXPECT_ERROR(encode(*tokenizer, "a \xC3\xA9 a"), "the tokenizer makes more than", "broken or hostile");
+    }
+    void the_largest_id_leaves_room_for_added_tokens() {
+        Json json = with_steps(nullptr, nullptr);
+        json["model"]["vocab"]["b"] = 2147483646;
+        json["added_tokens"] = {{{"content", "b"}}, {{"content", "<x>"}}, {{"content", "<y>"}}};
+        EXPECT_ERROR(TokenizerFolder(json).load(), "the id of 'b'", "1073741823");
+        json["model"]["vocab"]["b"] = 1073741823;
+        const auto tokenizer = TokenizerFolder(json).load();
+        QCOMPARE(tokenizer->piece_to_id("<y>"), 1073741825);
+    }
+};
+
+FACETER_TEST(TestHostileTokenizers)
+#include "test_hostile_tokenizers.moc"
