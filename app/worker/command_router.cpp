@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "figure/table_export.h"
 #include "named_model.h"
@@ -69,9 +70,9 @@ void print(const Json& json, bool as_json) {
                 if (part.is_array())
                     tables.emplace_back(inner, part);
                 else
-                    fmt::print("  {:20} {}\n", inner, plain(part));
+                    say(stdout, "  {:20} {}\n", inner, plain(part));
         } else {
-            fmt::print("{:22} {}\n", key, plain(value));
+            say(stdout, "{:22} {}\n", key, plain(value));
         }
     }
     for (const auto& [name, entries] : tables)
@@ -98,7 +99,7 @@ int explain(const RouterCommand& options) {
 
 int edit(const RouterCommand& options, const Json& change) {
     const fs::path folder = router_folder(options);
-    const auto model = EmbeddingModel::open(ModelFolder::open(folder));
+    const auto model = EmbeddingModel::open(ModelFolder::open(folder));  // without its gates, which the change opens
     fmt::print("{}\n", registry().edit_router(router_method(folder), *model, folder, change));
     return 0;
 }

@@ -58,7 +58,7 @@ struct MeanPool : Function<MeanPool> {
             float* to = data(out) + s * width;
             for (std::int64_t i = begin; i < begin + rows; ++i)
                 for (std::int64_t d = 0; d < width; ++d) to[d] += data(in)[i * width + d];
-            for (std::int64_t d = 0; d < width; ++d) to[d] /= static_cast<float>(rows);
+            for (std::int64_t d = 0; d < width && rows > 0; ++d) to[d] /= static_cast<float>(rows);
         });
         return out;
     }
@@ -82,7 +82,7 @@ std::pair<at::Tensor, at::Tensor> pooled_counts(const PackedLayout& layout, cons
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
         const auto [begin, rows] = pooled_rows(layout, skip, s);
         skipped.data_ptr<std::int64_t>()[s] = begin - layout.offsets()[s];
-        counts.data_ptr<float>()[s] = static_cast<float>(rows);
+        counts.data_ptr<float>()[s] = static_cast<float>(std::max<std::int64_t>(1, rows));
     }
     return {skipped, counts};
 }
@@ -103,9 +103,21 @@ at::Tensor plain_mean(const at::Tensor& x, const PackedLayout& layout, const std
     std::vector<at::Tensor> means;
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
         const auto [begin, rows] = pooled_rows(layout, skip, s);
-        means.push_back(x.narrow(0, begin, rows).mean(0));
+        means.push_back(rows > 0 ? x.narrow(0, begin, rows).mean(0) : at::zeros({x.size(1)}, x.options()));
     }
     return at::stack(means);
+}
+
+/// The first or the last row of each sequence. One without rows takes some other's and is multiplied by zero.
+at::Tensor pool_one_row(const at::Tensor& x, const PackedLayout& layout, Pooling pooling) {
+    const at::Tensor rows = at::empty({layout.num_sequences()}, at::kLong), any = at::ones({layout.num_sequences(), 1}, at::kFloat);
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        const bool empty = layout.length(s) == 0;
+        rows.data_ptr<std::int64_t>()[s] = empty ? 0 : pooling == Pooling::cls ? layout.offsets()[s] : layout.offsets()[s + 1] - 1;
+        if (empty) any.data_ptr<float>()[s] = 0;
+    }
+    const at::Tensor chosen = x.index_select(0, to_device(rows, x.device()));
+    return layout.min_length() > 0 ? chosen : chosen * to_device(any.to(x.scalar_type()), x.device());
 }
 
 }  // namespace
@@ -150,10 +162,7 @@ at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling poolin
             case OpsForm::plain:
                 return plain_mean(x, *layout, skip);
         }
-    const at::Tensor rows = at::empty({layout->num_sequences()}, at::kLong);
-    for (std::int64_t s = 0; s < layout->num_sequences(); ++s)
-        rows.data_ptr<std::int64_t>()[s] = pooling == Pooling::cls ? layout->offsets()[s] : layout->offsets()[s + 1] - 1;
-    return x.index_select(0, to_device(rows, x.device()));
+    return pool_one_row(x, *layout, pooling);
 }
 
 at::Tensor normalize_rows(const at::Tensor& x) { return x / x.norm(2, -1, true).clamp_min(1e-12); }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "plugin/abi.h"
 
@@ -67,8 +68,7 @@ const Registry& registry() {
         const PluginList found = find_plugins(plugin_folders());
         auto rejected = found.rejected;
         for (RejectedPlugin& plugin : load_plugins(found.manifests, made)) rejected.push_back(std::move(plugin));
-        for (const RejectedPlugin& plugin : rejected)
-            fmt::print(stderr, "plugin {} is left out: {}\n", plugin.file.string(), plugin.reason);
+        for (const RejectedPlugin& plugin : rejected) say(stderr, "plugin {} is left out: {}\n", plugin.file.string(), plugin.reason);
         return made;
     }();
     return loaded;

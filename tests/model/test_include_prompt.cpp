@@ -35,7 +35,7 @@ std::vector<std::string> some_texts() {
 
 at::Tensor embed(const EmbeddingModel& model, const std::string& with) {
     const auto texts = some_texts();
-    return embed_texts(model, std::vector<std::string_view>(texts.begin(), texts.end()), {with, 0, 0});
+    return embed_texts(model, std::vector<std::string_view>(texts.begin(), texts.end()), {with});
 }
 
 /// One text by itself, token by token: the mean of the hidden states behind the instruction, then the dense heads and the norm, in float64.
@@ -45,7 +45,7 @@ at::Tensor slow_embedding(const EmbeddingModel& model, const std::string& text) 
     model.tokenizer->encode(instruction, 0, prompt);
     const std::size_t skip = prompt.size() - 1;  // T5 has nothing in front and </s> behind
     const Encoder& encoder = *model.encoders.front();
-    const at::Tensor hidden = encoder.forward(make_packed_batch({{ids.data(), static_cast<std::int64_t>(ids.size()), 0, 0, 0}}), {});
+    const at::Tensor hidden = encoder.forward(make_packed_batch({{ids.data(), static_cast<std::int64_t>(ids.size()), 0, {}, 0}}), {});
     std::vector<double> sum(static_cast<std::size_t>(hidden.size(1)));
     for (std::size_t row = skip; row < ids.size(); ++row)
         for (std::size_t k = 0; k < sum.size(); ++k)

@@ -48,7 +48,8 @@ class TestScripts : public QObject {
   private Q_SLOTS:
     void every_script_parses_and_explains_itself_data() {
         QTest::addColumn<QString>("script");
-        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/test.sh", "packaging/bundle.sh", ".ci/run"})
+        for (const char* name :
+             {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/test.sh", "packaging/bundle.sh", "packaging/fuzz.sh", ".ci/run"})
             QTest::newRow(name) << name;
     }
     void every_script_parses_and_explains_itself() {
@@ -60,7 +61,7 @@ class TestScripts : public QObject {
         QVERIFY2(help.output.startsWith("usage: "), qPrintable(help.output));
     }
     void an_unknown_argument_is_a_usage_error() {
-        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/bundle.sh"}) {
+        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/bundle.sh", "packaging/fuzz.sh"}) {
             const Outcome outcome = run(project / name, {"--no-such-thing"});
             VERIFY_CODE(outcome, 2);
             QVERIFY(outcome.output.contains("--no-such-thing"));
@@ -74,7 +75,7 @@ class TestScripts : public QObject {
     }
     void every_package_says_what_it_is_for() {
         const QRegularExpression entry("^[a-z0-9+.-]+ +# .+$");
-        for (const char* name : {"apt-packages.txt", "apt-packages-tests.txt"})
+        for (const char* name : {"apt-packages.txt", "apt-packages-tests.txt", "apt-packages-fuzz.txt"})
             for (const QString& line : QString::fromStdString(read_file(project / "packaging" / name)).split('\n', Qt::SkipEmptyParts))
                 QVERIFY2(line.startsWith('#') || entry.match(line).hasMatch(), qPrintable(line));
     }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -79,6 +80,26 @@ class TestJournal : public QObject {
         QCOMPARE(read_journal(file).problem, std::string("a line is missing"));
         overwrite(file, whole.substr(0, third) + whole.substr(second));
         QCOMPARE(read_journal(file).events.size(), std::size_t{2});
+    }
+    void a_sealed_line_that_costs_more_than_its_bytes_is_cut_data() {
+        QTest::addColumn<QByteArray>("value");
+        QTest::newRow("deep") << QByteArray(500'000, '[') + QByteArray(500'000, ']');
+        QByteArray members = "{\"0\":0";
+        for (int i = 1; i < 100'000; ++i) members += ",\"" + QByteArray::number(i) + "\":0";
+        QTest::newRow("many members") << members + "}";
+    }
+    void a_sealed_line_that_costs_more_than_its_bytes_is_cut() {
+        QFETCH(QByteArray, value);
+        const RunDirectory run = new_run();
+        const fs::path file = run.attempt_journal(1);
+        make_directories(file.parent_path());
+        const std::string body = "{\"seq\":1,\"t\":1,\"event\":\"x\",\"v\":" + value.toStdString();
+        overwrite(file, fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, crc32c(body)));  // anyone can compute the seal
+        const JournalContent content = read_journal(file);
+        const JournalContent copy = content;
+        QCOMPARE(copy.events.size(), std::size_t{0});
+        QCOMPARE(copy.problem, std::string("a line is not an event"));
+        QCOMPARE(journal_span(file).first, 0.0);
     }
     void hostile_journals_are_cut_not_believed() {
         const RunDirectory run = new_run();
