@@ -21,7 +21,7 @@ Json settings_with(const Json& changes) {
                      {"instructions", false}, {"training", "together"},
                      {"base_rate", 0},        {"final_form", "adapters"}};
     settings["targets"] = Json::array();
-    settings.update(changes);
+    if (!changes.is_null()) settings.update(changes);
     return settings;
 }
 
