@@ -2,10 +2,8 @@
 
 #include <iostream>
 #include <map>
-#include <set>
 
 #include "checkpoint/model_folder.h"
-#include "checkpoint/parameter_count.h"
 #include "cli/cluster.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -53,12 +51,7 @@ Experiment load_experiment(const Cli& cli, const RunOptions& options) {
 /// variant cannot begin with.
 void check_everything(const Experiment& experiment) {
     experiment.check_files();
-    check_start_models(experiment);
-    std::set<fs::path> models;
-    for (const ResolvedRun& run : experiment.runs())
-        models.insert(resolve_model(run.settings["model"], absolute_path(experiment.file()).parent_path()));
-    for (const fs::path& model : models)
-        for (const std::string& remark : check_model(ModelFolder::open(model))) fmt::print(stderr, "warning: {}\n", remark);
+    for (const std::string& remark : check_start_models(experiment)) say(stderr, "warning: {}\n", remark);
 }
 
 Json ids_json(const std::vector<RunDirectory>& runs) {

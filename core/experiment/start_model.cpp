@@ -3,6 +3,7 @@
 #include <map>
 
 #include "checkpoint/encoder_config.h"
+#include "checkpoint/parameter_count.h"
 #include "common/error.h"
 
 namespace faceter {
@@ -20,9 +21,10 @@ struct StartModel {
     bool routes_tokens = false;
 };
 
-StartModel looked_at(const std::string& name, const fs::path& relative_to) {
+StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
     const ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
     check_start_model(folder);
+    for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
     return {folder.folder, routes_tokens(folder)};
 }
 
@@ -41,17 +43,19 @@ void check_start_model(const ModelFolder& folder) {
             folder.folder.string(), several);
 }
 
-void check_start_models(const Experiment& experiment) {
+std::vector<std::string> check_start_models(const Experiment& experiment) {
+    std::vector<std::string> remarks;
     std::map<std::string, StartModel> seen;
     for (const ResolvedRun& run : experiment.runs()) {
         const std::string name = run.settings["model"];
-        if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path());
+        if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         if (run.dense_start && seen[name].routes_tokens)
             throw settings_error(
                 "{}: variant '{}' ({}) needs a dense start model, and {} has token-routed blocks; name a dense model under 'model', or use "
                 "a variant that keeps such blocks (token_routed_moe, instruction)",
                 experiment.file().string(), run.variant, run.method, seen[name].folder.string());
     }
+    return remarks;
 }
 
 }  // namespace faceter
