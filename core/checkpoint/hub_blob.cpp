@@ -1,15 +1,9 @@
 #include "checkpoint/hub_blob.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <thread>
-
-#include "common/cancel.h"
-#include "common/error.h"
 #include "common/file.h"
 
 namespace faceter {
@@ -54,20 +48,6 @@ void PartialFile::sync() {
     if (const int fault = injected_fault(FileOperation::sync, path_)) throw_io("sync", path_, fault);
     if (::fsync(descriptor_) != 0) throw_io("sync", path_, errno);
 }
-
-FileLock::FileLock(const std::filesystem::path& path) : descriptor_(open_or_throw(path)) {
-    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-        const int error = errno;
-        if (error != EWOULDBLOCK && error != EINTR) return;  // no locks on this file system: the rename at the end is atomic all the same
-        if (stop_requested() != StopRequest::none) {
-            ::close(descriptor_);
-            throw Error(ExitCode::stopped, "stopped while another process fetches the same file");
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-}
-
-FileLock::~FileLock() { ::close(descriptor_); }
 
 void link_to(const std::filesystem::path& target, const std::filesystem::path& path) {
     std::error_code error;

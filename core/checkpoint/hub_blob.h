@@ -25,19 +25,6 @@ class PartialFile {
     int descriptor_ = -1;
 };
 
-/// The lock that huggingface_hub takes too (flock): held until the end of the object's life. Waits for another process; throws an Error
-/// (stopped) where a stop is asked for meanwhile.
-class FileLock {
-  public:
-    explicit FileLock(const std::filesystem::path& path);
-    ~FileLock();
-    FileLock(const FileLock&) = delete;
-    FileLock& operator=(const FileLock&) = delete;
-
-  private:
-    int descriptor_ = -1;
-};
-
 /// Puts a relative symbolic link to `target` at `path`, atomically; a copy where the file system has no links.
 void link_to(const std::filesystem::path& target, const std::filesystem::path& path);
 

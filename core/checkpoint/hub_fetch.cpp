@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/json.h"
+#include "common/lock_file.h"
 #include "common/progress.h"
 #include "common/strings.h"
 
@@ -195,7 +196,8 @@ class Fetch {
         const FileInfo info = ask(file);
         const fs::path blob = folder_ / "blobs" / info.etag, locks = settings_.cache / ".locks" / folder_.filename();
         for (const fs::path& parent : {blob.parent_path(), pointer.parent_path(), locks}) make_directories(parent);
-        const FileLock lock(locks / (info.etag + ".lock"));
+        LockFile lock(locks / (info.etag + ".lock"));  // huggingface_hub takes it, too
+        lock.wait_unless_stopped("another process that fetches the same file");
         if (!fs::exists(blob, error)) fetch_blob(file, info, blob);
         link_to(blob, pointer);
     }

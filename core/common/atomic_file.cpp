@@ -1,5 +1,6 @@
 #include "common/atomic_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -61,6 +62,31 @@ void copy_file_atomic(const fs::path& from, const fs::path& to) {
     } while (source);
     if (!source.eof()) throw data_error("{}: cannot read: {}", from.string(), errno_text(errno));
     file.commit();
+}
+
+namespace {
+
+/// False where the file system cannot.
+bool exchange(const fs::path& a, const fs::path& b) {
+    if (const int fault = injected_fault(FileOperation::rename, b)) throw_io("rename to", b, fault);
+    if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) throw_io("rename to", b, errno);
+    return false;
+}
+
+}  // namespace
+
+void replace_folder(const fs::path& made, const fs::path& place) {
+    if (!fs::exists(fs::symlink_status(place))) return rename_synced(made, place);
+    fs::path old = made;
+    if (!exchange(made, place)) {
+        old += ".old";
+        remove_tree(old);
+        rename_synced(place, old);
+        rename_synced(made, place);
+    }
+    sync_directory(place.parent_path());
+    remove_tree(old);
 }
 
 }  // namespace faceter

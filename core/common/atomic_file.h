@@ -27,4 +27,8 @@ class AtomicFile {
     std::optional<OutputFile> file_;
 };
 
+/// Puts a folder that is made and synced in the place of another, whose content goes, or where there is none. In one step where the file
+/// system can exchange two names: then one of the two is there whole at every instant. Error (failed) naming path and reason.
+void replace_folder(const fs::path& made, const fs::path& place);
+
 }  // namespace faceter

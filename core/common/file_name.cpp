@@ -3,12 +3,11 @@
 namespace faceter {
 
 std::string safe_file_name(std::string_view name) {
-    std::string safe;
+    std::string safe(name.empty() || name.front() == '.' ? "x" : "");
     for (const char c : name.substr(0, 100)) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
         safe += plain ? c : '-';
     }
-    if (safe.empty() || safe.front() == '.') safe.insert(0, "x");
     return safe;
 }
 

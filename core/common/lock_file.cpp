@@ -8,11 +8,16 @@
 #include <chrono>
 #include <thread>
 
+#include "common/cancel.h"
+#include "common/error.h"
+
 namespace faceter {
 
 LockFile::LockFile(const fs::path& path, Children children) : path_(path) {
     if (const int fault = injected_fault(FileOperation::open, path)) throw_io("create", path, fault);
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | (children == Children::inherit ? 0 : O_CLOEXEC), 0666);
+    std::error_code ignored;
+    const int access = fs::is_directory(path, ignored) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+    descriptor_ = ::open(path.c_str(), access | (children == Children::inherit ? 0 : O_CLOEXEC), 0666);
     if (descriptor_ < 0) throw_io("create", path, errno);
 }
 
@@ -27,17 +32,26 @@ LockOutcome LockFile::lock(int how) {
     return errno == EWOULDBLOCK ? LockOutcome::held : LockOutcome::unsupported;
 }
 
-/// Tried for a second: somebody who only looks (is_locked) holds it for an instant, which on a busy machine may be long.
-LockOutcome LockFile::try_lock() {
-    LockOutcome outcome = lock(LOCK_EX | LOCK_NB);
-    for (int i = 0; i < 200 && outcome == LockOutcome::held; ++i) {
+LockOutcome LockFile::try_lock(Kind kind, std::chrono::milliseconds patience) {
+    const int how = (kind == Kind::read ? LOCK_SH : LOCK_EX) | LOCK_NB;
+    const auto end = std::chrono::steady_clock::now() + patience;
+    LockOutcome outcome = lock(how);
+    while (outcome == LockOutcome::held && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        outcome = lock(LOCK_EX | LOCK_NB);
+        outcome = lock(how);
     }
     return outcome;
 }
 
 LockOutcome LockFile::wait() { return lock(LOCK_EX); }
+
+LockOutcome LockFile::wait_unless_stopped(std::string_view what) {
+    while (true) {
+        const LockOutcome outcome = try_lock(Kind::change, std::chrono::milliseconds(200));
+        if (outcome != LockOutcome::held) return outcome;
+        if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, fmt::format("stopped while waiting for {}", what));
+    }
+}
 
 bool is_locked(const fs::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);

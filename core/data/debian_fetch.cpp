@@ -1,11 +1,7 @@
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
 #include "common/error.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
 #include "data/child_process.h"
 #include "data/debian_lists.h"
@@ -33,22 +29,6 @@ Acquire::IndexTargets::deb::CNF::DefaultEnabled "false";
 Dir::Cache::pkgcache "";
 Dir::Cache::srcpkgcache "";
 )";
-
-/// One process fetches, others wait for it.
-class FolderLock {
-  public:
-    explicit FolderLock(const fs::path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        if (descriptor_ < 0) throw failure("{}: cannot open: {}", file.string(), errno_text(errno));
-        while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
-        }
-    }
-    ~FolderLock() { ::close(descriptor_); }
-    FolderLock(const FolderLock&) = delete;
-    FolderLock& operator=(const FolderLock&) = delete;
-
-  private:
-    int descriptor_;
-};
 
 /// "debian-bookworm", "ubuntu-noble": the machine's distribution, for the folder's name.
 std::string distribution() {
@@ -134,7 +114,8 @@ DebianLists pinned_debian_lists() {
     const fs::path root = cache_directory() / "debian", pinned = root / distribution();
     if (!fs::exists(pinned / "index.json")) {
         make_directories(root);
-        const FolderLock lock(root / ".lock");
+        LockFile lock(root / ".lock");
+        lock.wait_unless_stopped("another process that fetches the package lists");
         if (!fs::exists(pinned / "index.json")) {
             const fs::path work = root / fmt::format(".fetch-{}", ::getpid());
             std::error_code ignored;

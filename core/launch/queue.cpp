@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/lock_file.h"
+#include "common/process.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"
 #include "experiment/machine.h"
@@ -19,21 +20,6 @@ namespace faceter {
 namespace {
 
 fs::path done_file(const Queue& queue, const fs::path& run) { return queue.folder / "done" / run.filename(); }
-
-/// Reports the errno of a child that could not exec through a pipe that exec itself closes.
-void exec_supervisor(const std::string& program, const fs::path& folder, int log, int report) {
-    ::setsid();
-    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::dup2(null, STDIN_FILENO);
-    ::dup2(log, STDOUT_FILENO);
-    ::dup2(log, STDERR_FILENO);
-    const std::string path = folder.string();
-    const char* const arguments[] = {"faceter", "supervise", path.c_str(), nullptr};
-    ::execv(program.c_str(), const_cast<char* const*>(arguments));
-    const int error = errno;
-    [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
-    ::_exit(127);
-}
 
 }  // namespace
 
@@ -104,20 +90,9 @@ void start_supervisor(const Queue& queue) {
     const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));
     const std::string program = (program_folder() / "faceter").string();  // this program, or the command line beside the desktop
-    int report[2];
-    if (::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
-    const pid_t child = ::fork();
-    if (child == 0) {
-        // A second fork: the supervisor is nobody's child here, so that it is never a zombie of a program that follows it.
-        if (::fork() == 0) exec_supervisor(program, queue.folder, log, report[1]);
-        ::_exit(0);
-    }
+    const auto started = start_process({{program, "supervise", queue.folder.string()}, Kinship::orphan, -1, log, log, {}});
     ::close(log);
-    ::close(report[1]);
-    int error = child < 0 ? errno : 0;
-    [[maybe_unused]] const auto got = ::read(report[0], &error, sizeof error);
-    ::close(report[0]);
-    if (error) throw failure("cannot start the supervisor: {}", errno_text(error));
+    if (started.error) throw failure("{}: cannot start: {}", program, errno_text(started.error));
     for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiment/experiment.h"
-#include "launch/command.h"
+#include "common/command.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 

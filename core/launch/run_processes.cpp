@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "common/process.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -27,32 +28,15 @@ fs::path make_meeting_folder() {
     return name;
 }
 
-struct RankOf {
-    int rank, size;
-    fs::path meeting;
-    /// A single process gets its variables, too: those of a cluster's job around us are not meant for it.
-    void set_environment(int attempt) const {
-        const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
-        set("FACETER_ATTEMPT", std::to_string(attempt));
-        set("RANK", std::to_string(rank));
-        set("LOCAL_RANK", std::to_string(rank));
-        set("WORLD_SIZE", std::to_string(size));
-        set("LOCAL_WORLD_SIZE", std::to_string(size));
-        set("FACETER_RENDEZVOUS", (meeting / "store").string());
-    }
-};
-
-[[noreturn]] void exec_worker(const std::string& worker, const fs::path& run, int log, int attempt, const RankOf& rank) {
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) ::signal(signal, SIG_DFL);
-    ::dup2(log, STDOUT_FILENO);
-    ::dup2(log, STDERR_FILENO);
-    rank.set_environment(attempt);
-    const std::string path = run.string();
-    const char* const arguments[] = {worker.c_str(), "run", path.c_str(), nullptr};
-    ::execv(worker.c_str(), const_cast<char* const*>(arguments));
-    fmt::print(stderr, "{}: cannot start: {}\n", worker, errno_text(errno));
-    std::fflush(stderr);
-    ::_exit(static_cast<int>(ExitCode::failed));
+/// A single process gets its variables, too: those of a cluster's job around us are not meant for it.
+std::map<std::string, std::string> rank_environment(int attempt, int rank, int ranks, const fs::path& meeting) {
+    const std::string place = std::to_string(rank), size = std::to_string(ranks);
+    return {{"FACETER_ATTEMPT", std::to_string(attempt)},
+            {"RANK", place},
+            {"LOCAL_RANK", place},
+            {"WORLD_SIZE", size},
+            {"LOCAL_WORLD_SIZE", size},
+            {"FACETER_RENDEZVOUS", (meeting / "store").string()}};
 }
 
 }  // namespace
@@ -99,11 +83,18 @@ void RunProcesses::start(const std::string& worker, const RunDirectory& run, int
     const fs::path log_path = run.attempt_log(attempt_, rank);
     const int log = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) throw failure("{}: cannot create: {}", log_path.string(), errno_text(errno));
-    const pid_t child = ::fork();
-    if (child == 0) exec_worker(worker, run.folder(), log, attempt_, {rank, size_, meeting_});
+    const StartedProcess started = start_process(
+        {{worker, "run", run.folder().string()}, Kinship::child, -1, log, log, rank_environment(attempt_, rank, size_, meeting_)});
+    if (started.error) ::dprintf(log, "%s: cannot start: %s\n", worker.c_str(), errno_text(started.error));
     ::close(log);
-    if (child < 0) throw failure("cannot start a process: {}", errno_text(errno));
-    alive_[child] = rank;
+    if (started.error) return note_end(rank, {static_cast<int>(ExitCode::failed)});
+    alive_[started.process] = rank;
+}
+
+void RunProcesses::note_end(int rank, End end) {
+    end.order = static_cast<int>(ends_.size());
+    if (end.code != 0 && end.code != static_cast<int>(ExitCode::stopped) && !first_failure_) first_failure_ = Clock::now();
+    ends_[rank] = end;
 }
 
 bool RunProcesses::ended(pid_t process, int status) {
@@ -112,10 +103,8 @@ bool RunProcesses::ended(pid_t process, int status) {
     End end;
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end.code = end.signal ? static_cast<int>(ExitCode::failed) : WEXITSTATUS(status);
-    end.order = static_cast<int>(ends_.size());
     end.by_us = killed_ && end.signal == SIGKILL;
-    if (end.code != 0 && end.code != static_cast<int>(ExitCode::stopped) && !first_failure_) first_failure_ = Clock::now();
-    ends_[found->second] = end;
+    note_end(found->second, end);
     alive_.erase(found);
     return true;
 }

@@ -50,6 +50,7 @@ class RunProcesses {
         bool by_us = false;  ///< killed as a straggler
     };
     void start(const std::string& worker, const RunDirectory& run, int rank);
+    void note_end(int rank, End end);
     int to_blame() const;
 
     fs::path run_, meeting_;

@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "launch/command.h"
+#include "common/command.h"
 #include "launch/slurm_submission.h"
 
 namespace faceter {

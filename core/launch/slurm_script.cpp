@@ -4,7 +4,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/machine.h"
-#include "launch/command.h"
+#include "common/command.h"
 #include "launch/slurm.h"
 
 namespace faceter {

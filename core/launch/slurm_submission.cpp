@@ -14,7 +14,7 @@
 #include "common/strings.h"
 #include "experiment/machine.h"
 #include "experiment/manifest.h"
-#include "launch/command.h"
+#include "common/command.h"
 #include "launch/slurm.h"
 #include "record/journal.h"
 

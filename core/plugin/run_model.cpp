@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/start_model.h"
@@ -37,8 +38,7 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
         if (const fs::path head = run.folder() / mlm_head_file; fs::exists(head))
             copy_file_atomic(head, temporary / mlm_head_file);
         sync_directory(temporary);
-        fs::remove_all(final, ignored);
-        rename_synced(temporary, final);
+        replace_folder(temporary, final);
     } catch (...) {
         fs::remove_all(temporary, ignored);
         throw;

@@ -1,16 +1,13 @@
 #include "router_model.h"
 
 #include <ATen/ATen.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <thread>
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
 #include "data/sources.h"
 #include "record/run_directory.h"
@@ -18,32 +15,12 @@
 namespace faceter {
 namespace {
 
-/// A lock on a router's folder: shared by those that read it, exclusive for one that changes it. Held as long as the object lives.
-class FolderLock {
-  public:
-    enum class Kind { read, change };
-    FolderLock(const fs::path& folder, Kind kind) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-        using namespace std::chrono_literals;
-        if (descriptor_ < 0) throw data_error("{}: cannot be opened: {}", folder.string(), errno_text(errno));
-        const int operation = (kind == Kind::read ? LOCK_SH : LOCK_EX) | LOCK_NB;
-        const auto end = std::chrono::steady_clock::now() + 5s;
-        while (::flock(descriptor_, operation) != 0) {
-            if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without locks
-            if (std::chrono::steady_clock::now() > end) {
-                ::close(descriptor_);
-                throw failure("{}: is {} by another process; nothing was changed, try again when it is done", folder.string(),
-                              kind == Kind::read ? "being changed" : "in use");
-            }
-            std::this_thread::sleep_for(50ms);
-        }
-    }
-    ~FolderLock() { ::close(descriptor_); }
-    FolderLock(const FolderLock&) = delete;
-    FolderLock& operator=(const FolderLock&) = delete;
-
-  private:
-    int descriptor_;
-};
+/// The lock of a router's folder: shared by those that read it, exclusive for one that changes it.
+void take(LockFile& lock, const fs::path& folder, LockFile::Kind kind) {
+    if (lock.try_lock(kind, std::chrono::seconds(5)) != LockOutcome::held) return;
+    throw failure("{}: is {} by another process; nothing was changed, try again when it is done", folder.string(),
+                  kind == LockFile::Kind::read ? "being changed" : "in use");
+}
 
 fs::path gate_folder(const fs::path& folder, const std::string& name) { return folder / "gates" / safe_file_name(name); }
 
@@ -223,12 +200,14 @@ std::string RouterModel::fingerprint() const {
 }
 
 std::shared_ptr<const ExpertRouter> open_router_model(EmbeddingModel& model, const fs::path& folder) {
-    const FolderLock lock(folder, FolderLock::Kind::read);
+    LockFile lock(folder);
+    take(lock, folder, LockFile::Kind::read);
     return read_router(model, folder);
 }
 
 std::string edit_router_model(EmbeddingModel& model, const fs::path& folder, const Json& change) {
-    const FolderLock lock(folder, FolderLock::Kind::change);
+    LockFile lock(folder);
+    take(lock, folder, LockFile::Kind::change);
     const auto action = json_at<std::string>(change, "action", "router");
     return action == "add" ? add_gate(model, folder, change) : remove_gate(model, folder, change);
 }

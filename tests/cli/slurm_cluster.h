@@ -5,7 +5,7 @@
 
 #include "cli/daemons.h"
 #include "common/random.h"
-#include "launch/command.h"
+#include "common/command.h"
 
 namespace faceter::testing {
 

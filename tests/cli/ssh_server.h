@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "cli/daemons.h"
-#include "launch/command.h"
+#include "common/command.h"
 
 namespace faceter::testing {
 

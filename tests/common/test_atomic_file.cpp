@@ -7,15 +7,35 @@
 #include <cerrno>
 
 #include "common/error.h"
+#include "support/deaths.h"
 #include "support/test.h"
 
 using namespace faceter;
+using namespace faceter::testing;
 
 namespace {
 
 std::size_t files_in(const fs::path& folder) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
+
+/// A folder `place` of two files that agree, and a new one beside it.
+struct TwoFolders {
+    TwoFolders() {
+        for (const auto& [made, text] : {std::pair{place(), "old"}, {fresh(), "new"}}) {
+            fs::create_directory(made);
+            for (const char* name : {"a", "b"}) write_file_atomic(made / name, text);
+        }
+    }
+    fs::path place() const { return folder.path() / "model"; }
+    fs::path fresh() const { return folder.path() / ".model-1"; }
+    void check_whole() const {
+        const std::string text = read_file(place() / "a");
+        QVERIFY(text == "old" || text == "new");
+        QCOMPARE(read_file(place() / "b"), text);
+    }
+    TemporaryDirectory folder;
+};
 
 }  // namespace
 
@@ -98,6 +118,21 @@ class TestAtomicFile : public QObject {
     void a_missing_folder_is_named_as_the_reason() {
         const TemporaryDirectory folder;
         EXPECT_ERROR(AtomicFile(folder.path() / "missing" / "a.bin"), "a.bin", "make its folder first");
+    }
+    void a_folder_takes_the_place_of_another_whole() {
+        const TwoFolders scene;
+        replace_folder(scene.fresh(), scene.place());
+        QCOMPARE(read_file(scene.place() / "a"), std::string("new"));
+        QCOMPARE(files_in(scene.folder.path()), std::size_t{1});
+        fs::rename(scene.place(), scene.fresh());
+        replace_folder(scene.fresh(), scene.place());
+        QCOMPARE(files_in(scene.place()), std::size_t{2});
+    }
+    void one_of_the_two_folders_is_there_whole_after_a_death_or_a_failure_at_any_operation() {
+        const auto replace = [](TwoFolders& scene) { replace_folder(scene.fresh(), scene.place()); };
+        const auto whole = [](TwoFolders& scene) { scene.check_whole(); };
+        QVERIFY(die_everywhere<TwoFolders>(replace, whole) >= 2);
+        QVERIFY(fail_everywhere<TwoFolders>(replace, whole) >= 2);
     }
 };
 

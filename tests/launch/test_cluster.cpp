@@ -2,7 +2,7 @@
 
 #include "common/file.h"
 #include "common/hash.h"
-#include "launch/command.h"
+#include "common/command.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 #include "launch/remote.h"

@@ -1,10 +1,9 @@
-#include "launch/command.h"
+#include "common/command.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <chrono>
 
 #include "common/error.h"
+#include "common/process.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -38,42 +38,21 @@ int memory_file(std::string_view content) {
     return file;
 }
 
-[[noreturn]] void exec(const std::vector<char*>& arguments, int input, int output, int errors, int report) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    ::setpgid(0, 0);  // Ctrl-C is ours to answer
-    ::dup2(input, STDIN_FILENO);
-    ::dup2(output, STDOUT_FILENO);
-    ::dup2(errors, STDERR_FILENO);
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
-    ::execvp(arguments.front(), arguments.data());
-    const int error = errno;
-    [[maybe_unused]] const auto wrote = ::write(report, &error, sizeof error);
-    ::_exit(127);
-}
-
 }  // namespace
 
-Command::Command(const std::vector<std::string>& arguments, std::string_view input) {
-    std::vector<char*> pointers;
-    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
-    pointers.push_back(nullptr);
+Command::Command(const std::vector<std::string>& arguments, std::string_view input, const Environment& environment) {
     const int in = memory_file(input);
     errors_ = memory_file("");
-    int out[2], report[2];
-    if (::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(report, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
-    process_ = ::fork();
-    if (process_ == 0) exec(pointers, in, out[1], errors_, report[1]);
-    int error = process_ < 0 ? errno : 0;
-    for (const int descriptor : {in, out[1], report[1]}) ::close(descriptor);
+    int out[2];
+    if (::pipe2(out, O_CLOEXEC) != 0) throw failure("cannot make a pipe: {}", errno_text(errno));
     output_ = out[0];
-    if (!error) [[maybe_unused]]
-        const auto got = ::read(report[0], &error, sizeof error);
-    ::close(report[0]);
-    if (!error) return;
-    if (process_ > 0) ::waitpid(process_, nullptr, 0);
+    const StartedProcess started = start_process({arguments, Kinship::leashed, in, out[1], errors_, environment});
+    for (const int descriptor : {in, out[1]}) ::close(descriptor);
+    process_ = started.process;
+    if (!started.error) return;
     ::close(output_);
     ::close(errors_);
-    throw failure("{}: cannot start: {}", arguments.front(), errno_text(error));
+    throw failure("{}: cannot start: {}", arguments.front(), errno_text(started.error));
 }
 
 Command::~Command() {
@@ -109,11 +88,9 @@ std::optional<std::string> Command::read(int wait_ms) {
 }
 
 int Command::finish() {
-    int status = 0;
-    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int code = wait_for_process(process_);
     process_ = -1;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return code;
 }
 
 std::string Command::complaint() const {

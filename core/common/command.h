@@ -2,6 +2,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,8 +14,9 @@ namespace faceter {
 /// is kept for its end. It does not outlive this object, nor this process.
 class Command {
   public:
+    using Environment = std::map<std::string, std::string>;  ///< set beside ours
     /// Error (failed): no such program.
-    explicit Command(const std::vector<std::string>& arguments, std::string_view input = {});
+    explicit Command(const std::vector<std::string>& arguments, std::string_view input = {}, const Environment& environment = {});
     ~Command();
     Command(const Command&) = delete;
     Command& operator=(const Command&) = delete;
