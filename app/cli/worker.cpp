@@ -15,9 +15,10 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
     static const std::vector<std::pair<std::string, std::string>> commands = {
         {"embed", "Embed texts with a model or a run into a .npy file"},
         {"evaluate", "Score a model or a run on folders of evaluation data"},
-        {"export", "Write a run as a folder that sentence-transformers loads"},
+        {"export", "Write a run for sentence-transformers, ONNX or PEFT, verified"},
         {"convert", "Give a model rotary positions, to be pre-trained further"},
         {"describe", "Print what a model or a run is made of"},
+        {"diagnose", "Say what went wrong in a run, and what to do about it"},
         {"serve", "Serve embeddings over HTTP, as OpenAI's clients ask for them"},
         {"router", "Show, explain and change what chooses among a model's gates"},
     };
@@ -29,7 +30,7 @@ bool is_worker_command(int argc, char** argv) {
     const auto& commands = worker_commands();
     const std::string name = argv[1], second = argc > 2 ? argv[2] : "";
     return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; }) ||
-           (name == "data" && (second == "mine" || second == "filter"));
+           (name == "data" && (second == "mine" || second == "filter" || second == "score"));
 }
 
 int run_worker_command(int argc, char** argv) {

@@ -5,17 +5,20 @@
 #include "commands.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "compare/model_card.h"
 #include "named_model.h"
 #include "plugin/export_check.h"
 #include "plugin/model_writer.h"
+#include "plugin/onnx_export.h"
+#include "plugin/peft_export.h"
 #include "staged_folder.h"
 
 namespace faceter::worker {
 namespace {
 
 struct ExportCommand {
-    std::string run, folder, project = ".", task;
-    bool force = false;
+    std::string run, folder, project = ".", task, to = "sentence-transformers";
+    bool force = false, int8 = false;
 };
 
 /// The folder's line, and what others cannot do with it.
@@ -30,12 +33,10 @@ void say_who_serves(const fs::path& folder, const EmbeddingModel& model) {
                    folder.string());
 }
 
-/// What texts of one route pass through, as a folder of its own; its instruction becomes the default prompt.
-std::unique_ptr<EmbeddingModel> write_route(const fs::path& out, const RunDirectory& run, const ServedRoute& served) {
+/// What texts of one route pass through, as one dense model; its instruction is the default prompt.
+std::unique_ptr<EmbeddingModel> model_of_route(const RunDirectory& run, const ServedRoute& served) {
     auto model = open_run_model(run, served);
     fold_route(*model, model->route(served.task, served.role));
-    make_directories(out);
-    write_model(out, *model);
     return model;
 }
 
@@ -56,6 +57,94 @@ std::vector<ServedRoute> routes_of(const EmbeddingModel& model) {
     return routes;
 }
 
+/// An export as it is put together: the run, its model as the others are held against, and where the result goes.
+class Export {
+  public:
+    Export(const ExportCommand& options, const RunDirectory& run)
+        : options_(options), run_(run), model_(open_run_model(run)), staged_(options.folder) {}
+
+    int write() {
+        if (options_.to == "peft")
+            adapters();
+        else if (!options_.task.empty())
+            one_route(staged_.path(), parse_route(options_.task, model_->tasks));
+        else if (options_.to != "faceter" && !model_->routes.empty() && needs_one_folder_a_task(*model_))
+            for (const ServedRoute& served : routes_of(*model_)) one_route(staged_.path() / folder_of(served.task, served.role), served);
+        else
+            whole_model();
+        staged_.put_in_place();
+        fmt::print("{}", proof_.lines());
+        return 0;
+    }
+
+  private:
+    Json source() const { return {{"run", run_.info().id}}; }
+
+    /// The proof counts, and the folder says what it is.
+    void take(const ExportProof& proof, const fs::path& folder, const EmbeddingModel& written, const std::string& route) {
+        proof_.add(proof);
+        const fs::path base = options_.to == "peft" ? folder / "base" : folder;
+        const Json config = read_json(base / "config_sentence_transformers.json");
+        ExportedFolder card;
+        card.target = options_.to;
+        card.route = route;
+        card.prompts = json_or<std::map<std::string, std::string>>(config, "prompts", {}, "prompts");
+        const auto prompt = json_or<Json>(config, "default_prompt_name", Json(), "prompts");
+        if (prompt.is_string()) card.default_prompt = prompt.get<std::string>();
+        if (options_.to != "onnx" && options_.to != "peft") card.only_faceter = beyond_sentence_transformers(written);
+        card.proof = proof.lines();
+        const fs::path start = json_or<std::string>(run_.settings(), "model", "", "settings");
+        if (fs::is_directory(start)) card.start_model = start;
+        write_file_atomic(folder / "README.md", model_card(run_, card));
+    }
+
+    void one_route(const fs::path& folder, const ServedRoute& served) {
+        make_directories(folder);
+        const auto alone = model_of_route(run_, served);
+        const std::string name = served.task + "." + std::string(role_name(served.role));
+        Route route = model_->route(served.task, served.role);
+        if (route.routed && model_->router && model_->router->always()) route.path = *model_->router->always();
+        if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, route);
+        write_model(folder, *alone);
+        take(prove_export({*model_, {served}}, folder, source()), folder, *alone, name);
+        say_who_serves(staged_.final_path(folder), *alone);
+    }
+
+    void whole_model() {
+        if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", {});
+        write_model(staged_.path(), *model_);
+        take(prove_export({*model_, routes_of(*model_)}, staged_.path(), source()), staged_.path(), *model_, "");
+        say_who_serves(options_.folder, *model_);
+    }
+
+    void adapters() {
+        const PeftExport peft(*model_, staged_.path());
+        peft.write(open_run_model(run_));
+        take(peft.prove(source()), staged_.path(), *model_, "");
+        for (const Adapter& adapter : model_->encoders.front()->adapters())
+            fmt::print("{}\n", (fs::path(options_.folder) / safe_file_name(adapter.name)).string());
+    }
+
+    /// `alone`: the one dense model of the routes; texts go through the run's own model under `route`.
+    void write_onnx(const fs::path& folder, const EmbeddingModel& alone, std::vector<ServedRoute> routes, const std::string& name,
+                    const Route& route) {
+        if (const std::string why = beyond_onnx(alone); !why.empty())
+            throw usage_error("ONNX cannot hold the model of run {}: {}. 'faceter export' without --to onnx writes it", run_.info().id,
+                              why);
+        std::vector<OnnxForm> forms{OnnxForm::float32};
+        if (options_.int8) forms.push_back(OnnxForm::int8);
+        write_onnx_model(folder, alone, forms);
+        take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, forms, source()), folder, alone, name);
+        fmt::print("{}\n", staged_.final_path(folder).string());
+    }
+
+    const ExportCommand& options_;
+    const RunDirectory& run_;
+    std::unique_ptr<EmbeddingModel> model_;
+    StagedFolder staged_;
+    ExportProof proof_;
+};
+
 int export_run(const ExportCommand& options) {
     const auto run = find_run(options.run, options.project);
     if (!run)
@@ -63,45 +152,34 @@ int export_run(const ExportCommand& options) {
     const fs::path out = options.folder;
     if (fs::exists(out) && !fs::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
-    StagedFolder staged(out);
-    ExportProof proof;
-    const auto model = open_run_model(*run);
-    const auto prove = [&](const fs::path& folder, std::vector<ServedRoute> routes) {
-        proof.add(prove_export({*model, std::move(routes)}, folder, {{"run", run->info().id}}));
-    };
-    const auto one_route = [&](const fs::path& folder, const ServedRoute& served) {
-        const auto alone = write_route(folder, *run, served);
-        prove(folder, {served});
-        say_who_serves(staged.final_path(folder), *alone);
-    };
-    if (!options.task.empty()) {
-        one_route(staged.path(), parse_route(options.task, model->tasks));
-    } else if (!model->routes.empty() && needs_one_folder_a_task(*model)) {
-        for (const auto& [key, route] : model->routes) one_route(staged.path() / folder_of(key.first, key.second), {key.first, key.second});
-    } else {
-        write_model(staged.path(), *model);
-        prove(staged.path(), routes_of(*model));
-        say_who_serves(out, *model);
-    }
-    staged.put_in_place();
-    fmt::print("{}", proof.lines());
-    return 0;
+    if (options.to == "peft" && !options.task.empty()) throw usage_error("--to peft writes the adapters of all tasks; leave out --task");
+    if (options.int8 && options.to != "onnx") throw usage_error("--int8 is a form of ONNX files; it goes with --to onnx");
+    return Export(options, *run).write();
 }
 
 }  // namespace
 
 void add_export(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<ExportCommand>();
-    auto* command = app.add_subcommand(
-        "export",
-        "Write a run's model as a folder that sentence-transformers loads (a mixture: one folder a task and role). What it cannot hold "
-        "(token-routed blocks, a router of gates) is written for Faceter, and said.");
+    auto* command =
+        app.add_subcommand("export",
+                           "Write a run's model as a folder that other programs load (a mixture: one folder a task and role), open "
+                           "it again, and compare what it embeds with the run. What sentence-transformers cannot hold "
+                           "(token-routed blocks, a router of gates) is written for Faceter, and said.");
     command->footer(
         "Example:\n  faceter export quickstart-ic exported --project my-project\n"
-        "  faceter export quickstart-mote retrieval-model --project my-project --task retrieval.document");
+        "  faceter export quickstart-mote retrieval-model --project my-project --task retrieval.document\n"
+        "  faceter export quickstart-ic onnx-model --project my-project --to onnx --int8");
     command->add_option("RUN", options->run, "Run folder or name")->required();
     command->add_option("DIR", options->folder, "Folder to write")->required();
     command->add_option("--project", options->project, "Project folder that the run's name is looked up in");
+    command
+        ->add_option("--to", options->to,
+                     "sentence-transformers; onnx: onnx/model.onnx with the outputs last_hidden_state and sentence_embedding; "
+                     "peft: each adapter as PEFT keeps it, beside their base; faceter: all tasks in one folder, as Faceter keeps them")
+        ->check(CLI::IsMember({"sentence-transformers", "onnx", "peft", "faceter"}))
+        ->capture_default_str();
+    command->add_flag("--int8", options->int8, "With --to onnx: also onnx/model_qint8_avx512_vnni.onnx, its weights in int8");
     command->add_option("--task", options->task, "Only this task, with its expert or adapter in place, such as retrieval.document");
     command->add_flag("--force", options->force, "Write into a folder that is not empty");
     command->callback([=, &exit_code] { exit_code = export_run(*options); });

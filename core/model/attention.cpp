@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "checkpoint/relative_position.h"
 #include "model/device_attention.h"
 #include "model/ops_common.h"
 
@@ -33,9 +34,41 @@ HeadPlace place_of(const AttentionShape& shape, const at::Tensor& qkv, std::int6
     return {row + head * width, keys, keys + shape.form.key_heads * width};
 }
 
-/// One head of one sequence; `bias`: the rows of the position bias, or nothing.
+/// What the heads of a sequence of `length` tokens read of the table of distances, from its first row of the table on.
+struct TablePart {
+    std::int64_t first = 0, rows = 0;
+    const std::int32_t* row = nullptr;  ///< points at distance 0
+};
+TablePart table_part(const AttentionShape& shape, std::int64_t length) {
+    if (!shape.form.relative || length == 0) return {};
+    const std::int32_t* row = shape.form.relative->row.data() + shape.form.relative->row.size() / 2;
+    return {row[1 - length], row[length - 1] - row[1 - length] + 1, row};
+}
+
+/// Where the projected table of this sequence begins, in rows.
+std::int64_t table_start(const RelativeTerms& relative, std::int64_t sequence) {
+    return relative.table_of.empty() ? 0 : relative.table_of[static_cast<std::size_t>(sequence)] * relative.num_rows;
+}
+
+kernels::RelativeRows relative_rows(const AttentionShape& shape, const at::Tensor& table, std::int64_t sequence, std::int64_t head) {
+    const TablePart part = table_part(shape, shape.layout->length(sequence));
+    if (part.rows == 0) return {};
+    const RelativeTerms& relative = *shape.form.relative;
+    const std::int64_t width = shape.width(table);
+    const float* begin = data(table) + (table_start(relative, sequence) + part.first) * table.size(1) + head * width;
+    kernels::RelativeRows rows;
+    rows.rows = static_cast<std::size_t>(part.rows);
+    if (relative.key_reads) rows.query = begin;
+    if (relative.query_reads) rows.key = begin + shape.heads() * width;
+    rows.stride = static_cast<std::size_t>(table.size(1));
+    rows.row = part.row;
+    rows.first = static_cast<std::int32_t>(part.first);
+    return rows;
+}
+
+/// One head of one sequence; `bias`: the rows of the position bias, or nothing; `table`: of distances, or nothing.
 kernels::AttentionHead head_of(const AttentionShape& shape, const at::Tensor& qkv, std::int64_t sequence, std::int64_t head,
-                               kernels::Dropout dropout, const at::Tensor& bias) {
+                               kernels::Dropout dropout, const at::Tensor& bias, const at::Tensor& table) {
     const HeadPlace place = place_of(shape, qkv, sequence, head);
     const std::int64_t width = shape.width(qkv), length = shape.layout->length(sequence);
     dropout.site = dropout.site * 1024 + static_cast<std::uint32_t>(head);
@@ -52,6 +85,7 @@ kernels::AttentionHead head_of(const AttentionShape& shape, const at::Tensor& qk
                                   static_cast<std::size_t>(std::min(shape.form.reach.before, length)),
                                   static_cast<std::size_t>(std::min(shape.form.reach.after, length))};
     if (bias.numel() > 0) result.bias = data(bias) + head * bias.size(1) + bias.size(1) / 2;
+    result.relative = relative_rows(shape, table, sequence, head);
     return result;
 }
 
@@ -120,22 +154,75 @@ class BiasGradient {
     std::vector<float> parts_;
 };
 
+/// The gradient of the projected table of distances, likewise: each head of each sequence has rows of its own, query's and key's.
+class TableGradient {
+  public:
+    TableGradient(const AttentionShape& shape, const at::Tensor& table) : shape_(shape), width_(shape.width(table)) {
+        if (!shape.form.relative) return;
+        std::int64_t total = 0;
+        for (std::int64_t s = 0; s < shape.layout->num_sequences(); ++s) {
+            starts_.push_back(total);
+            total += 2 * shape.heads() * part_size(s);
+        }
+        parts_.assign(static_cast<std::size_t>(total), 0.0f);
+    }
+    void point(kernels::RelativeRows& rows, std::int64_t sequence, std::int64_t head) {
+        if (rows.rows == 0) return;
+        rows.dquery = part(sequence, head, 0);
+        rows.dkey = part(sequence, head, 1);
+    }
+    at::Tensor sum(const at::Tensor& table) {
+        if (!shape_.form.relative) return {};
+        const at::Tensor total = at::zeros_like(table);
+        parallel_tasks(2 * shape_.heads(), [&](std::int64_t i) {
+            const std::int64_t which = i / shape_.heads(), head = i % shape_.heads();
+            for (std::int64_t s = 0; s < shape_.layout->num_sequences(); ++s) add(total, s, head, which);
+        });
+        return total;
+    }
+
+  private:
+    std::int64_t part_size(std::int64_t s) const { return table_part(shape_, shape_.layout->length(s)).rows * width_; }
+    float* part(std::int64_t s, std::int64_t head, std::int64_t which) {
+        return parts_.data() + starts_[static_cast<std::size_t>(s)] + (2 * head + which) * part_size(s);
+    }
+    void add(const at::Tensor& total, std::int64_t s, std::int64_t head, std::int64_t which) {
+        const TablePart rows = table_part(shape_, shape_.layout->length(s));
+        const float* from = part(s, head, which);
+        float* to =
+            data(total) + (table_start(*shape_.form.relative, s) + rows.first) * total.size(1) + (which * shape_.heads() + head) * width_;
+        for (std::int64_t r = 0; r < rows.rows; ++r)
+            for (std::int64_t d = 0; d < width_; ++d) to[r * total.size(1) + d] += from[r * width_ + d];
+    }
+
+    const AttentionShape& shape_;
+    std::int64_t width_;
+    std::vector<std::int64_t> starts_;
+    std::vector<float> parts_;
+};
+
+std::size_t scratch_of(const AttentionShape& shape, std::int64_t width) {
+    const std::int64_t length = shape.layout->max_length();
+    return kernels::attention_scratch(static_cast<std::size_t>(length), static_cast<std::size_t>(width),
+                                      static_cast<std::size_t>(table_part(shape, length).rows));
+}
+
 struct PackedAttention : Function<PackedAttention> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& packed, const at::Tensor& bias, const AttentionShape& shape) {
-        const at::Tensor qkv = packed.detach().contiguous();
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& packed, const at::Tensor& bias, const at::Tensor& given_table,
+                              const AttentionShape& shape) {
+        const at::Tensor qkv = packed.detach().contiguous(), table = given_table.detach().contiguous();
         const std::int64_t tokens = qkv.size(0), width = shape.width(qkv), dim = shape.heads() * width;
         const at::Tensor out = at::empty({tokens, dim}, qkv.options());
         const at::Tensor lse = at::empty({shape.heads(), tokens}, qkv.options());
-        const auto scratch =
-            kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
+        const std::size_t scratch = scratch_of(shape, width);
         const auto dropout = shape.dropout.kernel();
         rotate_packed(qkv, shape, false);
         over_heads(shape, shape.heads(), [&](std::int64_t s, std::int64_t h) {
             const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(s)];
-            kernels::kernels().attention_forward(head_of(shape, qkv, s, h, dropout, bias), data(out) + row * dim + h * width,
+            kernels::kernels().attention_forward(head_of(shape, qkv, s, h, dropout, bias, table), data(out) + row * dim + h * width,
                                                  data(lse) + h * tokens + row, thread_scratch(scratch));
         });
-        context->save_for_backward({qkv, out, lse, bias});
+        context->save_for_backward({qkv, out, lse, bias, table});
         context->saved_data["shape"] = Carried<AttentionShape>::wrap(shape);
         return out;
     }
@@ -144,19 +231,21 @@ struct PackedAttention : Function<PackedAttention> {
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const auto& shape = Carried<AttentionShape>::from(context->saved_data["shape"]);
-        const at::Tensor &qkv = saved[0], &out = saved[1], &lse = saved[2], &bias = saved[3], dout = gradients[0].contiguous();
+        const at::Tensor &qkv = saved[0], &out = saved[1], &lse = saved[2], &bias = saved[3], &table = saved[4],
+                         dout = gradients[0].contiguous();
         const std::int64_t tokens = qkv.size(0), width = shape.width(qkv), dim = shape.heads() * width, group = shape.group();
         const at::Tensor dqkv = at::empty_like(qkv);
-        const auto scratch =
-            kernels::attention_scratch(static_cast<std::size_t>(shape.layout->max_length()), static_cast<std::size_t>(width));
+        const std::size_t scratch = scratch_of(shape, width);
         const auto dropout = shape.dropout.kernel();
         BiasGradient dbias(shape, bias);
+        TableGradient dtable(shape, table);
         over_heads(shape, shape.form.key_heads, [&](std::int64_t s, std::int64_t key_head) {
             const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(s)];
             for (std::int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
                 const HeadPlace place = place_of(shape, dqkv, s, h);
-                auto head = head_of(shape, qkv, s, h, dropout, bias);
+                auto head = head_of(shape, qkv, s, h, dropout, bias, table);
                 head.dbias = dbias.of(s, h);
+                dtable.point(head.relative, s, h);
                 head.add_to_keys = h > key_head * group;
                 kernels::kernels().attention_backward(head, data(out) + row * dim + h * width, data(dout) + row * dim + h * width,
                                                       data(lse) + h * tokens + row, data(dqkv) + place.q, data(dqkv) + place.k,
@@ -164,7 +253,7 @@ struct PackedAttention : Function<PackedAttention> {
             }
         });
         rotate_packed(dqkv, shape, true);
-        return {dqkv, dbias.sum(bias), {}};
+        return {dqkv, dbias.sum(bias), dtable.sum(table), {}};
     }
 };
 
@@ -189,6 +278,24 @@ at::Tensor rotated(const at::Tensor& x, const RotaryTable& table) {
     return at::cat({a * c - b * s, b * c + a * s, x.narrow(2, 2 * half, x.size(2) - 2 * half)}, 2);
 }
 
+/// The products with the table of distances that each pair of tokens of a sequence reads: q, k [heads, L, width] -> [heads, L, L].
+at::Tensor relative_products(const at::Tensor& q, const at::Tensor& k, const AttentionShape& shape, std::int64_t sequence,
+                             const at::Tensor& backwards) {
+    const RelativeTerms& relative = *shape.form.relative;
+    const std::int64_t heads = shape.heads(), width = q.size(2), length = q.size(1);
+    const at::Tensor table = relative.table.narrow(0, table_start(relative, sequence), relative.num_rows);
+    const auto by_head = [&](std::int64_t first) {
+        return table.narrow(1, first, heads * width).reshape({-1, heads, width}).permute({1, 2, 0});  // [heads, width, R]
+    };
+    const at::Tensor row = relative.row_there.index_select(0, (backwards + relative.row_there.size(0) / 2).flatten())
+                               .view({1, length, length})
+                               .expand({heads, length, length});
+    at::Tensor sum = at::zeros({heads, length, length}, q.options());
+    if (relative.query_reads) sum = sum + at::matmul(q, by_head(heads * width)).gather(2, row);
+    if (relative.key_reads) sum = sum + at::matmul(k, by_head(0)).gather(2, row.transpose(1, 2)).transpose(1, 2);
+    return sum;
+}
+
 /// One sequence at a time, the equation as it stands.
 at::Tensor plain_attention(const at::Tensor& qkv, const AttentionShape& shape) {
     const AttentionForm& form = shape.form;
@@ -203,9 +310,11 @@ at::Tensor plain_attention(const at::Tensor& qkv, const AttentionShape& shape) {
         at::Tensor q = by_head(0, dim), k = by_head(dim, key_dim), v = by_head(dim + key_dim, key_dim);
         if (form.rotary) q = rotated(q, *form.rotary), k = rotated(k, *form.rotary);
         k = k.repeat_interleave(shape.group(), 0), v = v.repeat_interleave(shape.group(), 0);
-        at::Tensor logits = at::matmul(q, k.transpose(1, 2)) * form.scale;  // [heads, L, L]
         const at::Tensor index = at::arange(length, qkv.options().dtype(at::kLong));
         const at::Tensor distance = index.unsqueeze(0) - index.unsqueeze(1);  // key - query
+        at::Tensor products = at::matmul(q, k.transpose(1, 2));               // [heads, L, L]
+        if (form.relative) products = products + relative_products(q, k, shape, s, -distance);
+        at::Tensor logits = products * form.scale;
         if (form.position_bias.defined())
             logits = logits + form.position_bias.index_select(1, (distance + form.position_bias.size(1) / 2).flatten())
                                   .view({form.heads, length, length});
@@ -225,10 +334,7 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, const Rot
     const std::int64_t half = rotary_dim / 2;
     RotaryTable table{at::empty({length, half}, at::kFloat), at::empty({length, half}, at::kFloat)};
     for (std::int64_t i = 0; i < half; ++i) {
-        // Frequencies and angles in float32, as the released code has them.
-        const float frequency = 1.0f /
-                                std::pow(static_cast<float>(rotary.base), static_cast<float>(2 * i) / static_cast<float>(rotary_dim)) /
-                                static_cast<float>(rotary.stretch);
+        const float frequency = rotary_frequency(i, rotary_dim, rotary);  // and angles in float32, as the released code has them
         for (std::int64_t p = 0; p < length; ++p) {
             const float angle = static_cast<float>(p) * frequency;
             data(table.cosine)[p * half + i] = std::cos(angle);
@@ -249,8 +355,15 @@ at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, 
             return plain_attention(qkv, shape);
     }
     const at::Tensor bias = form.position_bias.defined() ? form.position_bias.contiguous() : at::empty({0}, qkv.options());
-    shape.form.position_bias = at::Tensor();  // travels as an input, for its gradient
-    return PackedAttention::apply(qkv, bias, shape);
+    at::Tensor table = at::empty({0, qkv.size(1)}, qkv.options());
+    shape.form.position_bias = at::Tensor();  // travels as an input, for its gradient, and so does the table
+    if (form.relative) {
+        table = form.relative->table;
+        RelativeTerms terms = *form.relative;
+        terms.table = at::Tensor();
+        shape.form.relative = std::make_shared<RelativeTerms>(std::move(terms));
+    }
+    return PackedAttention::apply(qkv, bias, table, shape);
 }
 
 }  // namespace faceter

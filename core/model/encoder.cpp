@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "checkpoint/relative_position.h"
 #include "common/hash.h"
 #include "model/device.h"
 #include "model/matrix.h"
@@ -14,22 +15,18 @@
 namespace faceter {
 namespace {
 
-/// Sites of dropout: three a block, one for the embeddings, one behind the final norm.
-enum Site : std::uint32_t { embeddings = 0, attention_probabilities = 1, attention_output = 2, feed_forward_output = 3, final_output = 1 };
+/// Sites of dropout: four a block (that of the table of distances among them), one for the embeddings, one behind the final norm.
+enum Site : std::uint32_t {
+    embeddings = 0,
+    relative_rows = 0,
+    attention_probabilities = 1,
+    attention_output = 2,
+    feed_forward_output = 3,
+    final_output = 1
+};
 
 DropoutSite site_of(const ForwardContext& context, double p, std::size_t block, Site site) {
     return {context.training ? p : 0, context.seed, context.step, static_cast<std::uint32_t>(4 * block + site)};
-}
-
-/// T5's buckets of relative positions, for texts read in both directions: half of them for each side, the first half of those exact, the
-/// rest logarithmic up to the largest distance (Raffel et al., 2020, section 2.1; the logarithm in float32, as the released code has it).
-std::int64_t relative_bucket(std::int64_t distance, std::int64_t buckets, std::int64_t max_distance) {
-    const std::int64_t half = buckets / 2, exact = half / 2, side = distance > 0 ? half : 0, away = std::abs(distance);
-    if (away < exact) return side + away;
-    const float share = std::log(static_cast<float>(away) / static_cast<float>(exact)) /
-                        static_cast<float>(std::log(static_cast<double>(max_distance) / static_cast<double>(exact)));
-    const auto bucket = exact + static_cast<std::int64_t>(share * static_cast<float>(half - exact));
-    return side + std::min(bucket, half - 1);
 }
 
 }  // namespace
@@ -46,6 +43,11 @@ struct Encoder::Stream {
 struct Encoder::Shared {
     std::shared_ptr<const RotaryTable> rotary, local_rotary;
     at::Tensor position_bias;
+    at::Tensor distances;           ///< the normed table of distances, [R, D]: all of it in training, else the rows that are read
+    std::vector<std::int32_t> row;  ///< as RelativeTerms has it
+    at::Tensor row_there;
+    /// What gradients go back through.
+    static constexpr at::Tensor Shared::*learnt[] = {&Shared::position_bias, &Shared::distances};
 };
 
 /// `bias`: of the linear layer before the norm.
@@ -81,7 +83,7 @@ at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& contex
     return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
 }
 
-Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
+Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch, const ForwardContext& context) const {
     Shared shared;
     const std::int64_t length = batch.layout->max_length();
     if (config_.rotary_dim > 0) {
@@ -105,7 +107,75 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch) const {
                 relative_bucket(i - (length - 1), config_.relative_buckets, config_.relative_max_distance);
         shared.position_bias = at::embedding(relative_bias_, to_device(buckets, device())).t();  // [heads, 2 L - 1]
     }
+    if (relative_table_.defined()) share_distances(shared, batch, context);
     return shared;
+}
+
+namespace {
+
+/// A dropout mask of the table of distances is the same for every batch of a step.
+constexpr std::uint64_t table_key = 0;
+
+/// The table once for each path.
+LayoutPointer table_layout(std::int64_t rows, const std::vector<Path>& paths) {
+    return std::make_shared<PackedLayout>(std::vector<std::int64_t>(paths.size(), rows),
+                                          std::vector<std::uint64_t>(paths.size(), table_key), paths);
+}
+
+Path first_path(const PackedLayout& layout) { return layout.segments().empty() ? Path{} : layout.segments().front().path; }
+
+/// The paths of a batch, and which of them each sequence takes.
+std::vector<Path> paths_of(const PackedLayout& layout, std::vector<std::int64_t>& path_of) {
+    std::vector<Path> paths;
+    for (const Segment& segment : layout.segments()) paths.push_back(segment.path);
+    std::size_t at = 0;
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        while (at + 1 < paths.size() && layout.offsets()[static_cast<std::size_t>(s)] >= layout.segments()[at].end) ++at;
+        path_of.push_back(static_cast<std::int64_t>(at));
+    }
+    return paths;
+}
+
+}  // namespace
+
+void Encoder::share_distances(Shared& shared, const PackedBatch& batch, const ForwardContext& context) const {
+    const std::int64_t length = batch.layout->max_length();
+    for (std::int64_t distance = 1 - length; distance < length; ++distance)
+        shared.row.push_back(static_cast<std::int32_t>(config_.disentangled.row(distance)));
+    at::Tensor table = relative_table_.to(dtype_);
+    if (!context.training) {  // dropout's mask counts from the table's first row
+        const std::int32_t first = shared.row.front();
+        table = table.narrow(0, first, shared.row.back() - first + 1);
+        for (std::int32_t& row : shared.row) row -= first;
+    }
+    shared.distances = table;
+    if (relative_norm_.gamma.defined())
+        shared.distances = add_norm(table.clone(), {}, {weights_of(relative_norm_)}, false, {config_.norm, config_.norm_epsilon},
+                                    table_layout(table.size(0), {Path{}}), DropoutSite{})
+                               .normed;
+    shared.row_there = to_device(at::tensor(shared.row, at::kLong), device());
+}
+
+/// The table through the block's own query and key, once for each path whose adapter changes these.
+std::shared_ptr<const RelativeTerms> Encoder::relative_terms(std::size_t index, const PackedBatch& batch, const Shared& shared,
+                                                             const ForwardContext& context) const {
+    if (!shared.distances.defined()) return nullptr;
+    auto terms = std::make_shared<RelativeTerms>();
+    terms->num_rows = shared.distances.size(0);
+    terms->row = shared.row;
+    terms->row_there = shared.row_there;
+    terms->query_reads = config_.disentangled.query_reads_distance;
+    terms->key_reads = config_.disentangled.key_reads_distance;
+    const bool by_path = batch.layout->segments().size() > 1 && !low_rank_parts(index, BlockLinear::qkv, *batch.layout).empty();
+    const std::vector<Path> paths = by_path ? paths_of(*batch.layout, terms->table_of) : std::vector<Path>{first_path(*batch.layout)};
+    const auto count = static_cast<std::int64_t>(paths.size());
+    PackedBatch table;
+    table.layout = table_layout(terms->num_rows, paths);
+    const at::Tensor x = packed_dropout(count == 1 ? shared.distances : shared.distances.repeat({count, 1}), table.layout,
+                                        site_of(context, context.hidden_dropout, index, relative_rows));
+    const Block& block = blocks_[index];
+    terms->table = adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, table, context);
+    return terms;
 }
 
 /// Attention(x) = softmax(scale q k^T + bias) v, then W_o without its bias (Vaswani et al., 2017).
@@ -114,7 +184,7 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
     const Block& block = blocks_[index];
     const auto i = static_cast<std::int64_t>(index);
     at::Tensor qkv =
-        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias), x, batch, context);  // [T, qkv_dim()]
+        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, batch, context);  // [T, qkv_dim()]
     if (block.query_norm.gamma.defined())
         qkv = norm_heads(qkv, weights_of(block.query_norm).gamma, weights_of(block.key_norm).gamma, config_.num_heads,
                          config_.num_key_heads, {config_.norm, config_.norm_epsilon});
@@ -123,10 +193,11 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                              config_.attention_scale,
                              config_.reach_of(i),
                              config_.is_local(i) ? shared.local_rotary : shared.rotary,
-                             shared.position_bias};
+                             shared.position_bias,
+                             relative_terms(index, batch, shared, context)};
     const at::Tensor attended =
         packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
-    return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}), attended, batch,
+    return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}, block.attention_output.prepared.get()), attended, batch,
                    context);
 }
 
@@ -152,7 +223,7 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
     std::vector<FeedForwardWeights> weights;
     for (const Segment& segment : segments) {
         const Expert& expert = block.on(segment.path);
-        weights.push_back({expert.up, expert.up_bias, expert.down});
+        weights.push_back({expert.up, expert.up_bias, expert.down, expert.prepared_up, expert.prepared_down});
     }
     return feed_forward(x, segments, weights, form);
 }
@@ -248,7 +319,8 @@ void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBat
     const auto first = std::make_shared<FirstRun>();
     variable_list inputs{stream.x};
     if (stream.branch.defined()) inputs.push_back(stream.branch);
-    if (shared.position_bias.defined()) inputs.push_back(shared.position_bias);
+    for (const auto member : Shared::learnt)
+        if ((shared.*member).defined()) inputs.push_back(shared.*member);
     Stream outside = stream;
     outside.x = outside.branch = at::Tensor();
     const bool has_branch = stream.branch.defined(), traced = context.routing && blocks_[index].routing;
@@ -257,7 +329,9 @@ void Encoder::run_block_again(std::size_t index, Stream& stream, const PackedBat
         own.x = in[0];
         if (has_branch) own.branch = in[1].clone();  // a norm may overwrite it, and it is needed again
         Shared inner = shared;
-        if (inner.position_bias.defined()) inner.position_bias = in.back();
+        std::size_t next = has_branch ? 2 : 1;
+        for (const auto member : Shared::learnt)
+            if ((inner.*member).defined()) inner.*member = in[next++];
         RoutingTrace trace;
         ForwardContext pass = context;
         pass.routing = traced ? &trace : nullptr;
@@ -288,7 +362,7 @@ at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& cont
     const PackedBatch batch{to_device(given.ids, device()), to_device(position_rows(given, config_.first_position), device()), given.layout,
                             given.skip};
     seed_part(context, batch, blocks_.size());
-    const Shared shared = shared_inputs(batch);
+    const Shared shared = shared_inputs(batch, context);
     Stream stream;
     stream.x = embed(batch, context);
     for (std::size_t i = 0; i < blocks_.size(); ++i)
@@ -302,11 +376,23 @@ at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& cont
     return packed_dropout(out, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), final_output));
 }
 
+namespace {
+
+/// ATen's own takes elements behind the last whole vector another way, and so depends on how many texts there are.
+at::Tensor hyperbolic_tangent(const at::Tensor& x) {
+    if (!fast_path(x) || at::GradMode::is_enabled()) return x.tanh();
+    const at::Tensor y = at::empty_like(x, x.options(), at::MemoryFormat::Contiguous);
+    const at::Tensor in = x.contiguous();
+    std::transform(in.data_ptr<float>(), in.data_ptr<float>() + in.numel(), y.data_ptr<float>(), [](float v) { return std::tanh(v); });
+    return y;
+}
+
+}  // namespace
+
 at::Tensor Encoder::apply_heads(at::Tensor pooled) const {
     for (const DenseHead& head : heads_) {
-        pooled = at::linear(pooled.to(dtype_), head.linear.weight,
-                            head.linear.bias.defined() ? std::optional<at::Tensor>(head.linear.bias) : std::nullopt);
-        if (head.module.tanh) pooled = pooled.tanh();
+        pooled = exact_linear_layer(pooled.to(dtype_), head.linear.weight, head.linear.bias);
+        if (head.module.tanh) pooled = hyperbolic_tangent(pooled);
     }
     return pooled;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -44,24 +45,33 @@ std::vector<bool> texts_with_tokens(const EmbeddingModel& model, const Route& ro
     return has;
 }
 
-/// Both are float32 [D].
-void add_text(ExportDifference& difference, const at::Tensor& expected, const at::Tensor& found, const std::string& what) {
-    const at::Tensor own = expected.to(at::kDouble), other = found.to(at::kDouble);
-    const double length = own.norm().item<double>(), other_length = other.norm().item<double>();
-    const double largest = (own - other).abs().max().item<double>() / std::max(length, 1e-12);
-    const double cosine = length == 0 && other_length == 0 ? 1 : own.dot(other).item<double>() / std::max(length * other_length, 1e-24);
-    ++difference.texts;
-    if (!(cosine >= difference.smallest_cosine)) difference.smallest_cosine = cosine;
-    if (largest <= difference.largest) return;
-    difference.largest = largest;  // also what is not a number
-    difference.worst = what;
+/// A folder's prompts by name; they stand beside weights of every kind.
+Json prompts_of(const fs::path& folder) {
+    const fs::path file = folder / "config_sentence_transformers.json";
+    return fs::exists(file) ? json_or<Json>(read_json(file), "prompts", Json::object(), file.string()) : Json::object();
 }
 
-std::string described(const std::string& part, std::size_t text) {
-    return faceter::quoted(export_check_texts()[text], 40) + (part.empty() ? "" : " under " + part);
-}
+std::string described(const std::string& part, std::size_t text) { return export_text_name(text) + (part.empty() ? "" : " under " + part); }
 
 }  // namespace
+
+std::string export_text_name(std::size_t text) { return faceter::quoted(export_check_texts()[text], 40); }
+
+void ExportDifference::compare(const at::Tensor& expected, const at::Tensor& found, const std::string& what) {
+    if (expected.sizes() != found.sizes()) {
+        largest = std::numeric_limits<double>::infinity();
+        worst = fmt::format("{}, {} numbers for {}", what, found.numel(), expected.numel());
+        return;
+    }
+    const at::Tensor own = expected.to(at::kDouble), other = found.to(at::kDouble);
+    const double length = own.norm().item<double>(), other_length = other.norm().item<double>();
+    const double here = (own - other).abs().max().item<double>() / std::max(length, 1e-12);
+    const double cosine = length == 0 && other_length == 0 ? 1 : own.dot(other).item<double>() / std::max(length * other_length, 1e-24);
+    if (!(cosine >= smallest_cosine)) smallest_cosine = cosine;
+    if (here <= largest) return;
+    largest = here;  // also what is not a number
+    worst = what;
+}
 
 std::string ExportDifference::sentence() const { return fmt::format("largest difference {:.1e} over {} texts by {}", largest, texts, by); }
 
@@ -100,7 +110,8 @@ const std::vector<std::string>& export_check_texts() {
 
 ExportCheck::ExportCheck(const EmbeddingModel& model, std::vector<ServedRoute> routes) {
     const auto add = [&](const std::string& name, const ServedRoute& served, const Route& route) {
-        parts_.push_back({name, served, embed_texts(model, views_of(export_check_texts()), route), texts_with_tokens(model, route)});
+        parts_.push_back(
+            {name, route.instruction, served, embed_texts(model, views_of(export_check_texts()), route), texts_with_tokens(model, route)});
     };
     for (const ServedRoute& served : routes)
         add(served.task + "." + std::string(role_name(served.role)), served, model.route(served.task, served.role));
@@ -119,25 +130,39 @@ ExportDifference ExportCheck::by_faceter(const fs::path& folder) const {
             throw failure("the export gives embeddings of {} numbers, the model of {}; nothing was left", found.size(1),
                           part.expected.size(1));
         for (std::int64_t i = 0; i < found.size(0); ++i)
-            add_text(difference, part.expected[i], found[i], described(part.name, static_cast<std::size_t>(i)));
+            difference.compare(part.expected[i], found[i], described(part.name, static_cast<std::size_t>(i)));
+        difference.texts += static_cast<std::size_t>(found.size(0));
     }
     return difference;
 }
 
-Json ExportCheck::request_of(const ModelFolder& folder) const {
+void ExportCheck::require_prompts(const fs::path& folder) const {
+    const fs::path file = folder / "config_sentence_transformers.json";
+    const Json config = read_json(file), prompts = prompts_of(folder);
+    const auto fallback = json_or<Json>(config, "default_prompt_name", Json(), file.string());
+    for (const Part& part : parts_) {
+        const std::string name = prompts.contains(part.name) || !fallback.is_string() ? part.name : fallback.get<std::string>();
+        const auto found = json_or<std::string>(prompts, name, "", file.string());
+        if (found != part.instruction)
+            throw failure("the export's prompt {} is {}, the model's instruction {}; nothing was left", faceter::quoted(name),
+                          faceter::quoted(found), faceter::quoted(part.instruction));
+    }
+}
+
+Json ExportCheck::request_of(const Json& prompts) const {
     Json request = Json::array();
     for (const Part& part : parts_) {
         Json texts = Json::array();
         for (std::size_t i = 0; i < part.has_tokens.size(); ++i)
             if (part.has_tokens[i]) texts.push_back(export_check_texts()[i]);
         // Where the folder has no prompt of that name, its default one stands, which sentence-transformers takes by itself.
-        request.push_back({{"prompt_name", folder.prompts.contains(part.name) ? Json(part.name) : Json()}, {"texts", texts}});
+        request.push_back({{"prompt_name", prompts.contains(part.name) ? Json(part.name) : Json()}, {"texts", texts}});
     }
     return request;
 }
 
-std::optional<ExportDifference> ExportCheck::by_sentence_transformers(const fs::path& folder, std::string& why) const {
-    const auto answer = ask_sentence_transformers(folder, request_of(ModelFolder::open(folder)), why);
+std::optional<ExportDifference> ExportCheck::by_sentence_transformers(const fs::path& folder, std::string& why, PeerBackend backend) const {
+    const auto answer = ask_sentence_transformers(folder, request_of(prompts_of(folder)), why, backend);
     if (!answer) return std::nullopt;
     ExportDifference difference;
     difference.by = "sentence-transformers " + answer->version;
@@ -149,7 +174,8 @@ std::optional<ExportDifference> ExportCheck::by_sentence_transformers(const fs::
             if (static_cast<std::int64_t>(values.size()) != expected.size(0))
                 throw failure("{} gives embeddings of {} numbers, the model of {}; nothing was left", difference.by, values.size(),
                               expected.size(0));
-            add_text(difference, expected, at::tensor(values), described(parts_[p].name, i));
+            difference.compare(expected, at::tensor(values), described(parts_[p].name, i));
+            ++difference.texts;
         }
     return difference;
 }

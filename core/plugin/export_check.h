@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/embedding_model.h"
+#include "plugin/export_peers.h"
 #include "plugin/run_model.h"
 
 /// Proof that a written folder embeds as the model that it was written from: the folder is opened again, by us and by others, and embeds
@@ -25,6 +26,8 @@ struct ExportDifference {
     std::size_t texts = 0;
     std::string worst;  ///< the text, with its task and role, whose element differs most
 
+    /// Takes one embedding, or any other row of numbers, into the difference; `what` names it. Both are float32 [D].
+    void compare(const at::Tensor& expected, const at::Tensor& found, const std::string& what);
     /// "largest difference 3.1e-07 over 24 texts by faceter"
     std::string sentence() const;
     /// The same by the same program on other texts.
@@ -35,6 +38,8 @@ struct ExportDifference {
 
 /// The texts that every export embeds.
 const std::vector<std::string>& export_check_texts();
+/// How a message names one of them.
+std::string export_text_name(std::size_t text);
 
 /// What an export of some routes is held against: embeddings of the model in memory, computed once.
 class ExportCheck {
@@ -47,16 +52,21 @@ class ExportCheck {
     /// Opens it in the Python that FACETER_PEERS names, without a network. Nothing where it has no sentence-transformers, or cannot load
     /// this folder by design (a model of Faceter alone, code of the hub): `why` says so. Errors (failed): it should load the folder and
     /// does not.
-    std::optional<ExportDifference> by_sentence_transformers(const fs::path& folder, std::string& why) const;
+    std::optional<ExportDifference> by_sentence_transformers(const fs::path& folder, std::string& why,
+                                                             PeerBackend backend = PeerBackend::torch) const;
+    /// Errors (failed): a prompt of the folder is another than the route's instruction. What embeds texts with their prompts in front
+    /// (by_faceter) needs no such check.
+    void require_prompts(const fs::path& folder) const;
 
   private:
     struct Part {
         std::string name;  ///< "retrieval.query"; empty: the plain model
+        std::string instruction;
         ServedRoute served;
         at::Tensor expected;           ///< [texts, D]
         std::vector<bool> has_tokens;  ///< a text of no tokens is for us alone
     };
-    Json request_of(const ModelFolder& folder) const;
+    Json request_of(const Json& prompts) const;
     std::vector<Part> parts_;
 };
 
@@ -70,8 +80,22 @@ struct ExportProof {
     std::string lines() const;
 };
 
-/// Proves the folder by all that there is, and writes the outcome into its faceter_export.json beside the source, hashes of the weights and
-/// the limits. Errors (failed) where a difference is beyond them.
+/// The outcome of a proof as it comes together, and as it is kept in faceter_export.json.
+class ExportRecord {
+  public:
+    /// Errors (failed): beyond the limits.
+    void take(const ExportDifference& difference, const ExportLimits& limits);
+    void miss(const std::string& by, const std::string& why);
+    /// Writes it into the folder beside the source, hashes of the weights and the limits.
+    ExportProof write(const fs::path& folder, const Json& source) const;
+
+  private:
+    ExportProof proof_;
+    Json verified_ = Json::array();
+};
+
+/// Proves the folder by all that there is, and writes the outcome into its faceter_export.json. Errors (failed) where a difference is
+/// beyond them.
 ExportProof prove_export(const ExportCheck& check, const fs::path& folder, const Json& source);
 
 }  // namespace faceter

@@ -1,6 +1,7 @@
 #include "plugin/export_peers.h"
 
 #include <cstdlib>
+#include <cstring>
 
 #include "common/error.h"
 #include "data/child_process.h"
@@ -26,7 +27,7 @@ bool names_code_of_the_hub(const fs::path& folder) { return read_json(folder / "
 
 PeerAnswer answer_of(const fs::path& file) {
     const Json answer = read_json(file);
-    return {json_at<std::string>(answer, "version", file.string()),
+    return {json_at<std::string>(answer, "version", file.string()), json_or<std::string>(answer, "peft_version", "", file.string()),
             json_at<std::vector<std::vector<std::vector<float>>>>(answer, "vectors", file.string())};
 }
 
@@ -35,9 +36,21 @@ std::string last_line(std::string text) {
     return text.substr(text.rfind('\n') + 1);
 }
 
+std::string none_in(const char* python) { return fmt::format("none found in {} (name a Python with it by FACETER_PEERS)", python); }
+
+std::vector<float> floats(const std::string& bytes, std::size_t& offset, std::int64_t count) {
+    const std::size_t size = static_cast<std::size_t>(count) * sizeof(float);
+    if (size > bytes.size() - offset) throw failure("onnxruntime gives fewer numbers than the graph's outputs have; nothing was left");
+    std::vector<float> values(static_cast<std::size_t>(count));
+    std::memcpy(values.data(), bytes.data() + offset, size);
+    offset += size;
+    return values;
+}
+
 }  // namespace
 
-std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why) {
+std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why, PeerBackend backend,
+                                                    const fs::path& adapter) {
     const char* python = std::getenv("FACETER_PEERS");
     const auto nothing = [&](const std::string& reason) {
         why = reason;
@@ -48,11 +61,11 @@ std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, cons
     const TemporaryDirectory exchange;
     const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.json";
     write_file_atomic(asked, request.dump());
-    const ChildResult child = run_child({python, shared_resource("resources/peers/embed_sentence_transformers.py").string(),
-                                         folder.string(), asked.string(), answered.string()},
-                                        peer_limit, max_output_bytes);
-    if (child.exit_code == no_such_package || child.exit_code == 127)
-        return nothing(fmt::format("none found in {} (name a Python with it by FACETER_PEERS)", python));
+    const ChildResult child =
+        run_child({python, shared_resource("resources/peers/embed_sentence_transformers.py").string(), folder.string(), asked.string(),
+                   answered.string(), backend == PeerBackend::onnx ? "onnx" : "torch"},
+                  peer_limit, max_output_bytes);
+    if (child.exit_code == no_such_package || child.exit_code == 127) return nothing(none_in(python));
     if (child.exit_code != 0 && names_code_of_the_hub(folder)) return nothing("it runs this model by code from the hub alone");
     if (child.exit_code != 0)
         throw failure("sentence-transformers does not load the export: {}; nothing was left", last_line(child.last_lines));
@@ -61,6 +74,38 @@ std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, cons
     for (std::size_t i = 0; whole && i < request.size(); ++i) whole = answer.vectors[i].size() == request[i].at("texts").size();
     if (!whole)
         throw failure("sentence-transformers {} does not give a vector for each text of the export; nothing was left", answer.version);
+    return answer;
+}
+
+std::optional<OnnxAnswer> ask_onnxruntime(const fs::path& file, const std::vector<OnnxRequest>& requests, std::int64_t hidden,
+                                          std::int64_t dim, std::string& why) {
+    const char* python = std::getenv("FACETER_PEERS");
+    if (!python || !*python) {
+        why = "none found (name a Python with it by FACETER_PEERS)";
+        return std::nullopt;
+    }
+    const TemporaryDirectory exchange;
+    const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.bin";
+    Json parts = Json::array();
+    for (const OnnxRequest& one : requests)
+        parts.push_back({{"shape", {one.rows, one.columns}}, {"input_ids", one.ids}, {"attention_mask", one.mask}});
+    write_file_atomic(asked, parts.dump());
+    const ChildResult child =
+        run_child({python, shared_resource("resources/peers/run_onnx.py").string(), file.string(), asked.string(), answered.string()},
+                  peer_limit, max_output_bytes);
+    if (child.exit_code == no_such_package || child.exit_code == 127) {
+        why = none_in(python);
+        return std::nullopt;
+    }
+    if (child.exit_code != 0) throw failure("onnxruntime does not run the export: {}; nothing was left", last_line(child.last_lines));
+    OnnxAnswer answer{last_line(child.output), {}, {}};
+    const std::string bytes = read_file(answered);
+    std::size_t offset = 0;
+    for (const OnnxRequest& one : requests) {
+        answer.hidden.push_back(floats(bytes, offset, one.rows * one.columns * hidden));
+        answer.embeddings.push_back(floats(bytes, offset, one.rows * dim));
+    }
+    if (offset != bytes.size()) throw failure("onnxruntime gives more numbers than the graph's outputs have; nothing was left");
     return answer;
 }
 

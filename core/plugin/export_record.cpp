@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "common/hash.h"
 #include "common/strings.h"
@@ -17,18 +18,26 @@ constexpr int record_format = 1;
 Json weight_hashes(const fs::path& folder) {
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file() && entry.path().extension() == ".safetensors") files.push_back(entry.path());
+        if (const std::string kind = entry.path().extension().string(); kind == ".safetensors" || kind.starts_with(".onnx"))
+            files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     Json hashes = Json::object();
     for (const fs::path& file : files) hashes[file.lexically_relative(folder).string()] = sha256_file(file);
     return hashes;
 }
 
-Json difference_json(const ExportDifference& difference) {
+Json limits_json(const ExportLimits& limits) {
+    Json json = {{"smallest_cosine", limits.smallest_cosine}};
+    if (limits.largest_difference < std::numeric_limits<double>::max()) json["largest_difference"] = limits.largest_difference;
+    return json;
+}
+
+Json difference_json(const ExportDifference& difference, const ExportLimits& limits) {
     return {{"by", difference.by},
             {"texts", difference.texts},
             {"largest_difference", difference.largest},
-            {"smallest_cosine", difference.smallest_cosine}};
+            {"smallest_cosine", difference.smallest_cosine},
+            {"limits", limits_json(limits)}};
 }
 
 }  // namespace
@@ -52,33 +61,33 @@ std::string ExportProof::lines() const {
     return cosines + differences;
 }
 
-ExportProof prove_export(const ExportCheck& check, const fs::path& folder, const Json& source) {
-    const ExportLimits limits;
-    ExportProof proof;
-    Json verified = Json::array(), not_verified = Json::array();
-    const auto take = [&](const ExportDifference& difference) {
-        difference.require(limits);
-        verified.push_back(difference_json(difference));
-        proof.verified.push_back(difference);
-    };
-    take(check.by_faceter(folder));
-    std::string why;
-    if (const auto difference = check.by_sentence_transformers(folder, why)) {
-        take(*difference);
-    } else {
-        not_verified.push_back({{"by", "sentence-transformers"}, {"why", why}});
-        proof.not_verified.emplace_back("sentence-transformers", why);
-    }
-    const Json record = {{"faceter_export", record_format},
-                         {"faceter", FACETER_VERSION},
-                         {"written", utc_now()},
-                         {"source", source},
-                         {"weights_sha256", weight_hashes(folder)},
-                         {"limits", {{"largest_difference", limits.largest_difference}, {"smallest_cosine", limits.smallest_cosine}}},
-                         {"verified", verified},
-                         {"not_verified", not_verified}};
+void ExportRecord::take(const ExportDifference& difference, const ExportLimits& limits) {
+    difference.require(limits);
+    verified_.push_back(difference_json(difference, limits));
+    proof_.verified.push_back(difference);
+}
+
+void ExportRecord::miss(const std::string& by, const std::string& why) { proof_.not_verified.emplace_back(by, why); }
+
+ExportProof ExportRecord::write(const fs::path& folder, const Json& source) const {
+    Json not_verified = Json::array();
+    for (const auto& [by, why] : proof_.not_verified) not_verified.push_back({{"by", by}, {"why", why}});
+    const Json record = {
+        {"faceter_export", record_format},         {"faceter", FACETER_VERSION}, {"written", utc_now()},  {"source", source},
+        {"weights_sha256", weight_hashes(folder)}, {"limits", limits_json({})},  {"verified", verified_}, {"not_verified", not_verified}};
     write_file_atomic(folder / "faceter_export.json", record.dump(2) + "\n");
-    return proof;
+    return proof_;
+}
+
+ExportProof prove_export(const ExportCheck& check, const fs::path& folder, const Json& source) {
+    ExportRecord record;
+    record.take(check.by_faceter(folder), {});
+    std::string why;
+    if (const auto difference = check.by_sentence_transformers(folder, why))
+        record.take(*difference, {});
+    else
+        record.miss("sentence-transformers", why);
+    return record.write(folder, source);
 }
 
 }  // namespace faceter

@@ -18,6 +18,11 @@ bool has(const EmbeddingModel& model, auto&& of_block) {
 /// Code that comes with the start model's configuration, which knows NomicBERT's token-routed blocks.
 bool brings_own_code(const ModelFolder& folder) { return folder.model_type == "nomic_bert" && folder.config.contains("auto_map"); }
 
+std::string beyond_native_tokenizer(const ModelFolder& folder) {
+    const fs::path file = folder.encoder_folder / "tokenizer.json";
+    return folder.model_type == "qwen2" && fs::exists(file) ? faceter::beyond_native_tokenizer(folder.model_type, read_json(file)) : "";
+}
+
 /// The prompts of a model's tasks; a text without one has none.
 void set_prompts(ModelFolder& like, const EmbeddingModel& model) {
     if (model.tasks.empty()) return;
@@ -38,18 +43,24 @@ void write_adapters(const fs::path& folder, const Encoder& encoder) {
 
 }  // namespace
 
-std::string beyond_sentence_transformers(const EmbeddingModel& model) {
-    const ModelFolder& folder = model.folder;
+std::string beyond_dense(const EmbeddingModel& model) {
     if (model.encoders.size() > 1) return "it has an encoder a task";
     if (has(model, [](const Block& block) { return block.is_mixture(); })) return "its blocks have task experts";
     if (model.router) return "its router chooses a gate for each query";
     if (!model.encoders.front()->adapters().empty()) return "it has adapters a task";
+    return "";
+}
+
+std::string beyond_sentence_transformers(const EmbeddingModel& model) {
+    const ModelFolder& folder = model.folder;
+    if (const std::string why = beyond_dense(model); !why.empty()) return why;
     if (brings_own_code(folder)) return "";
     if (has(model, [](const Block& block) { return block.routing.has_value(); }))
         return folder.model_type == "nomic_bert"
                    ? "its blocks route tokens, which only the code that comes with released checkpoints knows"
                    : "its blocks route tokens, which no " + folder.model_type + " checkpoint of theirs can hold";
-    return beyond_native_code(folder.model_type, model.encoders.front()->config());
+    const std::string of_code = beyond_native_code(folder.model_type, model.encoders.front()->config());
+    return of_code.empty() ? beyond_native_tokenizer(folder) : of_code;
 }
 
 bool needs_released_code(const EmbeddingModel& model) {
@@ -68,8 +79,7 @@ void write_model(const fs::path& folder, const EmbeddingModel& model) {
     model.router ? model.router->write(folder, model) : write_adapters(folder, *model.encoders.front());
     if (const ModelDescription description = description_of(model); !description.is_plain() || !description.tasks.empty())
         write_file_atomic(folder / model_description_file, description.to_json().dump(1) + "\n");
-    if (const fs::path head = model.folder.folder / mlm_head_file; fs::exists(head))
-        copy_file_atomic(head, folder / mlm_head_file);
+    if (const fs::path head = model.folder.folder / mlm_head_file; fs::exists(head)) copy_file_atomic(head, folder / mlm_head_file);
 }
 
 void fold_route(EmbeddingModel& model, const Route& route) {

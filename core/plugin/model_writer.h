@@ -12,6 +12,8 @@ namespace faceter {
 /// their instructions as prompts, by "task.role".
 void write_model(const fs::path& folder, const EmbeddingModel& model);
 
+/// Why the model is more than one dense encoder, as "it has ..."; empty: it is one, its blocks perhaps with token-routed experts.
+std::string beyond_dense(const EmbeddingModel& model);
 /// Why sentence-transformers cannot hold the model, as "its ..."; empty: it can.
 std::string beyond_sentence_transformers(const EmbeddingModel& model);
 /// Whether it can with the code alone that the start model's configuration names (NomicBERT's token-routed blocks).

@@ -1,6 +1,7 @@
-"""Embeds texts with a model folder in sentence-transformers: FOLDER REQUEST.json ANSWER.json (core/plugin/export_peers.h).
+"""Embeds texts with a model folder in sentence-transformers: FOLDER REQUEST.json ANSWER.json torch|onnx [ADAPTER] (core/plugin/export_peers.h).
 
-Ends with 3 where this Python has no sentence-transformers. Never asks a network, and runs no code that a model folder names.
+Ends with 3 where this Python has no sentence-transformers, or lacks what it runs ONNX files by (optimum),
+or PEFT where an adapter is to be put onto the model. Never asks a network, and runs no code that a model folder names.
 """
 
 import json
@@ -12,15 +13,23 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 try:
     import sentence_transformers
+
+    if sys.argv[4] == "onnx":
+        import optimum.onnxruntime  # noqa: F401
+    if sys.argv[5:]:
+        import peft
 except ImportError:
     sys.exit(3)
 
-folder, request, answer = sys.argv[1:4]
-model = sentence_transformers.SentenceTransformer(folder, device="cpu", trust_remote_code=False)
+folder, request, answer, backend = sys.argv[1:5]
+model = sentence_transformers.SentenceTransformer(folder, device="cpu", trust_remote_code=False, backend=backend)
+if sys.argv[5:]:
+    model[0].model = peft.PeftModel.from_pretrained(model[0].model, sys.argv[5]).eval()
 with open(request, encoding="utf-8") as file:
     parts = json.load(file)
 vectors = [
     model.encode(part["texts"], prompt_name=part["prompt_name"], convert_to_numpy=True, show_progress_bar=False).tolist() for part in parts
 ]
 with open(answer, "w", encoding="utf-8") as file:
-    json.dump({"version": sentence_transformers.__version__, "vectors": vectors}, file)
+    versions = {"version": sentence_transformers.__version__, "peft_version": peft.__version__ if sys.argv[5:] else ""}
+    json.dump({**versions, "vectors": vectors}, file)

@@ -77,6 +77,26 @@ class TestExportCommand : public QObject {
         QCOMPARE(worker({"embed", "--model", in("good"), "--task", "retrieval.query", "--output", in("v.npy"), in("texts.txt")}).exit_code,
                  0);
     }
+    void an_onnx_export_has_both_forms_the_prompts_and_a_card() {
+        const ChildResult result = worker({"export", run_, in("onnx"), "--to", "onnx", "--int8"});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        QVERIFY2(result.output.find("over 12 texts by faceter\n") != std::string::npos, result.output.c_str());
+        QVERIFY2(
+            result.output.find("by faceter in int8\nnot verified by onnxruntime: none found (name a Python with it by FACETER_PEERS)\n") !=
+                std::string::npos,
+            result.output.c_str());
+        QVERIFY(fs::exists(in("onnx") + "/onnx/model.onnx") && fs::exists(in("onnx") + "/onnx/model_qint8_avx512_vnni.onnx"));
+        QVERIFY(!fs::exists(in("onnx") + "/model.safetensors"));
+        QCOMPARE(read_json(in("onnx") + "/config_sentence_transformers.json").at("prompts").at("retrieval.query").get<std::string>(),
+                 std::string("search query: "));
+        const std::string card = read_file(in("onnx") + "/README.md");
+        for (const char* said :
+             {"## Training data\n\n- retrieval", "backend=\"onnx\"", "`retrieval.query`: `'search query: '`",
+              "This run was not evaluated.", "Its folder does not name one", "verified: largest difference"})
+            QVERIFY2(card.find(said) != std::string::npos, (std::string(said) + "\n" + card).c_str());
+        QCOMPARE(worker({"export", run_, in("int8"), "--int8"}).exit_code, 2);
+        QCOMPARE(worker({"export", run_, in("other"), "--to", "gguf"}).exit_code, 2);
+    }
     void one_that_differs_elsewhere_fails_and_leaves_nothing() {
         Json vectors = Json::array();
         for (int part = 0; part < 2; ++part) vectors.push_back(std::vector<std::vector<float>>(12, std::vector<float>(48, 0.5f)));

@@ -1,0 +1,184 @@
+#include "compare/model_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "common/strings.h"
+#include "figure/escape.h"
+#include "figure/table_export.h"
+#include "record/state.h"
+#include "stats/bootstrap.h"
+#include "stats/number.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::uint64_t largest_readme = 1 << 20;
+constexpr std::size_t longest_licence = 64;
+
+using Results = std::map<std::string, Json>;
+
+Results results_of(const RunDirectory& run) {
+    Results results;
+    for (const auto& [stem, result] : run.read_all(run.results(), [](const auto&, const auto&) {}))
+        if (result.is_object() && result.contains("name") && result.contains("score") && result["score"].is_number())
+            results[json_at<std::string>(result, "name", stem)] = result;
+    return results;
+}
+
+/// Of the experiment's start model, scored as it was before training; nothing where the project has no such run.
+Results start_results(const RunDirectory& run) {
+    Results results;
+    const fs::path runs = run.folder().parent_path();
+    if (runs.filename() != "runs") return results;
+    Project(run.project(), false).each_run([&](const RunDirectory& other) {
+        const RunInfo& info = other.info();
+        if (info.is_baseline() && info.experiment == run.info().experiment && read_state(other).phase == RunPhase::done)
+            results = results_of(other);
+    });
+    return results;
+}
+
+std::vector<double> examples_of(const Json& result) { return json_or<std::vector<double>>(result, "per_example", {}, "a result"); }
+
+/// A name as Markdown's code, which knows no escapes.
+std::string code(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '`' || static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return "`" + text + "`";
+}
+
+std::string interval_text(const Interval& interval) { return fmt::format("[{:.2f}, {:.2f}]", interval.low, interval.high); }
+
+/// "+3.20 [1.10, 5.30], p = 0.004", by the paired bootstrap over examples; empty where one of both has no scores of single examples.
+std::string gain_text(const Json& own, const Json& start) {
+    const std::vector<double> after = examples_of(own), before = examples_of(start);
+    const double gain = own["score"].get<double>() - start["score"].get<double>();
+    if (after.size() < 2 || after.size() != before.size()) return fmt::format("{:+.2f}", gain);
+    const PairedBootstrapResult test = paired_bootstrap(after, before);
+    return fmt::format("{:+.2f} {}, p = {:.3g}", gain, interval_text(test.interval), test.p);
+}
+
+std::string scores(const RunDirectory& run) {
+    const Results own = results_of(run), start = start_results(run);
+    if (own.empty()) return "This run was not evaluated.\n";
+    Table table;
+    for (const char* title : {"task", "data set", "metric"}) table.add_column(title, ColumnKind::text);
+    table.add_column("score", ColumnKind::number, 2);
+    table.add_column("95 % interval", ColumnKind::text);
+    if (!start.empty()) table.add_column("against the start model", ColumnKind::text);
+    for (const auto& [name, result] : own) {
+        const std::vector<double> examples = examples_of(result);
+        std::vector<Cell> cells{Cell::of(json_or<std::string>(result, "task_type", "", name)), Cell::of(name),
+                                Cell::of(json_or<std::string>(result, "metric", "", name)), Cell::of(result["score"].get<double>()),
+                                Cell::of(examples.size() < 2 ? "" : interval_text(bootstrap_mean(examples).interval))};
+        const auto before = start.find(name);
+        if (!start.empty()) cells.push_back(Cell::of(before == start.end() ? "" : gain_text(result, before->second)));
+        table.add_row(std::move(cells));
+    }
+    table.footnotes.push_back("Percent, higher is better. Intervals: bootstrap over examples, for metrics that are means over examples.");
+    if (!start.empty())
+        table.footnotes.push_back(
+            "Against the start model of the same experiment: paired bootstrap over examples, two-sided, not adjusted.");
+    return export_table(table, TableFormat::md);
+}
+
+std::string training_data(const Json& settings) {
+    std::string text;
+    const Json tasks = json_or<Json>(settings, "tasks", Json::object(), "settings");
+    for (const auto& [task, own] : tasks.items()) {
+        const Json entries = json_or<Json>(own, "train", Json::array(), "settings");
+        for (const Json& entry : entries) {
+            const auto most = json_or<Json>(entry, "max_examples", Json(), "settings");
+            text +=
+                fmt::format("- {} ({}): {}{}\n", escape_markdown(task), escape_markdown(json_or<std::string>(own, "type", "", "settings")),
+                            escape_markdown(json_or<std::string>(entry, "name", "", "settings")),
+                            most.is_number() ? fmt::format(", at most {} examples", most.dump()) : "");
+        }
+    }
+    return text.empty() ? "Nothing: its weights are the start model's.\n" : text;
+}
+
+std::string prompts(const ExportedFolder& folder) {
+    if (folder.prompts.empty()) return "None: texts go in as they are.\n";
+    std::string text;
+    for (const auto& [name, prompt] : folder.prompts)
+        text += fmt::format("- {}: {}{}\n", code(name), code(faceter::quoted(prompt)),
+                            name == folder.default_prompt ? " (unless another is named)" : "");
+    return text;
+}
+
+std::string loading(const ExportedFolder& folder) {
+    const std::string serve = "    faceter embed --model FOLDER --output vectors.npy texts.txt\n    faceter serve FOLDER\n";
+    if (!folder.only_faceter.empty())
+        return fmt::format("Faceter alone loads this folder: {}.\n\n{}", escape_markdown(folder.only_faceter), serve);
+    const std::string name = folder.prompts.empty() || !folder.default_prompt.empty()
+                                 ? ""
+                                 : fmt::format(", prompt_name={}", Json(folder.prompts.begin()->first).dump());
+    const std::string encode = fmt::format("    vectors = model.encode(texts{})\n", name);
+    if (folder.target == "onnx")
+        return "sentence-transformers (`pip install sentence-transformers[onnx]`):\n\n    model = SentenceTransformer(FOLDER, "
+               "backend=\"onnx\")\n" +
+               encode +
+               "\nonnxruntime, with token ids of tokenizer.json, the prompt's included:\n\n"
+               "    session = onnxruntime.InferenceSession(\"FOLDER/onnx/model.onnx\")\n"
+               "    vectors, = session.run([\"sentence_embedding\"], {\"input_ids\": ids, \"attention_mask\": mask})\n";
+    if (folder.target == "peft")
+        return "PEFT, on the base that lies beside the adapters (ADAPTER is one of the folders):\n\n    base = SentenceTransformer(FOLDER "
+               "+ \"/base\")\n"
+               "    base[0].model = PeftModel.from_pretrained(base[0].model, FOLDER + \"/ADAPTER\")\n";
+    return "sentence-transformers:\n\n    model = SentenceTransformer(FOLDER)\n" + encode + "\nFaceter:\n\n" + serve;
+}
+
+std::string front_matter(const RunDirectory& run, const ExportedFolder& folder, const std::string& licence) {
+    std::string text = "---\n";
+    if (!licence.empty()) text += fmt::format("license: {}\n", licence);
+    if (folder.only_faceter.empty()) text += "library_name: sentence-transformers\npipeline_tag: sentence-similarity\n";
+    const auto start = json_or<std::string>(run.settings(), "model", "", "settings");
+    const bool of_the_hub = std::count(start.begin(), start.end(), '/') == 1 && !start.starts_with('/') && !start.starts_with('.');
+    if (of_the_hub && !fs::exists(start)) text += fmt::format("base_model: {}\n", Json(start.substr(0, start.find('@'))).dump());
+    return text + "tags: [sentence-transformers, feature-extraction, faceter]\n---\n\n";
+}
+
+}  // namespace
+
+std::string licence_of(const fs::path& folder) {
+    std::error_code error;
+    const fs::path file = folder / "README.md";
+    if (folder.empty() || !fs::is_regular_file(file, error) || fs::file_size(file, error) > largest_readme) return "";
+    bool inside = false;
+    const std::string text = read_file(file, largest_readme);
+    for (const std::string_view line : split(text, '\n')) {
+        if (line.starts_with("---")) {
+            if (inside) break;
+            inside = true;
+        }
+        if (!inside || !line.starts_with("license:")) continue;
+        std::string value(line.substr(8));
+        std::erase_if(value, [](char c) { return c == ' ' || c == '"' || c == '\'' || c == '\r'; });
+        const bool plain =
+            std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '+'; });
+        return plain && value.size() <= longest_licence ? value : "";
+    }
+    return "";
+}
+
+std::string model_card(const RunDirectory& run, const ExportedFolder& folder) {
+    const RunInfo& info = run.info();
+    const std::string licence = licence_of(folder.start_model);
+    const std::string start = json_or<std::string>(run.settings(), "model", "", "settings");
+    std::string card = front_matter(run, folder, licence);
+    card += fmt::format("# {}\n\n", escape_markdown(info.group() + (folder.route.empty() ? "" : ", " + folder.route)));
+    card += fmt::format("A text embedding model: {} on {}, seed {}, made by Faceter {} as run {}.\n\n", escape_markdown(info.method),
+                        code(start), info.seed, FACETER_VERSION, code(info.id));
+    if (info.smoke) card += "A smoke run: trained on a small sample of its data, to see that everything works.\n\n";
+    card += "## How to load it\n\n" + loading(folder) + "\n## Prompts\n\n" + prompts(folder);
+    card += "\n## Training data\n\n" + training_data(run.settings()) + "\n## Scores\n\n" + scores(run);
+    card += "\n## Licence of the start model\n\n" +
+            (licence.empty() ? "Its folder does not name one; look where it comes from.\n" : licence + ", as its README.md says.\n");
+    return card + "\n## Verification\n\nfaceter_export.json has the record.\n\n```\n" + folder.proof + "```\n";
+}
+
+}  // namespace faceter

@@ -1,0 +1,114 @@
+#include "onnx/graph_linear.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace faceter {
+namespace {
+
+/// A matrix in int8 by the largest value of each row: row r is bytes times scales[r].
+struct Int8Rows {
+    std::vector<std::int8_t> values;
+    std::vector<float> scales;
+};
+
+Int8Rows int8_rows(const std::vector<float>& values, std::size_t columns) {
+    Int8Rows rows{std::vector<std::int8_t>(values.size()), {}};
+    for (std::size_t begin = 0; begin < values.size(); begin += columns) {
+        float largest = 0;
+        for (std::size_t i = begin; i < begin + columns; ++i) largest = std::max(largest, std::abs(values[i]));
+        const float scale = largest > 0 ? largest / 127 : 1;
+        for (std::size_t i = begin; i < begin + columns; ++i) rows.values[i] = static_cast<std::int8_t>(std::lround(values[i] / scale));
+        rows.scales.push_back(scale);
+    }
+    return rows;
+}
+
+/// [rows, columns] -> [columns, rows]
+template <typename T>
+std::vector<T> transposed(const std::vector<T>& values, std::size_t columns) {
+    const std::size_t rows = values.size() / columns;
+    std::vector<T> turned(values.size());
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < columns; ++c) turned[c * rows + r] = values[r * columns + c];
+    return turned;
+}
+
+std::string bytes_of(const std::vector<std::int8_t>& values) { return {reinterpret_cast<const char*>(values.data()), values.size()}; }
+
+}  // namespace
+
+std::vector<float> GraphLayers::values(const std::string& name) const {
+    std::vector<float> values(weights_.at(name).numel());
+    weights_.read_float(name, values);
+    return values;
+}
+
+const GraphLayers::Quantised& GraphLayers::quantised(const Value& x) {
+    const auto [at, is_new] = quantised_.try_emplace(x);
+    if (is_new) {
+        const auto parts = graph_.node_of(3, "DynamicQuantizeLinear", {x});
+        at->second = {parts[0], parts[1], parts[2]};
+    }
+    return at->second;
+}
+
+GraphLayers::Value GraphLayers::quantised_product(const Value& x, const std::string& name) {
+    const TensorInfo& info = weights_.at(name);
+    const auto columns = static_cast<std::size_t>(info.shape.at(1));
+    const Int8Rows rows = int8_rows(values(name), columns);
+    const Value weight =
+        graph_.weight(name + "_quantized", OnnxType::int8, {info.shape[1], info.shape[0]}, bytes_of(transposed(rows.values, columns)));
+    const Value scales = graph_.weight(name + "_scale", {info.shape[0]}, rows.scales);
+    const Quantised& from = quantised(x);
+    const Value whole = graph_.node("MatMulInteger", {from.values, weight, from.zero});
+    return graph_.multiply(graph_.cast(whole, OnnxType::float32), graph_.multiply(from.scale, scales));
+}
+
+GraphLayers::Value GraphLayers::product(const Value& x, const std::string& name) {
+    const TensorInfo& info = weights_.at(name);
+    return graph_.node("MatMul", {x, graph_.weight(name, {info.shape.at(1), info.shape.at(0)},
+                                                   transposed(values(name), static_cast<std::size_t>(info.shape[1])))});
+}
+
+GraphLayers::Value GraphLayers::with_bias(const Value& y, const std::string& name) {
+    const std::string bias = name + ".bias";
+    return has(bias) ? graph_.add(y, graph_.weight(bias, weights_.at(bias).shape, values(bias))) : y;
+}
+
+GraphLayers::Value GraphLayers::linear(const Value& x, const std::string& name) {
+    return with_bias(form_ == OnnxForm::int8 ? quantised_product(x, name + ".weight") : product(x, name + ".weight"), name);
+}
+
+GraphLayers::Value GraphLayers::exact_linear(const Value& x, const std::string& name) {
+    return with_bias(product(x, name + ".weight"), name);
+}
+
+GraphLayers::Value GraphLayers::table(const Value& ids, const std::string& name, bool quantised) {
+    const std::string weight = name + ".weight";
+    const std::vector<std::int64_t> shape = weights_.at(weight).shape;
+    const auto rows_of = [&](const Value& all) { return graph_.node("Gather", {all, ids}, {{"axis", std::int64_t{0}}}); };
+    if (!quantised || form_ != OnnxForm::int8) return rows_of(graph_.weight(weight, shape, values(weight)));
+    const Int8Rows rows = int8_rows(values(weight), static_cast<std::size_t>(shape.at(1)));
+    const Value whole = rows_of(graph_.weight(weight + "_quantized", OnnxType::int8, shape, bytes_of(rows.values)));
+    const Value scales = rows_of(graph_.weight(weight + "_scale", {shape[0], 1}, rows.scales));
+    return graph_.multiply(graph_.cast(whole, OnnxType::float32), scales);
+}
+
+GraphLayers::Value GraphLayers::norm(const Value& x, const std::string& name, Norm kind, double epsilon, bool plus_one) {
+    std::vector<float> gamma = values(name + ".weight");
+    if (plus_one)
+        for (float& value : gamma) value += 1;
+    const auto size = static_cast<std::int64_t>(gamma.size());
+    const Value scale = graph_.weight(name + ".weight", {size}, gamma);
+    if (kind == Norm::layer) {
+        std::vector<Value> inputs{x, scale};
+        if (has(name + ".bias")) inputs.push_back(graph_.weight(name + ".bias", {size}, values(name + ".bias")));
+        return graph_.node("LayerNormalization", inputs, {{"axis", std::int64_t{-1}}, {"epsilon", static_cast<float>(epsilon)}});
+    }
+    const Value squares = graph_.node("ReduceMean", {graph_.multiply(x, x)}, {{"axes", std::vector<std::int64_t>{-1}}});
+    const Value root = graph_.node("Sqrt", {graph_.add(squares, graph_.number(static_cast<float>(epsilon)))});
+    return graph_.multiply(graph_.node("Div", {x, root}), scale);
+}
+
+}  // namespace faceter

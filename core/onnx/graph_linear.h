@@ -1,0 +1,47 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "checkpoint/weights.h"
+#include "onnx/encoder_graph.h"
+#include "onnx/graph_builder.h"
+
+namespace faceter {
+
+/// The layers of a checkpoint as nodes, in one form. Names are the checkpoint's.
+class GraphLayers {
+  public:
+    using Value = GraphBuilder::Value;
+
+    GraphLayers(GraphBuilder& graph, const Weights& weights, OnnxForm form) : graph_(graph), weights_(weights), form_(form) {}
+
+    /// x W^T + b, b where the checkpoint has one. In int8 (Vanhoucke et al., 2011; ONNX's DynamicQuantizeLinear): x in 8 bits by its own
+    /// range, W by the largest value of each row.
+    Value linear(const Value& x, const std::string& name);
+    /// The same in float32, whatever the form.
+    Value exact_linear(const Value& x, const std::string& name);
+    /// Rows `ids` of a table.
+    Value table(const Value& ids, const std::string& name, bool quantised);
+    /// A norm over the last axis; `plus_one`: it scales with 1 + weight.
+    Value norm(const Value& x, const std::string& name, Norm kind, double epsilon, bool plus_one);
+    bool has(const std::string& name) const { return weights_.find(name) != nullptr; }
+    std::vector<float> values(const std::string& name) const;
+
+  private:
+    /// What products in 8 bits need of x, made once for all that share it.
+    struct Quantised {
+        Value values, scale, zero;
+    };
+    const Quantised& quantised(const Value& x);
+    Value quantised_product(const Value& x, const std::string& name);
+    Value product(const Value& x, const std::string& name);
+    Value with_bias(const Value& y, const std::string& name);
+
+    GraphBuilder& graph_;
+    const Weights& weights_;
+    OnnxForm form_;
+    std::map<Value, Quantised> quantised_;
+};
+
+}  // namespace faceter

@@ -1,0 +1,121 @@
+#include "plugin/peft_export.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+#include "common/file_name.h"
+#include "common/strings.h"
+#include "eval/embedder.h"
+#include "plugin/model_writer.h"
+
+namespace faceter {
+namespace {
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+}  // namespace
+
+PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(model), folder_(std::move(folder)) {
+    if (model.encoders.size() > 1 || encoder().adapters().empty())
+        throw usage_error("the model has no adapters; --to peft writes those of task LoRA and the gates of a router");
+    const auto& blocks = encoder().blocks();
+    if (std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.is_mixture(); }))
+        throw usage_error("the model's blocks have task experts, which no base of PEFT can hold");
+}
+
+fs::path PeftExport::adapter_folder(std::size_t index) const { return folder_ / safe_file_name(encoder().adapters()[index].name); }
+
+void PeftExport::write(std::unique_ptr<EmbeddingModel> base) const {
+    Encoder& plain = *base->encoders.front();
+    for (std::size_t i = plain.adapters().size(); i-- > 0;) plain.remove_adapter(i);
+    base->router = nullptr;
+    base->tasks.clear();
+    base->routes.clear();
+    base->folder.prompts.clear();
+    base->folder.default_prompt.clear();
+    make_directories(base_folder());
+    write_model(base_folder(), *base);
+    for (std::size_t i = 0; i < encoder().adapters().size(); ++i) {
+        if (fs::exists(adapter_folder(i)))
+            throw usage_error("two adapters would lie in {}; rename one", adapter_folder(i).filename().string());
+        make_directories(adapter_folder(i));
+        encoder().write_adapter(i, adapter_folder(i));
+    }
+}
+
+Route PeftExport::route_of(std::size_t index) const {
+    Route route;
+    for (const auto& [key, one] : model_.routes)
+        if (one.path.adapter == static_cast<int>(index)) {
+            route.instruction = one.instruction;
+            break;
+        }
+    return route;
+}
+
+at::Tensor PeftExport::expected(std::size_t index) const {
+    Route route = route_of(index);
+    route.path = Path::of_adapter(static_cast<int>(index));
+    return embed_texts(model_, views_of(export_check_texts()), route);
+}
+
+std::string PeftExport::text_name(std::size_t index, std::size_t text) const {
+    return export_text_name(text) + " through the adapter " + encoder().adapters()[index].name;
+}
+
+ExportDifference PeftExport::by_faceter() const {
+    const auto opened = open_folder_model(base_folder());
+    Encoder& again = *opened->encoders.front();
+    ExportDifference difference;
+    difference.by = "faceter";
+    for (std::size_t i = 0; i < encoder().adapters().size(); ++i) {
+        const std::size_t own = again.add_adapter("exported", AdapterFolder::open(adapter_folder(i)));
+        Route route = route_of(i);
+        route.path = Path::of_adapter(static_cast<int>(own));
+        const at::Tensor found = embed_texts(*opened, views_of(export_check_texts()), route), wanted = expected(i);
+        for (std::int64_t row = 0; row < found.size(0); ++row)
+            difference.compare(wanted[row], found[row], text_name(i, static_cast<std::size_t>(row)));
+        difference.texts += static_cast<std::size_t>(found.size(0));
+        again.remove_adapter(own);
+    }
+    return difference;
+}
+
+std::optional<ExportDifference> PeftExport::by_peft(std::string& why) const {
+    ExportDifference difference;
+    for (std::size_t i = 0; i < encoder().adapters().size(); ++i) {
+        const std::string instruction = route_of(i).instruction;
+        std::vector<std::size_t> asked;  // a text of no tokens is for us alone
+        Json texts = Json::array();
+        for (std::size_t t = 0; t < export_check_texts().size(); ++t) {
+            std::vector<std::int32_t> ids;
+            model_.tokenizer->encode(instruction + export_check_texts()[t], model_.max_length, ids);
+            if (ids.empty()) continue;
+            asked.push_back(t);
+            texts.push_back(instruction + export_check_texts()[t]);
+        }
+        const Json request = Json::array({{{"prompt_name", nullptr}, {"texts", texts}}});
+        const auto answer = ask_sentence_transformers(base_folder(), request, why, PeerBackend::torch, adapter_folder(i));
+        if (!answer) return std::nullopt;
+        const at::Tensor wanted = expected(i);
+        for (std::size_t row = 0; row < asked.size(); ++row)
+            difference.compare(wanted[static_cast<std::int64_t>(asked[row])], at::tensor(answer->vectors.at(0).at(row)),
+                               text_name(i, asked[row]));
+        difference.texts += asked.size();
+        difference.by = "PEFT " + answer->peft_version;
+    }
+    return difference;
+}
+
+ExportProof PeftExport::prove(const Json& source) const {
+    ExportRecord record;
+    record.take(by_faceter(), {});
+    std::string why = "its pooling leaves the instruction's tokens out";
+    const auto difference = model_.folder.include_prompt ? by_peft(why) : std::nullopt;
+    difference ? record.take(*difference, {}) : record.miss("PEFT", why);
+    return record.write(folder_, source);
+}
+
+}  // namespace faceter

@@ -1,0 +1,76 @@
+#include "compare/model_card.h"
+
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+bool says(const std::string& card, std::string_view text) { return card.find(text) != std::string::npos; }
+
+/// A finished run of the sample experiment, and the start model's where wanted.
+RunDirectory finished_run(const fs::path& project, bool with_start) {
+    const RunDirectory run = sample_run(project);
+    write_attempt(run, 1, 2, "finished");
+    write_results(run, 3);
+    if (!with_start) return run;
+    const Experiment experiment = parse_sample();
+    for (const ResolvedRun& one : experiment.runs()) {
+        if (one.method != "start") continue;
+        const RunDirectory start = RunDirectory::create(project, experiment, one, false);
+        write_attempt(start, 1, 1, "finished");
+        write_results(start, 0);
+    }
+    return run;
+}
+
+}  // namespace
+
+class TestModelCard : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+  private Q_SLOTS:
+    void it_says_what_the_folder_is_and_how_to_load_it() {
+        const RunDirectory run = finished_run(folder_.path() / "one", false);
+        ExportedFolder folder{"onnx", "", {{"retrieval.query", "search query: "}}, "", "", "verified: by faceter\n", {}};
+        const std::string card = model_card(run, folder);
+        for (const char* text : {"library_name: sentence-transformers", "backend=\"onnx\"", "prompt_name=\"retrieval.query\"",
+                                 "`retrieval.query`: `'search query: '`", "- retrieval (retrieval): pairs, at most 100 examples",
+                                 "verified: by faceter\n", "Its folder does not name one"})
+            QVERIFY2(says(card, text), (std::string(text) + "\n" + card).c_str());
+        folder = {"faceter", "", {}, "", "its blocks have task experts", "", {}};
+        const std::string own = model_card(run, folder);
+        QVERIFY(says(own, "Faceter alone loads this folder: its blocks have task experts."));
+        QVERIFY(!says(own, "library_name"));
+    }
+    void scores_stand_with_intervals_and_the_test_against_the_start_model() {
+        const RunDirectory run = finished_run(folder_.path() / "two", true);
+        const std::string card = model_card(run, {"sentence-transformers", "", {}, "", "", "", {}});
+        QVERIFY2(says(card, "| set0") && says(card, "43.00"), card.c_str());
+        QVERIFY2(says(card, "against the start model") && says(card, "+3.00 \\[0.03, 0.03\\], p = 0.0002"), card.c_str());
+        QVERIFY(says(card, "paired bootstrap over examples"));
+        const std::string alone =
+            model_card(finished_run(folder_.path() / "three", false), {"sentence-transformers", "", {}, "", "", "", {}});
+        QVERIFY2(says(alone, "| set0") && !says(alone, "against the start model"), alone.c_str());
+    }
+    void the_licence_is_the_start_models_own_word() {
+        const fs::path start = folder_.path() / "start";
+        make_directories(start);
+        QCOMPARE(licence_of(start), std::string());
+        write_file_atomic(start / "README.md", "---\nlanguage: en\nlicense: \"apache-2.0\"\n---\nlicense: other\n");
+        QCOMPARE(licence_of(start), std::string("apache-2.0"));
+        const RunDirectory run = finished_run(folder_.path() / "four", false);
+        const std::string card = model_card(run, {"sentence-transformers", "", {}, "", "", "", start});
+        QVERIFY2(card.starts_with("---\nlicense: apache-2.0\n") && says(card, "apache-2.0, as its README.md says."), card.c_str());
+        write_file_atomic(start / "README.md", "---\nlicense: mit\\n[evil](http://x)\n---\n");
+        QCOMPARE(licence_of(start), std::string());
+        write_file_atomic(start / "README.md", "no front matter\nlicense: mit\n");
+        QCOMPARE(licence_of(start), std::string());
+    }
+};
+
+FACETER_TEST(TestModelCard)
+#include "test_model_card.moc"

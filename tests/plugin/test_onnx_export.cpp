@@ -1,0 +1,169 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/file.h"
+#include "onnx/onnx_file.h"
+#include "plugin/model_writer.h"
+#include "plugin/onnx_export.h"
+#include "plugin/onnx_run.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+std::unique_ptr<EmbeddingModel> fixture(const std::string& name) {
+    return EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures" / name));
+}
+
+/// Another value for one number of a weight.
+void flip(OnnxGraph& graph, const std::string& weight) {
+    const auto found = std::find_if(graph.weights.begin(), graph.weights.end(), [&](const OnnxTensor& one) { return one.name == weight; });
+    QVERIFY2(found != graph.weights.end(), weight.c_str());
+    const float other = 7;
+    found->bytes.replace(0, sizeof other, reinterpret_cast<const char*>(&other), sizeof other);
+}
+
+/// Random weights of 48 columns lose more in 8 bits than trained ones; what is lost beyond the limit is refused.
+void require(const ExportDifference& difference, OnnxForm form) {
+    const ExportLimits limits = onnx_limits(form);
+    if (form == OnnxForm::float32 || difference.smallest_cosine >= limits.smallest_cosine) return difference.require(limits);
+    QVERIFY2(difference.smallest_cosine > 0.9, difference.sentence().c_str());
+    EXPECT_ERROR(difference.require(limits), "does not embed as the model it was written from");
+}
+
+}  // namespace
+
+/// Tiny reference models of every family as ONNX graphs, run here and, where FACETER_PEERS names it, in onnxruntime.
+class TestOnnxExport : public QObject {
+    Q_OBJECT
+    const std::vector<OnnxForm> float_form_{OnnxForm::float32}, both_forms_{OnnxForm::float32, OnnxForm::int8};
+
+    void families() const {
+        QTest::addColumn<QString>("name");
+        for (const char* name :
+             {"bert", "xlm_roberta", "roberta", "distilbert", "mpnet", "nomic_bert", "modernbert", "mmbert", "qwen3_embedding",
+              "qwen3_bidirectional", "embedding_gemma", "eurobert", "gte", "jina_embeddings_v3", "mistral", "t5", "t5_gated"})
+            QTest::newRow(name) << name;
+    }
+
+  private Q_SLOTS:
+    void init() { NEED_SHARED(); }
+
+    void the_graph_gives_what_the_model_gives_data() { families(); }
+    void the_graph_gives_what_the_model_gives() {
+        QFETCH(QString, name);
+        const auto model = fixture(name.toStdString());
+        if (const std::string why = beyond_onnx(*model); !why.empty()) QSKIP(why.c_str());
+        const TemporaryDirectory out;
+        write_onnx_model(out.path(), *model, both_forms_);
+        QVERIFY(!fs::exists(out.path() / "model.safetensors"));
+        const OnnxCheck check(*model, {});
+        for (const OnnxForm form : both_forms_) {
+            const ExportDifference difference = check.by_faceter(out.path(), form);
+            qInfo("%s %s, smallest cosine %.7f", onnx_file_of(form), difference.sentence().c_str(), difference.smallest_cosine);
+            QCOMPARE(difference.texts, export_check_texts().size());
+            require(difference, form);
+        }
+    }
+    void onnxruntime_gives_the_same_data() { families(); }
+    void onnxruntime_gives_the_same() {
+        QFETCH(QString, name);
+        if (!std::getenv("FACETER_PEERS")) QSKIP("no Python with onnxruntime (FACETER_PEERS)");
+        const auto model = fixture(name.toStdString());
+        if (const std::string why = beyond_onnx(*model); !why.empty()) QSKIP(why.c_str());
+        const TemporaryDirectory out;
+        write_onnx_model(out.path(), *model, both_forms_);
+        const OnnxCheck check(*model, {});
+        for (const OnnxForm form : both_forms_) {
+            std::string why;
+            const auto difference = check.by_onnxruntime(out.path(), form, why);
+            if (!difference) QSKIP(why.c_str());
+            qInfo("%s %s, smallest cosine %.7f", onnx_file_of(form), difference->sentence().c_str(), difference->smallest_cosine);
+            require(*difference, form);
+        }
+    }
+    void padding_may_stand_before_the_text() {
+        for (const char* name : {"roberta", "qwen3_embedding", "mpnet"}) {
+            const OnnxRun run(encoder_graph(ModelFolder::open(shared_folder() / "fixtures" / name), OnnxForm::float32));
+            const at::Tensor ids = at::tensor({5, 6, 7, 8}, at::kLong).unsqueeze(0), none = at::zeros({1, 3}, at::kLong);
+            const at::Tensor alone = run({{"input_ids", ids}, {"attention_mask", at::ones_like(ids)}}).at("sentence_embedding");
+            const at::Tensor padded =
+                run({{"input_ids", at::cat({none, ids}, 1)}, {"attention_mask", at::cat({none, at::ones_like(ids)}, 1)}})
+                    .at("sentence_embedding");
+            const double away = (alone - padded).abs().max().item<double>();
+            QVERIFY2(away < 1e-6, fmt::format("{}: {}", name, away).c_str());
+        }
+    }
+    void a_flipped_weight_and_a_missing_head_are_refused() {
+        const auto model = fixture("t5");
+        const TemporaryDirectory out;
+        write_onnx_model(out.path(), *model, float_form_);
+        const fs::path file = out.path() / onnx_file_of(OnnxForm::float32);
+        const OnnxCheck check(*model, {});
+        check.by_faceter(out.path(), OnnxForm::float32).require({});
+        const OnnxGraph whole = read_onnx(file);
+        OnnxGraph broken = whole;
+        flip(broken, "encoder.final_layer_norm.weight");
+        write_onnx(file, broken);
+        EXPECT_ERROR(check.by_faceter(out.path(), OnnxForm::float32).require({}), "does not embed as the model it was written from",
+                     "The text that differs most is '");
+        ModelFolder without = ModelFolder::open(shared_folder() / "fixtures/t5");
+        without.dense.clear();
+        write_onnx(file, encoder_graph(without, OnnxForm::float32));
+        EXPECT_ERROR(check.by_faceter(out.path(), OnnxForm::float32).require({}), "does not");
+    }
+    void a_wrong_prompt_is_refused() {
+        const auto model = fixture("bert");
+        Task task;
+        task.name = "retrieval";
+        task.query_instruction = "search query: ";
+        model->tasks = {task};
+        model->route_by_instruction();
+        const ServedRoute query{"retrieval", Role::query};
+        const ExportCheck check(*model, {query});
+        const Route route = model->route(query.task, query.role);
+        const OnnxCheck onnx(*model, route);
+        fold_route(*model, route);
+        const TemporaryDirectory out;
+        write_onnx_model(out.path(), *model, float_form_);
+        const ExportProof proof = prove_onnx_export(check, onnx, out.path(), float_form_, {{"run", "a-run"}});
+        QVERIFY2(proof.lines().find("over 12 texts by faceter\n") != std::string::npos, proof.lines().c_str());
+        QCOMPARE(read_json(out.path() / "faceter_export.json").at("weights_sha256").count("onnx/model.onnx"), std::size_t{1});
+        write_file_atomic(out.path() / "config_sentence_transformers.json",
+                          Json{{"prompts", {{"default", "search document: "}}}, {"default_prompt_name", "default"}}.dump());
+        EXPECT_ERROR(prove_onnx_export(check, onnx, out.path(), float_form_, {}),
+                     "the export's prompt 'default' is 'search document: ', the model's instruction 'search query: '");
+    }
+    void a_large_graph_keeps_its_weights_beside_it() {
+        const OnnxGraph graph = encoder_graph(ModelFolder::open(shared_folder() / "fixtures/bert"), OnnxForm::float32);
+        const TemporaryDirectory out;
+        const fs::path file = out.path() / "model.onnx";
+        write_onnx(file, graph, 1000);
+        QVERIFY(fs::file_size(out.path() / "model.onnx_data") > 10 * fs::file_size(file) / 100);
+        const OnnxGraph again = read_onnx(file);
+        QCOMPARE(again.weights.size(), graph.weights.size());
+        for (std::size_t i = 0; i < graph.weights.size(); ++i) QVERIFY(again.weights[i].bytes == graph.weights[i].bytes);
+        fs::resize_file(out.path() / "model.onnx_data", 100);
+        EXPECT_ERROR(read_onnx(file), "ends behind the end of model.onnx_data");
+    }
+    void a_file_that_is_no_graph_is_refused() {
+        const TemporaryDirectory out;
+        write_file_atomic(out.path() / "model.onnx", "no graph");
+        EXPECT_ERROR(read_onnx(out.path() / "model.onnx"), "is no ONNX file that can be read");
+    }
+    void what_no_graph_gives_is_named() {
+        const auto model = fixture("nomic_moe");
+        QCOMPARE(beyond_onnx(*model), std::string("its blocks route tokens"));
+        const auto bert = fixture("bert");
+        bert->folder.include_prompt = false;
+        QVERIFY(beyond_onnx(*bert).starts_with("its pooling leaves the instruction's tokens out"));
+    }
+};
+
+FACETER_TEST(TestOnnxExport)
+#include "test_onnx_export.moc"

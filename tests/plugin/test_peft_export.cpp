@@ -1,0 +1,84 @@
+#include "plugin/peft_export.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "common/file.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// The tiny BERT with the adapter that PEFT trained on it, twice.
+std::unique_ptr<EmbeddingModel> with_adapters() {
+    auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+    for (const char* name : {"retrieval", "clustering"})
+        model->encoders.front()->add_adapter(name, AdapterFolder::open(shared_folder() / "fixtures/lora"));
+    return model;
+}
+
+/// Another value for the last number of an adapter.
+void flip_a_weight(const fs::path& folder) {
+    const fs::path file = folder / "adapter_model.safetensors";
+    std::string bytes = read_file(file);
+    const float other = 7;
+    std::memcpy(bytes.data() + bytes.size() - sizeof other, &other, sizeof other);
+    write_file_atomic(file, bytes);
+}
+
+}  // namespace
+
+class TestPeftExport : public QObject {
+    Q_OBJECT
+    std::unique_ptr<EmbeddingModel> model_;
+    std::unique_ptr<TemporaryDirectory> out_;
+    std::unique_ptr<PeftExport> peft_;
+
+  private Q_SLOTS:
+    void init() {
+        NEED_SHARED();
+        model_ = with_adapters();
+        Route route{"search: ", 0, Path::of_adapter(0)};
+        model_->routes[{"retrieval", Role::query}] = route;
+        out_ = std::make_unique<TemporaryDirectory>();
+        peft_ = std::make_unique<PeftExport>(*model_, out_->path());
+        peft_->write(with_adapters());
+    }
+
+    void base_and_adapters_open_again_and_embed_as_the_model() {
+        QVERIFY(fs::exists(peft_->base_folder() / "model.safetensors"));
+        QCOMPARE(peft_->adapter_folder(1).filename().string(), std::string("clustering"));
+        const ExportDifference difference = peft_->by_faceter();
+        QCOMPARE(difference.texts, 2 * export_check_texts().size());
+        difference.require({});
+    }
+    void a_flipped_weight_of_an_adapter_is_refused_and_its_name_said() {
+        flip_a_weight(peft_->adapter_folder(1));
+        EXPECT_ERROR(peft_->by_faceter().require({}), "does not embed as the model it was written from", "through the adapter clustering");
+    }
+    void another_scale_of_an_adapter_is_refused() {
+        const fs::path file = peft_->adapter_folder(0) / "adapter_config.json";
+        Json config = read_json(file);
+        config["lora_alpha"] = 2 * config.at("lora_alpha").get<double>();
+        write_file_atomic(file, config.dump());
+        EXPECT_ERROR(peft_->by_faceter().require({}), "through the adapter retrieval");
+    }
+    void a_model_without_adapters_is_refused() {
+        const auto plain = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        EXPECT_ERROR(PeftExport(*plain, out_->path()), "the model has no adapters");
+    }
+    void peft_gives_the_same() {
+        if (!std::getenv("FACETER_PEERS")) QSKIP("no Python with PEFT (FACETER_PEERS)");
+        std::string why;
+        const auto difference = peft_->by_peft(why);
+        if (!difference) QSKIP(why.c_str());
+        qInfo("%s", difference->sentence().c_str());
+        QCOMPARE(difference->texts, 2 * export_check_texts().size());
+        difference->require({});
+    }
+};
+
+FACETER_TEST(TestPeftExport)
+#include "test_peft_export.moc"
