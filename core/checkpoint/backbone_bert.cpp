@@ -1,3 +1,4 @@
+#include "checkpoint/config_members.h"
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
@@ -29,6 +30,8 @@ EncoderConfig read_bert(const Json& config, std::string_view name, const Weights
     refuse_unless(positions == "absolute", config, "position_embedding_type", name, "absolute");
     EncoderConfig c;
     read_common_sizes(c, config, name);
+    refuse_unless(json_or<std::int64_t>(config, "embedding_size", c.hidden_dim, name) == c.hidden_dim, config, "embedding_size", name,
+                  "hidden_size");
     c.max_positions = c.length_limit = size_member(config, "max_position_embeddings", name, 512);
     c.num_token_types = size_member(config, "type_vocab_size", name, 2);
     c.activation = activation_member(config, "hidden_act", name, "gelu");
@@ -93,6 +96,18 @@ EncoderConfig read_distilbert(const Json& config, std::string_view name, const W
 
 const BackboneFamily bert("bert", read_bert), roberta("roberta", read_roberta), xlm_roberta("xlm-roberta", read_roberta),
     camembert("camembert", read_roberta), mpnet("mpnet", read_mpnet), distilbert("distilbert", read_distilbert);
+
+const FamilyMembers bert_members(
+    {"bert", "roberta", "xlm-roberta", "camembert"},
+    "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings type_vocab_size hidden_act "
+    "layer_norm_eps hidden_dropout_prob attention_probs_dropout_prob position_embedding_type embedding_size"),
+    mpnet_members({"mpnet"},
+                  "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings type_vocab_size "
+                  "hidden_act layer_norm_eps hidden_dropout_prob attention_probs_dropout_prob position_embedding_type embedding_size "
+                  "relative_attention_num_buckets"),
+    distilbert_members({"distilbert"},
+                       "n_layers dim n_heads hidden_dim vocab_size max_position_embeddings activation dropout attention_dropout "
+                       "sinusoidal_pos_embds qa_dropout seq_classif_dropout");
 
 }  // namespace
 }  // namespace faceter

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "checkpoint/config_members.h"
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
@@ -61,8 +62,8 @@ void remark_on_window(EncoderConfig& c, const Json& config, std::string_view nam
 }
 
 EncoderConfig read_gemma3(const Json& config, std::string_view name, const Weights&) {
-    if (config.contains("attn_logit_softcapping"))
-        refuse_unless(config.at("attn_logit_softcapping").is_null(), config, "attn_logit_softcapping", name, "null");
+    refuse_unless(json_or<bool>(config, "is_causal", true, name), config, "is_causal", name, "true (use_bidirectional_attention)");
+    refuse_rotary_without_kinds(config, name);
     EncoderConfig c;
     read_grouped_sizes(c, config, name, 256, 4);
     c.length_limit = size_member(config, "max_position_embeddings", name, 131072);
@@ -90,6 +91,12 @@ EncoderConfig read_gemma3(const Json& config, std::string_view name, const Weigh
 }
 
 const BackboneFamily gemma3("gemma3_text", read_gemma3);
+
+const FamilyMembers members({"gemma3_text"},
+                            "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings "
+                            "num_key_value_heads head_dim rope_theta rope_scaling rope_parameters rms_norm_eps attention_bias hidden_act "
+                            "attention_dropout is_causal hidden_activation query_pre_attn_scalar sliding_window sliding_window_pattern "
+                            "layer_types rope_local_base_freq use_bidirectional_attention attn_logit_softcapping");
 
 }  // namespace
 }  // namespace faceter

@@ -1,6 +1,7 @@
 #include <cmath>
 
-#include "checkpoint/encoder_config.h"
+#include "checkpoint/config_members.h"
+#include "checkpoint/rotary_post_norm.h"
 #include "common/error.h"
 
 // GTE (gte-*-v1.5, gte-multilingual, snowflake-arctic-embed-m-v2.0; Zhang et al., 2024): BERT's post-norm block with rotary positions and a
@@ -9,24 +10,7 @@
 namespace faceter {
 namespace {
 
-EncoderNames gte_names() {
-    EncoderNames n;
-    n.prefixes = {"", "gte.", "model."};
-    n.word = "embeddings.word_embeddings";
-    n.token_type = "embeddings.token_type_embeddings";
-    n.embedding_norm = "embeddings.LayerNorm";
-    n.block = "layers.{}.";
-    n.qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"};
-    n.attention_output = "self_attn.o_proj";
-    n.attention_norm = "post_attention_layernorm";
-    n.up = {"mlp.up_proj", "mlp.gate_proj"};
-    n.down = "mlp.down_proj";
-    n.mlp_norm = "post_mlp_layernorm";
-    return n;
-}
-
-EncoderNames released_names() {
-    EncoderNames n = gte_names();
+EncoderNames released_names(EncoderNames n) {
     n.prefixes = {"", "new."};
     n.block = "encoder.layer.{}.";
     n.qkv = {"attention.qkv_proj"};
@@ -38,21 +22,13 @@ EncoderNames released_names() {
 }
 
 EncoderConfig read_gte(const Json& config, std::string_view name, const Weights&) {
-    EncoderConfig c;
-    read_common_sizes(c, config, name);
-    c.length_limit = size_member(config, "max_position_embeddings", name, 8192);
-    c.num_token_types = json_or<std::int64_t>(config, "type_vocab_size", 1, name);
-    refuse_unless(c.num_token_types >= 0 && c.num_token_types <= 1024, config, "type_vocab_size", name, "0 to 1024");
-    c.activation = activation_member(config, "hidden_act", name, "gelu");
+    EncoderConfig c = read_rotary_post_norm(config, name, {8192, 1e-12, 160000, 0});
     c.gated = c.gate_second = true;
     c.up_bias = false;
-    c.norm_epsilon = json_or<double>(config, "layer_norm_eps", 1e-12, name);
-    c.rotary_dim = c.head_dim;
-    c.rotary = rotary_member(config, name, 160000);
-    c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
-    c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, 0);
-    c.names = gte_names();
-    c.released = released_names();
+    c.names.prefixes = {"", "gte.", "model."};
+    c.names.up = {"mlp.up_proj", "mlp.gate_proj"};
+    c.names.down = "mlp.down_proj";
+    c.released = released_names(c.names);
     return c;
 }
 
@@ -93,6 +69,7 @@ Json native_gte(const Json& config, std::string_view name) {
 }
 
 const BackboneFamily gte("gte", read_gte);
+const FamilyMembers members({"gte"}, rotary_post_norm_members);
 const ReleasedLayout release(is_release, native_gte);
 
 }  // namespace

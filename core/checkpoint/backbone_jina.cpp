@@ -1,4 +1,5 @@
-#include "checkpoint/encoder_config.h"
+#include "checkpoint/config_members.h"
+#include "checkpoint/rotary_post_norm.h"
 #include "common/error.h"
 
 // jina-embeddings-v3 (Sturua et al., 2024): XLM-R's block with rotary positions in place of learnt ones, and an adapter a task. The hub's
@@ -7,24 +8,7 @@
 namespace faceter {
 namespace {
 
-EncoderNames jina_names() {
-    EncoderNames n;
-    n.prefixes = {"", "roberta.", "model."};
-    n.word = "embeddings.word_embeddings";
-    n.token_type = "embeddings.token_type_embeddings";
-    n.embedding_norm = "embeddings.LayerNorm";
-    n.block = "layers.{}.";
-    n.qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"};
-    n.attention_output = "self_attn.o_proj";
-    n.attention_norm = "post_attention_layernorm";
-    n.up = {"mlp.fc1"};
-    n.down = "mlp.fc2";
-    n.mlp_norm = "post_mlp_layernorm";
-    return n;
-}
-
-EncoderNames released_names() {
-    EncoderNames n = jina_names();
+EncoderNames released_names(EncoderNames n) {
     n.prefixes = {"", "roberta."};
     n.embedding_norm = "emb_ln";
     n.block = "encoder.layers.{}.";
@@ -36,18 +20,11 @@ EncoderNames released_names() {
 }
 
 EncoderConfig read_jina(const Json& config, std::string_view name, const Weights&) {
-    EncoderConfig c;
-    read_common_sizes(c, config, name);
-    c.length_limit = size_member(config, "max_position_embeddings", name, 8194);
-    c.num_token_types = size_member(config, "type_vocab_size", name, 1);
-    c.activation = activation_member(config, "hidden_act", name, "gelu");
-    c.norm_epsilon = json_or<double>(config, "layer_norm_eps", 1e-5, name);
-    c.rotary_dim = c.head_dim;
-    c.rotary = rotary_member(config, name, 20000);
-    c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
-    c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, 0.1);
-    c.names = jina_names();
-    c.released = released_names();
+    EncoderConfig c = read_rotary_post_norm(config, name, {8194, 1e-5, 20000, 0.1});
+    c.names.prefixes = {"", "roberta.", "model."};
+    c.names.up = {"mlp.fc1"};
+    c.names.down = "mlp.fc2";
+    c.released = released_names(c.names);
     return c;
 }
 
@@ -70,6 +47,7 @@ Json native_jina(const Json& config, std::string_view name) {
 }
 
 const BackboneFamily jina("jina_embeddings_v3", read_jina);
+const FamilyMembers members({"jina_embeddings_v3"}, rotary_post_norm_members);
 const ReleasedLayout release(is_release, native_jina);
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "checkpoint/config_members.h"
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
@@ -111,6 +112,19 @@ EncoderConfig read_eurobert(const Json& config, std::string_view name, const Wei
 
 const BackboneFamily qwen3("qwen3", read_qwen3), qwen2("qwen2", read_qwen2), mistral("mistral", read_mistral), llama("llama", read_llama),
     eurobert("eurobert", read_eurobert);
+
+const FamilyMembers qwen_members({"qwen2", "qwen3"},
+                                 "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings "
+                                 "num_key_value_heads head_dim rope_theta rope_scaling rope_parameters rms_norm_eps attention_bias "
+                                 "hidden_act attention_dropout is_causal use_sliding_window sliding_window max_window_layers layer_types"),
+    mistral_members({"mistral"},
+                    "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings "
+                    "num_key_value_heads head_dim rope_theta rope_scaling rope_parameters rms_norm_eps attention_bias hidden_act "
+                    "attention_dropout is_causal sliding_window"),
+    llama_members(
+        {"llama", "eurobert"},
+        "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings num_key_value_heads "
+        "head_dim rope_theta rope_scaling rope_parameters rms_norm_eps attention_bias hidden_act attention_dropout is_causal mlp_bias");
 
 }  // namespace
 }  // namespace faceter

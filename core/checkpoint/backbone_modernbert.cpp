@@ -1,3 +1,4 @@
+#include "checkpoint/config_members.h"
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
@@ -13,6 +14,7 @@ Rotary rotary_of(const Json& config, const char* kind, const char* old_key, doub
 }
 
 EncoderConfig read_modernbert(const Json& config, std::string_view name, const Weights&) {
+    refuse_rotary_without_kinds(config, name);
     EncoderConfig c;
     read_common_sizes(c, config, name);
     c.length_limit = size_member(config, "max_position_embeddings", name, 8192);
@@ -50,6 +52,13 @@ EncoderConfig read_modernbert(const Json& config, std::string_view name, const W
 }
 
 const BackboneFamily modernbert("modernbert", read_modernbert);
+
+const FamilyMembers members(
+    {"modernbert"},
+    "num_hidden_layers hidden_size num_attention_heads intermediate_size vocab_size max_position_embeddings norm_eps layer_norm_eps "
+    "norm_bias attention_bias mlp_bias hidden_activation local_attention global_attn_every_n_layers layer_types rope_scaling "
+    "rope_parameters global_rope_theta local_rope_theta mlp_dropout attention_dropout embedding_dropout position_embedding_type "
+    "decoder_bias deterministic_flash_attn reference_compile repad_logits_with_grad");
 
 }  // namespace
 }  // namespace faceter

@@ -1,3 +1,4 @@
+#include "checkpoint/config_members.h"
 #include "checkpoint/encoder_config.h"
 #include "common/error.h"
 
@@ -26,10 +27,11 @@ EncoderConfig read_t5(const Json& config, std::string_view name, const Weights&)
         throw data_error(
             "{}: {} position buckets up to a distance of {}; at least 4, and a distance beyond a quarter of them, were expected", name,
             c.relative_buckets, c.relative_max_distance);
-    const auto projection = json_or<std::string>(config, "feed_forward_proj", "relu", name);
-    refuse_unless(projection == "relu" || projection == "gelu" || projection == "gated-gelu" || projection == "gated-silu" ||
-                      projection == "gated-relu",
-                  config, "feed_forward_proj", name, "relu, gelu, gated-gelu, gated-silu or gated-relu");
+    const bool multilingual = json_or<std::string>(config, "model_type", "t5", name) == "mt5";
+    const auto projection = json_or<std::string>(config, "feed_forward_proj", multilingual ? "gated-gelu" : "relu", name);
+    refuse_unless(projection == "relu" || projection == "gelu" || projection == "silu" || projection == "gated-gelu" ||
+                      projection == "gated-silu" || projection == "gated-relu",
+                  config, "feed_forward_proj", name, "relu, gelu, silu, gated-gelu, gated-silu or gated-relu");
     c.gated = projection.starts_with("gated-");
     // "gated-gelu" means the tanh form, for the sake of the first checkpoints that had it.
     c.activation = projection == "gated-gelu"     ? Activation::gelu_tanh
@@ -54,6 +56,11 @@ EncoderConfig read_t5(const Json& config, std::string_view name, const Weights&)
 }
 
 const BackboneFamily t5("t5", read_t5), mt5("mt5", read_t5);
+
+const FamilyMembers members({"t5", "mt5"},
+                            "num_layers num_decoder_layers d_model num_heads d_kv d_ff vocab_size layer_norm_epsilon feed_forward_proj "
+                            "relative_attention_num_buckets relative_attention_max_distance dropout_rate n_positions is_gated_act "
+                            "dense_act_fn scale_decoder_outputs");
 
 }  // namespace
 }  // namespace faceter

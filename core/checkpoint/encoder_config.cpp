@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "checkpoint/config_members.h"
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -54,6 +55,36 @@ void check(const EncoderConfig& c, std::string_view name) {
         throw data_error("{}: the sizes make a model of more than {} parameters", name, largest_parameters);
 }
 
+std::string quoted_list(const std::vector<std::string>& keys) {
+    std::vector<std::string> all;
+    for (const std::string& key : keys) all.push_back(faceter::quoted(key, 40));
+    constexpr std::size_t most = 12;
+    if (all.size() > most) {
+        all.resize(most);
+        all.emplace_back("...");
+    }
+    return join(all, ", ");
+}
+
+/// Names the family that is nearest, and what the configuration asks for that this one has not.
+[[noreturn]] void throw_unknown_type(const Json& config, const std::string& type, std::string_view name, const Weights& weights) {
+    std::vector<std::string> known;
+    for (const auto& [key, read] : families()) known.push_back(key);
+    const std::string near = nearest_family(config, type, known);
+    std::string message = fmt::format("{}: model_type {} is not supported{}", name, faceter::quoted(type), suggestion(type, known));
+    if (near.empty()) throw data_error("{}", message);
+    message += fmt::format("; the nearest family is {}", near);
+    if (const auto unknown = unknown_members(config, near); !unknown.empty())
+        message += fmt::format(", which has not what the configuration asks for by {}", quoted_list(unknown));
+    try {
+        refuse_foreign_members(config, near, "");
+        families().at(near)(config, "", weights);
+    } catch (const Error& error) {
+        message += fmt::format("; read as {}{}", near, error.what());
+    }
+    throw data_error("{}", message);
+}
+
 }  // namespace
 
 BackboneFamily::BackboneFamily(std::string model_type, Reader read) { families()[std::move(model_type)] = read; }
@@ -68,16 +99,29 @@ Json native_config(const Json& config, std::string_view name) {
 
 std::int64_t Reach::seen(std::int64_t length) const { return std::min(length, std::min(before, length) + std::min(after, length) + 1); }
 
+/// DeBERTa-v2's buckets: distances up to half of them are exact, the rest logarithmic (in float32 and rounded up, as the released code has
+/// it).
+std::int64_t Disentangled::row(std::int64_t distance) const {
+    const std::int64_t exact = buckets / 2, away = std::abs(distance);
+    std::int64_t bucket = distance;
+    if (buckets > 0 && away > exact) {
+        const auto middle = static_cast<float>(exact);
+        const float share = std::log(static_cast<float>(away) / middle) / std::log(static_cast<float>(max_distance - 1) / middle);
+        const auto beyond = static_cast<std::int64_t>(std::ceil(share * static_cast<float>(exact - 1))) + exact;
+        bucket = distance < 0 ? -beyond : beyond;
+    }
+    return std::clamp<std::int64_t>(bucket + span, 0, 2 * span - 1);
+}
+
 EncoderConfig EncoderConfig::from_json(const Json& given, std::string_view name, const Weights& weights) {
     const Json config = native_config(given, name);
     const auto type = json_or<std::string>(config, "model_type", "bert", name);
     const auto found = families().find(type);
-    if (found == families().end()) {
-        std::vector<std::string> known;
-        for (const auto& [key, read] : families()) known.push_back(key);
-        throw data_error("{}: model_type {} is not supported{}", name, faceter::quoted(type), suggestion(type, known));
-    }
+    if (found == families().end()) throw_unknown_type(config, type, name, weights);
+    refuse_foreign_members(config, type, name);
     EncoderConfig c = found->second(config, name, weights);
+    if (const auto unknown = unknown_members(config, type); !unknown.empty())
+        c.remarks.push_back(fmt::format("{}: {} has no such members, which are not looked at: {}", name, type, quoted_list(unknown)));
     if (c.num_key_heads == 0) c.num_key_heads = c.num_heads;
     if (c.attention_scale == 0) c.attention_scale = 1.0 / std::sqrt(static_cast<double>(c.head_dim));
     check(c, name);
@@ -141,7 +185,8 @@ Rotary rotary_member(const Json& config, std::string_view name, double usual_bas
     rotary.base = json_or<double>(parameters, "rope_theta", json_or<double>(config, "rope_theta", usual_base, name), name);
     const auto type = json_or<std::string>(parameters, "rope_type", json_or<std::string>(parameters, "type", "default", name), name);
     if (type != "default" && type != "linear")
-        throw data_error("{}: rotary positions scaled by {} are not supported; default and linear are", name, faceter::quoted(type));
+        throw data_error("{}: {} asks for rotary positions of type {}, which are not supported; default and linear are", name,
+                         has_member(config, "rope_scaling") ? "rope_scaling" : "rope_parameters", faceter::quoted(type));
     if (type == "linear") rotary.stretch = json_at<double>(parameters, "factor", name);
     refuse_unless(json_or<double>(parameters, "partial_rotary_factor", 1, name) == 1, parameters, "partial_rotary_factor", name, "1");
     return rotary;
@@ -168,10 +213,15 @@ double probability_member(const Json& config, std::string_view key, std::string_
 }
 
 Activation activation_member(const Json& config, std::string_view key, std::string_view name, const char* fallback) {
-    static const std::map<std::string, Activation> known = {
-        {"gelu", Activation::gelu},           {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
-        {"gelu_fast", Activation::gelu_tanh}, {"relu", Activation::relu},          {"silu", Activation::silu},
-        {"swish", Activation::silu}};
+    static const std::map<std::string, Activation> known = {{"gelu", Activation::gelu},
+                                                            {"gelu_new", Activation::gelu_tanh},
+                                                            {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                            {"gelu_fast", Activation::gelu_tanh},
+                                                            {"gelu_accurate", Activation::gelu_tanh},
+                                                            {"gelu_python", Activation::gelu},
+                                                            {"relu", Activation::relu},
+                                                            {"silu", Activation::silu},
+                                                            {"swish", Activation::silu}};
     const auto value = json_or<std::string>(config, key, fallback, name);
     const auto found = known.find(value);
     if (found == known.end())

@@ -21,7 +21,8 @@ struct EncoderNames {
     std::vector<std::string> prefixes{""};  ///< one of these stands in front of every name, the first that fits
     std::string word, word_alias;           ///< the alias is what some checkpoints call the same table
     std::string position, token_type, embedding_norm, final_norm, relative_bias;
-    std::string block;  ///< "encoder.layer.{}.": in front of the names below
+    std::string relative_table, relative_norm;  ///< of disentangled attention
+    std::string block;                          ///< "encoder.layer.{}.": in front of the names below
     std::vector<std::string> qkv, up;
     std::string attention_output, attention_norm, down, mlp_norm;
     std::string query_norm, key_norm;          ///< of each head, before rotary positions
@@ -41,6 +42,18 @@ struct Reach {
 struct Rotary {
     double base = 10000, stretch = 1;
     bool operator==(const Rotary&) const = default;
+};
+
+/// Disentangled attention (DeBERTa; He et al., 2021, section 3.1): a table of distances, [2 span, hidden_dim], which each block projects
+/// with its own query and key; a logit sums q_i k_j, q_i key[r] and query[r] k_j, r the row of i - j.
+struct Disentangled {
+    std::int64_t span = 0;                                          ///< 0: none
+    bool query_reads_distance = false, key_reads_distance = false;  ///< "c2p", "p2c": which of the two terms there are
+    /// Distances beyond half the buckets are logarithmic up to `max_distance` (DeBERTa-v2); 0 buckets: each has a row of its own.
+    std::int64_t buckets = 0, max_distance = 0;
+    bool operator==(const Disentangled&) const = default;
+    /// The row of a distance i - j.
+    std::int64_t row(std::int64_t distance) const;
 };
 
 /// Token-routed blocks that a checkpoint comes with (Nomic Embed v2).
@@ -78,8 +91,9 @@ struct EncoderConfig {
     double rotary_scaling = 0;
     std::int64_t trained_positions = 0;
     std::int64_t relative_buckets = 0, relative_max_distance = 128;  ///< T5's position bias, shared by all blocks; 0 buckets: none
-    Reach reach, local_reach;                                        ///< of global and of local blocks
-    std::vector<bool> local;                                         ///< which blocks are local; empty: none
+    Disentangled disentangled;
+    Reach reach, local_reach;  ///< of global and of local blocks
+    std::vector<bool> local;   ///< which blocks are local; empty: none
 
     double hidden_dropout = 0, attention_dropout = 0;
     RoutedBlocks routed;

@@ -16,6 +16,7 @@ constexpr std::array tokenizer_files = {"tokenizer.json",
                                         "spiece.model",
                                         "sentencepiece.bpe.model",
                                         "tokenizer.model",
+                                        "spm.model",
                                         "vocab.json",
                                         "merges.txt"};
 

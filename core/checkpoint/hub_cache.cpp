@@ -61,7 +61,7 @@ fs::path newest_folder(const fs::path& folder) {
 }
 
 bool is_tokenizer_file(std::string_view name) {
-    static constexpr std::string_view names[] = {"tokenizer.json",          "vocab.txt",       "spiece.model",
+    static constexpr std::string_view names[] = {"tokenizer.json",          "vocab.txt",       "spiece.model", "spm.model",
                                                  "sentencepiece.bpe.model", "tokenizer.model", "vocab.json"};
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }

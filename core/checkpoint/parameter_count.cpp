@@ -23,7 +23,7 @@ double parameters_at_least(const EncoderConfig& c) {
     const double mlp = (c.gated ? 3 : 2) * hidden * static_cast<double>(c.intermediate_dim);
     double total =
         hidden * (static_cast<double>(c.vocab_size) + static_cast<double>(c.max_positions) + static_cast<double>(c.num_token_types));
-    total += static_cast<double>(c.relative_buckets) * heads;
+    total += static_cast<double>(c.relative_buckets) * heads + 2 * static_cast<double>(c.disentangled.span) * hidden;
     for (std::int64_t i = 0; i < c.num_layers; ++i) total += hidden * attention + (c.is_routed(i) ? 0 : mlp);
     return total + routed_parameters(c);
 }

@@ -21,7 +21,7 @@ at::Tensor rotated(const at::Tensor& x, const RotaryTable& table, const at::Tens
 
 bool flash_serves(const at::Tensor& qkv, std::int64_t width, const AttentionForm& form) {
     const bool half = qkv.scalar_type() == at::kBFloat16 || qkv.scalar_type() == at::kHalf;
-    return qkv.is_cuda() && half && !form.position_bias.defined() && width % 8 == 0 && width <= 256;
+    return qkv.is_cuda() && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256;
 }
 
 /// q: [T, H, w], k, v: [T, K, w] -> [T, H, w].
@@ -53,6 +53,26 @@ at::Tensor padded_bias(const at::Tensor& like, const PackedLayout& layout, const
     return bias.masked_fill(absent, -std::numeric_limits<double>::infinity());
 }
 
+/// What the table of distances adds to the logits of padded sequences, q, k: [S, H, L, w] -> [S, H, L, L].
+at::Tensor relative_bias(const at::Tensor& q, const at::Tensor& k, const AttentionForm& form) {
+    const RelativeTerms& relative = *form.relative;
+    const std::int64_t heads = q.size(1), longest = q.size(2), width = q.size(3);
+    const auto part = [&](std::int64_t first) {  // [G, H, w, R], of every sequence its own
+        const at::Tensor rows =
+            relative.table.narrow(1, first, heads * width).reshape({-1, relative.num_rows, heads, width}).permute({0, 2, 3, 1});
+        return relative.table_of.empty() ? rows : rows.index_select(0, to_device(at::tensor(relative.table_of), q.device()));
+    };
+    const at::Tensor index = at::arange(longest, relative.row_there.options()),
+                     distance = index.unsqueeze(1) - index.unsqueeze(0);  // query - key
+    const at::Tensor row = relative.row_there.index_select(0, (distance + relative.row_there.size(0) / 2).flatten())
+                               .view({1, 1, longest, longest})
+                               .expand({q.size(0), heads, longest, longest});
+    at::Tensor sum = at::zeros({1, 1, 1, longest}, q.options());
+    if (relative.query_reads) sum = sum + at::matmul(q, part(heads * width)).gather(3, row);
+    if (relative.key_reads) sum = sum + at::matmul(k, part(0)).gather(3, row.transpose(2, 3)).transpose(2, 3);
+    return sum * form.scale;
+}
+
 /// q: [T, H, w], k, v: [T, K, w] -> [T, H, w].
 at::Tensor padded(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const PackedLayout& layout, const AttentionForm& form,
                   double dropout) {
@@ -66,8 +86,10 @@ at::Tensor padded(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
             .transpose(1, 2);
     };
     const auto shared = [&](const at::Tensor& x) { return filled(x).repeat_interleave(form.heads / form.key_heads, 1); };
-    const at::Tensor out =
-        at::scaled_dot_product_attention(filled(q), shared(k), shared(v), padded_bias(q, layout, form), dropout, false, form.scale);
+    const at::Tensor queries = filled(q), keys = shared(k);
+    at::Tensor bias = padded_bias(q, layout, form);
+    if (form.relative) bias = bias + relative_bias(queries, keys, form);
+    const at::Tensor out = at::scaled_dot_product_attention(queries, keys, shared(v), bias, dropout, false, form.scale);
     return out.transpose(1, 2).reshape({-1, heads, width}).index_select(0, places);
 }
 

@@ -12,6 +12,7 @@
 #include "model/low_rank.h"
 #include "model/ops.h"
 #include "model/parameters.h"
+#include "model/product_weights.h"
 #include "model/routing.h"
 
 namespace faceter {
@@ -35,6 +36,7 @@ struct ForwardContext {
 
 struct LinearWeights {
     at::Tensor weight, bias;  ///< an undefined bias: none
+    ProductPointer prepared{};  ///< the weight laid out, where it is
 };
 
 struct NormParameter {
@@ -47,6 +49,7 @@ struct Expert {
     NormParameter before;
     at::Tensor up, up_bias, down, down_bias;
     NormParameter behind;
+    ProductPointer prepared_up{}, prepared_down{};  ///< laid out, where they are
     /// The tensors above that there are, in a fixed order.
     std::vector<at::Tensor> tensors() const;
     Expert clone() const;
@@ -71,6 +74,15 @@ struct Block {
         if (!is_mixture()) return experts.front();
         return path.expert == Path::none ? dense.value() : experts[static_cast<std::size_t>(path.expert)];
     }
+};
+
+/// One matrix of weights of an encoder's blocks.
+struct ProductPlace {
+    std::size_t block;
+    BlockLinear which;
+    int expert;         ///< -1: not an expert's
+    bool dense_beside;  ///< of the dense MLP beside task experts
+    std::string name() const;
 };
 
 /// What stands behind pooling: a linear layer, perhaps tanh.
@@ -114,6 +126,12 @@ class Encoder {
     void move_to(const c10::Device& device);
     at::ScalarType dtype() const { return dtype_; }
     c10::Device device() const { return word_.device(); }
+    /// Lays every product of the blocks out as `lay_out` says, for passes without gradients; what changes the weights drops it. `release`:
+    /// each weight is given up when it is laid out, and reads as NaN.
+    void lay_out_products(const std::function<ProductPointer(const ProductPlace&, const at::Tensor& weight)>& lay_out, bool release = false);
+    void drop_prepared();
+    /// Gives up the weights that are laid out.
+    void release_prepared();
     /// Total parameters, and those that a token meets.
     std::int64_t total_parameters() const;
     std::int64_t active_parameters() const;
@@ -164,7 +182,10 @@ class Encoder {
     NormWeights weights_of(const NormParameter& norm, const at::Tensor& bias = {}) const;
     at::Tensor with_table_updates(const at::Tensor& rows, const PackedBatch& batch, EmbeddingTable table) const;
     at::Tensor embed(const PackedBatch& batch, const ForwardContext& context) const;
-    Shared shared_inputs(const PackedBatch& batch) const;
+    Shared shared_inputs(const PackedBatch& batch, const ForwardContext& context) const;
+    void share_distances(Shared& shared, const PackedBatch& batch, const ForwardContext& context) const;
+    std::shared_ptr<const RelativeTerms> relative_terms(std::size_t index, const PackedBatch& batch, const Shared& shared,
+                                                        const ForwardContext& context) const;
     at::Tensor behind(const at::Tensor& branch, const std::vector<NormWeights>& weights, bool by_expert, const PackedBatch& batch) const;
     void seed_part(const ForwardContext& context, const PackedBatch& batch, std::size_t part) const;
     at::Tensor attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared,
@@ -185,8 +206,8 @@ class Encoder {
 
     EncoderConfig config_;
     at::ScalarType dtype_;
-    at::Tensor word_, position_, token_type_, relative_bias_;
-    NormParameter embedding_norm_, final_norm_;
+    at::Tensor word_, position_, token_type_, relative_bias_, relative_table_;
+    NormParameter embedding_norm_, relative_norm_, final_norm_;
     std::vector<Block> blocks_;
     std::vector<DenseHead> heads_;
     std::vector<Adapter> adapters_;

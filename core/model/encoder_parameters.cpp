@@ -106,6 +106,8 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
     position_ = make(c.max_positions > 0, {c.max_positions, d});
     token_type_ = make(c.num_token_types > 0, {c.num_token_types, d});
     relative_bias_ = make(c.relative_buckets > 0, {c.relative_buckets, c.num_heads});
+    relative_table_ = make(c.disentangled.span > 0, {2 * c.disentangled.span, d});
+    relative_norm_ = norm(!c.names.relative_norm.empty());
     embedding_norm_ = norm(!c.names.embedding_norm.empty());
     final_norm_ = norm(!c.names.final_norm.empty());
     for (std::int64_t i = 0; i < c.num_layers; ++i) {
@@ -212,6 +214,8 @@ void Encoder::visit(const EncoderNames& n, const std::function<void(const Slot&)
     one(n.position + ".weight", position_, true, true);
     one(n.token_type + ".weight", token_type_, true, true);
     one(n.relative_bias + ".weight", relative_bias_, true, true);
+    one(n.relative_table + ".weight", relative_table_, true, true);
+    norm(n.relative_norm, relative_norm_);
     norm(n.embedding_norm, embedding_norm_);
     for (std::size_t i = 0; i < blocks_.size(); ++i) visit_block(n, i, visitor);
     norm(n.final_norm, final_norm_);
@@ -253,6 +257,7 @@ void Encoder::read_slot(const Weights& weights, const Slot& slot, const std::vec
 }
 
 void Encoder::load_weights(const Weights& weights, const std::string& own_prefix, int expert) {
+    drop_prepared();
     const auto [names, found_prefix] = names_in(weights, config_);
     const std::string prefix = own_prefix.empty() ? found_prefix : own_prefix;
     visit(names, [&, &names = names](const Slot& slot) {
@@ -274,10 +279,12 @@ void Encoder::load_weights(const Weights& weights, const std::string& own_prefix
 }
 
 void Encoder::require_grad(bool on) {
+    if (on) drop_prepared();
     for (const Parameter& p : parameters()) p.tensor.requires_grad_(on);
 }
 
 void Encoder::replace(const std::function<at::Tensor(const at::Tensor&, bool exact)>& each) {
+    drop_prepared();
     visit([&](const Slot& slot) { *slot.tensor = each(*slot.tensor, slot.exact); });
     for (Block& block : blocks_) {
         if (!block.shared_norms) continue;
@@ -338,7 +345,8 @@ std::int64_t Encoder::multiply_adds_per_token(std::int64_t length) const {
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < c.num_layers; ++i) {
         const auto& routing = blocks_[static_cast<std::size_t>(i)].routing;
-        total += d * (c.qkv_dim() + query) + 2 * c.reach_of(i).seen(length) * query +
+        const std::int64_t terms = 2 + (c.disentangled.query_reads_distance ? 1 : 0) + (c.disentangled.key_reads_distance ? 1 : 0);
+        total += d * (c.qkv_dim() + query) + terms * c.reach_of(i).seen(length) * query +
                  (routing ? routing->top_k * mlp + routing->num_experts * d : mlp);
     }
     return total;

@@ -7,6 +7,7 @@
 #include "checkpoint/encoder_config.h"
 #include "checkpoint/model_folder.h"
 #include "model/packed.h"
+#include "model/product_weights.h"
 #include "model/routing.h"
 
 /// The few parts that encoders are composed of, on packed batches, with gradients. Each has a form for the CPU in float32 (own kernels
@@ -30,6 +31,17 @@ struct RotaryTable {
 };
 RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, const Rotary& rotary);
 
+/// The terms of disentangled attention (DeBERTa; He et al., 2021, equation 4): a logit is scale (q_i k_j + q_i key[r] + query[r] k_j), r
+/// the row of the distance i - j in a table of R rows. The table was projected once for each way that a text may take (its adapter's).
+struct RelativeTerms {
+    at::Tensor table;                    ///< [G R, (heads + 2 key_heads) w], columns as those of qkv; those of values are of no account
+    std::vector<std::int64_t> table_of;  ///< of each sequence: which of the G; empty: the only one
+    std::int64_t num_rows = 0;           ///< R
+    std::vector<std::int32_t> row;       ///< [2 L - 1]: the row of distance (query - key) + L - 1, L the longest text; never falling
+    at::Tensor row_there;                ///< the same, int64, where the table is
+    bool query_reads = true, key_reads = true;  ///< whether there is the term q_i key[r], and query[r] k_j
+};
+
 /// What attention does beside its products.
 struct AttentionForm {
     std::int64_t heads = 1, key_heads = 1;  ///< query head h reads key head h / (heads / key_heads) (Ainslie et al., 2023)
@@ -39,6 +51,7 @@ struct AttentionForm {
         rotary;  ///< turns queries and keys, first half of the rotated elements against the second; may be null
     at::Tensor
         position_bias;  ///< [heads, 2 L - 1] added to the logits by distance (key - query) + L - 1, L the longest text; may be undefined
+    std::shared_ptr<const RelativeTerms> relative{};  ///< with as many heads of keys as of queries; may be null
 };
 /// softmax(scale q k^T + bias) v within each sequence. qkv: [T, (heads + 2 key_heads) w], q | k | v, heads contiguous inside. Returns
 /// [T, heads w]. qkv is consumed: its storage may be overwritten.
@@ -71,6 +84,7 @@ at::Tensor norm_heads(const at::Tensor& qkv, const at::Tensor& query_gamma, cons
 /// follows.
 struct FeedForwardWeights {
     at::Tensor up, up_bias, down;
+    ProductPointer prepared_up{}, prepared_down{};  ///< laid out, where they are
 };
 struct FeedForwardForm {
     Activation activation = Activation::gelu;
@@ -80,11 +94,12 @@ struct FeedForwardForm {
 /// f(x up^T + up_bias) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] -> [T, D].
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
                         const FeedForwardForm& form);
-/// The same with stacked experts: rows of segment s go through rows expert * U ... of `up` and expert * D ... of `down`.
+/// The same with stacked experts: rows of segment s go through rows expert * U ... of `up` and expert * D ... of `down`, or through
+/// `prepared`, one an expert, where it is not empty.
 at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,
-                                std::int64_t num_experts, const FeedForwardForm& form);
+                                std::int64_t num_experts, const FeedForwardForm& form, const std::vector<PreparedExpert>& prepared = {});
 
-/// The activation alone, composed of ATen operations: [T, U] -> [T, I].
+/// The activation alone: [T, U] -> [T, I].
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form);
 
 /// What a router's input is multiplied by in training, uniform in [1 - jitter, 1 + jitter] (Switch Transformer, 2.2): like x [T, D], the

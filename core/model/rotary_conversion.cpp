@@ -13,9 +13,9 @@ void refuse_others(const EncoderConfig& c, const std::string& type) {
         throw data_error(
             "a model of type {} has no table of absolute positions to replace; BERT, RoBERTa, XLM-R, CamemBERT and DistilBERT have",
             faceter::quoted(type));
-    if (c.relative_buckets > 0)
+    if (c.relative_buckets > 0 || c.disentangled.span > 0)
         throw data_error(
-            "a model of type {} has a relative position bias beside its absolute positions, which NomicBERT's layout has no place for",
+            "a model of type {} reads relative positions beside its absolute positions, which NomicBERT's layout has no place for",
             faceter::quoted(type));
     if (c.activation != Activation::gelu || c.gated)
         throw data_error("the model's activation is not gelu, the only one that NomicBERT's layout has without gates");

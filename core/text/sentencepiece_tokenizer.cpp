@@ -70,6 +70,16 @@ Arrangement arrange_llama(const SentencePieceFile& file, const TokenRoles& roles
     return result;
 }
 
+/// The file's numbers, which begin with [PAD], [CLS], [SEP] and [UNK]; [MASK] behind them.
+Arrangement arrange_deberta(const SentencePieceFile& file, std::string_view name) {
+    Arrangement result = plain(file);
+    if (place_of(file, "[MASK]") < 0) result.vocabulary.emplace_back("[MASK]", static_cast<std::int32_t>(result.vocabulary.size()));
+    result.special = {{place_of(file, "[CLS]")}, {place_of(file, "[SEP]")}};
+    if (result.special.before[0] < 0 || result.special.after[0] < 0)
+        throw data_error("{}: a DeBERTa model has the pieces [CLS] and [SEP]; this one does not. Use a folder with tokenizer.json", name);
+    return result;
+}
+
 Arrangement arrange(const SentencePieceFile& file, const std::filesystem::path& path, const TokenRoles& roles) {
     const std::string name = path.string(), file_name = path.filename().string();
     const std::string& klass = roles.tokenizer_class;
@@ -80,7 +90,8 @@ Arrangement arrange(const SentencePieceFile& file, const std::filesystem::path& 
     if (is("XLMRoberta", "sentencepiece.bpe.model")) return arrange_xlmr(file, name);
     if (is("T5", "spiece.model")) return arrange_t5(file, roles.extra_ids.value_or(klass.empty() ? 0 : 100), name);
     if (is("Llama", "tokenizer.model")) return arrange_llama(file, roles, name);
-    throw data_error("{}: the tokenizer class {} is not supported without a tokenizer.json; XLM-R's, T5's and Llama's are", name,
+    if (is("DebertaV2", "spm.model")) return arrange_deberta(file, name);
+    throw data_error("{}: the tokenizer class {} is not supported without a tokenizer.json; XLM-R's, T5's, Llama's and DeBERTa's are", name,
                      faceter::quoted(klass));
 }
 

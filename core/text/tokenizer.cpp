@@ -68,7 +68,10 @@ std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::p
 }
 
 std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& path, bool lowercase_first) {
-    const TokenRoles roles = read_token_roles(path.parent_path());
+    TokenRoles roles = read_token_roles(path.parent_path());
+    const auto unnamed = [](const std::string& token) { return token.empty(); };
+    // mDeBERTa's tokenizer_config.json names neither class nor tokens.
+    if (roles.tokenizer_class.empty() && std::all_of(roles.tokens.begin(), roles.tokens.end(), unnamed)) roles.configured = false;
     return make_pipeline(read_sentencepiece_tokenizer(read_file(path, max_tokenizer_bytes), path, roles), roles, lowercase_first);
 }
 
@@ -105,11 +108,9 @@ struct OwnFile {
     const char* name;
     std::unique_ptr<Tokenizer> (*load)(const fs::path& path, bool lowercase_first);
 };
-constexpr OwnFile own_files[] = {{"vocab.txt", load_wordpiece_vocabulary},
-                                 {"sentencepiece.bpe.model", load_sentencepiece},
-                                 {"spiece.model", load_sentencepiece},
-                                 {"tokenizer.model", load_sentencepiece},
-                                 {"vocab.json", load_byte_level}};
+constexpr OwnFile own_files[] = {{"vocab.txt", load_wordpiece_vocabulary}, {"sentencepiece.bpe.model", load_sentencepiece},
+                                 {"spiece.model", load_sentencepiece},     {"tokenizer.model", load_sentencepiece},
+                                 {"spm.model", load_sentencepiece},        {"vocab.json", load_byte_level}};
 
 }  // namespace
 
@@ -124,7 +125,8 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool low
     for (const OwnFile& file : own_files)
         if (const fs::path path = model_folder / file.name; fs::exists(path)) return file.load(path, lowercase_first);
     throw data_error(
-        "{}: has no tokenizer.json, and no vocab.txt, sentencepiece.bpe.model, spiece.model, tokenizer.model or vocab.json; a model "
+        "{}: has no tokenizer.json, and no vocab.txt, sentencepiece.bpe.model, spiece.model, tokenizer.model, spm.model or vocab.json; a "
+        "model "
         "folder has one of them beside its config.json",
         model_folder.string());
 }

@@ -1,5 +1,9 @@
 #include "checkpoint/encoder_config.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "checkpoint/parameter_count.h"
 #include "support/sample_model.h"
 #include "support/test.h"
@@ -75,6 +79,42 @@ class TestEncoderConfig : public QObject {
         QVERIFY(remarks[0].find("sliding_window is 257, EmbeddingGemma's release has 512") != std::string::npos);
     }
 
+    void distances_of_deberta_fall_into_the_buckets_of_the_released_code() {
+        NEED_SHARED();
+        const SafetensorsFile expected(shared_folder() / "fixtures/deberta_v2/expected.safetensors");
+        const auto numbers = [&](const std::string& name) {
+            const TensorInfo& info = *expected.find(name);
+            std::vector<std::int64_t> values(static_cast<std::size_t>(info.numel()));
+            expected.read(info, values.data());
+            return values;
+        };
+        const auto compare = [&](const std::string& prefix, std::int64_t buckets, std::int64_t longest) {
+            const Disentangled table{buckets, true, true, buckets, longest};
+            const auto distances = numbers(prefix + "relative_position"), wanted = numbers(prefix + "relative_bucket");
+            for (std::size_t i = 0; i < distances.size(); ++i)
+                QCOMPARE(table.row(distances[i]), std::clamp<std::int64_t>(wanted[i] + buckets, 0, 2 * buckets - 1));
+        };
+        compare("", 8, 64);
+        compare("released.", 256, 512);
+        const Disentangled plain{6, true, true, 0, 6};
+        QVERIFY(plain.row(-9) == 0 && plain.row(-2) == 4 && plain.row(5) == 11 && plain.row(9) == 11);
+    }
+
+    void deberta_is_read_with_the_terms_that_it_has() {
+        Json json = decoder("deberta-v2");
+        json.update({{"relative_attention", true}, {"share_att_key", true}, {"position_biased_input", false}});
+        const EncoderConfig both = read(json, {{"pos_att_type", "p2c|c2p"}, {"position_buckets", 8}, {"norm_rel_ebd", "layer_norm"}});
+        QVERIFY(both.disentangled == (Disentangled{8, true, true, 8, 512}));
+        QVERIFY(std::abs(both.attention_scale - 1 / std::sqrt(12.0)) < 1e-12 && both.max_positions == 0);
+        const EncoderConfig one = read(json, {{"pos_att_type", {"c2p"}}, {"max_relative_positions", 10}});
+        QVERIFY(one.disentangled == (Disentangled{10, true, false, 0, 10}) && one.names.relative_norm.empty());
+        EXPECT_ERROR(read(json), "pos_att_type", "c2p, p2c or both");
+        EXPECT_ERROR(read(json, {{"pos_att_type", "c2p"}, {"share_att_key", false}}), "share_att_key false", "true");
+        EXPECT_ERROR(read(json, {{"pos_att_type", "c2p"}, {"conv_kernel_size", 3}}), "conv_kernel_size 3", "0");
+        EXPECT_ERROR(read(json, {{"pos_att_type", "c2p"}, {"position_buckets", 2}}), "2 position_buckets", "at least 4");
+        EXPECT_ERROR(read(json, {{"pos_att_type", "c2p"}, {"embedding_size", 12}}), "embedding_size 12", "hidden_size");
+    }
+
     void heads_and_scalings_that_do_not_fit_are_refused() {
         EXPECT_ERROR(read(decoder("qwen3"), {{"num_key_value_heads", 4}}), "6 heads of queries", "4 heads of keys");
         EXPECT_ERROR(read(decoder("eurobert"), {{"num_attention_heads", 5}, {"num_key_value_heads", 5}}), "hidden_size 24");
@@ -106,6 +146,101 @@ class TestEncoderConfig : public QObject {
         QCOMPARE(
             native_config({{"model_type", "xlm-roberta"}, {"position_embedding_type", "rotary"}}, "c").at("model_type").get<std::string>(),
             std::string("jina_embeddings_v3"));
+    }
+
+    void what_a_family_has_no_part_for_is_refused_by_the_name_of_the_member_data() {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<QString>("member");
+        QTest::addColumn<QString>("value");
+        for (const auto& [type, member, value] : std::initializer_list<std::array<const char*, 3>>{
+                 {"bert", "is_decoder", "true"},
+                 {"roberta", "add_cross_attention", "true"},
+                 {"bert", "is_causal", "true"},
+                 {"bert", "quantization_config", "{\"bits\": 4}"},
+                 {"eurobert", "attn_logit_softcapping", "30.0"},
+                 {"llama", "use_sliding_window", "true"},
+                 {"mistral", "layer_types", "[\"full_attention\", \"sliding_attention\", \"full_attention\", \"full_attention\"]"},
+                 {"mistral", "attention_bias", "true"},
+                 {"qwen3", "use_bidirectional_attention", "true"},
+                 {"qwen3", "mlp_bias", "true"},
+                 {"qwen3", "partial_rotary_factor", "0.5"},
+                 {"qwen3", "num_experts", "8"},
+                 {"gte", "num_key_value_heads", "2"},
+                 {"deberta-v2", "is_causal", "true"}})
+            QTest::addRow("%s %s", type, member) << type << member << value;
+    }
+    void what_a_family_has_no_part_for_is_refused_by_the_name_of_the_member() {
+        QFETCH(QString, type);
+        QFETCH(QString, member);
+        QFETCH(QString, value);
+        Json json = decoder(type.toUtf8().constData());
+        json["num_key_value_heads"] = json["num_attention_heads"];
+        json["position_biased_input"] = false;
+        read(json);  // without the member it is read
+        json[member.toStdString()] = parse_json(value.toStdString(), "value");
+        EXPECT_ERROR(read(json), "config.json", member.toUtf8().constData(), "is not supported");
+    }
+
+    void rotary_positions_that_name_no_kind_of_block_are_refused_where_there_are_two() {
+        for (const char* type : {"gemma3_text", "modernbert"}) {
+            Json json = decoder(type);
+            json["num_key_value_heads"] = json["num_attention_heads"];
+            EXPECT_ERROR(read(json, {{"rope_parameters", {{"rope_type", "linear"}, {"factor", 2}}}}), "rope_parameters", "full_attention");
+            EXPECT_ERROR(read(json, {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}}), "rope_scaling", "rope_type");
+        }
+        EXPECT_ERROR(read(decoder("gemma3_text"), {{"is_causal", false}}), "is_causal false", "use_bidirectional_attention");
+    }
+
+    void members_that_a_family_does_not_know_are_told() {
+        const auto remarks = read(decoder("qwen3"), {{"multi_query_depth", 3}, {"use_cache", true}, {"eos_token_id", 2}}).remarks;
+        QCOMPARE(remarks.size(), std::size_t{1});
+        QVERIFY(remarks[0].find("config.json: qwen3 has no such members") == 0);
+        QVERIFY(remarks[0].find("'multi_query_depth'") != std::string::npos && remarks[0].find("use_cache") == std::string::npos);
+        QVERIFY(read(decoder("qwen3")).remarks.empty());
+    }
+
+    void heads_of_a_size_of_their_own_are_read_in_every_rotary_family() {
+        for (const char* type : {"gte", "jina_embeddings_v3", "nomic_bert"}) {
+            Json json = decoder(type);
+            json.erase("num_key_value_heads");
+            QVERIFY2(read(json, {{"head_dim", 10}}).head_dim == 10 && read(json).head_dim == 4, type);
+        }
+    }
+
+    void nomic_bert_is_read_as_transformers_writes_it() {
+        const Json native = {{"model_type", "nomic_bert"},
+                             {"num_hidden_layers", 2},
+                             {"hidden_size", 24},
+                             {"num_attention_heads", 3},
+                             {"intermediate_size", 40},
+                             {"vocab_size", 100},
+                             {"hidden_act", "gelu"},
+                             {"layer_norm_eps", 1e-3},
+                             {"max_position_embeddings", 77},
+                             {"hidden_dropout_prob", 0.2},
+                             {"rope_parameters", {{"rope_type", "linear"}, {"factor", 3}, {"rope_theta", 50}}}};
+        const EncoderConfig c = read(native);
+        QVERIFY(c.gated && c.activation == Activation::gelu && c.norm_epsilon == 1e-3 && c.intermediate_dim == 40);
+        QVERIFY(c.rotary == (Rotary{50, 3}) && c.length_limit == 77 && c.hidden_dropout == 0.2 && c.remarks.empty());
+        QCOMPARE(read(native, {{"rope_parameters", nullptr}}).rotary.base, 1000.0);
+    }
+
+    void an_mt5_that_does_not_name_its_feed_forward_has_a_gated_one() {
+        const Json json = {{"num_layers", 2}, {"d_model", 24}, {"num_heads", 3}, {"d_kv", 8}, {"d_ff", 40}, {"vocab_size", 100}};
+        QVERIFY(read(json, {{"model_type", "mt5"}}).gated && !read(json, {{"model_type", "t5"}}).gated);
+    }
+
+    void a_family_that_is_not_known_is_told_with_what_the_nearest_one_lacks() {
+        Json json = decoder("qwen3_moe");
+        json.update({{"num_experts", 64}, {"moe_intermediate_size", 8}, {"norm_topk_prob", true}, {"use_cache", true}});
+        EXPECT_ERROR(read(json), "model_type 'qwen3_moe' is not supported", "the nearest family is qwen3",
+                     "asks for by 'moe_intermediate_size', 'norm_topk_prob'", "num_experts 64 is not supported");
+        json = {{"model_type", "electra"},  {"num_hidden_layers", 2},         {"hidden_size", 24},
+                {"num_attention_heads", 3}, {"embedding_size", 12},           {"intermediate_size", 40},
+                {"vocab_size", 100},        {"type_vocab_size", 2},           {"hidden_act", "gelu"},
+                {"layer_norm_eps", 1e-12},  {"max_position_embeddings", 512}, {"summary_type", "first"}};
+        EXPECT_ERROR(read(json), "model_type 'electra' is not supported", "the nearest family is bert",
+                     "embedding_size 12 is not supported");
     }
 
     void a_family_that_is_not_known_is_told_with_the_nearest_one() {

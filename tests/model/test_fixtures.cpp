@@ -75,9 +75,9 @@ class TestFixtures : public QObject {
     static void every_fixture() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<OpsForm>("form");
-        for (const char* name :
-             {"bert", "xlm_roberta", "nomic_bert", "nomic_moe", "t5", "t5_gated", "modernbert", "mpnet", "distilbert", "roberta", "mmbert",
-              "qwen3_embedding", "qwen3_bidirectional", "eurobert", "mistral", "embedding_gemma", "gte", "jina_embeddings_v3"})
+        for (const char* name : {"bert", "xlm_roberta", "nomic_bert", "nomic_moe", "t5", "t5_gated", "modernbert", "mpnet", "distilbert",
+                                 "roberta", "mmbert", "qwen3_embedding", "qwen3_bidirectional", "eurobert", "mistral", "embedding_gemma",
+                                 "gte", "jina_embeddings_v3", "deberta_v2"})
             for (const auto& [form_name, form] : ops_forms) QTest::addRow("%s, %s", name, form_name) << name << form;
     }
 
@@ -222,7 +222,7 @@ class TestFixtures : public QObject {
     /// What stands in front of the encoder's names: checkpoints of a model with a head have its name there.
     static std::string prefix_of(const std::vector<std::string>& names) {
         for (const std::string& name : names)
-            for (const std::string prefix : {"roberta.", "model."})
+            for (const std::string prefix : {"roberta.", "model.", "deberta."})
                 if (name.starts_with(prefix)) return prefix;
         return "";
     }

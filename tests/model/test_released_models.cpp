@@ -85,7 +85,7 @@ class TestReleasedModels : public QObject {
     void texts_become_the_vectors_of_sentence_transformers_data() {
         QTest::addColumn<QString>("name");
         for (const char* name : {"qwen3_embedding", "qwen3_bidirectional", "eurobert", "mistral", "embedding_gemma", "gte",
-                                 "jina_embeddings_v3", "mmbert", "mpnet", "distilbert", "roberta"})
+                                 "jina_embeddings_v3", "mmbert", "mpnet", "distilbert", "roberta", "deberta_v2"})
             QTest::newRow(name) << name;
     }
     void texts_become_the_vectors_of_sentence_transformers() {

@@ -7,9 +7,9 @@
 
 namespace faceter::testing {
 
-inline const std::vector<const char*> backbone_families = {"bert",     "mpnet",       "nomic_bert", "t5",
-                                                           "t5 gated", "modernbert",  "qwen3",      "eurobert",
-                                                           "mistral",  "gemma3_text", "gte",        "jina_embeddings_v3"};
+inline const std::vector<const char*> backbone_families = {
+    "bert",     "mpnet",   "nomic_bert",  "t5",  "t5 gated",           "modernbert", "qwen3",
+    "eurobert", "mistral", "gemma3_text", "gte", "jina_embeddings_v3", "deberta-v2"};
 
 /// A small configuration of each family, as its config.json would give it.
 inline EncoderConfig small_config(const std::string& family) {
@@ -41,15 +41,29 @@ inline EncoderConfig small_config(const std::string& family) {
                 {"relative_attention_max_distance", 12},
                 {"feed_forward_proj", family == "t5" ? "relu" : "gated-gelu"}};
     else if (family == "qwen3" || family == "eurobert" || family == "mistral")
-        json = {{"model_type", family},       {"num_hidden_layers", 4},   {"hidden_size", 24},
-                {"num_attention_heads", 6},   {"num_key_value_heads", 2}, {"head_dim", 10},
-                {"intermediate_size", 40},    {"vocab_size", 100},        {"attention_bias", family == "qwen3"},
-                {"use_sliding_window", true}, {"sliding_window", 5},      {"max_window_layers", 2}};
+        json = {{"model_type", family},
+                {"num_hidden_layers", 4},
+                {"hidden_size", 24},
+                {"num_attention_heads", 6},
+                {"num_key_value_heads", 2},
+                {"head_dim", 10},
+                {"intermediate_size", 40},
+                {"vocab_size", 100},
+                {"attention_bias", family == "qwen3"},
+                {"use_sliding_window", family == "qwen3"},
+                {"sliding_window", 5},
+                {"max_window_layers", 2}};
     else if (family == "gemma3_text")
         json = {{"model_type", family},     {"num_hidden_layers", 4},      {"hidden_size", 24},
                 {"num_attention_heads", 3}, {"num_key_value_heads", 1},    {"head_dim", 12},
                 {"intermediate_size", 40},  {"vocab_size", 100},           {"query_pre_attn_scalar", 20},
                 {"sliding_window", 8},      {"sliding_window_pattern", 3}, {"use_bidirectional_attention", true}};
+    else if (family == "deberta-v2")
+        json = {{"model_type", family},         {"num_hidden_layers", 4},  {"hidden_size", 24},
+                {"num_attention_heads", 3},     {"intermediate_size", 40}, {"vocab_size", 100},
+                {"relative_attention", true},   {"position_buckets", 8},   {"pos_att_type", "c2p|p2c"},
+                {"norm_rel_ebd", "layer_norm"}, {"share_att_key", true},   {"position_biased_input", false},
+                {"max_position_embeddings", 32}};
     else if (family == "gte" || family == "jina_embeddings_v3")
         json = {{"model_type", family},    {"num_hidden_layers", 4}, {"hidden_size", 24},  {"num_attention_heads", 3},
                 {"intermediate_size", 40}, {"vocab_size", 100},      {"rope_theta", 20000}};

@@ -36,6 +36,23 @@ class TestModernTokenizers : public QObject {
         compare_all(*load_tokenizer(folder / kind.toStdString()), expected["texts"], expected["ids"][kind.toStdString()], 0);
     }
 
+    void the_model_file_of_mdeberta_alone_gives_the_ids_of_the_sentencepiece_library() {
+        NEED_SHARED();
+        const fs::path fixtures = shared_folder() / "fixtures/tokenizers_modern";
+        const Json expected = read_json(fixtures / "expected.json");
+        TemporaryDirectory folder;
+        for (const char* name : {"spm.model", "tokenizer_config.json"}) fs::copy(fixtures / "mdeberta" / name, folder.path() / name);
+        const auto own = load_tokenizer(folder.path()), converted = load_tokenizer(fixtures / "mdeberta");
+        compare_all(*own, expected["texts"], expected["ids"]["mdeberta_sentencepiece"], 0);
+        QCOMPARE(own->special().mask, converted->special().mask);
+        QCOMPARE(own->special().pad, converted->special().pad);
+        QCOMPARE(own->vocab_size(), converted->vocab_size());
+        for (int id = 0; id < int(own->vocab_size()); ++id) QCOMPARE(own->id_to_piece(id), converted->id_to_piece(id));
+        write_file_atomic(folder.path() / "tokenizer_config.json", R"({"do_lower_case": false, "vocab_type": "spm"})");  // the release's
+        compare_all(*load_tokenizer(folder.path()), expected["texts"], expected["ids"]["mdeberta_sentencepiece"], 0);
+        QCOMPARE(load_tokenizer(folder.path())->special().mask, converted->special().mask);
+    }
+
     void truncated_texts_of_the_model_fixtures_have_the_ids_of_hugging_face_data() {
         QTest::addColumn<QString>("model");
         for (const char* model : {"qwen3_embedding", "qwen3_bidirectional", "embedding_gemma", "eurobert", "mistral", "gte",

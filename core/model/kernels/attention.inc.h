@@ -15,10 +15,18 @@ void gather(const float* from, std::size_t stride, std::size_t rows, std::size_t
 
 /// [rows, width] with rows `stride` apart -> its transpose [width, padded rows], zeros behind.
 void gather_transposed(const float* from, std::size_t stride, std::size_t rows, std::size_t width, std::size_t padded, float* to) {
+    const std::size_t whole_rows = rows / lanes * lanes, whole_width = width / lanes * lanes;
+    for (std::size_t i = 0; i < whole_rows; i += lanes)
+        for (std::size_t d = 0; d < whole_width; d += lanes) {
+            Vector square[lanes];
+            for (std::size_t r = 0; r < lanes; ++r) square[r] = load(from + (i + r) * stride + d);
+            transpose(square);
+            for (std::size_t r = 0; r < lanes; ++r) store(to + (d + r) * padded + i, square[r]);
+        }
     for (std::size_t d = 0; d < width; ++d)
         for (std::size_t i = rows; i < padded; ++i) to[d * padded + i] = 0;
     for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t d = 0; d < width; ++d) to[d * padded + i] = from[i * stride + d];
+        for (std::size_t d = i < whole_rows ? whole_width : 0; d < width; ++d) to[d * padded + i] = from[i * stride + d];
 }
 
 void scatter(const float* from, std::size_t padded, std::size_t rows, std::size_t width, float* to, std::size_t stride) {
@@ -104,6 +112,8 @@ inline float softmax_row(const AttentionHead& head, const Columns& columns, std:
     return exponentials(row, seen.first, seen.last, columns.padded, scale, shift);
 }
 
+#include "model/kernels/relative.inc.h"
+
 void attention_forward(const AttentionHead& head, float* out, float* lse, float* scratch) {
     const std::size_t n = head.length, width = round_up(head.head_dim, lanes), padded = round_up(n, lanes);
     float* keys = scratch;                         // [width, padded], transposed
@@ -113,13 +123,16 @@ void attention_forward(const AttentionHead& head, float* out, float* lse, float*
     float* result = scores + block_rows * padded;  // [block, width]
     gather_transposed(head.k, head.qkv_stride, n, head.head_dim, padded, keys);
     gather(head.v, head.qkv_stride, n, head.head_dim, width, values);
+    RelativeTerms relative(head, keys, padded, result + block_rows * width);
     for (std::size_t start = 0; start < n; start += block_rows) {
         const std::size_t rows = smaller(block_rows, n - start);
         const Columns columns = columns_of(head, start, rows);
         gather(head.q + start * head.qkv_stride, head.qkv_stride, rows, head.head_dim, width, queries);
         product<false>(rows, columns.padded, head.head_dim, queries, width, 1, keys + columns.first, padded, scores, padded);
+        relative.take_queries(rows, queries);
         for (std::size_t i = 0; i < rows; ++i) {
             float* row = scores + i * padded;
+            relative.add(row, columns, start, i);
             float peak = 0;
             const float total = softmax_row(head, columns, start + i, row, true, peak);
             const Vector inverse = splat(1.0f / total);
@@ -166,6 +179,8 @@ void attention_backward(const AttentionHead& head, const float* out, const float
     gather_transposed(head.v, head.qkv_stride, n, dim, padded, values_t);
     gather(head.k, head.qkv_stride, n, dim, width, keys);
     __builtin_memset(dkeys, 0, 2 * padded * width * sizeof(float));
+    RelativeTerms relative(head, keys_t, padded, dp + block_rows * padded);
+    RelativeGradients relative_gradients(head, relative);
     for (std::size_t start = 0; start < n; start += block_rows) {
         const std::size_t rows = smaller(block_rows, n - start);
         const Columns columns = columns_of(head, start, rows);
@@ -173,8 +188,10 @@ void attention_backward(const AttentionHead& head, const float* out, const float
         gather(dout + start * head.out_stride, head.out_stride, rows, dim, width, douts);
         product<false>(rows, columns.padded, dim, queries, width, 1, keys_t + columns.first, padded, p, padded);
         product<false>(rows, columns.padded, dim, douts, width, 1, values_t + columns.first, padded, dp, padded);
+        relative.take_queries(rows, queries);
         for (std::size_t i = 0; i < rows; ++i) {
             float shift = lse[start + i];
+            relative.add(p + i * padded, columns, start, i);
             softmax_row(head, columns, start + i, p + i * padded, false, shift);
             const float delta = dot(douts + i * width, out + (start + i) * head.out_stride, dim);
             score_gradients(head, columns, p + i * padded, dp + i * padded, start + i, delta);
@@ -182,8 +199,10 @@ void attention_backward(const AttentionHead& head, const float* out, const float
         product<true>(columns.count, width, rows, p, 1, padded, douts, width, dvalues + columns.first * width, width);
         product<true>(columns.count, width, rows, dp, 1, padded, queries, width, dkeys + columns.first * width, width);
         product<false>(rows, width, columns.count, dp, padded, 1, keys + columns.first * width, width, dqueries, width);
+        relative_gradients.add_block(columns, start, rows, dp, padded, queries, dqueries);
         scatter(dqueries, width, rows, dim, dq + start * head.qkv_stride, head.qkv_stride);
     }
+    relative_gradients.finish(keys, dkeys);
     const auto leave = head.add_to_keys ? scatter_sum : scatter;
     leave(dkeys, width, n, dim, dk, head.qkv_stride);
     leave(dvalues, width, n, dim, dv, head.qkv_stride);

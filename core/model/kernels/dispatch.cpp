@@ -28,9 +28,10 @@ const Table& kernels() {
     return table;
 }
 
-std::size_t attention_scratch(std::size_t length, std::size_t head_dim) {
+std::size_t attention_scratch(std::size_t length, std::size_t head_dim, std::size_t relative_rows) {
     const std::size_t padded = (length + 31) / 16 * 16, width = (head_dim + 15) / 16 * 16;
-    return 5 * padded * width + 2 * 64 * padded + 4 * 64 * width + 256;
+    const std::size_t relative = relative_rows == 0 ? 0 : (relative_rows + 31) / 16 * 16;
+    return 5 * padded * width + 2 * 64 * padded + 4 * 64 * width + 256 + 6 * relative * width + 2 * relative * (padded + 64);
 }
 
 }  // namespace faceter::kernels

@@ -15,6 +15,16 @@ struct Dropout {
     std::uint32_t site = 0;         ///< which dropout of the model (layer, place, head)
 };
 
+/// What disentangled attention (DeBERTa) adds to q_i k_j before it is scaled: q_i key[r] + query[r] k_j, r = row[i - j] - first.
+struct RelativeRows {
+    std::size_t rows = 0;                          ///< 0: nothing is added
+    const float *query = nullptr, *key = nullptr;  ///< [rows, head_dim], rows `stride` apart; null: no such term
+    std::size_t stride = 0;
+    const std::int32_t* row = nullptr;         ///< points at distance 0
+    std::int32_t first = 0;                    ///< the row of the table where `query` and `key` begin
+    float *dquery = nullptr, *dkey = nullptr;  ///< backward adds to them, [rows, head_dim] end to end
+};
+
 /// One head of one sequence of packed attention. Rows of q, k, v, out are `stride` floats apart.
 struct AttentionHead {
     const float *q, *k, *v;  ///< [L, head_dim] each, rows `qkv_stride` apart
@@ -27,6 +37,7 @@ struct AttentionHead {
     const float* bias = nullptr;  ///< bias[j - i] is added to the scaled logits (points at distance 0); may be null
     float* dbias = nullptr;       ///< backward adds its gradient here, addressed alike
     bool add_to_keys = false;     ///< backward adds to dk and dv: another head of queries that reads these keys was there before
+    RelativeRows relative{};
 };
 
 enum class Activation { gelu, gelu_tanh, relu, silu };
@@ -40,7 +51,7 @@ struct ActivationShape {
 };
 
 /// Floats of scratch that one head of a sequence of `length` tokens needs (forward and backward).
-std::size_t attention_scratch(std::size_t length, std::size_t head_dim);
+std::size_t attention_scratch(std::size_t length, std::size_t head_dim, std::size_t relative_rows);
 
 struct NormParameters {
     const float *gamma, *beta;  ///< beta may be null

@@ -136,7 +136,7 @@ std::vector<Row> made_rows() {
               {"local_rope_theta", 10000.0}},
              Cutting::byte_pairs, Pooling::cls),
         made("qwen3", llama_like("qwen3", "Qwen3Model", {{"head_dim", 10}}), Cutting::byte_pairs_end, Pooling::last_token),
-        made("qwen2 both ways", llama_like("qwen2", "Qwen2Model", {{"is_causal", false}}), Cutting::byte_pairs_end),
+        made("qwen2 both ways", llama_like("qwen2", "Qwen2Model", {{"is_causal", false}}), Cutting::byte_pairs_qwen),
         made("mistral", llama_like("mistral", "MistralModel", {{"sliding_window", 6}}), Cutting::unigram, Pooling::last_token),
         made("llama", llama_like("llama", "LlamaModel", Json::object()), Cutting::unigram, Pooling::last_token, false),
         made("eurobert", llama_like("eurobert", "EuroBertModel", Json::object()), Cutting::byte_pairs),
@@ -157,6 +157,16 @@ std::vector<Row> made_rows() {
         made("jina_embeddings_v3",
              common("jina_embeddings_v3", "JinaEmbeddingsV3Model",
                     {{"type_vocab_size", 1}, {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 20000.0}}}}),
+             Cutting::unigram),
+        made("deberta-v2",
+             common("deberta-v2", "DebertaV2Model",
+                    {{"relative_attention", true},
+                     {"position_buckets", 8},
+                     {"pos_att_type", "p2c|c2p"},
+                     {"norm_rel_ebd", "layer_norm"},
+                     {"share_att_key", true},
+                     {"position_biased_input", false},
+                     {"type_vocab_size", 0}}),
              Cutting::unigram),
     };
 }
@@ -185,9 +195,10 @@ std::vector<std::string> traits(const Row& row) {
         const ModelFolder folder = made ? ModelFolder() : ModelFolder::open(row.folder);
         const EncoderConfig c = EncoderConfig::from_json(config, row.name, made ? Weights(std::vector<fs::path>{}) : folder.weights());
         const bool heads = !(made ? row.heads : folder.dense).empty();
-        return {fmt::format("positions: {}", c.rotary_dim > 0         ? "rotary"
-                                             : c.relative_buckets > 0 ? "relative"
-                                                                      : "absolute"),
+        return {fmt::format("positions: {}", c.rotary_dim > 0          ? "rotary"
+                                             : c.relative_buckets > 0  ? "relative"
+                                             : c.disentangled.span > 0 ? "disentangled"
+                                                                       : "absolute"),
                 fmt::format("norm: {}", c.pre_norm ? "before" : "behind"),
                 fmt::format("blocks: {}", c.routed.every > 0 ? "routed"
                                           : c.gated          ? "gated"
