@@ -54,6 +54,12 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
     return described;
 }
 
+/// What becomes of its products with --compute: how near the vectors come on a sample, and what is kept from it for that.
+Json describe_compute(const ComputeReport& report) {
+    return {{"compute", compute_name(report.compute)},   {"native", report.native}, {"products", report.num_products},
+            {"smallest_cosine", report.smallest_cosine}, {"kept", report.kept},     {"kept_in", report.kept_in}};
+}
+
 std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 void print_text(const Json& described) {
@@ -80,13 +86,16 @@ void add_describe(CLI::App& app, int& exit_code) {
     };
     const auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("describe", "Print what a model or a run is made of: sizes, experts, routes, cost.");
-    command->footer("Example:\n  faceter describe --model minilm");
+    command->footer("Example:\n  faceter describe --model minilm\n  faceter describe --model minilm --compute int8");
     add_model_options(*command, options->model, false);
+    add_compute_option(*command, options->model);
     command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--tensors", options->tensors, "List every tensor with its shape");
     command->callback([=, &exit_code] {
-        const OpenedModel opened = open_model(options->model, false);
-        const Json described = describe_model(*opened.model, options->tensors);
+        OpenedModel opened = open_model(options->model, false);
+        Json described = describe_model(*opened.model, options->tensors);
+        if (options->model.compute != "float32")
+            described["computed"] = Json::array({describe_compute(prepare_to_embed(opened, options->model, false))});
         if (options->json)
             fmt::print("{}\n", described.dump(1));
         else

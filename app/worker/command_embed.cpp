@@ -81,7 +81,8 @@ std::uint64_t count_texts(const EmbedCommand& options) {
 int embed(const EmbedCommand& options) {
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
-    const OpenedModel opened = open_model(options.model, true);
+    OpenedModel opened = open_model(options.model, true);
+    prepare_to_embed(opened, options.model, true);
     VectorFiles out(options, opened.model->dim(), opened.model->folder.normalize, static_cast<std::int64_t>(count));
     ProgressLine progress("embed", count, "texts");
     std::size_t num_empty = 0;
@@ -112,6 +113,7 @@ void add_embed(CLI::App& app, int& exit_code) {
         "Example:\n  faceter embed --model minilm --output vectors.npy texts.txt\n"
         "  faceter embed --model quickstart-mote --project my-project --task retrieval.document --output d.npy docs.jsonl");
     add_model_options(*command, options->model, true);
+    add_compute_option(*command, options->model);
     command->add_option("--output", options->output, "File to write, .npy")->required();
     command
         ->add_option(

@@ -136,11 +136,21 @@ EvaluationRoutes chosen_routes(const EvaluateCommand& options, const OpenedModel
 
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
 void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
-    const std::string model = options.model_name.empty() ? fs::path(options.model.model).filename().string() : options.model_name;
-    const std::string revision = opened.run ? opened.run->info().id : opened.model->fingerprint();
+    const EmbeddingModel& own = *opened.model;
+    const std::string model =
+        mteb_model_name(options.model_name.empty() ? fs::path(options.model.model).filename().string() : options.model_name);
+    const std::string revision = opened.run ? opened.run->info().id : own.fingerprint();
     const fs::path folder = fs::path(options.mteb_results) / mteb_model_folder(model) / safe_file_name(revision);
     make_directories(folder);
-    write_file_atomic(folder / "model_meta.json", mteb_model_meta(model, revision).dump(2) + "\n");
+    const MtebModel described{model,
+                              revision,
+                              own.encoders.front()->total_parameters(),
+                              own.dim(),
+                              static_cast<std::int64_t>(own.max_length),
+                              std::string(similarity_name(own.folder.similarity)),
+                              !own.routes.empty() || !own.folder.prompts.empty(),
+                              opened.run ? json_or<std::string>(opened.run->info().settings, "model", "", "settings") : ""};
+    write_file_atomic(folder / "model_meta.json", mteb_model_meta(described).dump(2) + "\n");
     const Json json = result.to_json();
     write_file_atomic(folder / mteb_file_name(json), mteb_result(json, seconds).dump(2) + "\n");
 }
@@ -161,7 +171,8 @@ int evaluate(const EvaluateCommand& options) {
     if (!options.suite.empty() && options.data_root.empty())
         throw usage_error("--suite needs --data-root DIR, the folder whose sub-folders are its data sets");
     if (!options.suite.empty()) say_missing(options);
-    const OpenedModel opened = open_model(options.model, true);
+    OpenedModel opened = open_model(options.model, true);
+    prepare_to_embed(opened, options.model, options.cache_mib == 0 && options.mteb_results.empty());  // both ask for its fingerprint
     const std::vector<Json> entries = entries_of(options, !opened.model->tasks.empty());
     if (!options.mteb_results.empty()) refuse_one_mteb_file(entries);
     SetsToScore sets(entries, options.suite.empty());
@@ -209,6 +220,7 @@ void add_evaluate(CLI::App& app, int& exit_code) {
         "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results\n"
         "  faceter evaluate --model minilm --data data/scifact --prefix 192,96 --precision int8,binary");
     add_model_options(*command, options->model, true);
+    add_compute_option(*command, options->model);
     command->add_option("--data", options->data, "Folder of one data set (BEIR, or MTEB's JSON lines); may be given again");
     command->add_option("--suite", options->suite,
                         "A suite of data sets (mteb-english-56, beir-15, mote ...), or a YAML file; needs --data-root");

@@ -76,6 +76,7 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("--threads", options->common.threads, "Threads; default: all cores");
     command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+    add_compute_option(*command, options->common);
     command->add_option("--max-body", options->http.body_bytes, "Bytes of a request's body")
         ->check(CLI::Range(1024, 1 << 30))
         ->capture_default_str();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "model/accelerator.h"
 #include "model/task_adapters.h"
@@ -90,6 +91,16 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
     command.add_option("--instruction", options.instruction, "Instruction to put in front of every text");
 }
 
+void add_compute_option(CLI::App& command, ModelOptions& options) {
+    command
+        .add_option(
+            "--compute", options.compute,
+            "How the encoder's products are computed on the CPU: float32; bf16; int8, weights scaled per channel and activations per "
+            "token. Products that lose too much are kept from it (faceter describe --compute lists them)")
+        ->check(CLI::IsMember({"float32", "bf16", "int8"}))
+        ->capture_default_str();
+}
+
 OpenedModel open_model(const ModelOptions& options, bool with_route) {
     if (!options.task.empty() && !options.instruction.empty())
         throw usage_error("--task and --instruction exclude each other; give one of them");
@@ -107,6 +118,15 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     }
     opened.model->move_to(device);
     return opened;
+}
+
+ComputeReport prepare_to_embed(OpenedModel& opened, const ModelOptions& options, bool release_weights) {
+    const ComputeReport report = prepare_products(*opened.model, compute_from_name(options.compute), release_weights);
+    if (!report.native)
+        say(stderr,
+            "warning: this processor has no instructions for --compute {}; the vectors are the same, but no faster than float32's\n",
+            options.compute);
+    return report;
 }
 
 }  // namespace faceter::worker

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "model/compute.h"
 #include "plugin/run_model.h"
 
 namespace faceter::worker {
@@ -14,8 +15,11 @@ struct ModelOptions {
     std::size_t max_length = 0;
     int threads = 0;
     std::string device = "auto";
+    std::string compute = "float32";
 };
 void add_model_options(CLI::App& command, ModelOptions& options, bool with_route);
+/// --compute: how prepare_to_embed() lays its products out.
+void add_compute_option(CLI::App& command, ModelOptions& options);
 
 /// A model opened for one kind of text.
 struct OpenedModel {
@@ -26,5 +30,8 @@ struct OpenedModel {
 /// Opens it; with --task a run's mixture is opened for that task only. Usage errors: a task that it does not have, --task with
 /// --instruction.
 OpenedModel open_model(const ModelOptions& options, bool with_route);
+/// Lays its products out as --compute says, and warns where that is no faster here. `release_weights`: only that stays in memory; the
+/// model's fingerprint can then not be asked for.
+ComputeReport prepare_to_embed(OpenedModel& opened, const ModelOptions& options, bool release_weights);
 
 }  // namespace faceter::worker

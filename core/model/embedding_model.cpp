@@ -191,6 +191,7 @@ std::string EmbeddingModel::fingerprint() const {
     for (const auto& encoder : encoders)
         for (std::size_t i = 0; i < encoder->adapters().size(); ++i) append_hashes(all, encoder->adapter_parameters(i));
     if (router) all += router->fingerprint();
+    all += computed;
     return all.empty() ? base_fingerprint() : hash128(base_fingerprint() + all).hex();
 }
 

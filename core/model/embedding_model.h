@@ -44,6 +44,7 @@ class EmbeddingModel {
     std::size_t max_length = 512;  ///< tokens, instruction and special tokens included
     std::vector<Task> tasks;
     std::map<std::pair<std::string, Role>, Route> routes;
+    std::string computed;  ///< how its products are computed where not in float32 (compute.h): part of its fingerprint
     std::shared_ptr<const ExpertRouter> router;  ///< what chooses where a route says `routed`; may be null
 
     /// Every task's texts go through the first encoder with the task's instructions in front.

@@ -70,13 +70,76 @@ void activate_backward(const FeedForwardShape& shape, const at::Tensor& u, const
     if (sums.defined()) bias_gradient.add_(sums.sum(0));
 }
 
-/// x w^T. oneDNN sums in another order for few rows than for many, so a batch cut into segments would differ in the last bit from the same
-/// batch in one piece: few rows are filled up where that matters (an upcycled mixture equals its dense parent exactly, methods.md section
-/// 2).
-at::Tensor segment_product(const at::Tensor& x, const at::Tensor& w, bool same_bits) {
-    constexpr std::int64_t many_rows = 96;
-    if (!same_bits || x.size(0) >= many_rows) return product_transposed(x, w);
-    return product_transposed(at::constant_pad_nd(x, {0, 0, 0, many_rows - x.size(0)}), w).narrow(0, 0, x.size(0)).contiguous();
+/// Which of its products a segment has laid out.
+using Prepared = std::vector<PreparedExpert>;  // one a segment
+
+/// The products of a pass without gradients, laid out for it where nobody did before.
+PreparedExpert ready(const FeedForwardShape& shape, at::TensorList weights, const Prepared& prepared, std::size_t segment) {
+    PreparedExpert own = prepared.empty() ? PreparedExpert{} : prepared[segment];
+    const auto lay_out = [&](ProductPointer& product, std::size_t which) {
+        if (product) return;
+        const at::Tensor weight = shape.part(weights, segment, which);
+        product = std::make_shared<ProductWeights>(weight, unprepared_form(weight.scalar_type()));
+    };
+    lay_out(own.up, 0);
+    lay_out(own.down, 2);
+    return own;
+}
+
+/// Some rows of one segment.
+struct RowTask {
+    std::size_t segment;
+    std::int64_t begin, rows;
+};
+
+std::vector<RowTask> row_tasks(const std::vector<Segment>& segments, std::int64_t step) {
+    std::vector<RowTask> tasks;
+    for (std::size_t s = 0; s < segments.size(); ++s)
+        for (std::int64_t row = segments[s].begin; row < segments[s].end; row += step)
+            tasks.push_back({s, row, std::min(step, segments[s].end - row)});
+    return tasks;
+}
+
+/// Both products and the activation between them on one task's rows, whose inner activations never leave the cache.
+void run_rows(const FeedForwardShape& shape, const PreparedExpert& products, const at::Tensor& bias, const RowTask& task,
+              const at::Tensor& x, const at::Tensor& y) {
+    const std::int64_t width = products.up->rows(), inner = products.down->depth(), dim = x.size(1), out = y.size(1);
+    const std::size_t scratch = std::max(products.up->scratch(task.rows), products.down->scratch(task.rows));
+    float* working = thread_scratch(scratch + static_cast<std::size_t>(task.rows * (width + (shape.form.gated ? inner : 0))));
+    float *u = working + scratch, *g = shape.form.gated ? u + task.rows * width : u;
+    products.up->multiply(data(x) + task.begin * dim, dim, task.rows, nullptr, u, width, working);
+    kernels::kernels().activation(shape.kernel(task.rows, width), u, bias_data(bias), g);
+    products.down->multiply(g, inner, task.rows, nullptr, data(y) + task.begin * out, out, working);
+}
+
+/// A segment of fewer rows than threads have use for: its columns are shared out instead.
+at::Tensor run_few_rows(const FeedForwardShape& shape, const PreparedExpert& products, const at::Tensor& bias, const at::Tensor& x) {
+    const at::Tensor u = product(x, *products.up);
+    const at::Tensor g = shape.form.gated ? at::empty({u.size(0), products.down->depth()}, u.options()) : u;
+    activate(shape, u, bias, g);
+    return product(g, *products.down);
+}
+
+at::Tensor forward_only(const at::Tensor& input, const FeedForwardShape& shape, at::TensorList weights, const Prepared& prepared) {
+    const at::Tensor x = input.detach().contiguous();
+    std::vector<PreparedExpert> products;
+    for (std::size_t s = 0; s < shape.segments.size(); ++s) products.push_back(ready(shape, weights, prepared, s));
+    const at::Tensor y = at::empty({x.size(0), products.front().down->rows()}, x.options());
+    const auto tasks = row_tasks(shape.segments, rows_a_task(x.size(0), products.front().up->rows()));
+    const bool measured = std::any_of(products.begin(), products.end(), [](const PreparedExpert& p) { return p.up->is_measured(); });
+    if (measured || static_cast<int>(tasks.size()) < at::get_num_threads()) {
+        for (std::size_t s = 0; s < shape.segments.size(); ++s) {
+            const Segment& segment = shape.segments[s];
+            y.narrow(0, segment.begin, segment.rows())
+                .copy_(run_few_rows(shape, products[s], shape.part(weights, s, 1), x.narrow(0, segment.begin, segment.rows())));
+        }
+        return y;
+    }
+    parallel_tasks(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i) {
+        const RowTask& task = tasks[static_cast<std::size_t>(i)];
+        run_rows(shape, products[task.segment], shape.part(weights, task.segment, 1), task, x, y);
+    });
+    return y;
 }
 
 /// Consecutive rows as one tensor; a single part as it is.
@@ -115,29 +178,24 @@ class WeightGradients {
 
 /// Saved: x, the weights, then u = x up^T (before the bias) of each segment.
 struct FeedForward : Function<FeedForward> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, bool keep,
-                              at::TensorList weights) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, at::TensorList weights) {
         const at::Tensor x = input.contiguous();
         std::vector<at::Tensor> out;
-        const bool same_bits = shape.stacked_experts == 0 && (keep || shape.segments.size() > 1);
         variable_list saved{x};
         saved.insert(saved.end(), weights.begin(), weights.end());
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
             const Segment& segment = shape.segments[s];
-            const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
-            if (keep) saved.push_back(segment_product(x.narrow(0, segment.begin, segment.rows()), up, same_bits));
+            const PreparedExpert products = ready(shape, weights, {}, s);
+            saved.push_back(product(x.narrow(0, segment.begin, segment.rows()), *products.up));
             for (const Chunk& c : chunks_of(segment)) {
-                const at::Tensor u = keep ? saved.back().narrow(0, c.begin - segment.begin, c.rows)
-                                          : segment_product(x.narrow(0, c.begin, c.rows), up, same_bits);
-                const at::Tensor g = keep || shape.form.gated ? at::empty({c.rows, down.size(1)}, u.options()) : u;
-                activate(shape, u, bias, g);
-                out.push_back(segment_product(g, down, same_bits));
+                const at::Tensor u = saved.back().narrow(0, c.begin - segment.begin, c.rows);
+                const at::Tensor g = at::empty({c.rows, products.down->depth()}, u.options());
+                activate(shape, u, shape.part(weights, s, 1), g);
+                out.push_back(product(g, *products.down));
             }
         }
-        if (keep) {
-            context->save_for_backward(std::move(saved));
-            context->saved_data["shape"] = Carried<FeedForwardShape>::wrap(shape);
-        }
+        context->save_for_backward(std::move(saved));
+        context->saved_data["shape"] = Carried<FeedForwardShape>::wrap(shape);
         return joined(out);
     }
 
@@ -151,7 +209,8 @@ struct FeedForward : Function<FeedForward> {
         std::vector<at::Tensor> dx;
         WeightGradients sums(shape, weights);
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
-            const at::Tensor up = shape.part(weights, s, 0), bias = shape.part(weights, s, 1), down = shape.part(weights, s, 2);
+            const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type()), bias = shape.part(weights, s, 1),
+                             down = shape.part(weights, s, 2).to(x.scalar_type());
             const at::Tensor &u_rows = saved[1 + num_weights + s], dbias = trained ? sums.bias(s, bias) : at::Tensor();
             for (const Chunk& c : chunks_of(shape.segments[s])) {
                 const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows),
@@ -165,7 +224,7 @@ struct FeedForward : Function<FeedForward> {
                 dx.push_back(product(du, up));
             }
         }
-        variable_list result{joined(dx), {}, {}};
+        variable_list result{joined(dx), {}};
         result.insert(result.end(), sums.sums().begin(), sums.sums().end());
         return result;
     }
@@ -181,14 +240,29 @@ at::Tensor plain_feed_forward(const at::Tensor& x, const FeedForwardShape& shape
     return joined(outputs);
 }
 
-at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights) {
+bool wants_gradients(const at::Tensor& x, at::TensorList weights) {
+    return at::GradMode::is_enabled() &&
+           (x.requires_grad() || std::any_of(weights.begin(), weights.end(), [](const at::Tensor& w) { return w.requires_grad(); }));
+}
+
+at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights, const Prepared& prepared) {
     if (!fast_path(x)) return plain_feed_forward(x, shape, weights);
-    return FeedForward::apply(x, shape, at::GradMode::is_enabled(), at::TensorList(weights));
+    if (!wants_gradients(x, weights)) return forward_only(x, shape, weights, prepared);
+    return FeedForward::apply(x, shape, at::TensorList(weights));
+}
+
+/// The activation of rows as they stand in a batch, by the own kernels.
+at::Tensor activated_rows(const at::Tensor& u, const FeedForwardForm& form) {
+    const FeedForwardShape shape{{}, form, 0, false};
+    const at::Tensor in = u.contiguous(), g = at::empty({in.size(0), form.gated ? in.size(1) / 2 : in.size(1)}, in.options());
+    activate(shape, in, at::empty({0}, in.options()), g);
+    return g;
 }
 
 }  // namespace
 
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
+    if (fast_path(u) && !wants_gradients(u, {})) return activated_rows(u, form);
     const std::int64_t inner = form.gated ? u.size(1) / 2 : u.size(1);
     const std::int64_t gate = form.gated && form.gate_second ? inner : 0;
     const at::Tensor a = u.narrow(1, gate, inner);
@@ -215,15 +289,22 @@ at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segment
     const bool has_bias = weights[0].up_bias.defined();
     const at::Tensor nothing = has_bias ? at::Tensor() : at::empty({0}, x.options());
     std::vector<at::Tensor> flat;
-    for (const FeedForwardWeights& w : weights) flat.insert(flat.end(), {w.up, has_bias ? w.up_bias : nothing, w.down});
-    return run(x, {segments, form, 0, has_bias}, flat);
+    Prepared prepared;
+    for (const FeedForwardWeights& w : weights) {
+        flat.insert(flat.end(), {w.up, has_bias ? w.up_bias : nothing, w.down});
+        prepared.push_back({w.prepared_up, w.prepared_down});
+    }
+    return run(x, {segments, form, 0, has_bias}, flat, prepared);
 }
 
 at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,
-                                std::int64_t num_experts, const FeedForwardForm& form) {
+                                std::int64_t num_experts, const FeedForwardForm& form, const std::vector<PreparedExpert>& prepared) {
     const bool has_bias = stacked.up_bias.defined();
+    Prepared by_segment;
+    for (const Segment& segment : segments)
+        if (!prepared.empty()) by_segment.push_back(prepared[static_cast<std::size_t>(segment.path.expert)]);
     return run(x, {segments, form, num_experts, has_bias},
-               {stacked.up, has_bias ? stacked.up_bias : at::empty({0}, x.options()), stacked.down});
+               {stacked.up, has_bias ? stacked.up_bias : at::empty({0}, x.options()), stacked.down}, by_segment);
 }
 
 }  // namespace faceter

@@ -35,8 +35,8 @@ struct LowRank : Function<LowRank> {
         variable_list saved{x};
         for (std::size_t i = 0; i < shapes.size(); ++i) {
             const at::Tensor &a = weights[2 * i], &b = weights[2 * i + 1];
-            const at::Tensor h = product_transposed(shapes[i].of_input(x), a);  // [n, r]
-            shapes[i].of_output(y).addmm_(h, b.t(), 1, shapes[i].scale);
+            const at::Tensor h = forward_product(shapes[i].of_input(x), a, {});  // [n, r]
+            shapes[i].of_output(y).add_(forward_product(h, b, {}), shapes[i].scale);
             if (keep) saved.insert(saved.end(), {a, b, h});
         }
         context->mark_dirty({y});

@@ -31,8 +31,7 @@ bool made_by_intel() {
 using LinearPointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, c10::string_view,
                                    c10::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
 
-/// oneDNN's products with AVX-512 give a row the same bits in any batch of 65 rows and more; those with AVX2 do not (its kernels for the
-/// last rows sum in another order), and are no faster than MKL's there (measured on Zen 5 under its caps).
+/// oneDNN's products with AVX2 are no faster than MKL's (measured on Zen 5 under its caps).
 bool onednn_has_avx512() {
     for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
         if (const char* cap = std::getenv(name);
@@ -41,8 +40,8 @@ bool onednn_has_avx512() {
     return std::string_view(kernels::kernels().instruction_set) == "avx512";
 }
 
-/// Whether MKL multiplies rather than oneDNN: where it is made for this processor or the bits of oneDNN's rows depend on their company, or
-/// where FACETER_PRODUCTS says so.
+/// Whether MKL multiplies in backward rather than oneDNN: where it is made for this processor or no slower, or where FACETER_PRODUCTS says
+/// so.
 bool use_mkl() {
     const char* wish = std::getenv("FACETER_PRODUCTS");
     const std::string_view named = wish ? wish : "";
@@ -78,19 +77,22 @@ class OnednnPrecision {
 };
 
 struct LinearLayer : Function<LinearLayer> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                              const ProductWeights* prepared) {
         context->save_for_backward({x, weight});
         context->saved_data["bias"] = bias.numel() > 0;
-        return product_transposed(x, weight, bias.numel() > 0 ? bias : at::Tensor());
+        context->saved_data["bf16"] = bf16_products;
+        return forward_product(x, weight, bias.numel() > 0 ? bias : at::Tensor(), prepared);
     }
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const Bf16Products as_forward(context->saved_data["bf16"].toBool());
         const auto saved = context->get_saved_variables();
-        const at::Tensor dy = gradients[0].contiguous();
-        const at::Tensor dx = context->needs_input_grad(0) ? product(dy, saved[1]) : at::Tensor();
+        const at::Tensor dy = gradients[0].contiguous(), weight = saved[1].to(dy.scalar_type());
+        const at::Tensor dx = context->needs_input_grad(0) ? product(dy, weight) : at::Tensor();
         const at::Tensor dweight =
             context->needs_input_grad(1) ? product(dy.t(), saved[0]) : at::Tensor();  // not where it is frozen under an adapter
         const at::Tensor dbias = context->saved_data["bias"].toBool() && context->needs_input_grad(2) ? dy.sum(0) : at::Tensor();
-        return {dx, dweight, dbias};
+        return {dx, dweight, dbias, at::Tensor()};
     }
 };
 
@@ -98,6 +100,7 @@ struct LinearLayer : Function<LinearLayer> {
 
 Bf16Products::Bf16Products(bool on) : before_(std::exchange(bf16_products, on)) {}
 Bf16Products::~Bf16Products() { bf16_products = before_; }
+bool Bf16Products::on() { return bf16_products; }
 
 at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
     const OnednnPrecision precision;
@@ -108,9 +111,18 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
                         c10::List<std::optional<at::Scalar>>(), "");
 }
 
-at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared) {
+    return prepared ? product(x, *prepared, bias) : product(x, ProductWeights(w, unprepared_form(w.scalar_type())), bias);
+}
+
+at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const ProductWeights* prepared) {
     if (!fast_path(x)) return at::linear(x, weight, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt);
-    return LinearLayer::apply(x, weight, bias.defined() ? bias : at::empty({0}, x.options()));
+    return LinearLayer::apply(x, weight, bias.defined() ? bias : at::empty({0}, x.options()), prepared);
+}
+
+at::Tensor exact_linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    const Bf16Products exact(false);
+    return linear_layer(x, weight, bias);
 }
 
 }  // namespace faceter

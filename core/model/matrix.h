@@ -1,11 +1,14 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include "model/product_weights.h"
+
 namespace faceter {
 
-/// The matrix products of the float32 CPU path. They go through oneDNN, whose kernels are made for the processor at hand whoever built it:
-/// where ATen's default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided operands (transposes)
-/// are taken as they are.
+/// The matrix products of the float32 CPU path. What rows of activations are multiplied with in a forward pass goes through own kernels
+/// (product_weights.h): a row's result depends on nothing beside it. The products of backward go through oneDNN, whose kernels are made for
+/// the processor at hand whoever built it: where ATen's default library takes its generic path (AMD), they are about twice as fast,
+/// elsewhere equal. Strided operands (transposes) are taken as they are.
 
 /// While one that is on lives, this thread's products round their operands to bfloat16 and add in float32, where the processor multiplies
 /// bfloat16 (AMX, AVX512-BF16: two to three times as fast); elsewhere nothing changes. Everything between the products stays float32.
@@ -13,6 +16,7 @@ class Bf16Products {
   public:
     explicit Bf16Products(bool on);
     ~Bf16Products();
+    static bool on();
     Bf16Products(const Bf16Products&) = delete;
     Bf16Products& operator=(const Bf16Products&) = delete;
 
@@ -25,7 +29,12 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
 /// x w: x [M, K], w [K, N] -> [M, N].
 inline at::Tensor product(const at::Tensor& x, const at::Tensor& w) { return product_transposed(x, w.t()); }
 
-/// A linear layer with gradients: x [T, K], weight [N, K], bias [N] or undefined -> [T, N].
-at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+/// x w^T (+ bias) of a forward pass, without a gradient: w is laid out for this product, unless `prepared` has it.
+at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared = nullptr);
+
+/// A linear layer with gradients: x [T, K], weight [N, K], bias [N] or undefined -> [T, N]. `prepared`: the weight laid out, where it is.
+at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const ProductWeights* prepared = nullptr);
+/// The same with full products, forward and backward, whatever Bf16Products says: routers and heads.
+at::Tensor exact_linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias = {});
 
 }  // namespace faceter

@@ -53,11 +53,11 @@ struct MeanPool : Function<MeanPool> {
         context->saved_data["shape"] = Carried<Shape>::wrap({layout, skip});
         const at::Tensor in = x.contiguous(), out = at::zeros({layout->num_sequences(), x.size(1)}, x.options());
         const std::int64_t width = x.size(1);
-        parallel_tasks(layout->num_sequences(), [&](std::int64_t s) {
+        parallel_tasks(layout->num_sequences(), [&, from = data(in), into = data(out)](std::int64_t s) {
             const auto [begin, rows] = pooled_rows(*layout, skip, s);
-            float* to = data(out) + s * width;
+            float* to = into + s * width;
             for (std::int64_t i = begin; i < begin + rows; ++i)
-                for (std::int64_t d = 0; d < width; ++d) to[d] += data(in)[i * width + d];
+                for (std::int64_t d = 0; d < width; ++d) to[d] += from[i * width + d];
             for (std::int64_t d = 0; d < width && rows > 0; ++d) to[d] /= static_cast<float>(rows);
         });
         return out;

@@ -167,7 +167,8 @@ Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at:
     const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
     const at::Tensor rows = SortRows::apply(x, dispatch);
     const at::Tensor outputs =
-        stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form);
+        stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form,
+                             routing.prepared);
     return {CombineRows::apply(outputs, weight, dispatch), dispatch->load, at::scalar_tensor(dispatch->dropped, at::kDouble)};
 }
 
@@ -202,7 +203,7 @@ at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing,
     // The router stays in float32 where the rest does not: a softmax over experts in half precision routes other tokens (Switch
     // Transformer, 2.4).
     const auto exact = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    const at::Tensor logits = at::linear((noise.defined() ? x * noise : x).to(exact), routing.router.to(exact));  // [T, E]
+    const at::Tensor logits = exact_linear_layer((noise.defined() ? x * noise : x).to(exact), routing.router.to(exact));  // [T, E]
     const at::Tensor probabilities = logits.softmax(-1);
     const auto [best, experts] = probabilities.topk(routing.top_k, -1);
     const at::Tensor weight = (routing.renormalise ? best / best.sum(-1, true) : best).to(x.scalar_type());  // [T, k]

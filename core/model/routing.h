@@ -4,7 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/product_weights.h"
+
 namespace faceter {
+
+/// The products of one expert, laid out.
+struct PreparedExpert {
+    ProductPointer up, down;
+};
 
 /// A feed-forward whose expert is picked per token (methods.md, section 3): p = softmax(x R^T), y = sum over the k best experts of p_e
 /// FFN_e(x) + bias. Experts are stacked by rows; no token is dropped unless a capacity is set.
@@ -14,6 +21,7 @@ struct TokenRouting {
         up_bias;      ///< [E * U, D], [E * U]: U rows an expert (twice the inner size where the MLP is gated); the bias may be undefined
     at::Tensor down;  ///< [E * D, I]: D rows an expert
     at::Tensor bias;  ///< [D], added once behind the sum; may be undefined
+    std::vector<PreparedExpert> prepared{};  ///< of each expert, or empty
     std::int64_t num_experts = 0, top_k = 1;
     bool renormalise = false;  ///< the kept probabilities sum to 1
     double jitter = 0;  ///< in training the router sees x multiplied by uniform noise in [1 - jitter, 1 + jitter] (Switch Transformer, 2.2)

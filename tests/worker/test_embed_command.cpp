@@ -67,6 +67,32 @@ class TestEmbedCommand : public QObject {
   private Q_SLOTS:
     void initTestCase() { NEED_SHARED(); }
 
+    /// Stored as float32, near those that are computed so, and the same bits however the texts are cut into files.
+    void products_in_half_precision_and_integers_give_near_vectors() {
+        write_texts("some.txt", 40);
+        write_texts("fewer.txt", 3);
+        QCOMPARE(run_embed({"--output", in("exact.npy"), in("some.txt")}).code, 0);
+        const auto exact = numbers_in<float>(in("exact.npy"));
+        const std::size_t dim = exact.size() / 40;
+        for (const auto& [compute, cosine] : {std::pair("bf16", 0.999), std::pair("int8", 0.99)}) {
+            QCOMPARE(run_embed({"--compute", compute, "--output", in("near.npy"), in("some.txt")}).code, 0);
+            QCOMPARE(run_embed({"--compute", compute, "--output", in("few.npy"), in("fewer.txt")}).code, 0);
+            const auto near = numbers_in<float>(in("near.npy")), few = numbers_in<float>(in("few.npy"));
+            QVERIFY(near != exact);
+            QVERIFY(std::equal(few.begin(), few.end(), near.begin()));
+            for (std::size_t row = 0; row < 40; ++row) {
+                double product = 0, squares = 0, exact_squares = 0;
+                for (std::size_t d = row * dim; d < (row + 1) * dim; ++d) {
+                    product += double{near[d]} * exact[d];
+                    squares += double{near[d]} * near[d];
+                    exact_squares += double{exact[d]} * exact[d];
+                }
+                QVERIFY2(product >= cosine * std::sqrt(squares * exact_squares), compute);
+            }
+        }
+        QVERIFY(run_embed({"--compute", "int4", "--output", in("no.npy"), in("some.txt")}).code != 0);
+    }
+
     void int8_vectors_have_their_scales_beside_them() {
         write_texts("few.txt", 7);
         QCOMPARE(run_embed({"--output", in("whole.npy"), in("few.txt")}).code, 0);

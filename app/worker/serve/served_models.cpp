@@ -26,6 +26,7 @@ ServedModels::ServedModels(const std::vector<std::string>& names, const ModelOpt
         if (std::any_of(models_.begin(), models_.end(), [&](const One& one) { return one.name == called; }))
             throw usage_error("two models are called {}; clients could not tell them apart", faceter::quoted(called));
         models_.push_back({called, open_model(options, true)});
+        prepare_to_embed(models_.back().opened, options, true);
     }
 }
 

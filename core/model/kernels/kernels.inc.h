@@ -198,6 +198,8 @@ void product(std::size_t rows, std::size_t columns, std::size_t depth, const flo
         tile_row<1, accumulate>(columns, depth, a + i * row_step, row_step, column_step, b, b_stride, c + i * c_stride, c_stride);
 }
 
+#include "model/kernels/transpose.inc.h"
+
 #include "model/kernels/attention.inc.h"
 
 // ---------------------------------------------------------------- activations

@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/embedding_model.h"
+
+namespace faceter {
+
+/// How the products of an encoder are computed where nothing is trained. Norms, softmax, activations, routers, low-rank updates and the
+/// heads behind pooling are computed in float32 in each.
+enum class Compute {
+    float32,
+    bf16,  ///< both sides rounded to bfloat16
+    int8   ///< weights scaled per channel, activations per token as they come
+};
+inline constexpr const char* compute_names[] = {"float32", "bf16", "int8"};
+/// Errors (usage): an unknown name.
+Compute compute_from_name(std::string_view name);
+std::string_view compute_name(Compute compute);
+
+/// What came of preparing a model.
+struct ComputeReport {
+    Compute compute = Compute::float32;
+    bool native = true;             ///< the processor has instructions for it: else it is exact, but no faster than float32
+    std::size_t num_products = 0;   ///< matrices of weights
+    std::vector<std::string> kept;  ///< those that are not computed so: the ones that lost most on the sample, until its vectors were near
+                                    ///< enough
+    std::string kept_in = "float32";  ///< how they are: int8's in bf16 where the processor multiplies that
+    double smallest_cosine = 1;       ///< of a vector of the sample to its float32 form
+};
+
+/// Every vector of the sample comes at least this near (cosine) to its float32 form.
+double wanted_cosine(Compute compute);
+
+/// Lays out the weights of all products of a model on the CPU once. For bf16 and int8 a sample of texts goes through every path of the
+/// model in float32 first, and int8 learns from it how large the elements of activations get; the products that lose most there are kept
+/// from it (ComputeReport::kept) until every vector of the sample has wanted_cosine(). With `release_weights` only what is laid out stays
+/// in memory: the model embeds, and can neither be trained, written nor asked for its fingerprint. Errors (usage): another form than
+/// float32 on a device that is not the CPU.
+ComputeReport prepare_products(EmbeddingModel& model, Compute compute, bool release_weights);
+
+}  // namespace faceter

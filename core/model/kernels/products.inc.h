@@ -1,0 +1,480 @@
+// Included once by each products_*.cpp with its own compiler flags, under the rules of kernels.inc.h: everything is in an anonymous
+// namespace and nothing of the standard library's templates is used.
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "model/kernels/products.h"
+
+namespace faceter::kernels {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr std::size_t lanes = 16, tile_rows = 12;
+#elif defined(__AVX2__)
+constexpr std::size_t lanes = 8, tile_rows = 6;
+#else
+constexpr std::size_t lanes = 4, tile_rows = 4;
+#endif
+constexpr std::size_t panel_rows = 2 * lanes;
+
+typedef float Vector __attribute__((vector_size(4 * lanes)));
+typedef float UnalignedVector __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+typedef std::int32_t IntVector __attribute__((vector_size(4 * lanes)));
+typedef std::int32_t UnalignedInts __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+typedef std::uint32_t WordVector __attribute__((vector_size(4 * lanes)));
+typedef std::uint16_t HalfVector __attribute__((vector_size(2 * lanes)));
+typedef std::uint16_t UnalignedHalves __attribute__((vector_size(2 * lanes), aligned(2), may_alias));
+typedef std::uint8_t ByteVector __attribute__((vector_size(lanes)));
+typedef std::uint8_t UnalignedBytes __attribute__((vector_size(lanes), aligned(1), may_alias));
+typedef float LooseFloat __attribute__((may_alias));
+typedef std::int32_t LooseInt __attribute__((may_alias));
+typedef std::uint16_t LooseHalf __attribute__((may_alias));
+
+inline Vector load(const float* at) { return *reinterpret_cast<const UnalignedVector*>(at); }
+inline void store(float* at, Vector value) { *reinterpret_cast<UnalignedVector*>(at) = value; }
+inline IntVector load_ints(const std::byte* at) { return *reinterpret_cast<const UnalignedInts*>(at); }
+inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+inline std::size_t parts_of(std::size_t whole, std::size_t part) { return (whole + part - 1) / part; }
+
+inline std::uint32_t bits_of(float value) {
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, &value, 4);
+    return bits;
+}
+inline float float_of(std::uint32_t bits) {
+    float value;
+    __builtin_memcpy(&value, &bits, 4);
+    return value;
+}
+/// To the nearest bfloat16, ties to even.
+inline std::uint16_t to_bf16(float value) {
+    const std::uint32_t bits = bits_of(value);
+    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+inline HalfVector to_bf16(Vector value) {
+    const WordVector bits = (WordVector)value;
+    return __builtin_convertvector((bits + 0x7fff + (bits >> 16 & 1)) >> 16, HalfVector);
+}
+inline Vector widened(HalfVector halves) { return (Vector)(__builtin_convertvector(halves, WordVector) << 16); }
+
+// ---------------------------------------------------------------- forms
+
+/// A form says what one step of the depth adds: weights of a panel stand `weight_step` bytes a lane, activations `value_step`.
+struct Float32 {
+    using Sum = Vector;
+    using Weight = Vector;
+    using Value = Vector;
+    static constexpr std::size_t weight_step = 4, value_step = 4;
+    static Weight weight(const std::byte* at) { return load(reinterpret_cast<const float*>(at)); }
+    static Value value(const std::byte* at) { return Vector{} + *reinterpret_cast<const LooseFloat*>(at); }
+    static void add(Sum& sum, Value value, Weight weight) { sum += value * weight; }
+};
+
+struct Widened : Float32 {
+    static constexpr std::size_t weight_step = 2;
+    static Weight weight(const std::byte* at) { return widened(*reinterpret_cast<const UnalignedHalves*>(at)); }
+};
+
+struct Bf16 {
+    using Sum = Vector;
+    using Weight = IntVector;
+    using Value = IntVector;
+    static constexpr std::size_t weight_step = 4, value_step = 4;
+    static Weight weight(const std::byte* at) { return load_ints(at); }
+    static Value value(const std::byte* at) { return IntVector{} + *reinterpret_cast<const LooseInt*>(at); }
+    static void add(Sum& sum, Value value, Weight weight) {
+#if defined(__AVX512BF16__)
+        sum = (Vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)value, (__m512bh)weight);
+#else
+        const auto high = static_cast<std::int32_t>(0xffff0000u);
+        sum += (Vector)(value << 16) * (Vector)(weight << 16);
+        sum += (Vector)(value & high) * (Vector)(weight & high);
+#endif
+    }
+};
+
+struct Int8 {
+    using Sum = IntVector;
+    using Weight = IntVector;
+    using Value = IntVector;
+    static constexpr std::size_t weight_step = 4, value_step = 4;
+    static Weight weight(const std::byte* at) { return load_ints(at); }
+    static Value value(const std::byte* at) { return IntVector{} + *reinterpret_cast<const LooseInt*>(at); }
+    static void add(Sum& sum, Value value, Weight weight) {
+#if defined(__AVX512VNNI__)
+        sum = (IntVector)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)value, (__m512i)weight);
+#elif defined(__AVX512BW__)
+        // Two bytes of four at a time as 16-bit numbers, whose pairs are multiplied and added exactly.
+        const __m512i v = (__m512i)value, w = (__m512i)weight, low = _mm512_set1_epi16(0xff);
+        const __m512i even = _mm512_madd_epi16(_mm512_and_si512(v, low), _mm512_srai_epi16(_mm512_slli_epi16(w, 8), 8));
+        const __m512i odd = _mm512_madd_epi16(_mm512_srli_epi16(v, 8), _mm512_srai_epi16(w, 8));
+        sum += (IntVector)_mm512_add_epi32(even, odd);
+#elif defined(__AVX2__)
+        const __m256i v = (__m256i)value, w = (__m256i)weight, low = _mm256_set1_epi16(0xff);
+        const __m256i even = _mm256_madd_epi16(_mm256_and_si256(v, low), _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8));
+        const __m256i odd = _mm256_madd_epi16(_mm256_srli_epi16(v, 8), _mm256_srai_epi16(w, 8));
+        sum += (IntVector)_mm256_add_epi32(even, odd);
+#else
+        for (int byte = 0; byte < 4; ++byte) sum += (IntVector)((WordVector)value >> 8 * byte & 0xff) * (weight << (24 - 8 * byte) >> 24);
+#endif
+    }
+};
+
+// ---------------------------------------------------------------- tiles
+
+template <typename F, std::size_t R>
+inline void add_products(std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, typename F::Sum (&sums)[R][2]) {
+    for (std::size_t k = 0; k < steps; ++k) {
+        const auto first = F::weight(w + k * panel_rows * F::weight_step);
+        const auto second = F::weight(w + (k * panel_rows + lanes) * F::weight_step);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < R; ++i) {
+            const auto value = F::value(x + i * x_stride + k * F::value_step);
+            F::add(sums[i][0], value, first);
+            F::add(sums[i][1], value, second);
+        }
+    }
+}
+
+/// One tile of y and what finishes it.
+struct Place {
+    float* y;
+    std::size_t y_stride, columns;  ///< of the panel that y has: fewer than panel_rows in the last one
+    const float* bias;              ///< of the panel; null: none, or not yet
+    bool more;                      ///< y holds the sum of an earlier part of the depth
+    const float* weight_scales;     ///< of int8, as the rest
+    const std::int32_t* weight_sums;
+    const RowScale* row_scales;
+};
+
+/// Calls body(v, row of y) with whole vectors of y, through a copy where the panel has fewer columns.
+template <typename Body>
+inline void with_row(const Place& place, std::size_t i, Body body) {
+    float* row = place.y + i * place.y_stride;
+    if (place.columns == panel_rows) return body(row);
+    float whole[panel_rows] = {};
+    for (std::size_t j = 0; j < place.columns; ++j) whole[j] = row[j];
+    body(whole);
+    for (std::size_t j = 0; j < place.columns; ++j) row[j] = whole[j];
+}
+
+/// The panel's part of an array that ends with the matrix.
+template <typename V, typename T>
+inline void load_columns(const T* from, std::size_t columns, V (&to)[2]) {
+    if (columns == panel_rows) {
+        __builtin_memcpy(to, from, sizeof to);
+    } else {
+        T whole[panel_rows] = {};
+        for (std::size_t j = 0; j < columns; ++j) whole[j] = from[j];
+        __builtin_memcpy(to, whole, sizeof to);
+    }
+}
+
+template <std::size_t R>
+inline void finish(const Place& place, const Vector (&sums)[R][2]) {
+    Vector bias[2] = {};
+    if (place.bias) load_columns(place.bias, place.columns, bias);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < R; ++i)
+        with_row(place, i, [&](float* row) {
+            for (std::size_t v = 0; v < 2; ++v) store(row + v * lanes, sums[i][v] + bias[v]);
+        });
+}
+
+template <std::size_t R>
+inline void finish(const Place& place, const IntVector (&sums)[R][2]) {
+    Vector bias[2] = {}, scales[2];
+    IntVector zeros[2];
+    if (place.bias) load_columns(place.bias, place.columns, bias);
+    load_columns(place.weight_scales, place.columns, scales);
+    load_columns(place.weight_sums, place.columns, zeros);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < R; ++i)
+        with_row(place, i, [&](float* row) {
+            for (std::size_t v = 0; v < 2; ++v) {
+                const IntVector exact = sums[i][v] - zeros[v] * place.row_scales[i].zero;
+                store(row + v * lanes, __builtin_convertvector(exact, Vector) * (scales[v] * place.row_scales[i].scale) + bias[v]);
+            }
+        });
+}
+
+template <std::size_t R>
+inline void begin(const Place& place, Vector (&sums)[R][2]) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < R; ++i) {
+        sums[i][0] = sums[i][1] = Vector{};
+        if (place.more)
+            with_row(place, i, [&](float* row) {
+                for (std::size_t v = 0; v < 2; ++v) sums[i][v] = load(row + v * lanes);
+            });
+    }
+}
+
+template <std::size_t R>
+inline void begin(const Place&, IntVector (&sums)[R][2]) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < R; ++i) sums[i][0] = sums[i][1] = IntVector{};
+}
+
+template <typename F, std::size_t R>
+void tile(std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, const Place& place) {
+    typename F::Sum sums[R][2];
+    begin<R>(place, sums);
+    add_products<F, R>(steps, x, x_stride, w, sums);
+    finish<R>(place, sums);
+}
+
+using Tile = void (*)(std::size_t, const std::byte*, std::size_t, const std::byte*, const Place&);
+
+/// The tile of so many rows.
+template <typename F>
+inline Tile tile_of(std::size_t rows) {
+    static constexpr Tile all[] = {
+        tile<F, 1>,
+        tile<F, 2>,
+        tile<F, 3>,
+        tile<F, 4>,
+#if defined(__AVX2__)
+        tile<F, 5>,
+        tile<F, 6>,
+#endif
+#if defined(__AVX512F__)
+        tile<F, 7>,
+        tile<F, 8>,
+        tile<F, 9>,
+        tile<F, 10>,
+        tile<F, 11>,
+        tile<F, 12>
+#endif
+    };
+    static_assert(sizeof all / sizeof all[0] == tile_rows);
+    return all[rows - 1];
+}
+
+/// Steps of the depth that a pass over the rows takes: a panel's part stays in the first cache, the rows' in the second. Integers are
+/// summed in one pass.
+constexpr std::size_t steps_a_pass = 512;
+
+template <typename F>
+void multiply_form(const WeightPanels& weights, const PreparedRows& x, std::size_t first, std::size_t last, const float* bias, float* y,
+                   std::size_t y_stride) {
+    const std::size_t steps = parts_of(weights.depth, depth_step(weights.form)), stride = activation_stride(weights.form, weights.depth);
+    const bool one_pass = weights.form == ProductForm::int8;
+    const std::size_t pass = one_pass ? steps : parts_of(steps, parts_of(steps, steps_a_pass));
+    for (std::size_t k = 0; k < steps; k += pass) {
+        const std::size_t here = smaller(pass, steps - k);
+        const bool ends = k + here == steps;
+        for (std::size_t p = first; p < last; ++p) {
+            const std::size_t column = p * panel_rows, columns = smaller(panel_rows, weights.rows - column);
+            const std::byte* w = weights.values + (p * steps + k) * panel_rows * F::weight_step;
+            for (std::size_t row = 0; row < x.rows; row += tile_rows) {
+                const Place place{y + row * y_stride + column,
+                                  y_stride,
+                                  columns,
+                                  ends && bias ? bias + column : nullptr,
+                                  k > 0,
+                                  weights.scales + column,
+                                  weights.sums + column,
+                                  x.scales + row};
+                tile_of<F>(smaller(tile_rows, x.rows - row))(here, x.values + row * stride + k * F::value_step, stride, w, place);
+            }
+        }
+    }
+}
+
+void multiply(const WeightPanels& weights, const PreparedRows& x, std::size_t first, std::size_t last, const float* bias, float* y,
+              std::size_t y_stride) {
+    switch (weights.form) {
+        case ProductForm::float32:
+            return multiply_form<Float32>(weights, x, first, last, bias, y, y_stride);
+        case ProductForm::widened:
+            return multiply_form<Widened>(weights, x, first, last, bias, y, y_stride);
+        case ProductForm::bf16:
+            return multiply_form<Bf16>(weights, x, first, last, bias, y, y_stride);
+        case ProductForm::int8:
+            return multiply_form<Int8>(weights, x, first, last, bias, y, y_stride);
+    }
+}
+
+// ---------------------------------------------------------------- weights
+
+#include "model/kernels/transpose.inc.h"
+
+inline float given(const GivenWeights& weights, std::size_t n, std::size_t k) {
+    const std::size_t at = n * weights.row_step + k * weights.column_step;
+    if (!weights.bf16) return static_cast<const float*>(weights.values)[at];
+    return float_of(std::uint32_t{static_cast<const std::uint16_t*>(weights.values)[at]} << 16);
+}
+
+/// Row n of the weights scaled to [-127, 127] into lane j of its panel.
+void pack_int8_row(const GivenWeights& weights, std::size_t n, std::int8_t* panel, std::size_t j, float& scale, std::int32_t& sum) {
+    float largest = 0;
+    for (std::size_t k = 0; k < weights.depth; ++k) {
+        const float size = __builtin_fabsf(given(weights, n, k));
+        largest = size > largest ? size : largest;
+    }
+    scale = largest > 0 ? largest / 127.0f : 1.0f;
+    sum = 0;
+    for (std::size_t k = 0; k < weights.depth; ++k) {
+        const auto q = static_cast<std::int8_t>(__builtin_rintf(given(weights, n, k) / scale));
+        panel[(k / 4 * panel_rows + j) * 4 + k % 4] = q;
+        sum += q;
+    }
+}
+
+void pack_row(ProductForm form, const GivenWeights& weights, std::size_t n, std::byte* panel, std::size_t j) {
+    auto* floats = reinterpret_cast<LooseFloat*>(panel);
+    auto* halves = reinterpret_cast<LooseHalf*>(panel);
+    for (std::size_t k = 0; k < weights.depth; ++k) {
+        const float value = given(weights, n, k);
+        if (form == ProductForm::float32)
+            floats[k * panel_rows + j] = value;
+        else if (form == ProductForm::widened)
+            halves[k * panel_rows + j] = to_bf16(value);
+        else
+            halves[(k / 2 * panel_rows + j) * 2 + k % 2] = to_bf16(value);
+    }
+}
+
+/// A whole panel of float32 rows, a square at a time.
+void pack_squares(const GivenWeights& weights, std::size_t begin, float* panel) {
+    const float* from = static_cast<const float*>(weights.values) + begin * weights.row_step;
+    const std::size_t whole = weights.depth / lanes * lanes;
+    for (std::size_t j = 0; j < panel_rows; j += lanes, from += lanes * weights.row_step) {
+        for (std::size_t k = 0; k < whole; k += lanes) {
+            Vector square[lanes];
+            for (std::size_t r = 0; r < lanes; ++r) square[r] = load(from + r * weights.row_step + k);
+            transpose(square);
+            for (std::size_t r = 0; r < lanes; ++r) store(panel + (k + r) * panel_rows + j, square[r]);
+        }
+        for (std::size_t k = whole; k < weights.depth; ++k)
+            for (std::size_t r = 0; r < lanes; ++r) panel[k * panel_rows + j + r] = from[r * weights.row_step + k];
+    }
+}
+
+void pack(ProductForm form, const GivenWeights& weights, std::size_t first, std::size_t last, std::byte* values, float* scales,
+          std::int32_t* sums) {
+    const std::size_t bytes = parts_of(weights.depth, depth_step(form)) * depth_step(form) * panel_rows * weight_bytes(form);
+    for (std::size_t p = first; p < last; ++p, values += bytes) {
+        const std::size_t begin = p * panel_rows, rows = smaller(panel_rows, weights.rows - begin);
+        if (form == ProductForm::float32 && !weights.bf16 && weights.column_step == 1 && rows == panel_rows) {
+            pack_squares(weights, begin, reinterpret_cast<float*>(values));
+            continue;
+        }
+        if (rows < panel_rows || weights.depth % depth_step(form) != 0) __builtin_memset(values, 0, bytes);
+        for (std::size_t j = 0; j < rows; ++j) {
+            const std::size_t at = (p - first) * panel_rows + j;
+            if (form == ProductForm::int8)
+                pack_int8_row(weights, begin + j, reinterpret_cast<std::int8_t*>(values), j, scales[at], sums[at]);
+            else
+                pack_row(form, weights, begin + j, values, j);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- activations
+
+/// Calls whole(k) for whole vectors of a row and single(k) for the elements behind them.
+template <typename Whole, typename Single>
+inline void over_row(std::size_t depth, Whole whole, Single single) {
+    std::size_t k = 0;
+    for (; k + lanes <= depth; k += lanes) whole(k);
+    for (; k < depth; ++k) single(k);
+}
+
+void prepare_bf16(const float* x, std::size_t depth, std::byte* to) {
+    auto* out = reinterpret_cast<LooseHalf*>(to);
+    over_row(
+        depth, [&](std::size_t k) { *reinterpret_cast<UnalignedHalves*>(to + 2 * k) = to_bf16(load(x + k)); },
+        [&](std::size_t k) { out[k] = to_bf16(x[k]); });
+    if (depth % 2) out[depth] = 0;
+}
+
+/// A row as it is, or with each element multiplied by its own factor.
+struct PlainRow {
+    const float* x;
+    Vector whole(std::size_t k) const { return load(x + k); }
+    float single(std::size_t k) const { return x[k]; }
+};
+struct ScaledRow {
+    const float *x, *factors;
+    Vector whole(std::size_t k) const { return load(x + k) * load(factors + k); }
+    float single(std::size_t k) const { return x[k] * factors[k]; }
+};
+
+/// The smallest and the largest of a row and 0.
+template <typename Row>
+inline void range_of(const Row& x, std::size_t depth, float& low, float& high) {
+    Vector least{}, most{};
+    over_row(
+        depth,
+        [&](std::size_t k) {
+            const Vector v = x.whole(k);
+            least = v < least ? v : least;
+            most = v > most ? v : most;
+        },
+        [&](std::size_t k) {
+            const float v = x.single(k);
+            least[0] = v < least[0] ? v : least[0];
+            most[0] = v > most[0] ? v : most[0];
+        });
+    low = least[0], high = most[0];
+    for (std::size_t i = 1; i < lanes; ++i) {
+        low = least[i] < low ? least[i] : low;
+        high = most[i] > high ? most[i] : high;
+    }
+}
+
+/// q = round(x / scale) + zero in [0, 255], so that 0 is exactly `zero`. A row with a number that is not finite has a scale that is not.
+template <typename Row>
+RowScale prepare_int8(const Row& x, std::size_t depth, std::byte* to) {
+    float low, high;
+    range_of(x, depth, low, high);
+    const float scale = high > low ? (high - low) / 255.0f : 1.0f, inverse = 1.0f / scale;
+    const float zero = __builtin_rintf(-low * inverse);
+    const auto clipped = [](auto q, auto bottom, auto top) { return q < bottom ? bottom : q > top ? top : q; };
+    auto* out = reinterpret_cast<std::uint8_t*>(to);
+    constexpr float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+    float not_finite = 0;
+    Vector poison{};
+    over_row(
+        depth,
+        [&](std::size_t k) {
+            const Vector v = x.whole(k);
+            poison += v * 0.0f;
+            Vector q = v * inverse + (zero + magic);
+            q -= magic;
+            q = q < 0.0f ? Vector{} : q;
+            q = q > 255.0f ? Vector{} + 255.0f : q;
+            *reinterpret_cast<UnalignedBytes*>(out + k) = __builtin_convertvector(__builtin_convertvector(q, IntVector), ByteVector);
+        },
+        [&](std::size_t k) {
+            const float v = x.single(k);
+            not_finite += v * 0.0f;
+            out[k] = static_cast<std::uint8_t>(clipped(v * inverse + (zero + magic) - magic, 0.0f, 255.0f));
+        });
+    for (std::size_t k = depth; k % 4; ++k) out[k] = 0;
+    for (std::size_t i = 0; i < lanes; ++i) not_finite += poison[i];
+    return {scale + not_finite, static_cast<std::int32_t>(zero)};
+}
+
+void prepare(ProductForm form, const float* x, std::size_t x_stride, std::size_t rows, std::size_t depth, const float* factors,
+             std::byte* values, RowScale* scales) {
+    const std::size_t stride = activation_stride(form, depth);
+    for (std::size_t i = 0; i < rows; ++i, x += x_stride, values += stride) {
+        if (form == ProductForm::int8)
+            scales[i] = factors ? prepare_int8(ScaledRow{x, factors}, depth, values) : prepare_int8(PlainRow{x}, depth, values);
+        else if (form == ProductForm::bf16)
+            prepare_bf16(x, depth, values);
+        else
+            __builtin_memcpy(values, x, depth * sizeof(float));
+    }
+}
+
+}  // namespace
+
+extern const ProductTable FACETER_PRODUCTS_TABLE;
+const ProductTable FACETER_PRODUCTS_TABLE = {FACETER_PRODUCTS_NAME, panel_rows, tile_rows, pack, prepare, multiply};
+
+}  // namespace faceter::kernels

@@ -1,0 +1,47 @@
+#include "model/kernels/kernels.h"
+#include "model/kernels/products.h"
+
+namespace faceter::kernels {
+namespace {
+
+bool is(const char* a, const char* b) {
+    while (*a && *a == *b) ++a, ++b;
+    return *a == *b;
+}
+
+bool has_vnni() {
+#if defined(__x86_64__)
+    return is(kernels().instruction_set, "avx512") && __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
+bool has_bf16() {
+#if defined(__x86_64__)
+    return is(kernels().instruction_set, "avx512") && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
+const ProductTable& plain_products() {
+    if (is(kernels().instruction_set, "avx512")) return avx512_products;
+    return is(kernels().instruction_set, "avx2") ? avx2_products : generic_products;
+}
+
+}  // namespace
+
+bool multiplies_natively(ProductForm form) {
+    static const bool vnni = has_vnni(), bf16 = has_bf16();
+    return form == ProductForm::int8 ? vnni : form != ProductForm::bf16 || bf16;
+}
+
+const ProductTable& products(ProductForm form) {
+    static const ProductTable& plain = plain_products();
+    if (form == ProductForm::int8 && multiplies_natively(form)) return avx512_vnni_products;
+    if (form == ProductForm::bf16 && multiplies_natively(form)) return avx512_bf16_products;
+    return plain;
+}
+
+}  // namespace faceter::kernels

@@ -1,0 +1,153 @@
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "model/kernels/kernels.h"
+#include "model/product_weights.h"
+#include "support/tensors.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// The tables that this processor can run, for one form.
+std::vector<const kernels::ProductTable*> tables_for(ProductForm form) {
+    std::vector<const kernels::ProductTable*> tables{&kernels::generic_products};
+    const std::string best = kernels::kernels().instruction_set;
+    if (best != "generic") tables.push_back(&kernels::avx2_products);
+    if (best == "avx512") tables.push_back(&kernels::avx512_products);
+    if (&kernels::products(form) != tables.back()) tables.push_back(&kernels::products(form));
+    return tables;
+}
+
+/// y = x w^T + bias by one table, w given with any strides.
+at::Tensor multiplied(const kernels::ProductTable& table, ProductForm form, const at::Tensor& x, const at::Tensor& w,
+                      const at::Tensor& bias) {
+    const auto n = static_cast<std::size_t>(w.size(0)), k = static_cast<std::size_t>(w.size(1)), rows = static_cast<std::size_t>(x.size(0));
+    const std::size_t step = kernels::depth_step(form), panels = (n + table.panel_rows - 1) / table.panel_rows;
+    std::vector<std::byte> values(panels * table.panel_rows * ((k + step - 1) / step * step) * kernels::weight_bytes(form));
+    std::vector<float> scales(panels * table.panel_rows);
+    std::vector<std::int32_t> sums(panels * table.panel_rows);
+    const kernels::GivenWeights given{w.const_data_ptr(),
+                                      w.scalar_type() == at::kBFloat16,
+                                      static_cast<std::size_t>(w.stride(0)),
+                                      static_cast<std::size_t>(w.stride(1)),
+                                      n,
+                                      k};
+    table.pack(form, given, 0, panels, values.data(), scales.data(), sums.data());
+    std::vector<std::byte> prepared(rows * kernels::activation_stride(form, k));
+    std::vector<kernels::RowScale> row_scales(rows);
+    table.prepare(form, x.data_ptr<float>(), k, rows, k, nullptr, prepared.data(), row_scales.data());
+    const at::Tensor y = at::full({x.size(0), w.size(0)}, std::nan(""));
+    table.multiply({form, n, k, values.data(), scales.data(), sums.data()}, {prepared.data(), row_scales.data(), rows}, 0, panels,
+                   bias.defined() ? bias.data_ptr<float>() : nullptr, y.data_ptr<float>(), n);
+    return y;
+}
+
+/// What the form makes of weights and activations, in float64.
+std::pair<at::Tensor, at::Tensor> as_multiplied(ProductForm form, const at::Tensor& x, const at::Tensor& w) {
+    const auto halved = [](const at::Tensor& t) { return t.to(at::kBFloat16).to(at::kDouble); };
+    if (form == ProductForm::float32) return {x.to(at::kDouble), w.to(at::kDouble)};
+    if (form == ProductForm::widened) return {x.to(at::kDouble), halved(w)};
+    if (form == ProductForm::bf16) return {halved(x), halved(w)};
+    const at::Tensor w_scale = w.abs().amax(1, true) / 127;
+    const at::Tensor low = x.amin(1, true).clamp_max(0), high = x.amax(1, true).clamp_min(0), x_scale = (high - low) / 255;
+    const at::Tensor zero = (-low / x_scale).round();
+    const at::Tensor q = ((x / x_scale).round() + zero).clamp(0, 255) - zero;
+    return {q.to(at::kDouble) * x_scale.to(at::kDouble), (w / w_scale).round().to(at::kDouble) * w_scale.to(at::kDouble)};
+}
+
+constexpr ProductForm all_forms[] = {ProductForm::float32, ProductForm::widened, ProductForm::bf16, ProductForm::int8};
+
+struct Sizes {
+    std::int64_t rows, n, k;
+};
+/// Whole tiles and panels, parts of them, one of each, and a depth of several passes.
+constexpr Sizes sizes[] = {{1, 1, 1}, {3, 5, 2}, {12, 32, 16}, {13, 33, 17}, {29, 70, 90}, {7, 64, 515}, {25, 37, 1203}, {2, 8, 2050}};
+
+}  // namespace
+
+/// Products of passes without gradients, by the kernels of every instruction set that this processor has.
+class TestProducts : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void every_form_is_exact_but_for_its_own_rounding() {
+        at::manual_seed(1);
+        for (const ProductForm form : all_forms)
+            for (const auto* table : tables_for(form))
+                for (const Sizes& s : sizes) {
+                    const at::Tensor x = at::randn({s.rows, s.k}), w = at::randn({s.n, s.k}), bias = at::randn({s.n});
+                    const auto [a, b] = as_multiplied(form, x, w);
+                    const at::Tensor expected = a.mm(b.t()) + bias.to(at::kDouble), largest = a.abs().mm(b.abs().t()) + 1;
+                    const at::Tensor off = (multiplied(*table, form, x, w, bias).to(at::kDouble) - expected).abs() / largest;
+                    // int8: a rounding that falls the other way moves a product by one step of its scale.
+                    const double allowed = form == ProductForm::int8 ? 2e-3 : 1e-6;
+                    QVERIFY2(off.max().item<double>() < allowed, qPrintable(QString("%1 form %2 %3x%4x%5: %6")
+                                                                                .arg(table->instruction_set)
+                                                                                .arg(int(form))
+                                                                                .arg(s.rows)
+                                                                                .arg(s.n)
+                                                                                .arg(s.k)
+                                                                                .arg(off.max().item<double>())));
+                }
+    }
+    void integers_are_the_same_on_every_instruction_set() {
+        at::manual_seed(2);
+        const at::Tensor x = at::randn({29, 203}), w = at::randn({70, 203});
+        const at::Tensor expected = multiplied(kernels::generic_products, ProductForm::int8, x, w, {});
+        for (const auto* table : tables_for(ProductForm::int8))
+            QVERIFY2(relative_difference(multiplied(*table, ProductForm::int8, x, w, {}), expected) < 1e-6, table->instruction_set);
+    }
+    /// Where sums of 255 x 127 would leave 16 bits.
+    void the_largest_integers_do_not_overflow() {
+        const at::Tensor x = at::full({3, 4096}, 5.0f), w = at::full({40, 4096}, 2.0f);
+        for (const auto* table : tables_for(ProductForm::int8)) {
+            const at::Tensor y = multiplied(*table, ProductForm::int8, x, w, {});
+            QVERIFY2(std::abs(y.min().item<double>() - 40960) < 1 && std::abs(y.max().item<double>() - 40960) < 1, table->instruction_set);
+        }
+    }
+    void a_row_has_the_same_bits_alone_and_beside_others() {
+        at::manual_seed(3);
+        for (const ProductForm form : all_forms)
+            for (const auto* table : tables_for(form))
+                for (const Sizes& s : sizes) {
+                    const at::Tensor x = at::randn({s.rows, s.k}), w = at::randn({s.n, s.k}), bias = at::randn({s.n});
+                    const at::Tensor whole = multiplied(*table, form, x, w, bias);
+                    for (std::int64_t i = 0; i < s.rows; ++i)
+                        QVERIFY2(at::equal(multiplied(*table, form, x.narrow(0, i, 1), w, bias), whole.narrow(0, i, 1)),
+                                 table->instruction_set);
+                }
+    }
+    void transposed_and_half_precision_weights_are_read_as_they_stand() {
+        at::manual_seed(4);
+        const at::Tensor x = at::randn({9, 40}), w = at::randn({50, 40}), half = w.to(at::kBFloat16);
+        for (const ProductForm form : all_forms) {
+            const at::Tensor expected = product(x, ProductWeights(w, form));
+            QVERIFY(at::equal(product(x, ProductWeights(w.t().contiguous().t(), form)), expected));
+            QVERIFY(at::equal(product(x, ProductWeights(half, form)), product(x, ProductWeights(half.to(at::kFloat), form))));
+        }
+    }
+    void an_element_that_is_not_finite_is_not_hidden() {
+        for (const float bad : {std::nanf(""), INFINITY, -INFINITY})
+            for (const ProductForm form : all_forms) {
+                const at::Tensor x = at::ones({20, 33}), w = at::ones({40, 33});
+                x[7][32] = bad;
+                const at::Tensor finite = product(x, ProductWeights(w, form)).isfinite().all(1);
+                for (std::int64_t i = 0; i < 20; ++i) QCOMPARE(finite[i].item<bool>(), i != 7);
+            }
+    }
+    void no_rows_make_no_rows() {
+        QCOMPARE(product(at::empty({0, 8}), ProductWeights(at::ones({5, 8}), ProductForm::float32)).sizes().vec(),
+                 (std::vector<std::int64_t>{0, 5}));
+    }
+    void zeros_stay_zeros() {
+        for (const ProductForm form : all_forms)
+            QVERIFY(at::equal(product(at::zeros({3, 8}), ProductWeights(at::zeros({5, 8}), form)), at::zeros({3, 5})));
+    }
+};
+
+FACETER_TEST(TestProducts)
+#include "test_products.moc"
