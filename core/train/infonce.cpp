@@ -1,23 +1,25 @@
 #include <ATen/ATen.h>
 
-#include <limits>
-
 #include "model/device.h"
 #include "model/ops.h"
+#include "train/blocked_infonce.h"
 #include "train/gradient_way.h"
 #include "train/objective.h"
 
 namespace faceter {
 namespace {
 
-/// Mean over the kept rows of the cross entropy of row i with column i.
-at::Tensor diagonal_cross_entropy(const at::Tensor& logits, const std::vector<std::int64_t>& keep) {
-    const std::int64_t rows = logits.size(0);
-    const at::Tensor losses = logits.logsumexp(1) - logits.narrow(1, 0, rows).diagonal();
-    if (keep.empty()) return losses.mean();
-    const at::Tensor kept = to_device(at::tensor(at::ArrayRef<std::int64_t>(keep)), logits.device()).to(logits.scalar_type());
-    return (losses * kept).sum() / kept.sum().clamp_min(1);
+/// What each row's cross entropy counts in the mean over the kept rows: [B].
+at::Tensor row_weights(const PairEmbeddings& batch) {
+    const std::int64_t rows = batch.queries.size(0);
+    if (batch.keep.empty()) return at::full({rows}, 1.0 / static_cast<double>(rows), batch.queries.options());
+    const at::Tensor kept =
+        to_device(at::tensor(at::ArrayRef<std::int64_t>(batch.keep)), batch.queries.device()).to(batch.queries.options());
+    return kept / kept.sum().clamp_min(1);
 }
+
+/// Rows of logits at a time where nothing else is said: so many logits are 16 MiB in float32.
+std::int64_t fitting_rows(std::int64_t columns) { return std::max<std::int64_t>(1, (std::int64_t{1} << 22) / columns); }
 
 }  // namespace
 
@@ -27,7 +29,7 @@ void Objective::keep(const std::filesystem::path&) const {}
 std::unique_ptr<GradientWay> PairObjective::way(const StepTools& tools) const { return make_pair_way(tools, *this); }
 
 void PairEmbeddings::move_to(const c10::Device& device) {
-    for (at::Tensor* rows : {&queries, &documents, &negatives})
+    for (at::Tensor* rows : {&queries, &documents, &negatives, &guide_queries, &guide_documents, &guide_negatives})
         if (rows->defined()) *rows = to_device(*rows, device);
 }
 
@@ -42,49 +44,37 @@ InfoNceSettings InfoNceSettings::from_json(const Json& settings) {
     return s;
 }
 
-at::Tensor InfoNce::false_negatives(const PairEmbeddings& batch, std::int64_t columns) const {
-    const std::int64_t rows = batch.queries.size(0);
-    const bool by_text = settings_.mask != InfoNceSettings::Mask::none && !batch.document_texts.empty();
-    const bool by_label = settings_.mask == InfoNceSettings::Mask::same_label && !batch.labels.empty();
-    const bool own_only = settings_.hard_negatives == InfoNceSettings::HardNegatives::own && columns > rows;
-    if (!by_text && !by_label && !own_only) return {};
-    const at::Tensor mask = at::zeros({rows, columns}, at::kBool);
-    auto* out = mask.data_ptr<bool>();
-    bool any = false;
-    for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0; j < columns; ++j) {
-            if (i == j) continue;
-            const bool hard = j >= rows;
-            const std::int64_t n = j - rows;
-            bool masked = hard && own_only && batch.negative_owner[n] != i;
-            if (by_text) masked |= batch.document_texts[i] == (hard ? batch.negative_texts[n] : batch.document_texts[j]);
-            if (by_label && batch.labels[i] != no_label)
-                masked |=
-                    batch.labels[i] == (hard ? (batch.negative_labels.empty() ? no_label : batch.negative_labels[n]) : batch.labels[j]);
-            out[i * columns + j] = masked;
-            any |= masked;
-        }
-    return any ? mask : at::Tensor();
+std::vector<LossResult> PairObjective::over_prefixes(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims) const {
+    std::vector<LossResult> results;
+    for (const std::int64_t dim : dims) {
+        PairEmbeddings part = batch;
+        for (at::Tensor* rows : {&part.queries, &part.documents, &part.negatives})
+            if (rows->defined()) *rows = rows->narrow(1, 0, dim);
+        results.push_back((*this)(part));
+    }
+    return results;
 }
 
-LossResult InfoNce::operator()(const PairEmbeddings& batch) const {
-    const bool hard =
-        batch.negatives.defined() && batch.negatives.size(0) > 0 && settings_.hard_negatives != InfoNceSettings::HardNegatives::none;
-    const auto scaled = [&](const at::Tensor& x) { return settings_.cosine ? normalize_rows(x) : x; };
-    const at::Tensor queries = scaled(batch.queries);
-    const at::Tensor documents = scaled(hard ? at::cat({batch.documents, batch.negatives}) : batch.documents);
-    at::Tensor logits = at::matmul(queries, documents.t()) / batch.temperature;  // [B, B + N]
-    const at::Tensor mask = false_negatives(batch, logits.size(1));
-    if (mask.defined()) logits = logits.masked_fill(to_device(mask, logits.device()), -std::numeric_limits<double>::infinity());
-    LossResult result;
-    result.loss = diagonal_cross_entropy(logits, batch.keep);
-    if (settings_.symmetric) {
-        // Documents against queries: hard negatives are nobody's positive, so they have no row of their own.
-        const at::Tensor back = diagonal_cross_entropy(logits.narrow(1, 0, batch.queries.size(0)).t(), batch.keep);
-        result.loss = (result.loss + back) / 2;
+LossResult InfoNce::operator()(const PairEmbeddings& batch) const { return over_prefixes(batch, {batch.queries.size(1)}).front(); }
+
+std::vector<LossResult> InfoNce::over_prefixes(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims) const {
+    const bool hard = batch.negatives.defined() && batch.negatives.size(0) > 0 && reads_negatives();
+    const at::Tensor documents = hard ? at::cat({batch.documents, batch.negatives}) : batch.documents;
+    const auto scaled = [&](const at::Tensor& x, std::int64_t dim) {
+        const at::Tensor prefix = x.narrow(1, 0, dim);
+        return settings_.cosine ? normalize_rows(prefix) : prefix;
+    };
+    std::vector<ScoredRows> views;
+    for (const std::int64_t dim : dims) views.push_back({scaled(batch.queries, dim), scaled(documents, dim)});
+    const BlockedLoss blocked =
+        blocked_infonce(views, PairMasks(batch, settings_, documents.size(0)), row_weights(batch), batch.temperature, settings_.symmetric,
+                        settings_.block_rows > 0 ? settings_.block_rows : fitting_rows(documents.size(0)));
+    std::vector<LossResult> results(dims.size());
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        results[i].loss = blocked.losses.select(0, static_cast<std::int64_t>(i));
+        results[i].parts["masked_negatives"] = blocked.masked;
     }
-    result.parts["masked_negatives"] = at::scalar_tensor(mask.defined() ? mask.sum().item<double>() : 0, at::kDouble);
-    return result;
+    return results;
 }
 
 }  // namespace faceter

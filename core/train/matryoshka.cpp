@@ -16,18 +16,15 @@ Matryoshka::Matryoshka(std::unique_ptr<PairObjective> around, std::vector<std::i
 
 LossResult Matryoshka::operator()(const PairEmbeddings& batch) const {
     LossResult result;
-    for (std::size_t i = 0; i < dims_.size(); ++i) {
-        const std::int64_t dim = dims_[i];
+    for (const std::int64_t dim : dims_)
         if (dim > batch.queries.size(1))
             throw settings_error("objective.matryoshka_dims has {}, but the embeddings have {} elements", dim, batch.queries.size(1));
-        PairEmbeddings part = batch;
-        for (at::Tensor* rows : {&part.queries, &part.documents, &part.negatives})
-            if (rows->defined()) *rows = rows->narrow(1, 0, dim);
-        const LossResult one = (*around_)(part);
-        const at::Tensor share = one.loss * weights_[i];
+    const std::vector<LossResult> parts = around_->over_prefixes(batch, dims_);
+    for (std::size_t i = 0; i < dims_.size(); ++i) {
+        const at::Tensor share = parts[i].loss * weights_[i];
         result.loss = i == 0 ? share : result.loss + share;
-        result.parts[fmt::format("loss@{}", dim)] = one.loss.detach();
-        if (i == 0) result.parts.insert(one.parts.begin(), one.parts.end());
+        result.parts[fmt::format("loss@{}", dims_[i])] = parts[i].loss.detach();
+        if (i == 0) result.parts.insert(parts[i].parts.begin(), parts[i].parts.end());
     }
     return result;
 }

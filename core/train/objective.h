@@ -6,11 +6,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/json.h"
+#include "data/training_set.h"
 #include "model/parameters.h"
+#include "model/task.h"
 
 namespace faceter {
 
@@ -23,6 +27,9 @@ struct PairEmbeddings {
     /// Hashes that say when two texts or labels are the same; all-ones in `labels` means none. Empty: unknown.
     std::vector<std::uint64_t> document_texts, negative_texts, labels, negative_labels;
     std::vector<std::int64_t> keep;  ///< [B] 0/1: rows with 0 give no loss but stay negatives of the others (empty: all)
+    /// What a teacher, or people, said of each query with its positive, and of each negative with its query; Example::no_score: nothing.
+    std::vector<double> scores, negative_scores;
+    at::Tensor guide_queries, guide_documents, guide_negatives;  ///< [., D'] of the objective's guide; undefined: it has none
     double temperature = 0.05;
     void move_to(const c10::Device& device);
 };
@@ -36,6 +43,22 @@ struct LossResult {
     LossParts parts;
     double count = 0;  ///< of a TokenObjective: what the loss and the parts are means over
 };
+
+/// A finished model that an objective looks at while it trains another.
+class Guide {
+  public:
+    virtual ~Guide() = default;
+    /// float32 [N, dim()] on the host. The same text has the same row whenever it is asked for.
+    virtual at::Tensor embed(std::span<const std::string_view> texts, Role role) const = 0;
+    virtual std::int64_t dim() const = 0;
+};
+
+/// The mean of one loss a row [N] over the rows that are kept (empty: all).
+at::Tensor mean_of_kept(const at::Tensor& losses, const std::vector<std::int64_t>& keep);
+/// PairEmbeddings::keep for its hard negatives: each as its query.
+std::vector<std::int64_t> keep_of_negatives(const PairEmbeddings& batch);
+/// The query's row for each hard negative: [N, D].
+at::Tensor queries_of_negatives(const PairEmbeddings& batch);
 
 class EmbeddingModel;
 class GradientWay;
@@ -57,20 +80,28 @@ class Objective {
     virtual bool fits_adapters() const { return true; }
     /// Where texts beyond the longest length are read in segments, each an example of its own: which; else they are cut.
     virtual std::optional<ReadTexts> segmented() const { return std::nullopt; }
+    /// Errors (data): the set lacks what every one of its examples needs (scores, negatives), with what to do about it.
+    virtual void check(const TrainingSet& set) const;
 
-    /// Called once before training: makes its parameters for the model's only encoder. `kept`: what an earlier stage of the run left
-    /// (keep()); need not exist. Returns a line that says where they come from; empty: it has none. Errors (settings): a model with several
-    /// encoders, or of a family that it has no form for.
+    /// Called once before training, on every rank: makes its parameters for the model, opens its guide. `kept`: what an earlier stage of
+    /// the run left (keep()); need not exist. Returns a line that says where they come from; empty: it has none. Errors (settings): a model
+    /// that it has no form for.
     virtual std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept);
     virtual std::vector<Parameter> parameters() const { return {}; }
+    /// The name of the file in a run's folder that keeps its parameters between stages; empty: it has none.
+    virtual std::string kept_as() const { return {}; }
     /// Writes its parameters, where it has any, as a safetensors file under their checkpoint names.
     virtual void keep(const std::filesystem::path& file) const;
+    /// Whose rows PairEmbeddings has as guide_*; null: it looks at none. From attach() on.
+    virtual const Guide* guide() const { return nullptr; }
 };
 
 /// A loss on the embeddings of a batch of pairs.
 class PairObjective : public Objective {
   public:
     virtual LossResult operator()(const PairEmbeddings& batch) const = 0;
+    /// The loss of each prefix of the embeddings.
+    virtual std::vector<LossResult> over_prefixes(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims) const;
     std::unique_ptr<GradientWay> way(const StepTools& tools) const override;
 };
 
@@ -87,6 +118,7 @@ struct InfoNceSettings {
     bool cosine = true;
     Mask mask = Mask::same_text;
     HardNegatives hard_negatives = HardNegatives::all;
+    std::int64_t block_rows = 0;  ///< of the logits at a time; 0: what fits 16 MiB. The loss is the same
     static InfoNceSettings from_json(const Json& settings);
 };
 
@@ -94,22 +126,30 @@ class InfoNce final : public PairObjective {
   public:
     explicit InfoNce(InfoNceSettings settings) : settings_(settings) {}
     LossResult operator()(const PairEmbeddings& batch) const override;
+    std::vector<LossResult> over_prefixes(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims) const override;
     bool reads_negatives() const override { return settings_.hard_negatives != InfoNceSettings::HardNegatives::none; }
 
   private:
-    /// [B, B + N] true where a column is a false negative of the row's query; undefined where nothing is masked.
-    at::Tensor false_negatives(const PairEmbeddings& batch, std::int64_t columns) const;
     InfoNceSettings settings_;
 };
 
 /// Another objective summed over prefixes of the embedding (Kusupati et al., 2022; Nomic Embed v2, section 4.4): an embedding trained so
-/// can be cut short. A prefix longer than the embedding is a settings error.
+/// can be cut short. Its guide's rows stay whole. A prefix longer than the embedding is a settings error.
 class Matryoshka final : public PairObjective {
   public:
     /// `weights`: one a prefix, or none for equal ones.
     Matryoshka(std::unique_ptr<PairObjective> around, std::vector<std::int64_t> dims, std::vector<double> weights);
     LossResult operator()(const PairEmbeddings& batch) const override;
     bool reads_negatives() const override { return around_->reads_negatives(); }
+    bool fits_adapters() const override { return around_->fits_adapters(); }
+    void check(const TrainingSet& set) const override { around_->check(set); }
+    std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) override {
+        return around_->attach(model, seed, kept);
+    }
+    std::vector<Parameter> parameters() const override { return around_->parameters(); }
+    std::string kept_as() const override { return around_->kept_as(); }
+    void keep(const std::filesystem::path& file) const override { around_->keep(file); }
+    const Guide* guide() const override { return around_->guide(); }
 
   private:
     std::unique_ptr<PairObjective> around_;

@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <limits>
 
 #include "common/error.h"
 #include "common/json.h"
@@ -49,6 +51,87 @@ class TestInfonce : public QObject {
         QVERIFY2(relative_difference(batch.documents.grad(), read_tensor(tensors, name + ".grad_d")) < 1e-10, name.c_str());
         if (given.defined())
             QVERIFY2(relative_difference(given.grad(), read_tensor(tensors, name + ".grad_negatives")) < 1e-10, name.c_str());
+    }
+
+    /// Eleven pairs with every reason to be left out, two hard negatives for each of the first five.
+    static PairEmbeddings mixed_pairs() {
+        at::manual_seed(11);
+        PairEmbeddings batch;
+        batch.queries = at::randn({11, 6}, at::kDouble).requires_grad_();
+        batch.documents = at::randn({11, 6}, at::kDouble).requires_grad_();
+        batch.negatives = at::randn({10, 6}, at::kDouble).requires_grad_();
+        batch.temperature = 0.3;
+        batch.document_texts = {1, 2, 3, 1, 5, 6, 7, 8, 9, 2, 1};
+        batch.labels = {4, 4, no_label, 5, 5, 5, no_label, 6, 4, 6, 4};
+        for (std::uint64_t n = 0; n < 10; ++n) {
+            batch.negative_owner.push_back(static_cast<std::int64_t>(n / 2));
+            batch.negative_texts.push_back(n % 3 == 0 ? n : 100 + n);
+            batch.negative_labels.push_back(n % 4 == 0 ? no_label : 4 + n % 3);
+        }
+        return batch;
+    }
+
+    /// What the mask of row i, column j is, said for one pair.
+    static bool left_out(const PairEmbeddings& b, const InfoNceSettings& s, std::size_t i, std::size_t j) {
+        const std::size_t rows = b.document_texts.size();
+        const bool hard = j >= rows, by_text = s.mask != InfoNceSettings::Mask::none;
+        if (i == j) return false;
+        bool masked =
+            hard && s.hard_negatives == InfoNceSettings::HardNegatives::own && b.negative_owner[j - rows] != static_cast<std::int64_t>(i);
+        if (by_text) masked |= b.document_texts[i] == (hard ? b.negative_texts[j - rows] : b.document_texts[j]);
+        if (s.mask == InfoNceSettings::Mask::same_label && b.labels[i] != no_label)
+            masked |= b.labels[i] == (hard ? b.negative_labels[j - rows] : b.labels[j]);
+        return masked;
+    }
+
+    /// The loss by its equation over the whole matrix of logits, with ATen's own gradients; and how many logits were left out.
+    static std::pair<at::Tensor, double> unblocked(const PairEmbeddings& b, const InfoNceSettings& s, std::int64_t dim) {
+        const auto scaled = [&](const at::Tensor& x) {
+            const at::Tensor prefix = x.narrow(1, 0, dim);
+            return s.cosine ? prefix / prefix.norm(2, -1, true).clamp_min(1e-12) : prefix;
+        };
+        const bool hard = s.hard_negatives != InfoNceSettings::HardNegatives::none;
+        const at::Tensor documents = hard ? at::cat({b.documents, b.negatives}) : b.documents;
+        at::Tensor logits = at::matmul(scaled(b.queries), scaled(documents).t()) / b.temperature;
+        const at::Tensor mask = at::zeros(logits.sizes(), at::kBool);
+        for (std::int64_t i = 0; i < logits.size(0); ++i)
+            for (std::int64_t j = 0; j < logits.size(1); ++j)
+                mask[i][j] = left_out(b, s, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+        logits = logits.masked_fill(mask, -std::numeric_limits<double>::infinity());
+        const at::Tensor keep =
+            b.keep.empty() ? at::ones({11}, at::kDouble) : at::tensor(at::ArrayRef<std::int64_t>(b.keep)).to(at::kDouble);
+        const auto mean = [&](const at::Tensor& x) { return ((x.logsumexp(1) - x.narrow(1, 0, 11).diagonal()) * keep).sum() / keep.sum(); };
+        const at::Tensor one_way = mean(logits);
+        return {s.symmetric ? (one_way + mean(logits.narrow(1, 0, 11).t())) / 2 : one_way, mask.sum().item<double>()};
+    }
+
+    static std::vector<at::Tensor> gradients_of(const at::Tensor& loss, const PairEmbeddings& batch) {
+        for (const at::Tensor* rows : {&batch.queries, &batch.documents, &batch.negatives}) rows->mutable_grad() = at::Tensor();
+        loss.backward();
+        std::vector<at::Tensor> all;
+        for (const at::Tensor* rows : {&batch.queries, &batch.documents, &batch.negatives})
+            all.push_back(rows->grad().defined() ? rows->grad().clone() : at::zeros_like(*rows));
+        return all;
+    }
+
+    static void blocks_equal_the_whole(const PairEmbeddings& batch, InfoNceSettings settings) {
+        const auto [two, masked_of_two] = unblocked(batch, settings, 3);
+        const auto [expected, masked] = unblocked(batch, settings, 6);
+        const auto gradients = gradients_of(expected, batch),
+                   both_gradients = gradients_of(two * 2 + unblocked(batch, settings, 6).first, batch);
+        for (const std::int64_t rows : {1, 3, 4, 11, 64}) {
+            settings.block_rows = rows;
+            const LossResult result = InfoNce(settings)(batch);
+            QVERIFY(std::abs(result.loss.item<double>() - expected.item<double>()) < 1e-13);
+            QCOMPARE(result.parts.at("masked_negatives").item<double>(), masked);
+            const auto own = gradients_of(result.loss, batch);
+            const Matryoshka prefixes(std::make_unique<InfoNce>(settings), {3, 6}, {2.0, 1.0});
+            const auto of_prefixes = gradients_of(prefixes(batch).loss, batch);
+            for (std::size_t i = 0; i < own.size(); ++i) {
+                QVERIFY((own[i] - gradients[i]).abs().max().item<double>() < 1e-13);
+                QVERIFY((of_prefixes[i] - both_gradients[i]).abs().max().item<double>() < 1e-13);
+            }
+        }
     }
 
   private Q_SLOTS:
@@ -103,6 +186,53 @@ class TestInfonce : public QObject {
             const at::Tensor keep = read_tensor(tensors, "infonce_noise_mask.keep");
             batch.keep.assign(keep.data_ptr<std::int64_t>(), keep.data_ptr<std::int64_t>() + keep.numel());
         });
+    }
+    /// Every option that there is, with blocks that divide the batch and blocks that do not.
+    void blocks_of_rows_give_the_whole_loss_and_its_gradients() {
+        using Mask = InfoNceSettings::Mask;
+        using Hard = InfoNceSettings::HardNegatives;
+        PairEmbeddings batch = mixed_pairs();
+        for (const bool kept : {false, true}) {
+            if (kept) batch.keep = {1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1};
+            for (const bool symmetric : {false, true})
+                for (const bool cosine : {false, true})
+                    for (const Mask mask : {Mask::none, Mask::same_text, Mask::same_label})
+                        for (const Hard hard : {Hard::none, Hard::own, Hard::all}) {
+                            InfoNceSettings settings;
+                            settings.symmetric = symmetric, settings.cosine = cosine, settings.mask = mask, settings.hard_negatives = hard;
+                            blocks_equal_the_whole(batch, settings);
+                        }
+        }
+    }
+    /// A column can be left out by every row of the first block.
+    void one_label_for_all_leaves_the_positives_alone() {
+        PairEmbeddings batch = mixed_pairs();
+        batch.labels.assign(11, 4);
+        InfoNceSettings settings;
+        settings.mask = InfoNceSettings::Mask::same_label, settings.symmetric = true, settings.block_rows = 2;
+        settings.hard_negatives = InfoNceSettings::HardNegatives::none;
+        const LossResult result = InfoNce(settings)(batch);
+        QCOMPARE(result.loss.item<double>(), 0.0);
+        for (const at::Tensor& gradient : gradients_of(result.loss, batch)) QCOMPARE(gradient.abs().max().item<double>(), 0.0);
+    }
+    /// The whole matrix of logits would be 1 GiB, its mask and gradient more.
+    void sixteen_thousand_pairs_take_little_memory() {
+        at::manual_seed(12);
+        PairEmbeddings batch;
+        batch.queries = at::randn({16384, 4}).requires_grad_();
+        batch.documents = at::randn({16384, 4}).requires_grad_();
+        batch.document_texts.resize(16384);
+        for (std::size_t i = 0; i < batch.document_texts.size(); ++i) batch.document_texts[i] = i / 2;
+        const auto peak_mib = [] {
+            rusage usage{};
+            ::getrusage(RUSAGE_SELF, &usage);
+            return usage.ru_maxrss / 1024;
+        };
+        const long before = peak_mib();
+        const LossResult result = InfoNce({})(batch);
+        result.loss.backward();
+        QCOMPARE(result.parts.at("masked_negatives").item<double>(), 16384.0);
+        QVERIFY2(peak_mib() - before < 300, std::to_string(peak_mib() - before).c_str());
     }
     void the_same_text_twice_is_masked_and_counted() {
         at::manual_seed(1);
