@@ -22,6 +22,11 @@ for _ in range(rounds):
     start = time.perf_counter()
     model.encode(texts, batch_size=32, show_progress_bar=False)
     seconds.append(time.perf_counter() - start)
+latency = []
+for _ in range(20):
+    start = time.perf_counter()
+    model.encode(["How do I reset my password?"], show_progress_bar=False)
+    latency.append(time.perf_counter() - start)
 middle = statistics.median(seconds)
 print(f"sentence-transformers: {count} texts, {tokens} tokens: {count / middle:.1f} texts/s, {tokens / middle:.0f} tokens/s "
-      f"(median of {rounds}; {min(seconds):.2f} to {max(seconds):.2f} s); peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
+      f"(median of {rounds}; {min(seconds):.2f} to {max(seconds):.2f} s); one short text {1000 * statistics.median(latency):.2f} ms; peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
