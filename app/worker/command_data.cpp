@@ -14,7 +14,7 @@
 #include "named_model.h"
 #include "plugin/teacher.h"
 
-// faceter data mine, faceter data filter: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the
+// faceter data mine, filter and score: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the
 // output is whole: embeddings by chunk and results by part, so that a stopped command goes on where it was.
 
 namespace faceter::worker {
@@ -41,7 +41,7 @@ void stop_where_wanted(const fs::path& work) {
         throw Error(ExitCode::stopped, fmt::format("stopped; what is done lies in {}, the same command goes on from there", work.string()));
 }
 
-/// What both commands share: the pairs, the teacher, and the folder of the work.
+/// What the commands share: the pairs, the teacher, and the folder of the work.
 class TeacherWork {
   public:
     TeacherWork(const TeacherOptions& options, const Json& settings)
@@ -112,6 +112,12 @@ class TeacherWork {
     Json line(const Example& example) const {
         Json json = {{"query", pairs_.texts[example.anchor]}, {"document", pairs_.texts[example.positive]}};
         if (example.label >= 0) json["label"] = pairs_.label_names[static_cast<std::size_t>(example.label)];
+        return json;
+    }
+    /// The same with its given negatives.
+    Json whole_line(const Example& example) const {
+        Json json = line(example);
+        for (const std::uint32_t text : given_negatives(pairs_, example)) json["negatives"].push_back(pairs_.texts[text]);
         return json;
     }
 
@@ -278,16 +284,50 @@ int filter(const FilterOptions& options) {
                                             rows.score(example.anchor, example.positive), options.top_k);
             ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
             if (!kept) continue;
-            Json line = work.line(example);
-            if (example.num_negatives > 0) {
-                line["negatives"] = Json::array();
-                for (const std::uint32_t text : given_negatives(pairs, example)) line["negatives"].push_back(pairs.texts[text]);
-            }
+            Json line = work.whole_line(example);
+            if (const auto scores = scores_of(pairs, example); !scores.empty()) line["scores"] = scores;
             lines += line.dump() + "\n";
         }
         return std::pair{std::move(lines), std::move(tally)};
     });
     work.finish(shards.size(), {{"settings", settings}});
+    return 0;
+}
+
+/// Scores in place of those that the input has.
+int score(const TeacherOptions& options) {
+    TeacherWork work(options, {{"command", "score"}});
+    const TrainingSet& pairs = work.pairs();
+    Numbering queries, documents;
+    for (const Example& example : pairs.examples) {
+        queries.of(example.anchor);
+        documents.of(example.positive);
+        for (const std::uint32_t text : given_negatives(pairs, example)) documents.of(text);
+    }
+    const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
+    const EmbeddingChunks document_rows = work.chunks("documents", documents.views(pairs.texts), Role::document);
+    work.embed(query_rows, "embed queries");
+    work.embed(document_rows, "embed documents");
+    const std::size_t parts = (pairs.examples.size() + examples_a_part - 1) / examples_a_part;
+    work.in_parts(parts, "score", [&](std::size_t part) {
+        const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
+        JudgedRows rows(pairs, part_of(pairs, begin, end), true);
+        rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
+        rows.set_documents(document_rows.gather(documents.of(rows.documents)));
+        std::string lines;
+        Tally tally;
+        for (std::size_t i = begin; i < end; ++i) {
+            const Example& example = pairs.examples[i];
+            Json line = work.whole_line(example);
+            line["scores"] = Json::array({rows.score(example.anchor, example.positive)});
+            for (const std::uint32_t text : given_negatives(pairs, example)) line["scores"].push_back(rows.score(example.anchor, text));
+            tally["scores"] += line["scores"].size();
+            lines += line.dump() + "\n";
+        }
+        tally["examples scored"] = end - begin;
+        return std::pair{std::move(lines), std::move(tally)};
+    });
+    work.finish(parts, {{"settings", {{"command", "score"}}}});
     return 0;
 }
 
@@ -298,7 +338,7 @@ void add_teacher_options(CLI::App& command, TeacherOptions& options) {
                        "Instruction in front of queries; default: the model's prompt named query");
     command.add_option("--document-instruction", options.document_instruction,
                        "Instruction in front of documents; default: the model's prompt named document or passage");
-    command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives}")->required();
+    command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives, scores}")->required();
     command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")
         ->check(CLI::IsMember({"fail", "skip"}));
     command.add_flag("--restart", options.restart, "Throw away what a stopped command left");
@@ -338,6 +378,15 @@ void add_data(CLI::App& app, int& exit_code) {
     filter_command->add_option("--shard", filtering->shard, "Pairs that are compared with each other, at most; shards are of equal size")
         ->check(CLI::Range(2, 100'000'000));
     filter_command->callback([=, &exit_code] { exit_code = filter(*filtering); });
+
+    const auto scoring = std::make_shared<TeacherOptions>();
+    auto* score_command = data->add_subcommand(
+        "score", "Write what the teacher says of each query with its document and negatives: the scores that distillation learns from.");
+    score_command->footer(
+        "Example:\n  faceter data score --model BAAI/bge-base-en-v1.5 --output scored.jsonl triplets.jsonl\n"
+        "then train with objective: {method: margin_mse} (or kl, cosent, angle) on scored.jsonl");
+    add_teacher_options(*score_command, *scoring);
+    score_command->callback([=, &exit_code] { exit_code = score(*scoring); });
 }
 
 }  // namespace faceter::worker

@@ -35,6 +35,12 @@ std::unique_ptr<Objective> objective_of(const PlannedStage& planned) {
     return registry().make_objective(json_at<std::string>(settings, "method", "objective"), settings);
 }
 
+void check_sets(const CurriculumContext& context, const Objective& objective) {
+    for (const TrainingSet* set : context.sets)
+        for (const Task& task : context.tasks)
+            if (set->task == task.name) objective.check(*set);
+}
+
 std::string phase_of(const Stage& stage) { return stage.name == "train" ? "train" : "train " + stage.name; }
 
 }  // namespace
@@ -96,9 +102,10 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     const CurriculumContext context = context_of(planned, *objective);
     run_.journal->phase("plan batches");
     const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
-    const fs::path kept = run_.run.folder() / mlm_head_file;
-    if (const std::string head = objective->attach(model_, training.seed, kept); !head.empty())
-        run_.journal->event("objective", {{"stage", index}, {"message", head}});
+    check_sets(context, *objective);
+    const fs::path kept = run_.run.folder() / objective->kept_as();
+    if (const std::string message = objective->attach(model_, training.seed, kept); !message.empty())
+        run_.journal->event("objective", {{"stage", index}, {"message", message}});
     if (stage.adapter >= 0 && !stage.adapt_documents) run_.journal->phase("embed the documents of " + stage.name);
     Trainer trainer(model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(planned), *run_.group);
     if (resume) trainer.restore(*resume);
@@ -112,7 +119,8 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
         run_.journal->event("stopped", {{"step", trainer.step()}, {"stage", index}});
         return false;
     }
-    objective->keep(kept);
+    if (run_.is_root()) objective->keep(kept);
+    run_.group->barrier();
     if (trainer.kept_step() > 0) run_.journal->event("kept_best", {{"stage", index}, {"step", trainer.kept_step()}});
     return true;
 }

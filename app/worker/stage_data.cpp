@@ -31,7 +31,7 @@ std::string chosen_lines(const std::vector<Example>& before, const TrainingSet& 
 void take_lines(const std::string& lines, const std::string& file, TrainingSet& set) {
     const std::vector<Example> examples = std::move(set.examples);
     set.examples.clear();
-    set.negatives.clear();
+    std::vector<std::vector<std::uint32_t>> negatives;
     std::istringstream in(lines);
     for (std::string line; std::getline(in, line);) {
         const Json numbers = parse_untrusted_json(line);
@@ -41,12 +41,11 @@ void take_lines(const std::string& lines, const std::string& file, TrainingSet& 
             numbers[0].get<std::size_t>() < examples.size() &&
             std::all_of(numbers.begin() + 1, numbers.end(), [&](const Json& n) { return n.get<std::size_t>() < set.texts.size(); });
         if (!fits) throw data_error("{}: does not fit the training data '{}'; remove it, and the stage chooses anew", file, set.name);
-        Example example = examples[numbers[0].get<std::size_t>()];
-        example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
-        example.num_negatives = static_cast<std::uint32_t>(numbers.size() - 1);
-        for (std::size_t n = 1; n < numbers.size(); ++n) set.negatives.push_back(numbers[n].get<std::uint32_t>());
-        set.examples.push_back(example);
+        set.examples.push_back(examples[numbers[0].get<std::size_t>()]);
+        negatives.emplace_back();
+        for (std::size_t n = 1; n < numbers.size(); ++n) negatives.back().push_back(numbers[n].get<std::uint32_t>());
     }
+    replace_negatives(set, negatives);
 }
 
 MiningSettings mining_settings(const Json& settings) {

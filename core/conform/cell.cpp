@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "conform/broken.h"
 
 namespace faceter::conform {
@@ -11,7 +12,8 @@ const std::vector<std::string> all_laws = {"check", "train", "rerun",    "resume
                                            "bf16",  "embed", "evaluate", "company", "export", "peers"};
 
 Json CellResult::to_json() const {
-    Json json = {{"start", start}, {"column", column}, {"refused", refused}, {"held", held}, {"limits", limits}, {"wrong", Json::array()}};
+    Json json = {{"start", start},   {"column", column}, {"refused", refused},    {"held", held},
+                 {"limits", limits}, {"apart", apart},   {"wrong", Json::array()}};
     for (const Finding& finding : wrong)
         json["wrong"].push_back({{"law", finding.law}, {"what", finding.what}, {"command", finding.command}});
     return json;
@@ -19,6 +21,7 @@ Json CellResult::to_json() const {
 
 CellResult CellResult::from_json(const Json& json) {
     CellResult result{json.at("start"), json.at("column"), json.at("refused"), json.at("held"), json.at("limits"), {}};
+    result.apart = json_or<std::map<std::string, double>>(json, "apart", {}, "result");
     for (const Json& finding : json.at("wrong")) result.wrong.push_back({finding.at("law"), finding.at("what"), finding.at("command")});
     return result;
 }
@@ -42,6 +45,8 @@ const std::vector<Cell::Route>& Cell::routes() {
         {"retrieval.query", "retrieval.query"}, {"retrieval.document", "retrieval.document"}, {"classification", "classification.query"}};
     return all;
 }
+
+const Cell::Route& Cell::drawn_route() const { return routes()[hash64(result_.name()) % routes().size()]; }
 
 bool Cell::wanted(const std::string& law) const { return laws_.empty() || laws_.contains(law); }
 
@@ -79,6 +84,14 @@ void Cell::attempt(const std::string& law, const std::function<void()>& what) {
     }
 }
 
+/// As an experiment names it.
+Json Cell::objective() const {
+    if (column_.objective.empty()) return {{"method", "infonce"}};
+    Json objective = column_.objective;
+    if (objective.contains("teacher")) objective["teacher"] = start_.folder.string();
+    return objective;
+}
+
 fs::path Cell::write_experiment(const std::string& name, const Json& changes) const {
     Json variant = column_.settings;
     variant["method"] = column_.method;
@@ -101,6 +114,11 @@ fs::path Cell::write_experiment(const std::string& name, const Json& changes) co
           {"datasets",
            {{{"name", "similar"}, {"source", "folder"}, {"path", laboratory_.texts.similar.string()}},
             {{"name", "classes"}, {"source", "folder"}, {"path", laboratory_.texts.classes.string()}}}}}}};
+    if (!column_.objective.empty()) {
+        experiment["objective"] = objective();
+        experiment["tasks"]["retrieval"]["train"][0]["path"] = laboratory_.texts.triplets.string();
+        experiment["stages"] = Json::array({Json{{"name", "scored"}, {"tasks", Json::array({"retrieval"})}}});
+    }
     experiment.update(changes);
     const fs::path file = folder_ / (name + ".yaml");
     write_file_atomic(file, experiment.dump(1) + "\n");
@@ -143,24 +161,26 @@ bool Cell::train_first() {
     }
 }
 
-std::vector<std::string> Cell::of_run(const std::string& task) const {
-    return {"--model", first_->info().id, "--project", project_.string(), "--task", task};
+EmbedSource Cell::of_run(const std::string& task) const { return {first_->info().id, project_.string(), task}; }
+
+Embeddings Cell::embed(const EmbedSource& source, const std::vector<std::string>& texts) const {
+    Embeddings embeddings = laboratory_.programs.embed(source, texts);
+    if (embeddings.rows != texts.size()) throw Broken{fmt::format("{} rows for {} texts", embeddings.rows, texts.size()), source.command()};
+    if (!embeddings.finite()) throw Broken{"an embedding is not finite", source.command()};
+    return embeddings;
 }
 
-Embeddings Cell::embed(const std::vector<std::string>& model, const std::vector<std::string>& texts) const {
+Embeddings Cell::embed_by_command(const EmbedSource& source) const {
     std::string lines;
-    for (const std::string& text : texts) lines += Json{{"text", text}}.dump() + "\n";
+    for (const std::string& text : laboratory_.texts.to_embed) lines += Json{{"text", text}}.dump() + "\n";
     const fs::path input = folder_ / "texts.jsonl", output = folder_ / "vectors.npy";
     write_file_atomic(input, lines);
-    std::vector<std::string> arguments = {"embed", "--threads", "1", "--output", output.string()};
-    arguments.insert(arguments.end(), model.begin(), model.end());
-    arguments.push_back(input.string());
+    std::vector<std::string> arguments = {"embed", "--threads", "1", "--output", output.string(), input.string()};
+    const std::vector<std::string> options = source.options();
+    arguments.insert(arguments.end(), options.begin(), options.end());
     const Outcome outcome = laboratory_.programs.faceter(arguments);
     if (outcome.code != 0) throw Broken{outcome.said(), outcome.command};
-    Embeddings embeddings = Embeddings::read_npy(output);
-    if (embeddings.rows != texts.size()) throw Broken{fmt::format("{} rows for {} texts", embeddings.rows, texts.size()), outcome.command};
-    if (!embeddings.finite()) throw Broken{"an embedding is not finite", outcome.command};
-    return embeddings;
+    return Embeddings::read_npy(output);
 }
 
 }  // namespace faceter::conform

@@ -47,6 +47,7 @@ struct CellResult {
     std::vector<std::string> held;              ///< laws
     std::map<std::string, std::string> limits;  ///< law -> why it does not apply, as the program itself says
     std::vector<Finding> wrong;
+    std::map<std::string, double> apart{};  ///< law that compares embeddings -> the largest difference (row_difference) that was seen
     std::string name() const { return start + " x " + column; }
     Json to_json() const;
     static CellResult from_json(const Json& json);
@@ -64,18 +65,28 @@ class Cell {
         std::string task, prompt;  ///< "classification" and "classification.query": of a run, and of an exported folder
     };
     static const std::vector<Route>& routes();
+    const Route& drawn_route() const;
 
     void attempt(const std::string& law, const std::function<void()>& what);
     bool wanted(const std::string& law) const;
+    Json objective() const;
     fs::path write_experiment(const std::string& name, const Json& changes = Json::object()) const;
     RunDirectory train(const std::string& name, const Json& changes, const std::vector<std::string>& options);
-    Embeddings embed(const std::vector<std::string>& model, const std::vector<std::string>& texts) const;
-    std::vector<std::string> of_run(const std::string& task) const;
+    Embeddings embed(const EmbedSource& source, const std::vector<std::string>& texts) const;
+    Embeddings embed_by_command(const EmbedSource& source) const;
+    EmbedSource of_run(const std::string& task) const;
+    double noise(const std::string& task);
+    struct Comparison {
+        std::string law, task;
+        double bound;
+    };
+    void require_same(const Comparison& comparison, double apart, const std::string& what, const std::string& command);
 
     bool check();
     bool train_first();
     void rerun();
     void resume();
+    void in_parts(const std::string& law, const Json& changes, const std::vector<std::string>& options);
     void ranks();
     void cache();
     void half_precision();
@@ -88,6 +99,7 @@ class Cell {
     struct Exported {
         fs::path folder;
         std::string task, prompt;  ///< of the run; of the folder (empty: its default)
+        EmbedSource source() const { return {folder.string(), "", prompt}; }
     };
     std::vector<Exported> exported_routes(const fs::path& out) const;
     bool has_routed_blocks() const;
@@ -99,6 +111,7 @@ class Cell {
     fs::path folder_, project_;
     std::unique_ptr<RunDirectory> first_;
     std::map<std::string, Embeddings> embeddings_;  ///< of the run, by task
+    std::map<std::string, double> noise_;           ///< by task, where it was asked for
     std::vector<Exported> exported_;
     CellResult result_;
 };

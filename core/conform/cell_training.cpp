@@ -45,8 +45,6 @@ std::vector<float> values_of(const fs::path& path) {
     return values;
 }
 
-bool is_weights(const fs::path& path) { return path.filename() == "model.safetensors" || path.filename() == "adapter_model.safetensors"; }
-
 /// The largest relative difference (of norms) of a file of weights of two runs.
 double weights_apart(const RunDirectory& a, const RunDirectory& b) {
     double largest = 0;
@@ -119,23 +117,22 @@ void Cell::resume() {
     require_same_files(*first_, run, outcome.command + fmt::format("  (killed when its journal had {} bytes)", bytes));
 }
 
-/// A computation that is defined by a whole batch may be refused in parts, before any of it is done: that is said, and no finding.
-void Cell::ranks() {
-    try {
-        require_alike(*first_, train("ranks", Json::object(), {"--devices", "2"}), same_loss, same_weights);
-    } catch (const Broken& broken) {
-        if (!broken.what.starts_with("exit code 2") && !broken.what.starts_with("exit code 3")) throw;
-        result_.limits["ranks"] = broken.what;
-    }
+/// The same steps computed in parts. What a whole batch defines may be refused in parts, by `faceter check`: that is said, and no finding.
+void Cell::in_parts(const std::string& law, const Json& changes, const std::vector<std::string>& options) {
+    std::vector<std::string> check = {"check", write_experiment(law, changes).string()};
+    check.insert(check.end(), options.begin(), options.end());
+    if (const Outcome outcome = laboratory_.programs.faceter(check); outcome.code == 3)
+        result_.limits[law] = outcome.err;
+    else
+        require_alike(*first_, train(law, changes, options), same_loss, same_weights);
 }
 
+void Cell::ranks() { in_parts("ranks", Json::object(), {"--devices", "2"}); }
+
 void Cell::cache() {
-    const Json objective = {{"objective", {{"method", "infonce"}, {"gradient_cache_chunk", 3}}}};
-    const Outcome outcome = laboratory_.programs.faceter({"check", write_experiment("cache", objective).string()});
-    if (outcome.code == 3)
-        result_.limits["cache"] = outcome.err;
-    else
-        require_alike(*first_, train("cache", objective, {}), same_loss, same_weights);
+    Json in_chunks = objective();
+    in_chunks["gradient_cache_chunk"] = 3;
+    in_parts("cache", {{"objective", in_chunks}}, {});
 }
 
 /// Operands have 8 bits of mantissa: a relative rounding of 2^-9 each, which a few products in a row and a temperature of 0.03 multiply.

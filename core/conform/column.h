@@ -11,6 +11,8 @@ struct Column {
     std::string name;  ///< "mote", "mote placement: every"; what stands before the first blank groups columns in tables
     std::string method;
     Json settings = Json::object();
+    /// Trained by this objective in place of infonce, on scored triplets of one task; its `teacher`, where it has one, is the start model.
+    Json objective = Json::object();
 };
 
 /// Each variant of the catalogue (of `methods` alone where that is not empty) with its defaults, and once for every other value of each of

@@ -103,6 +103,18 @@ TrainingSet training(FolderContext& context, const std::string& name, const std:
     return builder.finish(context.entry.limits, context.report, std::move(origin));
 }
 
+/// All pairs with their scores, for objectives that learn an order of them.
+TrainingSet scored_training(FolderContext& context, const std::string& name, const std::string& task, Json origin) {
+    PairData data;
+    read_pairs(context, data, scored_columns, score_of);
+    TrainingBuilder builder(name, task);
+    for (std::size_t i = 0; i < data.first.size(); ++i) {
+        const float score[] = {static_cast<float>(data.scores[i])};
+        builder.add(data.texts[data.first[i]], data.texts[data.second[i]], {}, -1, score);
+    }
+    return builder.finish(context.entry.limits, context.report, std::move(origin));
+}
+
 bool labelled(const Record& record) {
     return (record.find({"sentence1"}) && record.find({"sentence2"}) && record.find({"label"})) || is_listed(record);
 }
@@ -113,8 +125,11 @@ const bool registered_pairs = register_layout({.task = "pair_classification",
                                                .matches = labelled,
                                                .evaluation = classification,
                                                .training = training});
-const bool registered_sts =
-    register_layout({.task = "sts", .files = "test.jsonl {sentence1, sentence2, score}", .matches = scored, .evaluation = similarity});
+const bool registered_sts = register_layout({.task = "sts",
+                                             .files = "test.jsonl {sentence1, sentence2, score}",
+                                             .matches = scored,
+                                             .evaluation = similarity,
+                                             .training = scored_training});
 
 }  // namespace
 }  // namespace faceter

@@ -6,6 +6,7 @@
 
 #include "common/strings.h"
 #include "data/line_reader.h"
+#include "data/record_scores.h"
 
 namespace faceter {
 namespace {
@@ -90,8 +91,11 @@ void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilde
         if (positives.empty()) throw BadRecord{"the list of positives is empty", ""};
         if (entry.format == "triplets" && negatives.empty()) throw BadRecord{"a triplet has no negative", "members: " + record.known()};
         if (!filter.takes(record)) return;
+        const std::vector<float> scores = scores_of_record(record, positives.size(), negatives.size());
         if (entry.hard_negatives >= 0) negatives.resize(std::min(negatives.size(), static_cast<std::size_t>(entry.hard_negatives)));
-        for (const std::string_view positive : positives) builder.add(checked(anchor.text, anchor.key), positive, negatives);
+        for (std::size_t p = 0; p < positives.size(); ++p)
+            builder.add(checked(anchor.text, anchor.key), positives[p], negatives, -1,
+                        scores_of_example(scores, p, positives.size(), negatives.size()));
     });
     filter.report(file.string(), report);
 }

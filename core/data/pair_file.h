@@ -7,6 +7,7 @@ namespace faceter {
 ///   anchor     query, anchor, question, sentence1, text1
 ///   positive   document, positive, positives, pos, answer, passage, sentence2, text2      (a text, or a list: one example each)
 ///   negatives  negatives, negative, neg, hard_negatives (a text or a list); in tables also negative_1, negative_2 ...
+///   scores     scores, score (record_scores.h): what a teacher or people said of the positives and of the negatives
 ///   label      label: only records with one of the entry's `labels` are used, where it sets any
 /// A table without a header line has the columns anchor, positive, and as many negatives as follow.
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report);

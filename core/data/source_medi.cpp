@@ -8,11 +8,13 @@
 #include "data/json_items.h"
 #include "data/leaves.h"
 #include "data/record_reader.h"
+#include "data/record_scores.h"
 #include "data/training_builder.h"
 
 // source: medi - records with a task and its instructions, one file or several: MEDI (Su et al., 2023)
 //   {"task_name": "...", "query": ["instruction", "text"], "pos": [...], "neg": [...]}
 // or the same with plain members: {"task": "...", "instruction": "...", "query": "text", "document": "text", "negatives": ["text", ...]}.
+// Either may have "scores": [...], of the positive, then of the negatives (record_scores.h).
 
 namespace faceter {
 namespace {
@@ -25,6 +27,12 @@ struct Pair {
     SetInstructions instructions;
     std::string_view query, positive;
     std::vector<std::string_view> negatives;
+    std::vector<float> scores;  ///< of the positive, then of the negatives; empty: none
+    void keep_negatives(std::size_t count) {
+        if (count >= negatives.size()) return;
+        negatives.resize(count);
+        if (!scores.empty()) scores.resize(count + 1);
+    }
 };
 
 std::string_view checked(std::string_view text, std::string_view key) {
@@ -83,6 +91,7 @@ Pair pair_of(const Record& record) {
         read_plain(record, *query, *positive, negative, pair);
     else
         throw BadRecord{"member 'query' is neither a text nor a pair of instruction and text", ""};
+    pair.scores = scores_of_record(record, 1, pair.negatives.size());
     return pair;
 }
 
@@ -104,9 +113,8 @@ class Leaves {
             leaves_.push_back(
                 {TrainingBuilder(prefix_ + (number == 1 ? pair.task : fmt::format("{}#{}", pair.task, number)), task_), pair.instructions});
         }
-        if (entry_.hard_negatives >= 0)
-            pair.negatives.resize(std::min(pair.negatives.size(), static_cast<std::size_t>(entry_.hard_negatives)));
-        leaves_[at->second].builder.add(pair.query, pair.positive, pair.negatives);
+        if (entry_.hard_negatives >= 0) pair.keep_negatives(static_cast<std::size_t>(entry_.hard_negatives));
+        leaves_[at->second].builder.add(pair.query, pair.positive, pair.negatives, -1, pair.scores);
     }
     std::vector<TrainingSet> finish(std::size_t smallest, DataReport& read) {
         std::vector<TrainingSet> sets;
@@ -182,7 +190,7 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     const DataEntry entry(request);
     DataReport report(entry.on_error);
     TrainingBuilder builder(entry.name.empty() ? entry.need_path().filename().string() : entry.name, task);
-    read_pairs(entry, report, [&](const Pair& pair) { builder.add(pair.query, pair.positive, pair.negatives); });
+    read_pairs(entry, report, [&](const Pair& pair) { builder.add(pair.query, pair.positive, pair.negatives, -1, pair.scores); });
     return builder.finish(entry.limits, report, {{"source", "medi"}, {"path", entry.folder_or_file.string()}});
 }
 

@@ -1,6 +1,8 @@
 #include "data/training_builder.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -16,14 +18,19 @@ TrainingBuilder::TrainingBuilder(std::string name, std::string task) {
 }
 
 void TrainingBuilder::add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives,
-                          std::int32_t label) {
+                          std::int32_t label, std::span<const float> scores) {
     Example example;
     example.anchor = set_.texts.intern(anchor);
     example.positive = set_.texts.intern(positive);
     example.first_negative = static_cast<std::uint32_t>(set_.negatives.size());
     example.num_negatives = static_cast<std::uint32_t>(negatives.size());
     example.label = label;
-    for (const std::string_view negative : negatives) set_.negatives.push_back(set_.texts.intern(negative));
+    if (!scores.empty()) example.score = scores[0];
+    for (std::size_t n = 0; n < negatives.size(); ++n) {
+        set_.negatives.push_back(set_.texts.intern(negatives[n]));
+        set_.negative_scores.push_back(scores.empty() ? Example::no_score : scores[n + 1]);
+    }
+    scored_ |= !scores.empty();
     set_.examples.push_back(example);
 }
 
@@ -47,7 +54,7 @@ void TrainingBuilder::keep(std::span<const std::uint32_t> positions) {
         const Example& example = all.examples[position];
         negatives.clear();
         for (std::uint32_t i = 0; i < example.num_negatives; ++i) negatives.push_back(all.texts[all.negatives[example.first_negative + i]]);
-        add(all.texts[example.anchor], all.texts[example.positive], negatives, example.label);
+        add(all.texts[example.anchor], all.texts[example.positive], negatives, example.label, scores_of(all, example));
     }
     if (all.text_labels.empty()) return;
     set_.text_labels.assign(set_.texts.size(), -1);
@@ -72,9 +79,31 @@ void TrainingBuilder::count(DataReport& report) const {
     report.counts["examples"] = set_.examples.size();
     report.counts["texts"] = set_.texts.size();
     report.counts["hard_negatives"] = set_.negatives.size();
+    if (scored_)
+        report.counts["scored_examples"] = static_cast<std::size_t>(
+            std::count_if(set_.examples.begin(), set_.examples.end(), [](const Example& example) { return !std::isnan(example.score); }));
     report.counts["repeated_pairs"] = set_.examples.size() - pairs.size();
     report.counts["anchor_equals_positive"] = identical;
     for (std::size_t label = 0; label < by_label.size(); ++label) report.counts["by_label"][set_.label_names[label]] = by_label[label];
+}
+
+/// The same for the same data, whatever else an example comes to hold.
+std::string TrainingBuilder::fingerprint() const {
+    Fingerprint fingerprint;
+    fingerprint.add_texts(set_.texts);
+    std::vector<std::array<std::uint32_t, 5>> examples;
+    std::vector<float> scores;
+    for (const Example& e : set_.examples) {
+        examples.push_back({e.anchor, e.positive, e.first_negative, e.num_negatives, static_cast<std::uint32_t>(e.label)});
+        scores.push_back(e.score);
+    }
+    fingerprint.add_values(std::span<const std::array<std::uint32_t, 5>>(examples));
+    fingerprint.add_values(std::span<const std::uint32_t>(set_.negatives));
+    if (!set_.text_labels.empty()) fingerprint.add_values(std::span<const std::int32_t>(set_.text_labels));
+    if (!scored_) return fingerprint.hex();
+    fingerprint.add_values(std::span<const float>(scores));
+    fingerprint.add_values(std::span<const float>(set_.negative_scores));
+    return fingerprint.hex();
 }
 
 TrainingSet TrainingBuilder::finish(const DataLimits& limits, DataReport& report, Json origin) {
@@ -89,12 +118,8 @@ TrainingSet TrainingBuilder::finish(const DataLimits& limits, DataReport& report
         throw data_error("training set '{}': no example is left; check its path, split, labels and limits", set_.name);
     count(report);
     if (!set_.text_labels.empty()) set_.text_labels.resize(set_.texts.size(), -1);
-    Fingerprint fingerprint;
-    fingerprint.add_texts(set_.texts);
-    fingerprint.add_values(std::span<const Example>(set_.examples));
-    fingerprint.add_values(std::span<const std::uint32_t>(set_.negatives));
-    if (!set_.text_labels.empty()) fingerprint.add_values(std::span<const std::int32_t>(set_.text_labels));
-    set_.fingerprint = fingerprint.hex();
+    if (!scored_) set_.negative_scores.clear();
+    set_.fingerprint = fingerprint();
     set_.card = report.card(std::move(origin));
     return std::move(set_);
 }

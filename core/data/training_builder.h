@@ -15,8 +15,9 @@ namespace faceter {
 class TrainingBuilder {
   public:
     TrainingBuilder(std::string name, std::string task);
-    /// `negatives` may be empty; label -1: none.
-    void add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives = {}, std::int32_t label = -1);
+    /// `negatives` may be empty; label -1: none. `scores`: of the positive and of each negative, or none.
+    void add(std::string_view anchor, std::string_view positive, std::span<const std::string_view> negatives = {}, std::int32_t label = -1,
+             std::span<const float> scores = {});
     /// The class of a text of an example. Equal texts of two classes have none, whatever is said of them later.
     void label(std::string_view text, std::int32_t label);
     void name_labels(std::vector<std::string> names) { set_.label_names = std::move(names); }
@@ -28,6 +29,8 @@ class TrainingBuilder {
   private:
     void keep(std::span<const std::uint32_t> positions);
     void count(DataReport& report) const;
+    std::string fingerprint() const;
+    bool scored_ = false;  ///< whether any example is
     TrainingSet set_;
 };
 

@@ -16,15 +16,6 @@ JudgedRows judged(const TrainingSet& set, std::span<const Example> examples, con
     return rows;
 }
 
-void set_negatives(TrainingSet& set, const std::vector<std::vector<std::uint32_t>>& chosen) {
-    set.negatives.clear();
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-        set.examples[i].first_negative = static_cast<std::uint32_t>(set.negatives.size());
-        set.examples[i].num_negatives = static_cast<std::uint32_t>(chosen[i].size());
-        set.negatives.insert(set.negatives.end(), chosen[i].begin(), chosen[i].end());
-    }
-}
-
 }  // namespace
 
 std::uint32_t Numbering::of(std::uint32_t text) {
@@ -96,7 +87,7 @@ Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const Min
                                     : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example,
                                                        positive, positives, settings, tally));
     }
-    set_negatives(set, chosen);
+    replace_negatives(set, chosen);
     return tally;
 }
 

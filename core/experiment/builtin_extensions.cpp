@@ -1,4 +1,5 @@
 #include "experiment/catalogue.h"
+#include "settings/core_settings.h"
 
 // What core itself offers to an experiment file; the code behind these names is in core/train and core/eval.
 
@@ -18,10 +19,7 @@ Extension infonce() {
                  choice("similarity", {"cosine", "dot"}, "cosine", "What the temperature divides."),
                  choice("hard_negatives", {"all", "own", "none"}, "all",
                         "Which queries a given hard negative counts for: all of the batch, the one it was given for, or none."),
-                 integer("gradient_cache_chunk", 0,
-                         "Compute a batch in chunks of this many pairs with the same gradients in less memory (GradCache); 0: off.")
-                     .at_least(0)
-                     .in("pairs"),
+                 gradient_cache_field(),
              }}};
 }
 

@@ -67,10 +67,24 @@ class Resolver {
         if (settings_["name"].is_null() || settings_["name"] == "") settings_["name"] = file_.stem().string();
         if (settings_["threads"] == 0) settings_["threads"] = usable_cores();
         if (settings_["seeds"].empty()) problem(root_.find("seeds"), "seeds is an empty list; expected at least one seed");
-        const std::string model = settings_["model"];
+        find_model(settings_["model"]);
+        find_teachers(settings_);
+        for (Json& stage : settings_["stages"]) find_teachers(stage);
+    }
+
+    /// A folder beside the file by its whole path; other names stay.
+    void find_model(Json& model) const {
+        const std::string name = model;
         std::error_code ignored;
-        const fs::path folder = (context_.base_folder / model).lexically_normal();
-        if (model.find('/') != std::string::npos && fs::is_directory(folder, ignored)) settings_["model"] = folder.string();
+        const fs::path folder = (context_.base_folder / name).lexically_normal();
+        if (name.find('/') != std::string::npos && fs::is_directory(folder, ignored)) model = folder.string();
+    }
+
+    void find_teachers(Json& recipe) const {
+        for (const char* part : {"objective", "filter", "mine"})
+            if (recipe.contains(part) && recipe[part].is_object() && recipe[part].contains("teacher") &&
+                recipe[part]["teacher"].is_string())
+                find_model(recipe[part]["teacher"]);
     }
 
     void tasks() {
@@ -225,15 +239,20 @@ class Resolver {
                                 "to stop by; set "
                                 "it, or leave early_stopping out",
                                 where));
-        for (const auto& [name, variant] : settings_["variants"].items()) {
-            const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, variant["method"].get<std::string>());
-            for (const Field& field : entry ? entry->extension.schema.fields : std::vector<Field>())
-                for (const Exclusion& other : field.exclusions)
-                    if (variant.contains(field.key) && variant[field.key] != field.default_value && is_set(recipe, other.setting))
-                        problem(
-                            node.find("objective") ? node.find("objective") : &node,
-                            fmt::format("variants.{}.{} and {}{} are both set: {}", name, field.key, where, other.setting, other.reason));
-        }
+        for (const auto& [name, variant] : settings_["variants"].items())
+            excluded(ExtensionKind::variant, variant, "variants." + name, recipe, node, where);
+        excluded(ExtensionKind::objective, recipe["objective"], where + "objective", recipe, node, where);
+    }
+
+    /// What a method's own settings do not go together with in the recipe.
+    void excluded(ExtensionKind kind, const Json& method, const std::string& named, const Json& recipe, const YamlNode& node,
+                  const std::string& where) {
+        const Catalogue::Entry* entry = catalogue_.find(kind, method["method"].get<std::string>());
+        for (const Field& field : entry ? entry->extension.schema.fields : std::vector<Field>())
+            for (const Exclusion& other : field.exclusions)
+                if (method.contains(field.key) && method[field.key] != field.default_value && is_set(recipe, other.setting))
+                    problem(node.find("objective") ? node.find("objective") : &node,
+                            fmt::format("{}.{} and {}{} are both set: {}", named, field.key, where, other.setting, other.reason));
     }
 
     /// Whether a dotted setting of a recipe has another value than its default.

@@ -1,10 +1,12 @@
 #include "experiment/start_model.h"
 
 #include <map>
+#include <set>
 
 #include "checkpoint/encoder_config.h"
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
+#include "common/strings.h"
 
 namespace faceter {
 namespace {
@@ -28,6 +30,28 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
     return {folder.folder, routes_tokens(folder)};
 }
 
+/// Of the objectives, filters and minings of a run's stages.
+std::vector<std::string> teachers_of(const Json& settings) {
+    std::vector<std::string> names;
+    const auto add = [&](const Json& recipe) {
+        for (const char* part : {"objective", "filter", "mine"})
+            if (recipe.contains(part) && recipe[part].is_object())
+                if (const auto name = json_or<std::string>(recipe[part], "teacher", "", part); !name.empty()) names.push_back(name);
+    };
+    const Json stages = json_or<Json>(settings, "stages", Json::array(), "settings");
+    for (const Json& stage : stages) add(stage);
+    if (stages.empty()) add(settings);
+    return names;
+}
+
+void check_teacher(const std::string& name, const fs::path& relative_to) {
+    try {
+        ModelFolder::open(resolve_model(name, relative_to));
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("teacher {}: {}", faceter::quoted(name), error.what()));
+    }
+}
+
 }  // namespace
 
 void check_start_model(const ModelFolder& folder) {
@@ -46,8 +70,11 @@ void check_start_model(const ModelFolder& folder) {
 std::vector<std::string> check_start_models(const Experiment& experiment) {
     std::vector<std::string> remarks;
     std::map<std::string, StartModel> seen;
+    std::set<std::string> teachers;
     for (const ResolvedRun& run : experiment.runs()) {
         const std::string name = run.settings["model"];
+        for (const std::string& teacher : teachers_of(run.settings))
+            if (teachers.insert(teacher).second) check_teacher(teacher, absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         if (run.dense_start && seen[name].routes_tokens)
             throw settings_error(

@@ -46,6 +46,11 @@ class ModelTeacher final : public Teacher {
     Route route(const std::string& task, Role role) const;
     /// Embeddings of a task's texts whose dot products are the model's scores.
     TeacherEmbedder of_task(const std::string& task);
+    /// In this company and no other: the same texts at another time, or in another process, give the same bits. Nothing is remembered.
+    at::Tensor embed_afresh(std::span<const std::string_view> texts, const Route& route) const {
+        return embed_texts(embedder_.model(), texts, route);
+    }
+    std::int64_t dim() const { return embedder_.model().dim(); }
     bool is_normalised() const { return embedder_.model().folder.similarity != Similarity::dot; }
 
   private:

@@ -16,6 +16,13 @@ Schema early_stopping_schema() {
 
 }  // namespace
 
+Field gradient_cache_field() {
+    return integer("gradient_cache_chunk", 0,
+                   "Compute a batch in chunks of this many pairs with the same gradients in less memory (GradCache); 0: off.")
+        .at_least(0)
+        .in("pairs");
+}
+
 Schema training_schema() {
     return {
         "training",

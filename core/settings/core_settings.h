@@ -5,6 +5,8 @@ namespace faceter {
 
 /// The sections of the experiment file that belong to the core, without what core/data and plugins declare
 /// (core/experiment/experiment_schema.h puts the whole together).
+/// Of every objective on pairs.
+Field gradient_cache_field();
 Schema training_schema();
 /// One of `stages`; core/experiment fills in what it takes over from the experiment.
 Schema stage_schema();

@@ -19,10 +19,27 @@ std::vector<std::int64_t> negatives_by_rank(const PairEmbeddings& whole, std::in
     return counts;
 }
 
-/// Takes apart what the ranks have sent, each its queries, then documents, then negatives.
-struct GatheredRows {
+/// Rows of a batch in the order of its pairs, in one or several pieces.
+struct Rows {
     std::vector<at::Tensor> queries, documents, negatives;
-    GatheredRows(const at::Tensor& all, std::int64_t pairs, const std::vector<std::int64_t>& num_negatives, bool queries_only) {
+
+    void add(const at::Tensor& q, const at::Tensor& d, const at::Tensor& n) {
+        queries.push_back(q.detach());
+        if (d.defined()) documents.push_back(d.detach());
+        if (n.defined()) negatives.push_back(n.detach());
+    }
+    /// Those of all ranks. `num_negatives`: of each; `none`: [0, D] of their kind.
+    Rows gathered(ProcessGroup& group, std::int64_t pairs, const std::vector<std::int64_t>& num_negatives, bool queries_only,
+                  const at::Tensor& none) const {
+        std::vector<at::Tensor> own{none};
+        for (const auto* part : {&queries, &documents, &negatives}) own.insert(own.end(), part->begin(), part->end());
+        return taken_apart(group.all_gather_rows(at::cat(own)), pairs, num_negatives, queries_only);
+    }
+
+  private:
+    /// Each rank has sent its queries, then documents, then negatives.
+    static Rows taken_apart(const at::Tensor& all, std::int64_t pairs, const std::vector<std::int64_t>& num_negatives, bool queries_only) {
+        Rows rows;
         std::int64_t at = 0;
         const auto take = [&](std::int64_t count, std::vector<at::Tensor>& into) {
             if (count > 0) into.push_back(all.narrow(0, at, count));
@@ -31,11 +48,12 @@ struct GatheredRows {
         const int ranks = static_cast<int>(num_negatives.size());
         for (int r = 0; r < ranks; ++r) {
             const std::int64_t count = share_of(pairs, r, ranks).size();
-            take(count, queries);
+            take(count, rows.queries);
             if (queries_only) continue;
-            take(count, documents);
-            take(num_negatives[static_cast<std::size_t>(r)], negatives);
+            take(count, rows.documents);
+            take(num_negatives[static_cast<std::size_t>(r)], rows.negatives);
         }
+        return rows;
     }
 };
 
@@ -67,9 +85,11 @@ class CachedPairs final : public GradientWay {
         whole.keep = plan.keep;
         whole.move_to(tools_.encoder.device());
         gather_embeddings(parts, whole);
+        if (tools_.sides.guide) gather_guide(parts, whole);
         tools_.sum_over_ranks(totals);
         const LossResult result = objective_(whole);
         (result.loss * tools_.part()).backward();
+        keep_gradients_of_one();
         backward_share(parts, whole, share, totals, plan.task, last, sums);
         tools_.add_loss(result, plan.task, sums.whole, 1);
     }
@@ -78,6 +98,9 @@ class CachedPairs final : public GradientWay {
     PairBatch outline_of(const BatchPlan& plan, bool last, StepSums& sums) const;
     std::vector<EmbeddedPart> embed_share(const BatchPlan& plan, const Share& share, RoutingTotals& totals) const;
     void gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const;
+    void gather_guide(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const;
+    Rows of_all_ranks(const Rows& own, const PairEmbeddings& whole, bool queries_only, const at::Tensor& none) const;
+    void keep_gradients_of_one() const;
     void backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share, const RoutingTotals& totals,
                         const std::string& task, bool last, StepSums& sums) const;
 
@@ -117,31 +140,38 @@ std::vector<EmbeddedPart> CachedPairs::embed_share(const BatchPlan& plan, const 
 /// Sets the embeddings of `whole` to those of all ranks, as leaves.
 void CachedPairs::gather_embeddings(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const {
     const bool queries_only = tools_.sides.documents_frozen;  // the outline has the documents
-    std::vector<at::Tensor> queries, documents, negatives;
-    for (const EmbeddedPart& part : parts) {
-        queries.push_back(part.rows.queries.detach());
-        if (queries_only) continue;
-        documents.push_back(part.rows.documents.detach());
-        if (part.rows.negatives.defined()) negatives.push_back(part.rows.negatives.detach());
-    }
-    if (tools_.group.size() > 1) {
-        std::vector<at::Tensor> own = queries;
-        own.insert(own.end(), documents.begin(), documents.end());
-        own.insert(own.end(), negatives.begin(), negatives.end());
-        const at::Tensor rows =
-            own.empty() ? at::empty({0, tools_.model.dim()}, at::TensorOptions(tools_.encoder.dtype()).device(tools_.encoder.device()))
-                        : at::cat(own);
-        const auto pairs = static_cast<std::int64_t>(whole.document_texts.size());
-        GatheredRows gathered(tools_.group.all_gather_rows(rows), pairs, negatives_by_rank(whole, pairs, tools_.group.size()),
-                              queries_only);
-        queries = std::move(gathered.queries);
-        documents = std::move(gathered.documents);
-        negatives = std::move(gathered.negatives);
-    }
-    whole.queries = at::cat(queries).requires_grad_();
+    Rows own;
+    for (const EmbeddedPart& part : parts)
+        queries_only ? own.add(part.rows.queries, {}, {}) : own.add(part.rows.queries, part.rows.documents, part.rows.negatives);
+    const auto kind = at::TensorOptions(tools_.encoder.dtype()).device(tools_.encoder.device());
+    const Rows rows = of_all_ranks(own, whole, queries_only, at::empty({0, tools_.model.dim()}, kind));
+    whole.queries = at::cat(rows.queries).requires_grad_();
     if (queries_only) return;
-    whole.documents = at::cat(documents).requires_grad_();
-    if (!negatives.empty()) whole.negatives = at::cat(negatives).requires_grad_();
+    whole.documents = at::cat(rows.documents).requires_grad_();
+    if (!rows.negatives.empty()) whole.negatives = at::cat(rows.negatives).requires_grad_();
+}
+
+/// Sets the guide's rows of `whole`: every rank has asked for its own texts.
+void CachedPairs::gather_guide(const std::vector<EmbeddedPart>& parts, PairEmbeddings& whole) const {
+    Rows own;
+    for (const EmbeddedPart& part : parts) own.add(part.rows.guide_queries, part.rows.guide_documents, part.rows.guide_negatives);
+    const auto kind = at::TensorOptions(at::kFloat).device(tools_.encoder.device());
+    const Rows rows = of_all_ranks(own, whole, false, at::empty({0, tools_.sides.guide->dim()}, kind));
+    whole.guide_queries = at::cat(rows.queries);
+    whole.guide_documents = at::cat(rows.documents);
+    if (!rows.negatives.empty()) whole.guide_negatives = at::cat(rows.negatives);
+}
+
+Rows CachedPairs::of_all_ranks(const Rows& own, const PairEmbeddings& whole, bool queries_only, const at::Tensor& none) const {
+    if (tools_.group.size() == 1) return own;
+    const auto pairs = static_cast<std::int64_t>(whole.document_texts.size());
+    return own.gathered(tools_.group, pairs, negatives_by_rank(whole, pairs, tools_.group.size()), queries_only, none);
+}
+
+/// Every rank has the gradient of the whole batch for the objective's own parameters: their sum shall be that of one.
+void CachedPairs::keep_gradients_of_one() const {
+    if (tools_.group.rank() == 0) return;
+    for (const Parameter& p : objective_.parameters()) p.tensor.mutable_grad() = at::Tensor();
 }
 
 void CachedPairs::backward_share(std::vector<EmbeddedPart>& parts, const PairEmbeddings& whole, const Share& share,

@@ -45,6 +45,8 @@ std::string MaskedLanguage::attach(const EmbeddingModel& model, std::uint64_t se
     return "the model has no head of masked-language modelling; a fresh one is trained with it";
 }
 
+std::string MaskedLanguage::kept_as() const { return mlm_head_file; }
+
 void MaskedLanguage::keep(const std::filesystem::path& file) const {
     const fs::path temporary = file.string() + ".new";
     std::error_code ignored;

@@ -19,10 +19,12 @@ PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
     const at::Tensor ordered = embeddings.index_select(0, index);
     PairEmbeddings result = pairs;
     result.queries = ordered.narrow(0, 0, num_pairs);
-    if (pairs.documents.defined()) return result.move_to(embeddings.device()), result;  // frozen: already there
-    result.documents = ordered.narrow(0, num_pairs, num_pairs);
-    const std::int64_t negatives = ordered.size(0) - 2 * num_pairs;
-    if (negatives > 0) result.negatives = ordered.narrow(0, 2 * num_pairs, negatives);
+    if (!pairs.documents.defined()) {  // else frozen: already there
+        result.documents = ordered.narrow(0, num_pairs, num_pairs);
+        const std::int64_t negatives = ordered.size(0) - 2 * num_pairs;
+        if (negatives > 0) result.negatives = ordered.narrow(0, 2 * num_pairs, negatives);
+    }
+    result.move_to(embeddings.device());
     return result;
 }
 
@@ -172,6 +174,7 @@ std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference
         document(set.document, example.positive, key + 1, documents, frozen_documents);
         batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
         batch.pairs.labels.push_back(label_of(set, example.label));
+        batch.pairs.scores.push_back(example.score);
         std::uint64_t next_key = key + 2;
         for (const std::uint32_t text : negatives_of(set, example, sides.negatives)) {
             document(set.negative, text, next_key++, negatives, frozen_negatives);
@@ -179,6 +182,8 @@ std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference
             batch.pairs.negative_texts.push_back(hash64(set.data->texts[text]));
             batch.pairs.negative_labels.push_back(label_of(set, set.data->label_of(text)));
         }
+        for (std::size_t n = 0; n < negatives_of(set, example, sides.negatives).size(); ++n)
+            batch.pairs.negative_scores.push_back(set.data->negative_score(example.first_negative + n));
     }
     if (!frozen_documents.empty()) batch.pairs.documents = at::stack(frozen_documents);
     if (!frozen_negatives.empty()) batch.pairs.negatives = at::stack(frozen_negatives);
@@ -193,7 +198,22 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
     batch.num_pairs = static_cast<std::int64_t>(items.size());
     batch.pairs.temperature = temperature;
     pack(collect(items, sides, batch), batch);
+    if (sides.guide) ask_guide(items, sides, batch.pairs);
     return batch;
+}
+
+void PairBatcher::ask_guide(std::span<const ExampleReference> items, const Sides& sides, PairEmbeddings& pairs) const {
+    std::vector<std::string_view> queries, documents, negatives;
+    for (const ExampleReference& item : items) {
+        const Set& set = sets_[item.set];
+        const Example& example = set.data->examples[item.example];
+        queries.push_back(set.data->texts[example.anchor]);
+        documents.push_back(set.data->texts[example.positive]);
+        for (const std::uint32_t text : negatives_of(set, example, sides.negatives)) negatives.push_back(set.data->texts[text]);
+    }
+    pairs.guide_queries = sides.guide->embed(queries, Role::query);
+    pairs.guide_documents = sides.guide->embed(documents, Role::document);
+    if (!negatives.empty()) pairs.guide_negatives = sides.guide->embed(negatives, Role::document);
 }
 
 PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides,

@@ -51,6 +51,7 @@ class PairBatcher {
         std::optional<int> query_adapter{}, document_adapter{};
         bool documents_frozen = false;  ///< documents are looked up (freeze_documents), only queries are packed
         bool negatives = true;          ///< whether the given negatives are taken along
+        const Guide* guide = nullptr;   ///< whose rows build() takes along; null: none
     };
     PairBatch build(std::span<const ExampleReference> items, double temperature, const Sides& sides) const;
     PairBatch build(std::span<const ExampleReference> items, double temperature) const { return build(items, temperature, {}); }
@@ -86,6 +87,7 @@ class PairBatcher {
                                  ProcessGroup& group);
     std::vector<SequenceInput> collect(std::span<const ExampleReference> items, const Sides& sides, PairBatch& batch) const;
     static void pack(const std::vector<SequenceInput>& all, PairBatch& batch);
+    void ask_guide(std::span<const ExampleReference> items, const Sides& sides, PairEmbeddings& pairs) const;
     std::vector<Set> sets_;
 };
 

@@ -37,6 +37,7 @@ class MaskedLanguage final : public TokenObjective {
     /// Nats, mean over the guessed tokens; part: "masked_accuracy". No guessed token: 0.
     LossResult loss(const Encoder& encoder, const PackedBatch& texts, const ForwardContext& context) const override;
     std::string counted() const override { return "masked_tokens"; }
+    std::string kept_as() const override;
 
   private:
     struct Attached;

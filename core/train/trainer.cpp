@@ -28,6 +28,7 @@ void check_adapter(const Objective& objective, const Stage& stage) {
 PairBatcher::Sides sides_of(const Stage& stage, const Objective& objective) {
     PairBatcher::Sides sides;
     sides.negatives = objective.reads_negatives();
+    sides.guide = objective.guide();
     if (stage.adapter < 0) return sides;
     sides.query_adapter = stage.adapter;
     sides.document_adapter = stage.adapt_documents ? stage.adapter : Path::none;

@@ -213,7 +213,8 @@ class TestCli : public QObject {
             process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), arguments);
             process.waitForFinished(120'000);
             QCOMPARE(process.exitCode(), 5);
-            HAS(process.readAllStandardError().toStdString(), "No space left");
+            const std::string error = process.readAllStandardError().toStdString();
+            QVERIFY2(error.find("cannot") != std::string::npos && error.find("writ") != std::string::npos, error.c_str());
         }
     }
     void a_folder_that_is_no_project_is_named() {
@@ -260,7 +261,7 @@ class TestCli : public QObject {
     }
     void help_of_what_the_worker_serves_begins_with_faceter() {
         for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-                 {"embed"}, {"evaluate"}, {"export"}, {"convert"}, {"describe"}, {"serve"}, {"router"}, {"data", "mine"}, {"data", "filter"}}) {
+                 {"embed"}, {"evaluate"}, {"export"}, {"convert"}, {"describe"}, {"serve"}, {"router"}, {"data", "mine"}, {"data", "filter"}, {"data", "score"}}) {
             std::vector<std::string> arguments = command;
             arguments.push_back("--help");
             const Outcome help = faceter::testing::faceter(arguments);

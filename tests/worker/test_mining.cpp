@@ -186,6 +186,30 @@ class TestMining : public QObject {
                 QVERIFY(negative.get<std::string>() != line.at("document").get<std::string>() + " ");
     }
 
+    void scoring_writes_what_the_teacher_says_the_positives_first() {
+        const fs::path triplets = folder_.path() / "to_score.jsonl", output = folder_.path() / "scored.jsonl";
+        std::ofstream(triplets)
+            << R"({"query": "a fast editor", "document": "This editor is fast", "negatives": ["a slow shell", "a clock"]})"
+            << "\n"
+            << R"({"query": "an old game", "document": "This game is old", "scores": [7]})"
+            << "\n";
+        QVERIFY2(run({"score", "--model", teacher_.c_str(), "--output", output.c_str(), triplets.c_str()}) == 0, error_.c_str());
+        const Json lines = read_lines(output);
+        QCOMPARE(lines.size(), std::size_t{2});
+        QCOMPARE(lines[0]["scores"].size(), std::size_t{3});
+        QCOMPARE(lines[1]["scores"].size(), std::size_t{1});
+        const at::Tensor rows = embedded({"a fast editor", "This editor is fast", "a slow shell", "a clock"});
+        for (std::int64_t i = 1; i < 4; ++i) {
+            const double expected = at::cosine_similarity(rows[0], rows[i], 0).item<double>(),
+                         got = lines[0]["scores"][static_cast<std::size_t>(i - 1)].get<double>();
+            QVERIFY2(std::abs(got - expected) < 1e-5, (std::to_string(got) + " against " + std::to_string(expected)).c_str());
+        }
+        QVERIFY(lines[0]["negatives"][1] == "a clock");
+        const TrainingSet set = load_training_set({{{"source", "file"}, {"path", output.string()}}, folder_.path()}, "retrieval");
+        QCOMPARE(scores_of(set, set.examples[0]).size(), std::size_t{3});
+        QCOMPARE(scores_of(set, set.examples[1])[0], lines[1]["scores"][0].get<float>());
+        QVERIFY(!fs::exists(output.string() + ".work"));
+    }
     void filtering_keeps_the_pairs_whose_document_is_among_the_best() {
         NEED_SHARED();
         const fs::path output = folder_.path() / "filtered.jsonl";

@@ -87,6 +87,9 @@ Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
     const Json& loss = planned.settings.at("objective");
     const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
+    for (const TrainingSet* set : context.sets)
+        if (std::any_of(context.tasks.begin(), context.tasks.end(), [&](const Task& task) { return set->task == task.name; }))
+            objective->check(*set);
     objective->attach(*model, recipe.seed, {});
     SingleProcess group;
     Trainer trainer(*model, stage, index, *batcher, *curriculum, *objective, recipe, {}, group);

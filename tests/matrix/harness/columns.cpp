@@ -9,6 +9,11 @@ Column routing(const char* name, Json settings) { return {std::string("TLR ") + 
 
 Column adapters(const char* name, Json settings) { return {std::string("LoRA ") + name, "task_lora", std::move(settings)}; }
 
+/// By another objective than infonce; `teacher` stands for the start model.
+Column objective(const char* name, Json settings, const char* method = "instruction", Json variant = Json::object()) {
+    return {std::string("objective ") + name, method, std::move(variant), std::move(settings)};
+}
+
 Column gates(const char* name, Json settings) { return {std::string("router ") + name, "router_retriever", std::move(settings)}; }
 
 }  // namespace
@@ -34,6 +39,14 @@ std::vector<conform::Column> columns() {
         adapters("one by one", {{"training", "one_by_one"}}),
         adapters("with base", {{"base_rate", 0.1}}),
         adapters("averaged", {{"final_form", "averaged"}}),
+        objective("cosent", {{"method", "cosent"}}),
+        objective("angle", {{"method", "angle"}}),
+        objective("triplet", {{"method", "triplet"}, {"distance", "cosine"}, {"margin", 0.3}}),
+        objective("margin_mse", {{"method", "margin_mse"}}, "mote", {{"placement", "every"}}),
+        objective("kl", {{"method", "kl"}, {"similarity", "cosine"}}, "task_lora"),
+        objective("gist", {{"method", "gist"}, {"teacher", ""}}),
+        objective("cosine_to_teacher", {{"method", "cosine_to_teacher"}, {"teacher", ""}}, "token_routed_moe", {{"top_k", 1}}),
+        objective("gist over gates", {{"method", "gist"}, {"teacher", ""}}, "router_retriever", {{"router", "pilot"}}),
         gates("pilot", {{"router", "pilot"}}),
         gates("expert_classifier", {{"router", "expert_classifier"}}),
         gates("classification_head", {{"router", "classification_head"}}),

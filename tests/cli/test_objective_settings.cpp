@@ -1,0 +1,68 @@
+#include "cli/program.h"
+#include "common/file.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// What `faceter check` says of objectives and their teachers before anything starts.
+class TestObjectiveSettings : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    Outcome check(const std::string& lines, const std::vector<std::string>& options = {}) const {
+        write_file_atomic(folder_.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
+        write_file_atomic(folder_.path() / "x.yaml",
+                          "name: x\nmodel: " + (shared_folder() / "fixtures/bert").string() +
+                              "\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
+                              "variants:\n  V: {method: dense}\nevaluation: {baseline: false, datasets: []}\n" +
+                              lines + "\n");
+        std::vector<std::string> arguments = {"check", (folder_.path() / "x.yaml").string()};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        return faceter::testing::faceter(arguments);
+    }
+
+  private Q_SLOTS:
+    void every_objective_is_taken_with_the_gradient_cache_and_in_several_processes() {
+        NEED_SHARED();
+        fs::create_directories(folder_.path() / "teachers");
+        fs::copy(shared_folder() / "fixtures/bert", folder_.path() / "teachers/tiny", fs::copy_options::recursive);
+        for (const char* method : {"cosent", "angle", "triplet, distance: cosine, margin: 0.2", "margin_mse, similarity: cosine",
+                                   "kl, temperature: 2", "gist, teacher: teachers/tiny", "cosine_to_teacher, teacher: teachers/tiny"}) {
+            const Outcome outcome = check(std::string("objective: {gradient_cache_chunk: 2, method: ") + method + "}", {"--devices", "2"});
+            QVERIFY2(outcome.code == 0, (std::string(method) + ": " + outcome.err).c_str());
+        }
+        HAS(check("objective: {method: cosent, scale: 0}").err, "scale");
+    }
+
+    void a_teacher_that_is_not_there_is_named() {
+        NEED_SHARED();
+        const Outcome missing = check("objective: {method: gist, teacher: ./nobody/here}");
+        QVERIFY(missing.code == 3 || missing.code == 4);
+        HAS(missing.err, "teacher './nobody/here'");
+        HAS(check("objective: {method: gist}").err, "teacher");
+        HAS(check("stages: [{name: a, mine: {teacher: ./nobody/there}}]").err, "nobody/there");
+    }
+
+    void a_teacher_beside_the_experiment_is_known_by_its_whole_path() {
+        NEED_SHARED();
+        fs::create_directories(folder_.path() / "beside");
+        fs::copy(shared_folder() / "fixtures/bert", folder_.path() / "beside/tiny", fs::copy_options::recursive);
+        const Outcome outcome = check("objective: {method: gist, teacher: beside/tiny}", {"--json"});
+        QCOMPARE(outcome.code, 0);
+        QCOMPARE(json_of(outcome).at("runs").at(0).at("settings").at("objective").at("teacher").get<std::string>(),
+                 (folder_.path() / "beside/tiny").string());
+    }
+
+    void prefixes_have_no_teachers_vector() {
+        NEED_SHARED();
+        const Outcome outcome = check("objective: {method: cosine_to_teacher, teacher: " + (shared_folder() / "fixtures/bert").string() +
+                                      ", matryoshka_dims: [16]}");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "objective.teacher and objective.matryoshka_dims are both set");
+        QCOMPARE(check("objective: {method: cosent, matryoshka_dims: [16]}").code, 0);
+    }
+};
+
+FACETER_TEST(TestObjectiveSettings)
+#include "test_objective_settings.moc"

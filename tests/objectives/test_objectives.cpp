@@ -1,0 +1,316 @@
+#include <ATen/ATen.h>
+
+#include <QProcess>
+#include <cmath>
+
+#include "checkpoint/safetensors.h"
+#include "common/error.h"
+#include "plugin/loader.h"
+#include "plugin/registry.h"
+#include "support/tensors.h"
+#include "support/test.h"
+#include "train/checkpoint.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr std::int64_t width = 12, batch_size = 9;
+
+std::unique_ptr<PairObjective> objective(const char* name, const Json& settings = Json::object()) {
+    auto made = registry().make_objective(name, settings);
+    return std::unique_ptr<PairObjective>(dynamic_cast<PairObjective*>(made.release()));
+}
+
+/// A batch of `negatives` hard negatives a query, with scores, and rows of a guide.
+struct Sample {
+    PairEmbeddings batch;
+    at::Tensor given;          ///< [B, K, D] the hard negatives, a leaf
+    at::Tensor scores, guide;  ///< [B, 1 + K], [B, 2 + K, D']
+
+    explicit Sample(std::int64_t negatives, std::int64_t guide_width = width, bool leaves = true) {
+        at::manual_seed(11);
+        batch.queries = at::randn({batch_size, width}, at::kDouble).requires_grad_(leaves);
+        batch.documents = (batch.queries.detach() + at::randn({batch_size, width}, at::kDouble)).requires_grad_(leaves);
+        scores = at::randint(5, {batch_size, 1 + negatives}, at::kDouble);  // some are equal
+        guide = at::randn({batch_size, 2 + negatives, guide_width}, at::kDouble);
+        batch.guide_queries = guide.select(1, 0);
+        batch.guide_documents = guide.select(1, 1);
+        for (std::int64_t i = 0; i < batch_size; ++i) batch.scores.push_back(scores[i][0].item<double>());
+        if (negatives == 0) return;
+        given = at::randn({batch_size, negatives, width}, at::kDouble).requires_grad_(leaves);
+        batch.negatives = given.flatten(0, 1);
+        batch.guide_negatives = guide.narrow(1, 2, negatives).reshape({-1, guide_width});
+        for (std::int64_t i = 0; i < batch_size * negatives; ++i) {
+            batch.negative_owner.push_back(i / negatives);
+            batch.negative_scores.push_back(scores[i / negatives][1 + i % negatives].item<double>());
+        }
+    }
+    Sample& without_scores() {
+        batch.scores.assign(batch.scores.size(), Example::no_score);
+        batch.negative_scores.assign(batch.negative_scores.size(), Example::no_score);
+        return *this;
+    }
+};
+
+/// One loss against sentence-transformers' own: what both are given.
+struct PeerCase {
+    std::string name, method;
+    Json settings, peers;
+    std::int64_t negatives;
+    bool scored = true, guided = false;
+};
+
+const std::vector<PeerCase>& peer_cases() {
+    static const std::vector<PeerCase> all = {
+        {"cosent", "cosent", {{"scale", 20}}, {{"loss", "cosent"}, {"scale", 20}}, 0},
+        {"angle_scored", "angle", {{"scale", 20}}, {{"loss", "angle"}, {"scale", 20}}, 0},
+        {"angle_triplets", "angle", {{"scale", 7}}, {{"loss", "angle"}, {"scale", 7}}, 2, false},
+        {"triplet_euclidean", "triplet", {{"margin", 1.5}}, {{"loss", "triplet"}, {"distance", "euclidean"}, {"margin", 1.5}}, 1},
+        {"triplet_cosine",
+         "triplet",
+         {{"margin", 0.4}, {"distance", "cosine"}},
+         {{"loss", "triplet"}, {"distance", "cosine"}, {"margin", 0.4}},
+         1},
+        {"triplet_manhattan",
+         "triplet",
+         {{"margin", 5}, {"distance", "manhattan"}},
+         {{"loss", "triplet"}, {"distance", "manhattan"}, {"margin", 5}},
+         1},
+        {"margin_mse", "margin_mse", Json::object(), {{"loss", "margin_mse"}}, 1},
+        {"margin_mse_three", "margin_mse", {{"similarity", "cosine"}}, {{"loss", "margin_mse"}, {"similarity", "cosine"}}, 3},
+        {"kl", "kl", {{"temperature", 2}}, {{"loss", "kl"}, {"temperature", 2}}, 3},
+        {"kl_cosine",
+         "kl",
+         {{"temperature", 0.5}, {"similarity", "cosine"}},
+         {{"loss", "kl"}, {"temperature", 0.5}, {"similarity", "cosine"}},
+         2},
+        {"vectors", "cosine_to_teacher", Json::object(), {{"loss", "cosine_to_teacher"}}, 2, false, true},
+        {"gist",
+         "gist",
+         Json::object(),
+         {{"loss", "gist"},
+          {"temperature", 0.05},
+          {"margin_strategy", "absolute"},
+          {"margin", 0.0},
+          {"contrast_anchors", true},
+          {"contrast_positives", true}},
+         0,
+         false,
+         true},
+        {"gist_relative",
+         "gist",
+         {{"margin_kind", "relative"}, {"margin", 0.3}, {"contrast_queries", false}},
+         {{"loss", "gist"},
+          {"temperature", 0.05},
+          {"margin_strategy", "relative"},
+          {"margin", 0.3},
+          {"contrast_anchors", false},
+          {"contrast_positives", true}},
+         1,
+         false,
+         true},
+        {"gist_absolute",
+         "gist",
+         {{"margin", 0.1}, {"contrast_documents", false}},
+         {{"loss", "gist"},
+          {"temperature", 0.05},
+          {"margin_strategy", "absolute"},
+          {"margin", 0.1},
+          {"contrast_anchors", true},
+          {"contrast_positives", false}},
+         1,
+         false,
+         true}};
+    return all;
+}
+
+void write_float64(const fs::path& file, const std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& metadata) {
+    SafetensorsWriter writer;
+    std::vector<at::Tensor> kept;
+    for (const NamedTensor& t : tensors) kept.push_back(t.tensor.contiguous());
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        writer.add(tensors[i].name, DType::f64, kept[i].sizes().vec(), kept[i].data_ptr<double>());
+    for (const auto& [key, value] : metadata) writer.set_metadata(key, value);
+    writer.write_new(file);
+}
+
+TrainingSet three_pairs(std::uint32_t negatives, bool scored) {
+    TrainingSet set;
+    set.name = "three";
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        Example example;
+        example.anchor = set.texts.intern("q" + std::to_string(i));
+        example.positive = set.texts.intern("d" + std::to_string(i));
+        example.first_negative = static_cast<std::uint32_t>(set.negatives.size());
+        example.num_negatives = negatives;
+        if (scored) example.score = static_cast<float>(i);
+        for (std::uint32_t n = 0; n < negatives; ++n) {
+            set.negatives.push_back(set.texts.intern("n" + std::to_string(i * 10 + n)));
+            if (scored) set.negative_scores.push_back(0.5F);
+        }
+        set.examples.push_back(example);
+    }
+    return set;
+}
+
+}  // namespace
+
+/// The objectives of plugins/pair_losses and plugins/distillation, in float64.
+class TestObjectives : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    fs::path write_cases() const {
+        std::vector<NamedTensor> tensors;
+        Json settings = Json::object();
+        for (const PeerCase& one : peer_cases()) {
+            const Sample sample(one.negatives, width, false);
+            settings[one.name] = one.peers;
+            tensors.push_back({one.name + ".q", sample.batch.queries});
+            tensors.push_back({one.name + ".d", sample.batch.documents});
+            if (one.negatives > 0) tensors.push_back({one.name + ".n", sample.given});
+            if (one.scored) tensors.push_back({one.name + ".scores", one.negatives > 0 ? sample.scores : sample.scores.squeeze(1)});
+            if (one.guided) tensors.push_back({one.name + ".guide", sample.guide});
+        }
+        write_float64(folder_.path() / "cases.safetensors", tensors, {{"settings", settings.dump()}});
+        return folder_.path() / "cases.safetensors";
+    }
+
+  private Q_SLOTS:
+    void values_and_gradients_equal_sentence_transformers_own() {
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("no Python with sentence-transformers (FACETER_PEERS)");
+        const fs::path cases = write_cases(), out = folder_.path() / "peer.safetensors";
+        QProcess peer;
+        peer.setProcessChannelMode(QProcess::MergedChannels);
+        peer.start(python, {QStringLiteral(FACETER_SOURCE_DIR "/tests/objectives/peer_losses.py"), QString::fromStdString(cases.string()),
+                            QString::fromStdString(out.string())});
+        QVERIFY2(peer.waitForFinished(300'000) && peer.exitCode() == 0, peer.readAll().constData());
+        const SafetensorsFile wanted(out);
+        for (const PeerCase& one : peer_cases()) {
+            Sample sample(one.negatives);
+            if (!one.scored) sample.without_scores();
+            const LossResult result = (*objective(one.method.c_str(), one.settings))(sample.batch);
+            result.loss.backward();
+            const auto compare = [&](const std::string& what, const at::Tensor& got) {
+                const double difference = relative_difference(got, read_tensor(wanted, one.name + what));
+                QVERIFY2(difference < 1e-9, (one.name + what + ": " + std::to_string(difference)).c_str());
+            };
+            compare(".loss", result.loss.detach().reshape({1}));
+            compare(".grad_q", sample.batch.queries.grad());
+            compare(".grad_d", sample.batch.documents.grad());
+            if (one.negatives > 0) compare(".grad_n", sample.given.grad());
+        }
+    }
+
+    void gradients_are_those_of_finite_differences_data() {
+        QTest::addColumn<QString>("method");
+        QTest::addColumn<int>("negatives");
+        for (const char* method : {"cosent", "angle", "gist", "cosine_to_teacher"}) QTest::addRow("%s", method) << method << 0;
+        for (const char* method : {"cosent", "angle", "triplet", "margin_mse", "kl", "gist", "cosine_to_teacher"})
+            QTest::addRow("%s, negatives", method) << method << 2;
+    }
+    void gradients_are_those_of_finite_differences() {
+        QFETCH(QString, method);
+        QFETCH(int, negatives);
+        const auto loss = objective(method.toStdString().c_str());
+        Sample sample(negatives);
+        (*loss)(sample.batch).loss.backward();
+        const c10::AutoGradMode no_grad(false);
+        constexpr double step = 1e-6;
+        for (const at::Tensor& rows : {sample.batch.queries, sample.batch.documents}) {
+            const at::Tensor element = rows.detach().select(0, 4).narrow(0, 3, 1);
+            const auto moved = [&](double by) {
+                element.add_(by);
+                const double value = (*loss)(sample.batch).loss.item<double>();
+                element.add_(-by);
+                return value;
+            };
+            const double expected = (moved(step) - moved(-step)) / (2 * step), got = rows.grad()[4][3].item<double>();
+            QVERIFY2(std::abs(got - expected) < 1e-6 * std::max(1.0, std::abs(expected)),
+                     (std::to_string(got) + " against " + std::to_string(expected)).c_str());
+        }
+    }
+
+    void a_pair_that_is_not_kept_gives_no_loss() {
+        for (const char* method : {"cosent", "angle", "triplet", "margin_mse", "kl", "cosine_to_teacher"}) {
+            Sample all(2), other(2);
+            for (Sample* sample : {&all, &other}) {
+                sample->batch.keep.assign(batch_size, 1);
+                sample->batch.keep[4] = 0;
+            }
+            {
+                const c10::AutoGradMode no_grad(false);
+                other.batch.documents.detach()[4].add_(1);
+                other.given.detach()[4].add_(1);
+                other.batch.negatives = other.given.flatten(0, 1);
+            }
+            const auto loss = objective(method);
+            QVERIFY2(std::abs((*loss)(all.batch).loss.item<double>() - (*loss)(other.batch).loss.item<double>()) < 1e-12, method);
+            all.batch.keep[4] = 1;
+            QVERIFY2(std::abs((*loss)(all.batch).loss.item<double>() - (*loss)(other.batch).loss.item<double>()) > 1e-9, method);
+        }
+    }
+
+    void queries_may_have_different_numbers_of_negatives() {
+        Sample sample(3);  // the second negative of query 0 and all but one of query 5 are left out
+        std::vector<std::int64_t> rows;
+        PairEmbeddings ragged = sample.batch;
+        ragged.negative_owner.clear(), ragged.negative_scores.clear();
+        for (std::int64_t n = 0; n < batch_size * 3; ++n) {
+            if (n == 1 || n == 16 || n == 17) continue;
+            rows.push_back(n);
+            ragged.negative_owner.push_back(n / 3);
+            ragged.negative_scores.push_back(sample.batch.negative_scores[static_cast<std::size_t>(n)]);
+        }
+        ragged.negatives = sample.batch.negatives.index_select(0, at::tensor(rows));
+        const double got = (*objective("kl"))(ragged).loss.item<double>();
+        double expected = 0;
+        for (std::int64_t q = 0; q < batch_size; ++q) {  // softmax by softmax
+            std::vector<at::Tensor> candidates{ragged.documents[q]};
+            std::vector<double> scores{ragged.scores[static_cast<std::size_t>(q)]};
+            for (std::size_t n = 0; n < ragged.negative_owner.size(); ++n)
+                if (ragged.negative_owner[n] == q) {
+                    candidates.push_back(ragged.negatives[static_cast<std::int64_t>(n)]);
+                    scores.push_back(ragged.negative_scores[n]);
+                }
+            const at::Tensor own = at::mv(at::stack(candidates), ragged.queries[q]).log_softmax(0),
+                             teacher = at::tensor(scores, at::kDouble).log_softmax(0);
+            expected += (teacher.exp() * (teacher - own)).sum().item<double>() / batch_size;
+        }
+        QVERIFY(std::abs(got - expected) < 1e-12 * std::abs(expected));
+    }
+
+    void matryoshka_sums_them_over_prefixes() {
+        for (const char* method : {"cosent", "triplet", "kl", "gist"}) {
+            const Sample sample(2);
+            const auto whole = objective(method);
+            const double summed =
+                (*objective(method, {{"matryoshka_dims", {width, 4}}, {"matryoshka_weights", {1, 0.5}}}))(sample.batch).loss.item<double>();
+            PairEmbeddings prefix = sample.batch;
+            for (at::Tensor* rows : {&prefix.queries, &prefix.documents, &prefix.negatives}) *rows = rows->narrow(1, 0, 4);
+            const double expected = (*whole)(sample.batch).loss.item<double>() + 0.5 * (*whole)(prefix).loss.item<double>();
+            QVERIFY2(std::abs(summed - expected) < 1e-12 * std::abs(expected), method);
+        }
+    }
+
+    void data_without_what_an_objective_reads_are_refused_with_what_to_do() {
+        EXPECT_ERROR(objective("margin_mse")->check(three_pairs(1, false)), "'three'", "3 of the 3", "faceter data score");
+        EXPECT_ERROR(objective("kl")->check(three_pairs(0, true)), "have none", "faceter data mine");
+        EXPECT_ERROR(objective("triplet")->check(three_pairs(0, false)), "triplet", "negatives");
+        EXPECT_ERROR(objective("cosent")->check(three_pairs(0, false)), "neither scores nor negatives");
+        TrainingSet partly = three_pairs(1, true);
+        partly.examples[1].score = Example::no_score;
+        EXPECT_ERROR(objective("angle")->check(partly), "2 of the 3", "no order");
+        objective("kl")->check(three_pairs(2, true));
+        objective("cosent")->check(three_pairs(0, true));
+        objective("cosent")->check(three_pairs(1, false));
+        objective("triplet")->check(three_pairs(1, false));
+        objective("gist")->check(three_pairs(0, false));
+    }
+};
+
+FACETER_TEST(TestObjectives)
+#include "test_objectives.moc"
