@@ -42,17 +42,26 @@ void add_format_option(CLI::App& command, std::string& format);
 /// --where EXPR (core/store/filter.h).
 void add_where_option(CLI::App& command, std::string& where);
 
+/// `faceter` alone: what is in this folder, what runs, what could be done next. False where there is nothing of ours.
+bool print_overview();
+
 void add_run_commands(Cli& cli);      // run check resume rerun stop supervise
+void add_queue_commands(Cli& cli);    // queue list, pause, continue, move
 void add_list_commands(Cli& cli);     // list show
 void add_compare_commands(Cli& cli);  // compare similarity
+void add_examples_command(Cli& cli);  // examples
 void add_stats_commands(Cli& cli);    // stats welch
+void add_study_commands(Cli& cli);    // study run, status, report
 void add_tokenize_command(Cli& cli);
-void add_data_commands(Cli& cli);     // data overlap, data show
-void add_record_commands(Cli& cli);   // ingest tag note archive pin delete restore trash
-void add_import_commands(Cli& cli);   // import mteb
-void add_report_command(Cli& cli);    // report
-void add_machine_commands(Cli& cli);  // doctor plugins schema
-void add_conform_command(Cli& cli);   // conform
+void add_data_commands(Cli& cli);      // data overlap, data show
+void add_record_commands(Cli& cli);    // ingest tag note archive pin delete restore trash
+void add_import_commands(Cli& cli);    // import mteb
+void add_report_command(Cli& cli);     // report
+void add_machine_commands(Cli& cli);   // doctor plugins schema
+void add_conform_command(Cli& cli);    // conform
+void add_merge_command(Cli& cli);      // merge
+void add_reference_command(Cli& cli);  // reference
+void add_setup_command(Cli& cli);      // setup
 
 /// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it
 /// is one.

@@ -85,17 +85,23 @@ int parse_and_run(int argc, char** argv) {
     app.formatter(std::make_shared<HelpFormatter>());
     add_run_commands(cli);
     add_cluster_commands(cli);
+    add_queue_commands(cli);
     add_list_commands(cli);
     add_compare_commands(cli);
+    add_examples_command(cli);
     for (const auto& [name, summary] : worker_commands()) app.add_subcommand(name, summary)->group("Commands");
     add_tokenize_command(cli);
     add_stats_commands(cli);
+    add_study_commands(cli);
     add_data_commands(cli);
     add_record_commands(cli);
     add_import_commands(cli);
     add_report_command(cli);
     add_machine_commands(cli);
     add_conform_command(cli);
+    add_merge_command(cli);
+    add_reference_command(cli);
+    add_setup_command(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
@@ -108,6 +114,7 @@ int parse_and_run(int argc, char** argv) {
     } catch (const CLI::Success& asked_for_help) {
         return app.exit(asked_for_help);
     } catch (const CLI::ParseError& error) {
+        if (argc == 1 && print_overview()) return 0;
         if (argc == 1) {
             fmt::print(stderr, "{}", app.help());
             return static_cast<int>(ExitCode::usage);

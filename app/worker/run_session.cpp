@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "eval/group_embedding.h"
+#include "experiment/processes.h"
 #include "experiment/result_names.h"
 #include "machine.h"
 #include "plugin/run_model.h"
@@ -84,6 +85,7 @@ int RunSession::execute() {
 int RunSession::work() {
     for (const std::string& warning : resume_warnings_) run_.warn(warning);
     refuse_meeting_names(run_.settings);
+    check_processes(run_.settings, Catalogue::load(plugin_folders()), run_.rendezvous.size);  // they came by torchrun or srun
     if (run_.is_root()) data_.read_evaluation();
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
     run_.group->barrier();  // rank 0 has written the final model
@@ -120,11 +122,13 @@ bool RunSession::train() {
 
 /// The model's final form, on rank 0.
 void RunSession::finish(const Variant& variant) {
-    variant.finish(*model_, {data_.training(), run_.seed(), [&](const std::string& what) {
+    variant.finish(*model_, {data_.training(), run_.seed(),
+                             [&](const std::string& what) {
                                  if (run_.stop_wanted())
                                      throw Error(ExitCode::stopped, "stopped; faceter resume goes on from the last checkpoint");
                                  run_.journal->phase(what);
-                             }});
+                             },
+                             data_.validation(), [&](const std::string& type, const Json& fields) { run_.journal->event(type, fields); }});
     run_.journal->phase("write model");
     write_final_model(run_.run, *model_);
     model_->encoders.front()->require_grad(false);

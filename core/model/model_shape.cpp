@@ -74,6 +74,24 @@ void upcycle_to_task_experts(Block& block, int count, bool shared_norms) {
     while (static_cast<int>(block.experts.size()) < count) block.experts.push_back(copy_of_dense());
 }
 
+void fold_task_experts(Block& block) {
+    if (block.routing || block.experts.size() < 2) return;
+    const at::NoGradGuard no_grad;
+    const auto first = block.experts.front().tensors();
+    std::vector<at::Tensor> sums;
+    for (const Expert& expert : block.experts) {
+        std::size_t m = 0;
+        for (const at::Tensor& t : expert.tensors()) {
+            const at::Tensor own = t.detach().to(at::kDouble);
+            m < sums.size() ? sums[m] += own : sums.emplace_back(own.clone());
+            ++m;
+        }
+    }
+    for (std::size_t m = 0; m < sums.size(); ++m) first[m].detach().copy_(sums[m] / static_cast<double>(block.experts.size()));
+    block.experts.resize(1);
+    block.dense.reset();
+}
+
 ModelDescription description_of(const EmbeddingModel& model) {
     ModelDescription description;
     description.num_encoders = static_cast<int>(model.encoders.size());

@@ -15,4 +15,7 @@ void shape_model(EmbeddingModel& model, const ModelDescription& description);
 /// which it stays (MoTE, section 3.1: upcycling).
 void upcycle_to_task_experts(Block& block, int count, bool shared_norms);
 
+/// The other way: one dense block with the mean of its task experts' weights (MoTE, section 6: EA). Without task experts it stays as it is.
+void fold_task_experts(Block& block);
+
 }  // namespace faceter

@@ -4,6 +4,7 @@
 #include "common/strings.h"
 #include "eval/form_scores.h"
 #include "eval/inter_task_similarity.h"
+#include "plugin/merged_variant.h"
 
 namespace faceter {
 namespace {
@@ -118,6 +119,7 @@ std::string Registry::edit_router(const std::string& name, EmbeddingModel& model
 
 void register_builtins(Registry& registry) {
     registry.add_variant("start", [](const Json&) { return std::make_unique<StartModel>(); });
+    registry.add_variant("merged", make_merged_variant);
     registry.add_curriculum("task_aware", make_task_aware_curriculum);
     registry.add_curriculum("static", make_static_curriculum);
     registry.add_curriculum("shuffled", make_shuffled_curriculum);

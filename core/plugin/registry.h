@@ -23,7 +23,9 @@ namespace faceter {
 struct FinishContext {
     std::span<const TrainingSet> training;  ///< of all tasks
     std::uint64_t seed = 1;
-    std::function<void(const std::string& what)> phase;  ///< says what is being done; may throw to stop
+    std::function<void(const std::string& what)> phase;                        ///< says what is being done; may throw to stop
+    std::span<const EvaluationSet> validation{};                               ///< of all tasks that have any
+    std::function<void(const std::string& type, const Json& fields)> event{};  ///< goes into the run's journal; may be empty
 };
 
 /// A method: turns the dense start model into the model that a run trains and serves.
@@ -103,7 +105,7 @@ class Registry {
     std::map<std::string, std::pair<RouterOpener, RouterEditor>> routers_;
 };
 
-/// What core itself offers: variant start; curricula task_aware, static, shuffled, proportional, round_robin; objectives infonce,
+/// What core itself offers: variants start, merged; curricula task_aware, static, shuffled, proportional, round_robin; objectives infonce,
 /// masked_language; analyses inter_task_similarity, embedding_forms.
 void register_builtins(Registry& registry);
 

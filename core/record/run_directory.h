@@ -39,7 +39,7 @@ class RunDirectory {
     /// A new run with the same resolved settings (`faceter rerun`).
     static RunDirectory create_like(const fs::path& project, const RunDirectory& other);
 
-    /// One of results that come from elsewhere; `text` stands in place of the experiment file.
+    /// One that no experiment file makes: results that come from elsewhere, runs made of others. `text` stands in place of the file.
     static RunDirectory create_imported(const fs::path& project, RunInfo info, std::string_view text);
 
     const fs::path& folder() const { return folder_; }

@@ -34,7 +34,7 @@ class Mote final : public Variant {
 
     void finish(EmbeddingModel& model, const FinishContext&) const override {
         if (!averaged_) return;
-        for (Block& block : model.encoders.front()->blocks()) average(block);
+        for (Block& block : model.encoders.front()->blocks()) fold_task_experts(block);
         route_to_dense(model);
     }
 
@@ -90,26 +90,6 @@ class Mote final : public Variant {
             if (std::find(known.begin(), known.end(), key) == known.end() && !names_something(key, tasks))
                 throw settings_error("variant.experts names '{}', which is no task or role, and a pattern of no task's instruction{}", key,
                                      suggestion(key, known));
-    }
-
-    /// EA: the experts' weights averaged into one dense block (MoTE, section 6).
-    static void average(Block& block) {
-        const at::NoGradGuard no_grad;
-        std::vector<std::vector<at::Tensor>> members;
-        for (const Expert& expert : block.experts) {
-            std::size_t m = 0;
-            for (const at::Tensor& t : expert.tensors()) {
-                if (members.size() <= m) members.emplace_back();
-                members[m++].push_back(t);
-            }
-        }
-        const auto first = block.experts.front().tensors();
-        for (std::size_t m = 0; m < members.size(); ++m) {
-            const at::Tensor sum = at::stack(members[m]).to(at::kDouble).mean(0);
-            first[m].detach().copy_(sum);
-        }
-        block.experts.resize(1);
-        block.dense.reset();
     }
 
     static void route_to_dense(EmbeddingModel& model) {

@@ -1,0 +1,54 @@
+#include <memory>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "record/merged_run.h"
+
+namespace faceter::cli {
+namespace {
+
+struct MergeOptions {
+    std::vector<std::string> runs;
+    std::string project;
+    MergeRequest request;
+    StartOptions start;
+};
+
+int merge(MergeOptions& options) {
+    const Project project = open_project(options.project);
+    for (const std::string& name : options.runs) options.request.parents.push_back(project.find_run(name));
+    const RunInfo info = merged_run(options.request);
+    const std::string text = read_file(options.request.parents.front().folder() / "experiment.yaml");
+    return start_runs(project, {RunDirectory::create_imported(project.folder(), info, text)}, options.start);
+}
+
+}  // namespace
+
+void add_merge_command(Cli& cli) {
+    auto options = std::make_shared<MergeOptions>();
+    CLI::App* command =
+        add_command(cli, cli.app, "merge", "A run made of finished runs: weights' mean, soup or arithmetic",
+                    "  faceter merge study-ic-s1 study-ic-s2 study-ic-s3 --how soup --project p\n"
+                    "  faceter merge IC-retrieval IC-clustering --how task_arithmetic --weight 0.5 --project p\n"
+                    "  faceter merge MoTE --fold-experts --project p   one dense model of a run's experts\n"
+                    "The new run is scored as its first parent was, and is compared, exported and embedded with as any run.",
+                    [options] { return merge(*options); });
+    command->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant (its newest run)")->required();
+    add_project_option(*command, options->project);
+    command
+        ->add_option(
+            "--how", options->request.how,
+            "mean of the weights; soup: of those that do not lower the validation score; task_arithmetic: start model plus differences")
+        ->check(CLI::IsMember({"mean", "soup", "task_arithmetic"}))
+        ->default_str("mean");
+    command->add_option("--weight", options->request.weight, "task_arithmetic: what each difference counts")
+        ->type_name("NUMBER")
+        ->check(CLI::Range(1e-6, 10.0).description(""));
+    command->add_flag("--fold-experts", options->request.fold_experts,
+                      "then average task experts into one dense block a layer (MoTE's EA)");
+    command->add_option("--name", options->request.name, "name of the new run's variant; default: merged-HOW")->type_name("NAME");
+    command->add_flag("--detach", options->start.detach, "return at once; the run goes on by itself");
+    command->add_flag("--json", options->start.json, "print as JSON");
+}
+
+}  // namespace faceter::cli

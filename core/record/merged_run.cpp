@@ -1,0 +1,103 @@
+#include "record/merged_run.h"
+
+#include <map>
+
+#include "checkpoint/model_description.h"
+#include "checkpoint/safetensors.h"
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+
+/// Of every tensor of the final model, by file and name.
+Shapes shapes_of(const RunDirectory& run) {
+    Shapes shapes;
+    const fs::path model = run.folder() / "model";
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(model)) {
+        if (entry.path().extension() != ".safetensors") continue;
+        const SafetensorsFile file(entry.path());
+        for (const TensorInfo& tensor : file.tensors())
+            shapes[fs::relative(entry.path(), model).string() + ": " + tensor.name] = tensor.shape;
+    }
+    return shapes;
+}
+
+void check_parent(const RunDirectory& run) {
+    const RunInfo& info = run.info();
+    if (info.is_imported() || info.is_baseline())
+        throw usage_error("{} has no trained model of its own ({}); merge runs that were trained", info.id,
+                          info.is_imported() ? "its results were imported" : "it is the start model");
+    const fs::path model = run.folder() / "model";
+    if (!fs::is_directory(model))
+        throw usage_error("{} has no final model yet; let it finish, or go on with 'faceter resume {}'", info.id, info.id);
+    if (fs::exists(model / "router.json"))
+        throw usage_error("{}: its model is a router of gates, whose pilots belong to each gate as it is; gates are not merged", info.id);
+    if (const auto description = ModelDescription::read(model); description && !description->adapters.empty())
+        throw usage_error(
+            "{}: its model has low-rank adapters, whose two factors cannot be averaged one by one; let its variant average them "
+            "(final_form: averaged), or merge runs of whole models",
+            info.id);
+}
+
+bool is_routed_by_task(const RunDirectory& run) {
+    const auto description = ModelDescription::read(run.folder() / "model");
+    return description && (description->has_task_experts() || description->num_encoders > 1);
+}
+
+void check_beside(const RunDirectory& run, const RunDirectory& first) {
+    const Json &own = run.settings(), &wanted = first.settings();
+    if (own.at("model") != wanted.at("model"))
+        throw usage_error("{} began from {}, {} from {}: weights that did not begin as the same model do not add up", run.info().id,
+                          own.at("model").dump(), first.info().id, wanted.at("model").dump());
+    const Shapes shapes = shapes_of(run), expected = shapes_of(first);
+    for (const auto& [name, shape] : expected)
+        if (const auto found = shapes.find(name); found == shapes.end() || found->second != shape)
+            throw usage_error("{} (variant {}) and {} (variant {}) have different models: tensor {} is {}; merge runs of one shape",
+                              run.info().id, run.info().variant, first.info().id, first.info().variant, name,
+                              found == shapes.end() ? "missing in the one" : "of another shape");
+    if (shapes.size() != expected.size())
+        throw usage_error("{} has tensors that {} lacks; merge runs of one shape", run.info().id, first.info().id);
+    if (!is_routed_by_task(first)) return;
+    for (const auto& [task, settings] : wanted.at("tasks").items())
+        if (!own.at("tasks").contains(task) || own.at("tasks").at(task).at("instructions") != settings.at("instructions"))
+            throw usage_error("{} and {} have experts of other tasks or instructions ('{}'), so that expert does not stand beside expert",
+                              run.info().id, first.info().id, task);
+}
+
+bool has_validation(const Json& settings) {
+    for (const auto& [name, task] : settings.at("tasks").items())
+        if (task.contains("validation") && !task.at("validation").empty()) return true;
+    return false;
+}
+
+}  // namespace
+
+RunInfo merged_run(const MergeRequest& request) {
+    if (request.parents.empty() || (request.parents.size() < 2 && !request.fold_experts))
+        throw usage_error("a merge takes two runs or more; one alone only with --fold-experts");
+    const RunDirectory& first = request.parents.front();
+    Json folders = Json::array();
+    for (const RunDirectory& run : request.parents) {
+        check_parent(run);
+        if (run.folder() != first.folder()) check_beside(run, first);
+        folders.push_back(run.folder().string());
+    }
+    if (request.how == "soup" && !has_validation(first.settings()))
+        throw usage_error(
+            "a greedy soup chooses by validation data, and {} has none; give its experiment tasks.*.validation, or use --how mean",
+            first.info().id);
+    RunInfo info = first.info();
+    info.method = "merged";
+    info.plugin = "core";
+    info.variant = request.name.empty() ? "merged-" + request.how : request.name;
+    info.point.clear();
+    info.parent.clear();  // of a rerun; those of a merge are in its settings
+    info.settings["variant"] = {{"name", info.variant}, {"method", "merged"},       {"runs", folders},
+                                {"how", request.how},   {"weight", request.weight}, {"fold_experts", request.fold_experts}};
+    info.settings["stages"] = Json::array();
+    return info;
+}
+
+}  // namespace faceter

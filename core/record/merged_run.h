@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "record/run_directory.h"
+
+namespace faceter {
+
+/// What `faceter merge` asks for.
+struct MergeRequest {
+    std::vector<RunDirectory> parents;
+    std::string how = "mean";  ///< mean, soup, task_arithmetic
+    double weight = 1;         ///< of task_arithmetic
+    bool fold_experts = false;
+    std::string name;  ///< of the variant; empty: merged-HOW
+};
+
+/// The record of the run that merges them (variant merged): the first one's settings, with all parents named. Errors (usage): one has no
+/// finished model, or models that cannot be merged, with the reason: another start model, other tensors, adapters or a router of gates,
+/// task experts of other instructions, a soup without validation data.
+RunInfo merged_run(const MergeRequest& request);
+
+}  // namespace faceter

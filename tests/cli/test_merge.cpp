@@ -1,0 +1,173 @@
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "checkpoint/safetensors.h"
+#include "cli/program.h"
+#include "cli/tiny_experiment.h"
+#include "record/journal.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// `faceter merge` on runs that were really trained: the numbers of what it makes, and what it refuses.
+class TestMerge : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    std::string project_;
+    std::vector<RunDirectory> trained_;  ///< IC of seeds 1 and 2, then MoTE of 1 and 2
+
+    using Weights = std::map<std::string, std::vector<float>>;
+    static Weights weights_of(const fs::path& path) {
+        const SafetensorsFile file(path);
+        Weights weights;
+        for (const TensorInfo& tensor : file.tensors()) {
+            if (tensor.dtype != DType::f32) continue;
+            auto& values = weights[tensor.name];
+            values.resize(static_cast<std::size_t>(tensor.numel()));
+            file.read(tensor, values.data());
+        }
+        return weights;
+    }
+    static Weights weights_of(const RunDirectory& run) { return weights_of(run.folder() / "model/model.safetensors"); }
+
+    Outcome call(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.end(), {"--project", project_});
+        return faceter::testing::faceter(arguments);
+    }
+    RunDirectory merged(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), "merge");
+        arguments.push_back("--json");
+        const Outcome outcome = call(arguments);
+        if (outcome.code != 0) throw std::runtime_error(outcome.err);
+        return RunDirectory(fs::path(json_of(outcome).at("runs").at(0).at("folder").get<std::string>()));
+    }
+    const std::string& id(std::size_t i) const { return trained_[i].info().id; }
+
+    void write_experiment() const {
+        write_tiny_pairs(folder_.path() / "pairs.jsonl");
+        std::ofstream(folder_.path() / "tiny.yaml")
+            << "name: tiny\nmodel: " << (shared_folder() / "fixtures/bert").string()
+            << "\nmax_length: 32\nthreads: 1\nseeds: [1, 2]\n"
+               "tasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n"
+               "    train: [{name: pairs, source: file, path: pairs.jsonl, max_examples: 60}]\n"
+               "    validation: [{name: held_out, source: file, path: pairs.jsonl, task: retrieval, max_queries: 20}]\n"
+               "variants:\n  IC: {method: instruction}\n  MoTE: {method: mote, placement: every}\n  LoRA: {method: task_lora}\n"
+               "training: {batch_size: 8, steps: 4, learning_rate: 1.0e-3}\n"
+               "evaluation: {baseline: false, datasets: [{name: all, source: file, path: pairs.jsonl, task: retrieval, max_queries: "
+               "30}]}\n";
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        project_ = (folder_.path() / "project").string();
+        write_experiment();
+        const Outcome outcome = call({"run", (folder_.path() / "tiny.yaml").string(), "--json"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        const Json said = json_of(outcome);
+        for (const Json& run : said.at("runs")) trained_.emplace_back(fs::path(run.at("folder").get<std::string>()));
+        QCOMPARE(trained_.size(), std::size_t{6});
+        std::stable_sort(trained_.begin(), trained_.end(),
+                         [](const RunDirectory& a, const RunDirectory& b) { return a.info().variant < b.info().variant; });
+        std::rotate(trained_.begin() + 2, trained_.begin() + 4, trained_.end());  // IC, MoTE, LoRA
+    }
+
+    void the_mean_is_that_of_every_weight_and_is_scored_as_its_parents() {
+        NEED_SHARED();
+        const RunDirectory run = merged({id(0), id(1)});
+        const Weights a = weights_of(trained_[0]), b = weights_of(trained_[1]), mean = weights_of(run);
+        QVERIFY(a.size() == mean.size() && !mean.empty());
+        double apart = 0;
+        for (const auto& [name, values] : mean)
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                QVERIFY2(std::abs(values[i] - (a.at(name)[i] + b.at(name)[i]) / 2) <= 1e-7F, name.c_str());
+                apart = std::max(apart, static_cast<double>(std::abs(a.at(name)[i] - b.at(name)[i])));
+            }
+        QVERIFY(apart > 1e-4);  // the parents differ
+        QVERIFY(fs::exists(run.results() / "all.json"));
+        QCOMPARE(run.settings().at("variant").at("runs").size(), std::size_t{2});
+        QCOMPARE(run.settings().at("variant").at("runs")[1].get<std::string>(), trained_[1].folder().string());
+        QCOMPARE(run.info().variant, std::string("merged-mean"));
+        const std::string vectors = (folder_.path() / "v.npy").string(), texts = (folder_.path() / "t.txt").string();
+        std::ofstream(texts) << "a text\n";
+        QCOMPARE(call({"embed", "--model", run.info().id, "--task", "retrieval.query", "--output", vectors, texts}).code, 0);
+        QCOMPARE(faceter::testing::faceter({"export", run.info().id, (folder_.path() / "out").string(), "--project", project_}).code, 0);
+    }
+
+    void task_arithmetic_adds_what_each_has_learned_to_the_start_model() {
+        NEED_SHARED();
+        const RunDirectory run = merged({id(0), id(1), "--how", "task_arithmetic", "--weight", "0.7", "--name", "sum"});
+        const Weights a = weights_of(trained_[0]), b = weights_of(trained_[1]), sum = weights_of(run),
+                      start = weights_of(shared_folder() / "fixtures/bert/model.safetensors");
+        std::size_t compared = 0;
+        for (const auto& [name, values] : sum) {
+            if (!start.contains(name)) continue;
+            ++compared;
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                const float s = start.at(name)[i];
+                QVERIFY2(std::abs(values[i] - (s + 0.7F * (a.at(name)[i] - s) + 0.7F * (b.at(name)[i] - s))) < 1e-6F, name.c_str());
+            }
+        }
+        QVERIFY(compared > 10);
+        QCOMPARE(run.info().variant, std::string("sum"));
+    }
+
+    void a_greedy_soup_keeps_what_does_not_lower_the_validation_score() {
+        NEED_SHARED();
+        const RunDirectory run = merged({id(0), id(1), "--how", "soup"});
+        Json event;
+        for (const JournalEvent& one : read_journal(run.attempt_journal(1)).events)
+            if (one.type == "merged") event = one.fields;
+        QCOMPARE(event.at("parents").size(), std::size_t{2});
+        const auto alone = event.at("validation").at("alone").get<std::vector<double>>();
+        const double best = *std::max_element(alone.begin(), alone.end()), soup = event.at("validation").at("soup").get<double>();
+        QVERIFY(soup >= best);
+        const std::string first = trained_[alone[1] > alone[0] ? 1 : 0].folder().string();
+        QCOMPARE(event.at("kept")[0].get<std::string>(), first);
+        const Weights soup_weights = weights_of(run), kept = weights_of(RunDirectory(fs::path(first)));
+        if (event.at("kept").size() == 1) QVERIFY(soup_weights == kept);
+    }
+
+    void folding_experts_is_motes_average() {
+        NEED_SHARED();
+        const RunDirectory run = merged({id(2), "--fold-experts"});
+        const Weights experts = weights_of(trained_[2]), dense = weights_of(run);
+        std::size_t folded = 0;
+        for (const auto& [name, values] : experts) {
+            const std::size_t at = name.find("experts.0.");
+            if (at == std::string::npos) continue;
+            std::string second = name, plain = name;
+            second.replace(at, 10, "experts.1.");
+            plain.erase(at, 10);
+            QVERIFY2(dense.contains(plain), plain.c_str());
+            for (std::size_t i = 0; i < values.size(); ++i)
+                QVERIFY2(std::abs(dense.at(plain)[i] - (values[i] + experts.at(second)[i]) / 2) <= 1e-7F, name.c_str());
+            ++folded;
+        }
+        QVERIFY(folded > 4);
+        for (const auto& [name, values] : dense) QVERIFY2(name.find("experts.") == std::string::npos, name.c_str());
+        const RunDirectory both = merged({id(2), id(3), "--how", "task_arithmetic"});
+        QVERIFY(weights_of(both).size() == experts.size());  // of experts, each with its own start
+    }
+
+    void what_cannot_be_merged_is_refused_and_leaves_no_run() {
+        NEED_SHARED();
+        const auto before = Project(project_, false).run_ids();
+        const auto refused = [&](const std::vector<std::string>& arguments, const std::string& reason) {
+            std::vector<std::string> all = {"merge"};
+            all.insert(all.end(), arguments.begin(), arguments.end());
+            const Outcome outcome = call(all);
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, reason);
+        };
+        refused({id(0)}, "two runs or more");
+        refused({id(0), id(2)}, "one shape");
+        refused({id(4), id(5)}, "low-rank adapters");
+        refused({id(0), "nobody"}, "nobody");
+        QCOMPARE(Project(project_, false).run_ids(), before);
+    }
+};
+
+FACETER_TEST(TestMerge)
+#include "test_merge.moc"
