@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "compare/compare_tests.h"
+#include "compare/rank_intervals.h"
 #include "compare/significance.h"
 #include "stats/descriptive.h"
 #include "stats/multiple_testing.h"
@@ -185,6 +186,7 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
             test.result.interval.low, test.result.interval.high, test.result.t, test.result.df, test.result.p, test.p_holm, test.effect()));
     if (const std::string warning = small_sample_warning(CompareTest::paired_sets, common); !tests.empty() && !warning.empty())
         table.footnotes.push_back("Note that " + warning + ".");
+    if (const std::string ranks = rank_intervals(comparison).sentence(comparison); !ranks.empty()) table.footnotes.push_back(ranks);
     for (const std::string& note : comparison.notes) table.footnotes.push_back(note + ".");
 }
 
@@ -303,6 +305,7 @@ Json comparison_json(const Comparison& comparison) {
             {"runs", rows},
             {"baseline", comparison.baseline ? Json(comparison.groups[*comparison.baseline].name) : Json()},
             {"tests", tests},
+            {"ranks", rank_intervals(comparison).to_json(comparison)},
             {"notes", comparison.notes}};
 }
 

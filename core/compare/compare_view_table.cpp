@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/rank_intervals.h"
+
 namespace faceter {
 namespace {
 
@@ -154,6 +156,7 @@ Table comparison_by_set_table(const Comparison& comparison, const ComparisonView
         above = &row;
     }
     add_test_notes(comparison, view, table);
+    if (const std::string ranks = rank_intervals(comparison).sentence(comparison); !ranks.empty()) table.footnotes.push_back(ranks);
     add_published(view, published, table);
     for (const std::string& note : comparison.notes) table.footnotes.push_back(note + ".");
     return table;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compare/rank_intervals.h"
 #include "record/journal.h"
 
 namespace faceter::desktop {
@@ -39,6 +40,7 @@ CompareData readCompareData(Store& store, const std::filesystem::path& project, 
             // A run folder that has gone meanwhile: the ingest thread says so.
         }
     }
+    data.ranks = rank_intervals(data.comparison).sentence(data.comparison);
     return data;
 }
 

@@ -15,6 +15,7 @@ struct CompareData {
     Comparison comparison;              ///< its baseline is set by whoever looks
     std::vector<Json> settings;         ///< one for each group (of its first run)
     std::vector<std::string> overlaps;  ///< "12 of 3,000 test texts of 'x' stand in the training set 'y' too ...", each once
+    std::string ranks;                  ///< which rows cannot be told apart (RankIntervals::sentence); empty: there is nothing to say
     std::vector<std::string> notes;     ///< "MoTE, seed 1: what its user wrote"
 };
 CompareData readCompareData(Store& store, const std::filesystem::path& project, const std::vector<std::string>& runs);

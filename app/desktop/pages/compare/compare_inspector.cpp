@@ -75,6 +75,10 @@ void CompareInspector::show(const CompareData& data, const Comparison& compariso
     clear();
     addSettings(data, comparison);
     addTest(comparison, view);
+    if (!data.ranks.empty()) {
+        addHeading(tr("Ranks"));
+        addText(qs(data.ranks));
+    }
     addHeading(tr("Test data seen in training"));
     if (data.overlaps.empty()) addText(tr("no run warns of any"));
     for (const std::string& overlap : data.overlaps) addText(qs(overlap));

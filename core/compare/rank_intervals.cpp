@@ -1,0 +1,120 @@
+#include "compare/rank_intervals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "common/random.h"
+#include "stats/bootstrap.h"
+#include "stats/descriptive.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t num_resamples = 10000, fewest_sets = 3;
+constexpr double confidence = 0.95;
+
+using Matrix = std::vector<std::vector<double>>;
+
+/// Means over seeds, [group][data set that every group has].
+Matrix scores_of(const Comparison& comparison) {
+    Matrix scores(comparison.groups.size());
+    for (const ComparedSet& set : comparison.sets) {
+        const bool everywhere = std::all_of(comparison.groups.begin(), comparison.groups.end(), [&](const RunGroup& group) {
+            const auto found = group.scores.find(set.name);
+            return found != group.scores.end() && !found->second.empty();
+        });
+        for (std::size_t g = 0; everywhere && g < scores.size(); ++g) scores[g].push_back(mean(comparison.groups[g].scores.at(set.name)));
+    }
+    return scores;
+}
+
+/// Each group's mean in every resample of the data sets, [group][resample].
+Matrix resampled_means(const Matrix& scores, std::uint64_t seed) {
+    RandomStream random(seed, "compare.rank_intervals");
+    Matrix means(scores.size(), std::vector<double>(num_resamples));
+    const std::size_t sets = scores.front().size();
+    for (std::size_t i = 0; i < num_resamples; ++i)
+        for (std::size_t draw = 0; draw < sets; ++draw) {
+            const std::size_t set = random.below(sets);
+            for (std::size_t g = 0; g < scores.size(); ++g) means[g][i] += scores[g][set] / static_cast<double>(sets);
+        }
+    return means;
+}
+
+/// How many are better than `own`, and one.
+int rank_among(double own, const Matrix& means, std::size_t resample) {
+    return 1 + static_cast<int>(std::count_if(means.begin(), means.end(), [&](const auto& group) { return group[resample] > own; }));
+}
+
+bool cannot_be_told_apart(const std::vector<double>& better, const std::vector<double>& worse) {
+    std::vector<double> differences(better.size());
+    std::transform(better.begin(), better.end(), worse.begin(), differences.begin(), std::minus<>());
+    return percentile_interval(differences, confidence).low <= 0;
+}
+
+std::string of_group(const RankInterval& rank, const Comparison& comparison) {
+    return fmt::format("{} {} [{}-{}]", rank.rank, comparison.groups[rank.group].name, rank.lowest, rank.highest);
+}
+
+}  // namespace
+
+RankIntervals rank_intervals(const Comparison& comparison, std::uint64_t seed) {
+    const Matrix scores = scores_of(comparison);
+    RankIntervals result;
+    result.num_sets = scores.empty() ? 0 : scores.front().size();
+    if (scores.size() < 2) result.reason = "there is one row";
+    if (scores.size() >= 2 && result.num_sets < fewest_sets)
+        result.reason = fmt::format("the rows share {} data sets, at least {} are needed", result.num_sets, fewest_sets);
+    if (!result.reason.empty()) return result;
+    const Matrix means = resampled_means(scores, seed);
+    for (std::size_t g = 0; g < scores.size(); ++g) {
+        std::vector<double> ranks(num_resamples);
+        for (std::size_t i = 0; i < num_resamples; ++i) ranks[i] = rank_among(means[g][i], means, i);
+        const Interval interval = percentile_interval(ranks, confidence);
+        result.ranks.push_back(
+            {g, mean(scores[g]), 1, static_cast<int>(std::floor(interval.low)), static_cast<int>(std::ceil(interval.high)), 0});
+    }
+    std::stable_sort(result.ranks.begin(), result.ranks.end(), [](const auto& a, const auto& b) { return a.mean > b.mean; });
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < result.ranks.size(); ++i) {
+        RankInterval& own = result.ranks[i];
+        const RankInterval& above = result.ranks[i - 1];
+        own.rank = own.mean == above.mean ? above.rank : static_cast<int>(i) + 1;
+        const bool tied = cannot_be_told_apart(means[result.ranks[first].group], means[own.group]);
+        own.tie = tied ? above.tie : above.tie + 1;
+        if (!tied) first = i;
+    }
+    return result;
+}
+
+std::string RankIntervals::sentence(const Comparison& comparison) const {
+    if (ranks.empty()) return "";
+    std::string text = fmt::format("Ranks by the mean over {} data sets (95 % of resampled data sets): ", num_sets);
+    for (std::size_t i = 0; i < ranks.size();) {
+        std::size_t end = i;
+        std::vector<std::string> names;
+        for (; end < ranks.size() && ranks[end].tie == ranks[i].tie; ++end) names.push_back(of_group(ranks[end], comparison));
+        if (i > 0) text += "; ";
+        text += fmt::format("{}", fmt::join(names, ", "));
+        if (names.size() > 1) text += " cannot be told apart";
+        i = end;
+    }
+    return text + ".";
+}
+
+Json RankIntervals::to_json(const Comparison& comparison) const {
+    if (ranks.empty()) return {{"reason", reason}};
+    Json rows = Json::array();
+    for (const RankInterval& one : ranks)
+        rows.push_back({{"name", comparison.groups[one.group].name},
+                        {"mean", one.mean},
+                        {"rank", one.rank},
+                        {"interval", {one.lowest, one.highest}},
+                        {"tie_group", one.tie}});
+    return {{"data_sets", num_sets}, {"confidence", confidence}, {"resamples", num_resamples}, {"rows", rows}};
+}
+
+}  // namespace faceter

@@ -1,0 +1,74 @@
+#include "compare/rank_intervals.h"
+
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// Groups "a", "b" ... with one seed's scores on as many data sets.
+Comparison compared(const std::vector<std::vector<double>>& scores) {
+    Comparison comparison;
+    for (std::size_t set = 0; set < scores.front().size(); ++set) comparison.sets.push_back({"set" + std::to_string(set), "sts", "score"});
+    for (const std::vector<double>& own : scores) {
+        RunGroup group;
+        group.name = std::string(1, static_cast<char>('a' + comparison.groups.size()));
+        for (std::size_t set = 0; set < own.size(); ++set) group.scores["set" + std::to_string(set)] = {own[set]};
+        comparison.groups.push_back(group);
+    }
+    return comparison;
+}
+
+std::string ranks_of(const RankIntervals& ranks) {
+    std::string text;
+    for (const RankInterval& one : ranks.ranks)
+        text += fmt::format("{}:{}[{}-{}]t{} ", one.group, one.rank, one.lowest, one.highest, one.tie);
+    return text;
+}
+
+}  // namespace
+
+class TestRankIntervals : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_group_that_is_better_on_every_data_set_is_first_in_every_resample() {
+        const Comparison comparison = compared({{1, 2, 3, 4}, {2, 3, 4, 5}, {9, 9, 9, 9}});
+        const RankIntervals ranks = rank_intervals(comparison);
+        QCOMPARE(ranks_of(ranks), std::string("2:1[1-1]t0 1:2[2-2]t1 0:3[3-3]t2 "));
+        QCOMPARE(ranks.sentence(comparison),
+                 std::string("Ranks by the mean over 4 data sets (95 % of resampled data sets): 1 c [1-1]; 2 b [2-2]; 3 a [3-3]."));
+    }
+    /// b leads a on one of four sets alone: a resample misses that set with probability (3/4)^4 = 0.32, and a stands first then.
+    void a_lead_that_rests_on_one_data_set_cannot_be_told_from_chance() {
+        const Comparison comparison = compared({{2, 2, 2, 0}, {1, 1, 1, 9}, {0, 0, 0, 0}});
+        const RankIntervals ranks = rank_intervals(comparison);
+        QCOMPARE(ranks_of(ranks), std::string("1:1[1-2]t0 0:2[1-2]t0 2:3[3-3]t1 "));
+        QVERIFY(ranks.sentence(comparison).find("1 b [1-2], 2 a [1-2] cannot be told apart; 3 c") != std::string::npos);
+        QCOMPARE(ranks.to_json(comparison).at("rows").at(1).at("tie_group").get<int>(), 0);
+    }
+    void equal_means_share_the_better_rank() {
+        QCOMPARE(ranks_of(rank_intervals(compared({{1, 2, 3}, {1, 2, 3}}))), std::string("0:1[1-1]t0 1:1[1-1]t0 "));
+    }
+    void data_sets_that_a_group_lacks_do_not_count() {
+        Comparison comparison = compared({{1, 2, 3, 4}, {2, 3, 4, 5}});
+        comparison.groups[1].scores.erase("set0");
+        QCOMPARE(rank_intervals(comparison).num_sets, std::size_t{3});
+        comparison.groups[1].scores.erase("set1");
+        QCOMPARE(rank_intervals(comparison).reason, std::string("the rows share 2 data sets, at least 3 are needed"));
+        QCOMPARE(rank_intervals(comparison).sentence(comparison), std::string());
+        comparison.groups.pop_back();
+        QCOMPARE(rank_intervals(comparison).reason, std::string("there is one row"));
+    }
+    void the_same_seed_gives_the_same_ranks_and_the_table_says_them() {
+        const Comparison comparison = compared({{1, 5, 3, 4}, {2, 3, 4, 5}});
+        QCOMPARE(ranks_of(rank_intervals(comparison, 7)), ranks_of(rank_intervals(comparison, 7)));
+        const Table table = comparison_table(comparison);
+        QVERIFY(std::find(table.footnotes.begin(), table.footnotes.end(), rank_intervals(comparison).sentence(comparison)) !=
+                table.footnotes.end());
+        QCOMPARE(comparison_json(comparison).at("ranks").at("rows").size(), std::size_t{2});
+    }
+};
+
+FACETER_TEST(TestRankIntervals)
+#include "test_rank_intervals.moc"
