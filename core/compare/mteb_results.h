@@ -16,8 +16,18 @@ namespace faceter {
 Json mteb_result(const Json& result, double seconds);
 /// The same file's name: "Banking77Classification.json".
 std::string mteb_file_name(const Json& result);
-/// model_meta.json, as far as load_results reads it.
-Json mteb_model_meta(const std::string& model, const std::string& revision);
+/// What mteb's ModelMeta says of a model, of what we know.
+struct MtebModel {
+    std::string name, revision;  ///< "organization/model": see mteb_model_name()
+    std::int64_t num_parameters = 0, embedding_dim = 0, max_tokens = 0;
+    std::string similarity = "cosine";
+    bool uses_instructions = false;
+    std::string adapted_from;  ///< the start model; may be empty
+};
+/// model_meta.json: a ModelMeta of mteb with every member that it asks for.
+Json mteb_model_meta(const MtebModel& model);
+/// A model's name as mteb takes it: one without an organization gets "faceter/" in front.
+std::string mteb_model_name(const std::string& model);
 /// "org/model" as the folder that MTEB makes of it.
 std::string mteb_model_folder(const std::string& model);
 

@@ -95,12 +95,29 @@ Json mteb_result(const Json& result, double seconds) {
 
 std::string mteb_file_name(const Json& result) { return safe_file_name(task_name_of(result)) + ".json"; }
 
-Json mteb_model_meta(const std::string& model, const std::string& revision) {
-    return {{"name", model},
-            {"revision", revision},
-            {"framework", Json::array({"Faceter " FACETER_VERSION})},
-            {"release_date", nullptr},
-            {"languages", nullptr}};
+std::string mteb_model_name(const std::string& model) {
+    const std::size_t slash = model.find('/');
+    const bool has_both =
+        slash != std::string::npos && slash > 0 && slash + 1 < model.size() && model.find('/', slash + 1) == std::string::npos;
+    return has_both ? model : "faceter/" + safe_file_name(model);
+}
+
+Json mteb_model_meta(const MtebModel& model) {
+    const auto known = [](std::int64_t number) { return number > 0 ? Json(number) : Json(); };
+    Json meta = {{"name", model.name},
+                 {"revision", model.revision},
+                 {"framework", Json::array({"PyTorch"})},  // of mteb's own list: libtorch, and safetensors folders
+                 {"n_parameters", known(model.num_parameters)},
+                 {"max_tokens", known(model.max_tokens)},
+                 {"embed_dim", known(model.embedding_dim)},
+                 {"similarity_fn_name", model.similarity},
+                 {"use_instructions", model.uses_instructions},
+                 {"modalities", Json::array({"text"})}};
+    if (!model.adapted_from.empty()) meta["adapted_from"] = model.adapted_from;
+    for (const char* unknown : {"loader", "release_date", "languages", "memory_usage_mb", "license", "open_weights", "public_training_code",
+                                "public_training_data", "training_datasets"})
+        meta[unknown] = nullptr;
+    return meta;
 }
 
 std::string mteb_model_folder(const std::string& model) {

@@ -27,6 +27,15 @@ constexpr const char* sts_file =
 constexpr const char* old_file =
     R"({"mteb_dataset_name": "TwitterSemEval2015", "mteb_version": "1.0.2", "dataset_revision": "x", "test": {"evaluation_time": 31.2,
  "cos_sim": {"ap": 0.64, "f1": 0.6, "accuracy_threshold": 0.7}, "max": {"ap": 0.65}}})";
+/// As mteb 2.26 writes them, cut to a few measures.
+constexpr const char* second_version_file =
+    R"({"dataset_revision": "1", "task_name": "LocalPairs", "mteb_version": "2.26.24", "scores": {"test": [{"pearson": 0.645738, "spearman": 0.769709,
+ "cosine_pearson": 0.645738, "cosine_spearman": 0.770318, "manhattan_spearman": 0.769556, "main_score": 0.770318, "hf_subset": "default",
+ "languages": ["eng-Latn"], "mteb_version": "2.26.24"}]}, "evaluation_time": 0.22, "kg_co2_emissions": null, "date": 1795398865.79,
+ "evaluation_phases": [{"name": "Data loading", "start": 0.0, "end": 0.018, "split": "", "subset": ""}]})";
+constexpr const char* second_version_reranking =
+    R"({"dataset_revision": "1", "task_name": "OtherReranking", "mteb_version": "2.26.24", "scores": {"test": [{"ndcg_at_10": 0.7, "map_at_1000": 0.6,
+ "mrr_at_10": 0.65, "main_score": 0.6, "hf_subset": "default", "languages": ["eng-Latn"]}]}, "evaluation_time": 0.1, "date": 1795398865.79})";
 constexpr const char* multilingual_file =
     R"({"task_name": "STS22", "mteb_version": "1.20", "dataset_revision": "y", "evaluation_time": 1, "scores": {"test": [
  {"cosine_spearman": 0.5, "main_score": 0.5, "hf_subset": "de", "languages": ["deu-Latn"]}, {"cosine_spearman": 0.7, "main_score": 0.7, "hf_subset": "en", "languages": ["eng-Latn"]}]}})";
@@ -82,6 +91,14 @@ class TestMtebResults : public QObject {
         const auto models = read_one(
             R"({"mteb_dataset_name": "STS17", "test": {"en-en": {"cos_sim": {"spearman": 0.9}}, "ar-ar": {"cos_sim": {"spearman": 0.1}}, "evaluation_time": 9}})");
         QVERIFY(near(models[0].results[0].at("score"), 90));
+    }
+    void files_of_version_2_come_in_with_the_score_that_counts_there() {
+        const Json pairs = read_one(second_version_file)[0].results[0], reranking = read_one(second_version_reranking)[0].results[0];
+        QCOMPARE(pairs.at("metric").get<std::string>(), std::string("cosine_spearman"));
+        QVERIFY(near(pairs.at("score"), 77.0318));
+        QCOMPARE(pairs.at("settings").at("mteb_version").get<std::string>(), std::string("2.26.24"));
+        QVERIFY(near(reranking.at("score"), 60));  // not the ndcg_at_10 that retrieval is scored by
+        QVERIFY(near(reranking.at("metrics").at("map_at_1000"), 60));
     }
     void imported_models_stand_in_lists_and_comparisons() {
         const fs::path path = folder_.path() / "project";
@@ -139,7 +156,8 @@ class TestMtebResults : public QObject {
         const TemporaryDirectory cache;  // laid out as mteb's own
         const fs::path folder = cache.path() / "results" / mteb_model_folder("org/model") / "abc";
         fs::create_directories(folder);
-        put(folder / "model_meta.json", mteb_model_meta("org/model", "abc").dump());
+        put(folder / "model_meta.json",
+            mteb_model_meta({"org/model", "abc", 22713216, 384, 256, "cosine", true, "sentence-transformers/all-MiniLM-L6-v2"}).dump());
         const auto result = [](const char* name, const char* type, const char* metric, double score) {
             return Json{{"name", name},
                         {"task_type", type},
@@ -159,8 +177,15 @@ class TestMtebResults : public QObject {
         QVERIFY2(peer.exit_code == 0, peer.last_lines.c_str());
         const Json read = read_json(out);
         QCOMPARE(read.at("models"), Json({"org/model abc"}));
+        QCOMPARE(read.at("meta"), Json({"org/model", "abc", 22713216, 384, "cosine"}));
+        QVERIFY2(read.at("warnings").empty(), read.at("warnings").dump().c_str());
         QVERIFY(near(read.at("scores").at("STSBenchmark"), 0.8225) && near(read.at("scores").at("SciFact"), 0.645) &&
                 near(read.at("scores").at("Banking77Classification"), 0.8));
+    }
+    void names_of_models_have_an_organization() {
+        QCOMPARE(mteb_model_name("org/model"), std::string("org/model"));
+        QCOMPARE(mteb_model_name("my-run"), std::string("faceter/my-run"));
+        QCOMPARE(mteb_model_name("/"), std::string("faceter/" + safe_file_name("/")));
     }
     void subsets_are_written_one_by_one() {
         const Json part = {{"name", "de"}, {"score", 50}, {"n", 2}, {"metrics", {{"f1", 50}}}};
