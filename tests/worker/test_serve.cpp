@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <QProcess>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -84,6 +85,41 @@ at::Tensor rows_in(const HttpAnswer& answer) {
     return rows_of(vectors);
 }
 
+/// Pairs that share 0 to 7 of 8 words, and documents with a query of some of their words; no pair is twice the same text, whose cosine is 1
+/// but for the last bit.
+void write_local_sets(const fs::path& sts, const fs::path& retrieval) {
+    const std::vector<std::string> words{"cat", "dog", "house", "river", "stone", "music", "paper", "engine", "winter", "garden", "light"};
+    const auto text = [&](std::size_t seed, std::size_t own, std::size_t count) {
+        std::string all;
+        for (std::size_t i = 0; i < count; ++i)
+            all += words[((i < own ? 1 : seed) * (3 * i + 1) + seed * (i >= own) + 7 * i) % words.size()] + " ";
+        return all;
+    };
+    make_directories(sts);
+    make_directories(retrieval / "qrels");
+    std::ofstream pairs(sts / "test.jsonl"), corpus(retrieval / "corpus.jsonl"), queries(retrieval / "queries.jsonl"),
+        qrels(retrieval / "qrels/test.tsv");
+    qrels << "query-id\tcorpus-id\tscore\n";
+    for (std::size_t i = 0; i < 40; ++i) {
+        const std::string first = std::to_string(i) + " " + text(2, 8, 8), second = text(i + 3, i % 8, 8);
+        pairs << Json{{"sentence1", first}, {"sentence2", second}, {"score", static_cast<double>(i % 8)}}.dump() << "\n";
+        const std::string document = text(5 * i + 2, 2, 12);
+        corpus << Json{{"_id", fmt::format("d{}", i)}, {"title", fmt::format("number {}", i)}, {"text", document}}.dump() << "\n";
+        if (i % 3 > 0) continue;
+        queries << Json{{"_id", fmt::format("q{}", i)}, {"text", document.substr(0, document.size() / 2)}}.dump() << "\n";
+        qrels << fmt::format("q{}\td{}\t1\n", i, i);
+    }
+}
+
+double score_of(const fs::path& folder) {
+    const ChildResult scored = run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "evaluate", "--model", minilm_folder().string(),
+                                          "--data", folder.string(), "--threads", "1", "--json"},
+                                         std::chrono::seconds(300), 1 << 24);
+    if (scored.exit_code != 0) throw std::runtime_error(scored.last_lines);
+    const Json results = Json::parse(scored.output);
+    return (results.is_array() ? results.at(0) : results).at("score").get<double>();
+}
+
 /// Many long texts: work for a while.
 Json long_work(int texts) {
     std::string words;
@@ -92,7 +128,7 @@ Json long_work(int texts) {
     for (int i = 0; i < texts; ++i) input.push_back("text " + std::to_string(i) + words);
     return {{"input", input}};
 }
-constexpr int much = 12'000;
+constexpr int much = 8'000;
 
 }  // namespace
 
@@ -302,7 +338,10 @@ class TestServe : public QObject {
         QCOMPARE(refused.status, 429);
         QCOMPARE(refused.headers.at("retry-after"), std::string("1"));
         QCOMPARE(Json::parse(refused.body).at("error").at("type").get<std::string>(), std::string("rate_limit_error"));
-        QCOMPARE(busy.read().status, 200);
+        {
+            const HttpAnswer answer = busy.read();
+            QVERIFY2(answer.status == 200, answer.body.c_str());
+        }
         QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
     }
     void a_client_that_hangs_up_is_not_worked_for() {
@@ -356,6 +395,28 @@ class TestServe : public QObject {
         QCOMPARE(line.at("texts").get<int>(), 1);
         QVERIFY(line.at("tokens").get<int>() > 0);
         QVERIFY(log.find("nobody") == std::string::npos);
+    }
+    void mteb_as_a_client_gets_the_scores_of_evaluate() {
+        NEED_MINILM();
+        const char* python = std::getenv("FACETER_PEERS");
+        if (!python) QSKIP("no Python with mteb (FACETER_PEERS)");
+        const TemporaryDirectory folder;
+        const fs::path sts = folder.path() / "sts", retrieval = folder.path() / "retrieval", out = folder.path() / "scores.json";
+        write_local_sets(sts, retrieval);
+        const Server server({}, QProcessEnvironment::systemEnvironment(), minilm_folder().string());
+        const Json models = Json::parse(server.ask("GET", "/v1/models").body);
+        const ChildResult client = run_child(
+            {python, FACETER_SOURCE_DIR "/tests/worker/peer_mteb_client.py", fmt::format("http://127.0.0.1:{}", server.port),
+             models.at("data").at(0).at("id").get<std::string>(), (sts / "test.jsonl").string(), retrieval.string(), out.string()},
+            std::chrono::seconds(500), 1 << 20);
+        if (client.exit_code == 3) QSKIP("the peers' Python has no mteb");
+        QVERIFY2(client.exit_code == 0, client.last_lines.c_str());
+        const Json theirs = read_json(out);
+        for (const auto& [task, set] : {std::pair("LocalPairs", sts), std::pair("LocalRetrieval", retrieval)}) {
+            const double own = score_of(set) / 100, mteb = theirs.at(task).get<double>();
+            QVERIFY2(std::abs(own - mteb) < 1e-4, fmt::format("{}: {} here, {} by mteb", task, own, mteb).c_str());
+            QVERIFY(own > 0.05 && own < 0.999);
+        }
     }
 };
 

@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 6> paths{"/v1/embeddings", "/v1/models", "/embed", "/info", "/health", "/metrics"};
 
-/// A request that cannot be served as it is; becomes the status that it names.
-struct Refused : std::runtime_error {
-    Refused(int with, const std::string& message) : std::runtime_error(message), status(with) {}
-    int status;
-};
-
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 HttpResponse openai_error(int status, const std::string& message) {
@@ -69,25 +63,12 @@ std::string tei_body(const at::Tensor& rows) {
     return body + "]";
 }
 
-Json object_of(const std::string& body) {
-    Json request = parse_json(body, "request");
-    if (!request.is_object()) throw Refused(400, "the request is not a JSON object");
-    return request;
-}
-
-bool is_ids(const Json& list) {
-    return list.is_array() && !list.empty() && std::all_of(list.begin(), list.end(), [](const Json& id) { return id.is_number_integer(); });
-}
-
-std::vector<std::int32_t> ids_of(const Json& list, std::size_t vocabulary) {
-    std::vector<std::int32_t> ids;
-    for (const Json& id : list) {
-        const auto value = id.get<std::int64_t>();
-        if (value < 0 || value >= static_cast<std::int64_t>(vocabulary))
-            throw Refused(400, fmt::format("token id {} is none of this model's, which has ids from 0 to {}", value, vocabulary - 1));
-        ids.push_back(static_cast<std::int32_t>(value));
-    }
-    return ids;
+void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& model) {
+    const auto vocabulary = static_cast<std::int32_t>(model.tokenizer->vocab_size());
+    for (const auto& ids : request.ids)
+        for (const std::int32_t id : ids)
+            if (id >= vocabulary)
+                throw Refused(400, fmt::format("token id {} is none of this model's, which has ids from 0 to {}", id, vocabulary - 1));
 }
 
 }  // namespace
@@ -95,55 +76,38 @@ std::vector<std::int32_t> ids_of(const Json& list, std::size_t vocabulary) {
 EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, const ApiLimits& limits)
     : models_(models), service_(service), key_(std::move(key)), limits_(limits) {}
 
-/// A text, a list of texts, the ids of a text, or a list of those.
-void EmbeddingApi::take_texts(const Json& input, EmbedWork& work) const {
-    const std::size_t vocabulary = work.where.model->tokenizer->vocab_size();
-    if (input.is_string()) {
-        work.texts.push_back(input.get<std::string>());
-    } else if (is_ids(input)) {
-        work.ids.push_back(ids_of(input, vocabulary));
-    } else if (input.is_array() && !input.empty()) {
-        if (input.size() > limits_.texts)
-            throw Refused(413, fmt::format("{} texts in one request; at most {} are taken", input.size(), limits_.texts));
-        for (const Json& one : input) {
-            if (one.is_string() && work.ids.empty())
-                work.texts.push_back(one.get<std::string>());
-            else if (is_ids(one) && work.texts.empty())
-                work.ids.push_back(ids_of(one, vocabulary));
-            else
-                throw Refused(400, "the input is neither a text, a list of texts, token ids nor a list of those");
-        }
-    } else {
-        throw Refused(400, "the input is missing or empty; a text or a list of texts is expected");
-    }
+EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
+    Asked asked;
+    asked.work.where = models_.find(request.model, request.prompt_name);
+    refuse_strange_ids(request, *asked.work.where.model);
+    asked.work.texts = std::move(request.texts);
+    asked.work.ids = std::move(request.ids);
+    asked.work.truncate = request.truncate;
+    return asked;
 }
 
-EmbeddingApi::Asked EmbeddingApi::read_openai(const Json& request) const {
-    const auto model = json_or<std::string>(request, "model", "", "request");
-    const auto format = json_or<std::string>(request, "encoding_format", "float", "request");
-    if (format != "float" && format != "base64")
-        throw Refused(400, fmt::format("encoding_format {} is unknown; float and base64 are known", faceter::quoted(format)));
-    Asked asked;
-    asked.work.where = models_.find(model, json_or<std::string>(request, "prompt_name", "", "request"));
-    take_texts(request.contains("input") ? request["input"] : Json(), asked.work);
+EmbeddingApi::Asked EmbeddingApi::read_openai(const std::string& body) const {
+    EmbeddingRequest request = read_openai_request(body, limits_);
+    const std::string model = request.model;
+    const bool base64 = request.base64;
+    const auto wanted = request.dimensions;
+    Asked asked = work_of(std::move(request));
     const EmbeddingModel& found = *asked.work.where.model;
-    const auto dimensions = json_or<std::int64_t>(request, "dimensions", found.dim(), "request");
-    if (dimensions < 1 || dimensions > found.dim())
+    const std::int64_t dimensions = wanted.value_or(found.dim());
+    if (dimensions > found.dim())
         throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, found.dim()));
     asked.write = [=, normalise = found.folder.normalize](const EmbedResult& result) {
         const at::Tensor rows = shortened(result.rows, dimensions, normalise).contiguous();
-        return HttpResponse{200, openai_body(rows, format == "base64", model, result.tokens)};
+        return HttpResponse{200, openai_body(rows, base64, model, result.tokens)};
     };
     return asked;
 }
 
-EmbeddingApi::Asked EmbeddingApi::read_tei(const Json& request) const {
-    Asked asked;
-    asked.work.where =
-        models_.find(json_or<std::string>(request, "model", "", "request"), json_or<std::string>(request, "prompt_name", "", "request"));
-    take_texts(request.contains("inputs") ? request["inputs"] : Json(), asked.work);
-    asked.work.truncate = json_or(request, "truncate", false, "request");
-    const bool normalise = json_or(request, "normalize", asked.work.where.model->folder.normalize, "request");
+EmbeddingApi::Asked EmbeddingApi::read_tei(const std::string& body) const {
+    EmbeddingRequest request = read_tei_request(body, limits_);
+    const auto wanted = request.normalise;
+    Asked asked = work_of(std::move(request));
+    const bool normalise = wanted.value_or(asked.work.where.model->folder.normalize);
     asked.write = [normalise](const EmbedResult& result) {
         return HttpResponse{200, tei_body((normalise ? normalize_rows(result.rows) : result.rows).contiguous())};
     };
@@ -176,10 +140,11 @@ void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     reply(openai_error(404, fmt::format("no such path; {} are served", fmt::join(paths, ", "))));
 }
 
-void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const Json&) const, Refusal refuse) {
+void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const,
+                         Refusal refuse) {
     const auto start = std::chrono::steady_clock::now();
     try {
-        Asked asked = (this->*read)(object_of(exchange->request().body));
+        Asked asked = (this->*read)(exchange->request().body);
         const auto about = std::make_shared<EmbedWork>();
         about->where = asked.work.where;
         about->texts.resize(asked.work.size());  // how many; the texts themselves go to the service

@@ -3,14 +3,11 @@
 #include <map>
 #include <mutex>
 
+#include "serve/embedding_request.h"
 #include "serve/embedding_service.h"
 #include "serve/http_server.h"
 
 namespace faceter::worker {
-
-struct ApiLimits {
-    std::size_t texts = 2048;  ///< of a request
-};
 
 /// What the server answers: POST /v1/embeddings as OpenAI's clients ask, GET /v1/models; POST /embed, GET /info, /health and /metrics as
 /// text-embeddings-inference has them. A line of JSON for each request goes to standard error, without its texts.
@@ -26,12 +23,12 @@ class EmbeddingApi {
         EmbedWork work;
         Writer write;
     };
-    Asked read_openai(const Json& request) const;
-    Asked read_tei(const Json& request) const;
-    void embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const Json&) const, Refusal refuse);
+    Asked read_openai(const std::string& body) const;
+    Asked read_tei(const std::string& body) const;
+    Asked work_of(EmbeddingRequest&& request) const;
+    void embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const, Refusal refuse);
     void answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
                 std::chrono::steady_clock::time_point start);
-    void take_texts(const Json& input, EmbedWork& work) const;
     bool has_key(const HttpRequest& request) const;
     Json info() const;
     Json model_list() const;
