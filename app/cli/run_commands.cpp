@@ -11,6 +11,7 @@
 #include "common/strings.h"
 #include "experiment/experiment.h"
 #include "experiment/machine.h"
+#include "experiment/processes.h"
 #include "experiment/start_model.h"
 #include "experiment/suite.h"
 #include "launch/elsewhere.h"
@@ -43,14 +44,15 @@ void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
     add_plugin_option(cli, command);
 }
 
-Experiment load_experiment(const Cli& cli, const RunOptions& options) {
-    return Experiment::load(options.file, load_catalogue(cli), {options.overrides, options.seeds, options.smoke});
+Experiment load_experiment(const Catalogue& catalogue, const RunOptions& options) {
+    return Experiment::load(options.file, catalogue, {options.overrides, options.seeds, options.smoke});
 }
 
 /// What can be known to fail before anything starts: missing data, a start model that is missing, of a kind that is not known, or that a
-/// variant cannot begin with.
-void check_everything(const Experiment& experiment) {
+/// variant cannot begin with, settings that several processes cannot compute.
+void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
     experiment.check_files();
+    check_processes(experiment, catalogue, processes);
     for (const std::string& remark : check_start_models(experiment)) say(stderr, "warning: {}\n", remark);
 }
 
@@ -79,8 +81,9 @@ std::vector<RunDirectory> make_runs(const Project& project, const Experiment& ex
 }
 
 int run_experiment(const Cli& cli, const RunOptions& options) {
-    const Experiment experiment = load_experiment(cli, options);
-    check_everything(experiment);
+    const Catalogue catalogue = load_catalogue(cli);
+    const Experiment experiment = load_experiment(catalogue, options);
+    check_everything(experiment, catalogue, options.start.devices);
     print_missing(experiment);
     worker_program();
     const Project project(options.project, true);
@@ -95,9 +98,10 @@ std::string describe_submission(const Profile& profile, const Experiment& experi
 
 int submit(const Cli& cli, const RunOptions& options) {
     const Profile profile = read_profile(options.profile);
-    const Experiment experiment = load_experiment(cli, options);
+    const Catalogue catalogue = load_catalogue(cli);
+    const Experiment experiment = load_experiment(catalogue, options);
     if (profile.kind != "ssh") {  // over there, its own faceter looks for data and models
-        check_everything(experiment);
+        check_everything(experiment, catalogue, profile.processes());
         print_missing(experiment);
     }
     const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
@@ -110,8 +114,9 @@ int submit(const Cli& cli, const RunOptions& options) {
 }
 
 int check_experiment(const Cli& cli, const RunOptions& options) {
-    const Experiment experiment = load_experiment(cli, options);
-    check_everything(experiment);
+    const Catalogue catalogue = load_catalogue(cli);
+    const Experiment experiment = load_experiment(catalogue, options);
+    check_everything(experiment, catalogue, options.start.devices);
     print_missing(experiment);
     if (options.start.json) {
         Json runs = Json::array();
@@ -146,6 +151,8 @@ std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& o
         if (const RunInfo& info = runs.back().info(); info.is_imported())
             throw usage_error("{} holds results that were imported; it has no model that could run", info.id);
     }
+    const Catalogue catalogue = Catalogue::load(plugin_folders());
+    for (const RunDirectory& run : runs) check_processes(run.settings(), catalogue, options.start.devices);
     return runs;
 }
 
@@ -208,14 +215,18 @@ void add_names(CLI::App& command, RunOptions& options) {
     add_project_option(command, options.project);
 }
 
-void add_start_options(CLI::App& command, RunOptions& options) {
-    command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
-    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
+void add_devices_option(CLI::App& command, RunOptions& options) {
     command
         .add_option("--devices", options.start.devices,
                     "processes of each run that train together, sharing its cores; the results are the same")
         ->type_name("N")
         ->check(CLI::Range(1, 1024).description(""));
+}
+
+void add_start_options(CLI::App& command, RunOptions& options) {
+    command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
+    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
+    add_devices_option(command, options);
 }
 
 /// On a terminal; elsewhere the flag is the answer.
@@ -279,10 +290,12 @@ void add_run_commands(Cli& cli) {
     run->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
     add_start_options(*run, *options);
 
-    CLI::App* check =
-        add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
-                    "  faceter check experiments/quickstart.yaml", [&cli, options] { return check_experiment(cli, *options); });
+    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
+                                  "  faceter check experiments/quickstart.yaml\n"
+                                  "  faceter check mine.yaml --devices 4   as it is to be run",
+                                  [&cli, options] { return check_experiment(cli, *options); });
     add_experiment_options(cli, *check, *options);
+    add_devices_option(*check, *options);
 
     CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",
                                       "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml\n"

@@ -1,6 +1,7 @@
 #include "launch/elsewhere.h"
 
 #include "common/error.h"
+#include "experiment/processes.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
 #include "launch/supervisor.h"
@@ -34,6 +35,7 @@ void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
 
 std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke) {
     experiment.check_files();
+    check_processes(experiment, Catalogue::load(plugin_folders()), profile.processes());
     std::vector<RunDirectory> runs;
     try {
         for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));

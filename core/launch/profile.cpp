@@ -179,6 +179,11 @@ Schema ssh_profile_schema() {
          path("config", "", "Configuration file of ssh; empty: its own.")});
 }
 
+int Profile::processes() const {
+    if (kind.empty()) return 1;
+    return kind == "ssh" ? settings.at("devices").get<int>() : settings.at("nodes").get<int>() * settings.at("tasks_per_node").get<int>();
+}
+
 fs::path profile_folder() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     const char* home = std::getenv("HOME");

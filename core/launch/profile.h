@@ -16,6 +16,8 @@ struct Profile {
     fs::path file;
     std::string kind;  ///< slurm or ssh
     Json settings;     ///< profile_schema(kind), defaults filled in
+    /// Of each run, which train together.
+    int processes() const;
 };
 
 /// $XDG_CONFIG_HOME/faceter/profiles, else ~/.config/faceter/profiles.

@@ -44,11 +44,15 @@ Manifest plugin_manifest() {
                   .at_most(0.5)
                   .from("Switch Transformer, section 2.2: 0.01"),
               real("capacity", 0,
-                   "In training an expert takes at most capacity * tokens * top_k / experts assignments of a batch (with several processes: of "
-                   "each one's share), later ones are dropped; 0: no limit.")
+                   "In training an expert takes at most capacity * tokens * top_k / experts assignments of a batch, later ones are "
+                   "dropped; 0: no "
+                   "limit.")
                   .at_least(0)
                   .excludes("objective.gradient_cache_chunk",
-                            "each chunk would drop other tokens than the whole batch does; leave one of them out"),
+                            "each chunk would drop other tokens than the whole batch does; leave one of them out")
+                  .excludes("devices",
+                            "each would drop other tokens of its share than one process does of the whole batch; start it with one "
+                            "(--devices 1), or leave the setting out"),
               real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0),
           }}},
     };

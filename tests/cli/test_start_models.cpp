@@ -5,11 +5,12 @@
 using namespace faceter;
 using namespace faceter::testing;
 
-/// `faceter check` on start models that a variant cannot begin with.
+/// What `faceter check` refuses before anything starts: a start model that a variant cannot begin with, a setting that several processes
+/// cannot compute.
 class TestStartModels : public QObject {
     Q_OBJECT
 
-    Outcome check(const fs::path& model, const std::string& method) const {
+    Outcome check(const fs::path& model, const std::string& method, const std::vector<std::string>& options = {}) const {
         const TemporaryDirectory folder;
         write_file_atomic(folder.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
         write_file_atomic(folder.path() / "x.yaml",
@@ -17,7 +18,9 @@ class TestStartModels : public QObject {
                               "\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
                               "variants:\n  V: {method: " +
                               method + "}\nevaluation: {baseline: false, datasets: []}\n");
-        return faceter::testing::faceter({"check", (folder.path() / "x.yaml").string()});
+        std::vector<std::string> arguments = {"check", (folder.path() / "x.yaml").string()};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        return faceter::testing::faceter(arguments);
     }
 
   private Q_SLOTS:
@@ -30,6 +33,17 @@ class TestStartModels : public QObject {
         HAS(outcome.err, "name a dense model under 'model'");
         QCOMPARE(check(shared_folder() / "fixtures/nomic_moe", "token_routed_moe").code, 0);
         QCOMPARE(check(shared_folder() / "fixtures/nomic_bert", "mote").code, 0);
+    }
+
+    void a_limit_on_a_batch_is_refused_in_several_processes() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const Outcome outcome = check(model, "token_routed_moe, capacity: 1.5", {"--devices", "2"});
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "variants.V.capacity is 1.5, and 2 processes shall train together");
+        HAS(outcome.err, "(--devices 1)");
+        QCOMPARE(check(model, "token_routed_moe, capacity: 1.5").code, 0);
+        QCOMPARE(check(model, "token_routed_moe", {"--devices", "2"}).code, 0);
     }
 
     void a_model_of_several_is_refused_as_a_start() {

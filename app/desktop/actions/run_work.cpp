@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "experiment/machine.h"
+#include "experiment/processes.h"
 #include "launch/elsewhere.h"
 #include "launch/slurm.h"
 #include "launch/supervisor.h"
@@ -24,11 +25,19 @@ QStringList idsOf(const std::vector<RunDirectory>& runs) {
     return ids;
 }
 
+/// What was said of the runs before they began, to be held against what they take.
+void keepForecasts(const std::vector<RunDirectory>& runs, const LaunchPlace& place) {
+    for (std::size_t i = 0; i < runs.size() && place.forecasts.size() == runs.size(); ++i)
+        if (place.forecasts[i]) write_forecast(runs[i], *place.forecasts[i]);
+}
+
 std::vector<RunDirectory> launchHere(const Project& project, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
     experiment.check_files();
+    check_processes(experiment, Catalogue::load(plugin_folders()), place.devices);
     worker_program();
     std::vector<RunDirectory> runs;
     for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    keepForecasts(runs, place);
     startHere(project, runs, place);
     return runs;
 }
@@ -86,7 +95,9 @@ std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const Q
 QStringList launchRuns(const std::filesystem::path& folder, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
     const Project project(folder, true);
     if (place.profile.isEmpty()) return idsOf(launchHere(project, experiment, smoke, place));
-    return idsOf(submit_experiment(project, read_profile(place.profile.toStdString()), experiment, {{}, {}, smoke}));
+    const auto runs = submit_experiment(project, read_profile(place.profile.toStdString()), experiment, {{}, {}, smoke});
+    keepForecasts(runs, place);
+    return idsOf(runs);
 }
 
 void stopRuns(const std::filesystem::path& project, const QStringList& runs) {
