@@ -159,7 +159,10 @@ class TestTraining : public QObject {
         EXPECT_ERROR(load("empty.jsonl", "", {{"format", "pairs"}}), "no example is left");
         EXPECT_ERROR(load("unclear.jsonl", "{\"a\": 1}\n"), "set format");
         put(folder_.path() / "sts/test.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 3.2})");
-        EXPECT_ERROR(load_training_set(request({{"path", "sts"}}, folder_.path()), "sts"), "cannot be trained on");
+        EXPECT_ERROR(load_training_set(request({{"path", "sts"}}, folder_.path()), "sts"), "train.jsonl: no such file");
+        put(folder_.path() / "sum/test.jsonl",
+            R"({"text": "t", "human_summaries": ["h"], "machine_summaries": ["m"], "relevance": [1.0]})");
+        EXPECT_ERROR(load_training_set(request({{"path", "sum"}}, folder_.path()), "sum"), "cannot be trained on");
         EXPECT_ERROR(load("on.jsonl", "{}", {{"on_error", "ignore"}}), "fail or skip");
         EXPECT_ERROR(load("on.jsonl", "{}", {{"max_examples", "many"}}), "'max_examples' has the wrong type");
     }

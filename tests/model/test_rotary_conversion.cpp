@@ -105,7 +105,7 @@ class TestRotaryConversion : public QObject {
         EXPECT_ERROR(rotary_config(small_config("nomic_bert"), {{"model_type", "nomic_bert"}}, {}), "nomic_bert",
                      "no table of absolute positions");
         EXPECT_ERROR(rotary_config(small_config("t5"), {{"model_type", "t5"}}, {}), "t5", "no table");
-        EXPECT_ERROR(rotary_config(small_config("mpnet"), {{"model_type", "mpnet"}}, {}), "mpnet", "relative position bias");
+        EXPECT_ERROR(rotary_config(small_config("mpnet"), {{"model_type", "mpnet"}}, {}), "mpnet", "reads relative positions");
         EncoderConfig relu = small_config("bert");
         relu.activation = Activation::relu;
         EXPECT_ERROR(rotary_config(relu, bert_json(), {}), "gelu");
