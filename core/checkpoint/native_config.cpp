@@ -1,6 +1,22 @@
 #include "checkpoint/native_config.h"
 
 namespace faceter {
+namespace {
+
+/// transformers, models/qwen2/tokenization_qwen2.py.
+constexpr const char* qwen2_split =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+/// What `like` says is so in `json`, whatever else that has.
+bool says(const Json& json, const Json& like) {
+    if (!like.is_object()) return json == like;
+    if (!json.is_object()) return false;
+    for (const auto& [key, value] : like.items())
+        if (!json.contains(key) || !says(json[key], value)) return false;
+    return true;
+}
+
+}  // namespace
 
 Json with_native_members(const Json& config, const EncoderConfig& encoder) {
     if (json_or<std::string>(config, "model_type", "", "config.json") != "nomic_bert") return config;
@@ -29,6 +45,17 @@ std::string beyond_native_code(const std::string& model_type, const EncoderConfi
     if (encoder.rotary_dim != encoder.head_dim) return "it rotates a part of each head, which transformers' own NomicBERT cannot do";
     if (encoder.num_token_types < 1) return "it has no token types, without which transformers' own NomicBERT does not work";
     return "";
+}
+
+std::string beyond_native_tokenizer(const std::string& model_type, const Json& tokenizer) {
+    if (model_type != "qwen2") return "";
+    const Json splits = {{"type", "Split"}, {"pattern", {{"Regex", qwen2_split}}}, {"behavior", "Isolated"}, {"invert", false}};
+    const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+    const Json rules = json_or<Json>(tokenizer, "pre_tokenizer", Json(), "tokenizer.json");
+    const Json steps = rules.is_object() ? json_or<Json>(rules, "pretokenizers", Json::array(), "tokenizer.json") : Json::array();
+    const bool own = says(json_or<Json>(tokenizer, "normalizer", Json(), "tokenizer.json"), {{"type", "NFC"}}) && steps.size() == 2 &&
+                     says(steps[0], splits) && says(steps[1], bytes);
+    return own ? "" : "its tokenizer is not Qwen2's, by whose rules transformers splits the texts of every qwen2 model";
 }
 
 }  // namespace faceter

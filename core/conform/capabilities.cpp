@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/strings.h"
 #include "conform/capabilities.h"
@@ -44,6 +45,45 @@ std::string reason(std::string text) {
     return text;
 }
 
+/// Where something is refused or limited: method -> start models.
+using Places = std::map<std::string, std::set<std::string>>;
+
+/// "MoTE (bert, t5), router": a method by itself where that is so for each of its start models.
+std::string places_text(const Places& places, const std::map<std::string, std::set<std::string>>& tried) {
+    std::vector<std::string> parts;
+    for (const auto& [group, rows] : places)
+        parts.push_back(rows == tried.at(group)
+                            ? group
+                            : fmt::format("{} ({})", group, join(std::vector<std::string>(rows.begin(), rows.end()), ", ")));
+    return join(parts, ", ");
+}
+
+/// Why cells are refused or limited, a line each.
+std::string reasons_of(const std::vector<CellResult>& results) {
+    std::map<std::string, std::set<std::string>> tried;
+    std::map<std::string, Places> reasons;
+    for (const CellResult& result : results) {
+        const std::string group = group_of(result.column);
+        tried[group].insert(result.start);
+        if (!result.refused.empty()) reasons["refused: " + reason(result.refused)][group].insert(result.start);
+        for (const auto& [law, why] : result.limits) reasons[law + ": " + reason(why)][group].insert(result.start);
+    }
+    std::string text;
+    for (const auto& [why, places] : reasons) text += fmt::format("- {}: {}\n", places_text(places, tried), why);
+    return text.empty() ? "" : "\n" + text;
+}
+
+/// The largest difference that was seen under each law that compares embeddings.
+std::string differences_of(const std::vector<CellResult>& results) {
+    std::map<std::string, double> largest;
+    for (const CellResult& result : results)
+        for (const auto& [law, apart] : result.apart) largest[law] = std::max(largest[law], apart);
+    std::vector<std::string> parts;
+    for (const auto& [law, apart] : largest) parts.push_back(fmt::format("{} {:.1e}", law, apart));
+    return parts.empty() ? ""
+                         : fmt::format("\nLargest difference of an element, relative to its embedding's length: {}.\n", join(parts, ", "));
+}
+
 }  // namespace
 
 Totals totals_of(const std::vector<CellResult>& results) {
@@ -56,17 +96,7 @@ std::string capabilities(const std::vector<CellResult>& results) {
     const auto rows = in_order(results, [](const CellResult& r) { return r.start; });
     const auto groups = in_order(results, [](const CellResult& r) { return group_of(r.column); });
     std::map<std::pair<std::string, std::string>, Totals> counts;
-    std::map<std::string, std::vector<std::string>> reasons;
-    for (const CellResult& result : results) {
-        add(counts[{result.start, group_of(result.column)}], result);
-        const auto note = [&](const std::string& what, const std::string& why) {
-            auto& cells = reasons[fmt::format("{}: {}", what, reason(why))];
-            const std::string cell = fmt::format("{} with {}", result.start, group_of(result.column));
-            if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
-        };
-        if (!result.refused.empty()) note("refused", result.refused);
-        for (const auto& [law, why] : result.limits) note(law, why);
-    }
+    for (const CellResult& result : results) add(counts[{result.start, group_of(result.column)}], result);
     std::string text = "| start model | " + join(groups, " | ") + " |\n|" + std::string(" --- |");
     for (std::size_t i = 0; i < groups.size(); ++i) text += " --- |";
     text += "\n";
@@ -75,8 +105,7 @@ std::string capabilities(const std::vector<CellResult>& results) {
         for (const std::string& group : groups) text += " | " + shown(counts[{row, group}]);
         text += " |\n";
     }
-    for (const auto& [why, cells] : reasons) text += fmt::format("\n- {} ({})", why, join(cells, ", "));
-    return text + (reasons.empty() ? "" : "\n");
+    return text + reasons_of(results) + differences_of(results);
 }
 
 }  // namespace faceter::conform

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "checkpoint/safetensors.h"
-
 #include "common/hash.h"
+#include "common/random.h"
 #include "conform/broken.h"
 #include "conform/cell.h"
 
@@ -16,20 +17,28 @@ namespace {
 
 constexpr double same_text = 1e-6, same_model = 1e-6, same_in_peer = 1e-5;
 
-std::string line(const std::vector<std::string>& arguments) {
-    std::string text = "faceter embed";
-    for (const std::string& argument : arguments) text += " " + argument;
-    return text;
-}
+// Rounding every product and sum of a pass to float32 moves an embedding about as far as a change of each weight in its last place; two
+// passes round differently, and the largest of all elements is looked at.
+constexpr double noise_factor = 8;
 
-void require(double apart, double bound, const std::string& what, const std::string& command) {
-    if (!(apart <= bound)) throw Broken{fmt::format("{}: apart by {:.2g} (bound {:.2g})", what, apart, bound), command};
-}
-
-std::vector<std::string> of_folder(const fs::path& folder, const std::string& prompt) {
-    std::vector<std::string> model = {"--model", folder.string()};
-    if (!prompt.empty()) model.insert(model.end(), {"--task", prompt});
-    return model;
+/// A copy of a file of weights, each of float32 moved by one in its last place, up or down by chance.
+void write_moved(const fs::path& from, const fs::path& to) {
+    const SafetensorsFile file(from);
+    RandomStream random(1, from.filename().string());
+    std::vector<std::vector<char>> kept;
+    SafetensorsWriter writer;
+    for (const TensorInfo& tensor : file.tensors()) {
+        kept.emplace_back(tensor.bytes);
+        file.read(tensor, kept.back().data());
+        for (std::size_t at = 0; tensor.dtype == DType::f32 && at < tensor.bytes; at += sizeof(float)) {
+            float value;
+            std::memcpy(&value, kept.back().data() + at, sizeof value);
+            value = std::nextafter(value, random.below(2) ? HUGE_VALF : -HUGE_VALF);
+            std::memcpy(kept.back().data() + at, &value, sizeof value);
+        }
+        writer.add(tensor.name, tensor.dtype, tensor.shape, kept.back().data());
+    }
+    writer.write(to);
 }
 
 /// The folder itself says so: a module that sentence-transformers does not know.
@@ -51,27 +60,54 @@ void Cell::evaluate() {
     }
 }
 
+/// How far the run's embeddings move where each of its weights moves in its last place: what float32 makes of them.
+double Cell::noise(const std::string& task) {
+    const fs::path moved = folder_ / "moved", model = first_->folder() / "model";
+    if (!fs::exists(moved)) {
+        fs::copy(model, moved, fs::copy_options::recursive);
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(model))
+            if (is_weights(entry.path())) write_moved(entry.path(), moved / fs::relative(entry.path(), model));
+    }
+    const auto [found, fresh] = noise_.emplace(task, 0.0);
+    if (fresh) found->second = difference(embeddings_.at(task), embed({moved.string(), "", task}, laboratory_.texts.to_embed));
+    return found->second;
+}
+
+/// Two passes that compute the same in another order may differ by more than the bound where the model's own noise is that large.
+void Cell::require_same(const Comparison& comparison, double apart, const std::string& what, const std::string& command) {
+    double& largest = result_.apart[comparison.law];
+    largest = std::max(largest, apart);
+    if (apart <= comparison.bound) return;
+    const double noise = this->noise(comparison.task), bound = std::max(comparison.bound, noise_factor * noise);
+    if (!(apart <= bound)) throw Broken{fmt::format("{}: apart by {:.2g} (bound {:.2g})", what, apart, bound), command};
+}
+
+/// Each route by the live worker, one drawn for the cell by the command as well.
 void Cell::embed_routes() {
     std::map<std::string, Embeddings> all;
     for (const Route& route : routes()) all[route.task] = embed(of_run(route.task), laboratory_.texts.to_embed);
     const Embeddings& first = all.begin()->second;
     for (const auto& [task, embeddings] : all)
         if (embeddings.dim != first.dim) throw Broken{fmt::format("{} has {} elements, another {}", task, embeddings.dim, first.dim), ""};
+    const EmbedSource drawn = of_run(drawn_route().task);
+    if (difference(all.at(drawn.task), embed_by_command(drawn)) != 0)
+        throw Broken{"the live worker and the command give other embeddings", drawn.command()};
     embeddings_ = std::move(all);
 }
 
-/// Under a route drawn for the cell: all texts in the opposite order, and an ordinary, the empty and the longest text by themselves.
+/// Under a route drawn for the cell: all texts in the opposite order, and each by itself.
 void Cell::company() {
-    const Route& route = routes()[hash64(result_.name()) % routes().size()];
-    const Embeddings& together = embeddings_.at(route.task);
+    const EmbedSource source = of_run(drawn_route().task);
+    const Comparison alike = {"company", source.task, same_text};
+    const Embeddings& together = embeddings_.at(source.task);
     const std::vector<std::string>& texts = laboratory_.texts.to_embed;
-    const Embeddings turned = embed(of_run(route.task), {texts.rbegin(), texts.rend()});
-    for (std::size_t i = 0; i < texts.size(); ++i)
-        require(row_difference(together, i, turned, texts.size() - 1 - i), same_text,
-                fmt::format("text {} of {}, behind and before the others", i + 1, texts.size()), line(of_run(route.task)));
-    for (const std::size_t i : {std::size_t{0}, texts.size() - 3, texts.size() - 2, texts.size() - 1})
-        require(row_difference(together, i, embed(of_run(route.task), {texts[i]}), 0), same_text,
-                fmt::format("text {} of {}, alone and in company", i + 1, texts.size()), line(of_run(route.task)));
+    const Embeddings turned = embed(source, {texts.rbegin(), texts.rend()});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string which = fmt::format("text {} of {}", i + 1, texts.size());
+        require_same(alike, row_difference(together, i, turned, texts.size() - 1 - i), which + ", behind and before the others",
+                     source.command());
+        require_same(alike, row_difference(together, i, embed(source, {texts[i]}), 0), which + ", alone and in company", source.command());
+    }
 }
 
 std::vector<Cell::Exported> Cell::exported_routes(const fs::path& out) const {
@@ -105,9 +141,9 @@ void Cell::export_folders() {
     if (outcome.code != 0) throw Broken{outcome.said(), outcome.command};
     exported_ = exported_routes(out);
     for (const Exported& route : exported_) {
-        const std::vector<std::string> model = of_folder(route.folder, route.prompt);
-        require(difference(embeddings_.at(route.task), embed(model, laboratory_.texts.to_embed)), same_model,
-                fmt::format("the exported {} and the run", route.task), outcome.command + " && " + line(model));
+        const double apart = difference(embeddings_.at(route.task), embed(route.source(), laboratory_.texts.to_embed));
+        require_same({"export", route.task, same_model}, apart, fmt::format("the exported {} and the run", route.task),
+                     outcome.command + " && " + route.source().command());
     }
 }
 
@@ -123,8 +159,9 @@ void Cell::compare_with_peer() {
             if (!routed && !only_ours(route.folder)) throw Broken{answer.at("error").get<std::string>(), command};
             result_.limits["peers"] = "sentence-transformers cannot hold the exported folder, and refuses it";
         } else {
-            require(difference(embeddings_.at(route.task), Embeddings::of_json(answer.at("embeddings"))), same_in_peer,
-                    fmt::format("sentence-transformers on the exported {} and the run", route.task), command);
+            require_same({"peers", route.task, same_in_peer},
+                         difference(embeddings_.at(route.task), Embeddings::of_json(answer.at("embeddings"))),
+                         fmt::format("sentence-transformers on the exported {} and the run", route.task), command);
         }
     }
 }

@@ -51,6 +51,8 @@ Embeddings Embeddings::of_json(const Json& rows) {
     return result;
 }
 
+bool is_weights(const fs::path& file) { return file.filename() == "model.safetensors" || file.filename() == "adapter_model.safetensors"; }
+
 double row_difference(const Embeddings& a, std::size_t i, const Embeddings& b, std::size_t j) {
     double largest = 0;
     for (std::size_t d = 0; d < a.dim; ++d) {

@@ -18,6 +18,9 @@ struct Embeddings {
     static Embeddings of_json(const Json& rows);
 };
 
+/// Whether a file of a model's folder holds weights: the model's, or an adapter's.
+bool is_weights(const fs::path& file);
+
 /// The largest difference of an element of row `i` of `a` and row `j` of `b`, relative to the length of the former (1 where it is 0).
 double row_difference(const Embeddings& a, std::size_t i, const Embeddings& b, std::size_t j);
 /// The largest over all rows; infinite where their shapes differ.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "conform/broken.h"
 #include "data/child_process.h"
 #include "launch/run_processes.h"
 
@@ -28,6 +29,27 @@ std::string shell_line(const std::vector<std::string>& arguments) {
 std::string Outcome::said() const {
     const std::string& text = err.empty() ? out : err;
     return fmt::format("exit code {}: {}", code, text.substr(text.size() > 700 ? text.size() - 700 : 0));
+}
+
+std::vector<std::string> EmbedSource::options() const {
+    std::vector<std::string> options = {"--model", model};
+    if (!project.empty()) options.insert(options.end(), {"--project", project});
+    if (!task.empty()) options.insert(options.end(), {"--task", task});
+    return options;
+}
+
+std::string EmbedSource::command() const {
+    std::string text = "faceter embed";
+    for (const std::string& option : options()) text += " " + option;
+    return text;
+}
+
+Embeddings Programs::embed(const EmbedSource& source, const std::vector<std::string>& texts) const {
+    const Json params = {
+        {"model", source.model}, {"project", source.project.empty() ? "." : source.project}, {"task", source.task}, {"texts", texts}};
+    const Json answer = session_->ask({{"id", 1}, {"method", "embed"}, {"params", params}});
+    if (answer.contains("error")) throw Broken{"the live worker: " + answer.at("error").dump(), source.command()};
+    return Embeddings::of_json(answer.at("result").at("vectors"));
 }
 
 Outcome Programs::faceter(std::vector<std::string> arguments) const {

@@ -48,6 +48,7 @@ class TestConform : public QObject {
         result.held = {"check", "train"};
         result.limits = {{"export", "no form outside"}};
         result.wrong = {{"embed", "not finite", "faceter embed"}};
+        result.apart = {{"company", 1e-7}};
         QCOMPARE(CellResult::from_json(result.to_json()).to_json().dump(), result.to_json().dump());
     }
 
@@ -55,12 +56,18 @@ class TestConform : public QObject {
         CellResult refused = cell("routed", "mote"), wrong = cell("bert", "mote norms: shared");
         refused.refused = "faceter: /tmp/x/cell.yaml: needs a dense start, and /tmp/x/models/routed has routed blocks\nmore";
         wrong.wrong = {{"embed", "not finite", ""}};
-        const std::string table = capabilities({cell("bert", "mote"), wrong, cell("bert", "dense"), refused});
+        CellResult compared = cell("bert", "dense"), limited = cell("routed", "dense");
+        compared.apart = {{"company", 2e-7}, {"export", 0}};
+        limited.apart = {{"company", 3e-7}};
+        limited.limits = {{"peers", "they refuse it"}};
+        const std::string table = capabilities({cell("bert", "mote"), wrong, compared, refused, limited});
         QVERIFY2(table.find("| start model | mote | dense |") != std::string::npos, table.c_str());
         QVERIFY2(table.find("| bert | 1, 1 wrong | yes |") != std::string::npos, table.c_str());
-        QVERIFY2(table.find("| routed | refused |  |") != std::string::npos, table.c_str());
-        QVERIFY2(table.find("- refused: needs a dense start, and routed has routed blocks (routed with mote)") != std::string::npos,
+        QVERIFY2(table.find("| routed | refused | yes |") != std::string::npos, table.c_str());
+        QVERIFY2(table.find("- mote (routed): refused: needs a dense start, and routed has routed blocks\n") != std::string::npos,
                  table.c_str());
+        QVERIFY2(table.find("- dense (routed): peers: they refuse it\n") != std::string::npos, table.c_str());
+        QVERIFY2(table.find("length: company 3.0e-07, export 0.0e+00.\n") != std::string::npos, table.c_str());
         QCOMPARE(totals_of({cell("bert", "mote"), wrong, refused}).wrong, std::size_t{1});
     }
 };

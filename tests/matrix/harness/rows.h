@@ -9,7 +9,7 @@
 namespace faceter::matrix {
 
 /// How a made checkpoint cuts texts; each is a tokenizer.json of a small vocabulary (tokenizers.h).
-enum class Cutting { word_piece, unigram, unigram_t5, byte_pairs, byte_pairs_end };
+enum class Cutting { word_piece, unigram, unigram_t5, byte_pairs, byte_pairs_end, byte_pairs_qwen };
 
 /// A start model. A made one needs its config.json alone: names and shapes of its tensors are those of the encoder that core builds from
 /// it.

@@ -27,6 +27,7 @@ Specials specials_of(Cutting cutting) {
         case Cutting::unigram_t5:
             return {{"<pad>", "</s>", "<unk>"}, "", "</s>", "<pad>", "<unk>", ""};
         case Cutting::byte_pairs_end:
+        case Cutting::byte_pairs_qwen:
             return {{"<|endoftext|>", "<|mask|>"}, "", "<|endoftext|>", "<|endoftext|>", "", "<|mask|>"};
         default:
             return {{"<s>", "<pad>", "</s>", "<unk>", "<mask>"}, "<s>", "</s>", "<pad>", "<unk>", "<mask>"};
@@ -76,13 +77,15 @@ std::string byte_letter(int byte) {
     return {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
 }
 
-Json byte_pair_model(const Specials& specials) {
+/// `spaced`: a word's pieces begin with the blank in front of it.
+Json byte_pair_model(const Specials& specials, bool spaced) {
     Json vocab = Json::object(), merges = Json::array();
     for (const std::string& token : specials.order) vocab[token] = vocab.size();
     for (int byte = 0; byte < 256; ++byte) vocab[byte_letter(byte)] = vocab.size();
     for (std::size_t i = 0; i < conform::words().size(); ++i) {
-        std::string piece = byte_letter(' ');
-        for (const char letter : conform::words()[i].substr(0, i % 3 ? std::string::npos : 3)) {
+        const std::string word = conform::words()[i].substr(0, i % 3 ? std::string::npos : 3);
+        std::string piece = spaced ? byte_letter(' ') : word.substr(0, 1);
+        for (const char letter : word.substr(spaced ? 0 : 1)) {
             const std::string longer = piece + letter;
             if (!vocab.contains(longer)) {
                 merges.push_back({piece, std::string(1, letter)});
@@ -106,19 +109,31 @@ Json byte_pair_model(const Specials& specials) {
 Json model_of(Cutting cutting, const Specials& specials) {
     if (cutting == Cutting::word_piece) return word_piece_model(specials);
     if (cutting == Cutting::unigram || cutting == Cutting::unigram_t5) return unigram_model(specials);
-    return byte_pair_model(specials);
+    return byte_pair_model(specials, cutting != Cutting::byte_pairs_qwen);
+}
+
+/// As the tokenizer.json of Qwen's own models has it: transformers takes no other for qwen2.
+Json qwen_pre_tokenizer() {
+    constexpr const char* split =
+        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+    return {{"type", "Sequence"},
+            {"pretokenizers",
+             {{{"type", "Split"}, {"pattern", {{"Regex", split}}}, {"behavior", "Isolated"}, {"invert", false}},
+              {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}}}}};
 }
 
 Json pre_tokenizer_of(Cutting cutting) {
     if (cutting == Cutting::word_piece) return {{"type", "BertPreTokenizer"}};
     if (cutting == Cutting::unigram || cutting == Cutting::unigram_t5)
         return {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "always"}, {"split", true}};
+    if (cutting == Cutting::byte_pairs_qwen) return qwen_pre_tokenizer();
     return {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
 }
 
 Json decoder_of(Cutting cutting) {
     if (cutting == Cutting::word_piece) return {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
-    return pre_tokenizer_of(cutting);
+    const Json split = pre_tokenizer_of(cutting);
+    return cutting == Cutting::byte_pairs_qwen ? split["pretokenizers"][1] : split;
 }
 
 Json template_of(const Specials& specials) {
@@ -177,6 +192,7 @@ MadeTokenizer write_tokenizer(const fs::path& folder, Cutting cutting) {
                       {"handle_chinese_chars", true},
                       {"strip_accents", nullptr},
                       {"lowercase", true}};
+    if (cutting == Cutting::byte_pairs_qwen) normalizer = {{"type", "NFC"}};
     const Json model = model_of(cutting, specials);
     const Json tokenizer = {{"version", "1.0"},
                             {"truncation", nullptr},

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -12,9 +11,9 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "conform/capabilities.h"
+#include "experiment/machine.h"
 #include "matrix/harness/checkpoints.h"
 #include "matrix/harness/matrix.h"
-#include "matrix/harness/peer.h"
 
 // faceter-matrix: every start model under every variant through every operation. tests/matrix/README.md says more.
 
@@ -116,9 +115,17 @@ std::vector<CellResult> sorted(const std::vector<CellResult>& results, const std
 
 void add_record(const Options& options, const std::string& line) {
     std::string text = read_file(options.record);
-    text +=
-        fmt::format("| {} | {} | {} |\n", options.commit, options.shard.empty() ? options.cover ? "cover" : "1/1" : options.shard, line);
+    const std::string part = options.shard.empty() ? options.cover ? "cover" : "1/1" : options.shard;
+    text += fmt::format("| {} | {} | {} | {} |\n", options.commit, this_machine().processor, part, line);
     write_file_atomic(options.record, text);
+}
+
+conform::Peer sentence_transformers(const std::string& python) {
+    const auto process =
+        std::make_shared<conform::LineProcess>(std::vector<std::string>{python, FACETER_SOURCE_DIR "/tests/matrix/peer_encode.py"});
+    return [process](const fs::path& folder, const std::string& prompt, const std::vector<std::string>& texts) {
+        return process->ask({{"folder", folder.string()}, {"prompt", prompt}, {"texts", texts}});
+    };
 }
 
 int matrix(const Options& options) {
@@ -147,13 +154,7 @@ int matrix(const Options& options) {
     conform::Laboratory laboratory{folder, conform::write_texts(folder / "texts"),
                                    conform::Programs(fs::path(options.bin) / "faceter", fs::path(options.bin) / "faceter-worker"),
                                    Catalogue::load({fs::path(options.bin).parent_path() / "lib/faceter/plugins"})};
-    std::shared_ptr<Peer> peer;
-    if (!options.peers.empty()) {
-        peer = std::make_shared<Peer>(options.peers);
-        laboratory.peer = [peer](const fs::path& exported, const std::string& prompt, const std::vector<std::string>& texts) {
-            return peer->encode(exported, prompt, texts);
-        };
-    }
+    if (!options.peers.empty()) laboratory.peer = sentence_transformers(options.peers);
     for (const CellName& cell : cells) start_model(*cell.row, folder / "models");
     const auto results = run(options, cells, laboratory, known);
     const std::string line = summary(results, known);
@@ -168,11 +169,11 @@ int matrix(const Options& options) {
 
 int main(int argc, char** argv) {
     ::setenv("OMP_NUM_THREADS", "1", 1);  // of every process that is started; results are compared in bits
-    ::signal(SIGPIPE, SIG_IGN);           // a peer that has ended is a finding
     faceter::matrix::Options options;
     const char* shared = std::getenv("FACETER_SHARED");
     options.fixtures = shared ? shared + std::string("/fixtures") : FACETER_SOURCE_DIR "/../shared/fixtures";
     if (const char* peers = std::getenv("FACETER_PEERS")) options.peers = peers;
+    ::unsetenv("FACETER_PEERS");  // 'faceter export' would start a Python each time; one serves all cells
     CLI::App app("Every start model under every variant through every operation: N cells: n hold, r refused, w wrong.", "faceter-matrix");
     app.add_option("--bin", options.bin, "Folder of the programs faceter and faceter-worker");
     app.add_option("--fixtures", options.fixtures, "Folder of start models besides those that are made");
