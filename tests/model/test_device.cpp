@@ -8,6 +8,7 @@
 #include "model/embedding_model.h"
 #include "support/backbones.h"
 #include "support/ops_forms.h"
+#include "support/rounding.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/objective.h"
@@ -45,8 +46,30 @@ at::Tensor loss_of(const Encoder& encoder, const PackedBatch& batch, const Forwa
     return InfoNce({})(pairs).loss;
 }
 
-double cosine(const at::Tensor& a, const at::Tensor& b) {
-    return at::cosine_similarity(a.flatten().to(at::kDouble), b.flatten().to(at::kDouble), 0).item<double>();
+/// The experts of each token in each routed block.
+std::vector<at::Tensor> choices(const Encoder& encoder, const PackedBatch& batch) {
+    const at::NoGradGuard no_grad;
+    RoutingTrace trace;
+    ForwardContext context;
+    context.routing = &trace;
+    encoder.forward(batch, context);
+    std::vector<at::Tensor> experts;
+    for (const RouterOutput& router : trace) experts.push_back(router.experts);
+    return experts;
+}
+
+/// One whose tokens go the same way in bfloat16: a token between two experts may go either, and then other weights get its gradient.
+std::unique_ptr<Encoder> encoder_that_chooses_alike(const std::string& family, const std::string& kind, const PackedBatch& batch) {
+    for (int seed = 0; seed < 200; ++seed) {
+        auto encoder = some_encoder(family, kind);
+        at::manual_seed(static_cast<std::uint64_t>(seed));
+        for (Block& block : encoder->blocks())
+            if (const at::NoGradGuard no_grad; block.routing) block.routing->router.copy_(at::randn({4, 24}));
+        const auto wide = choices(*encoder, batch), narrow = choices(*encoder->lowered(at::kBFloat16), batch);
+        if (std::equal(wide.begin(), wide.end(), narrow.begin(), [](const auto& a, const auto& b) { return at::equal(a, b); }))
+            return encoder;
+    }
+    throw std::runtime_error("no router sends all tokens the same way in bfloat16");
 }
 
 void every_kind() {
@@ -131,31 +154,28 @@ class TestDevice : public QObject {
         QFETCH(QString, family);
         QFETCH(QString, kind);
         const InForm in_form(OpsForm::device);
-        const auto encoder = some_encoder(family.toStdString(), kind.toStdString());
         const PackedBatch batch = some_batch({0, 0, 0, 0});
-        loss_of(*encoder, batch, {}).backward();
-        std::vector<at::Tensor> exact;
-        for (const Parameter& p : encoder->parameters()) {
-            exact.push_back(p.tensor.grad());
-            p.tensor.mutable_grad() = at::Tensor();
+        const auto encoder = encoder_that_chooses_alike(family.toStdString(), kind.toStdString(), batch);
+        const auto trained = [](const Encoder& one) { return one.parameters(); };
+        const auto pass = [&](const Encoder& one) { return loss_of(one, batch, {}); };
+        std::vector<std::string> names;
+        for (const Parameter& p : encoder->parameters()) names.push_back(p.name);
+        const auto exact = gradients_of(*encoder, pass, trained);
+        std::vector<std::vector<at::Tensor>> moved;
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            const auto copy = encoder->clone();
+            move_weights(*copy, last_place_bf16, seed);
+            copy->require_grad(true);
+            moved.push_back(gradients_of(*copy, pass, trained));
         }
-        const auto lowered = encoder->lowered(at::kBFloat16);
-        loss_of(*lowered, batch, {}).backward();
-        const auto parameters = encoder->parameters();
-        std::vector<at::Tensor> got, wanted;
-        for (std::size_t i = 0; i < parameters.size(); ++i) {
-            const at::Tensor& gradient = parameters[i].tensor.grad();
-            QCOMPARE(gradient.defined(), exact[i].defined());  // an expert that nobody went through has none
-            if (!gradient.defined()) continue;
-            QCOMPARE(gradient.scalar_type(), at::kFloat);
-            got.push_back(gradient.flatten());
-            wanted.push_back(exact[i].flatten());
-        }
-        // All together: of one that nearly cancels out rounding leaves another direction (0.93 in transformers, with these weights of
-        // jina).
-        const double alike = cosine(at::cat(got), at::cat(wanted));
-        QVERIFY2(alike > (kind == "routed" ? 0.9 : 0.98),
-                 std::to_string(alike).c_str());  // a token between two experts may go the other way
+        for (const Parameter& p : encoder->parameters()) p.tensor.mutable_grad() = at::Tensor();
+        loss_of(*encoder->lowered(at::kBFloat16), batch, {}).backward();
+        std::vector<at::Tensor> got;
+        for (const Parameter& p : encoder->parameters()) got.push_back(p.tensor.grad());
+        for (const at::Tensor& gradient : got) QVERIFY(!gradient.defined() || gradient.scalar_type() == at::kFloat);
+        // Rounding moves a weight by half of its last place at most (seen: up to 0.8 of what these moves do); a gradient that is lost is
+        // off by 1.9 to 8.1 times that (first to last decile).
+        QCOMPARE(beyond_rounding(names, got, exact, moved, last_place_bf16, 2), std::string());
     }
 
     void dropout_depends_on_seed_step_and_batch_alone() {
