@@ -26,7 +26,13 @@ int serve() {
         return [data, body](const Json& params, Request& request) { return body(params, *data, request); };
     };
     SessionServer server(STDIN_FILENO, private_output(),
-                         {{"preview", with_data(preview)}, {"estimate", with_data(estimate)}, {"embed", with_data(embed)}});
+                         {{"preview", with_data(preview)},
+                          {"estimate", with_data(estimate)},
+                          {"embed", with_data(embed)},
+                          {"example_texts", with_data(example_texts)},
+                          {"corpus", with_data(corpus)},
+                          {"neighbours", with_data(neighbours)},
+                          {"map", with_data(map)}});
     return server.serve();
 }
 
@@ -34,7 +40,8 @@ int serve() {
 
 void add_session(CLI::App& app, int& exit_code) {
     auto* command = app.add_subcommand(
-        "session", "Answer requests as JSON lines on standard input and output (data preview, estimate, embedding); for the workbench.");
+        "session",
+        "Answer requests as JSON lines on standard input and output (data preview, estimate, embedding, search); for the workbench.");
     command->footer(
         "Example:\n  echo '{\"id\": 1, \"method\": \"embed\", \"params\": {\"model\": \"minilm\", \"texts\": [\"a text\"]}}' | "
         "faceter-worker session");

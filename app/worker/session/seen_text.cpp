@@ -10,11 +10,7 @@ namespace {
 constexpr std::size_t max_shown_bytes = 4000, max_pieces = 256, max_measured = 5000;
 constexpr std::size_t most_bins = 40;
 
-std::size_t at_character(std::string_view text, std::size_t bytes) {
-    bytes = std::min(bytes, text.size());
-    while (bytes > 0 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-    return bytes;
-}
+std::size_t at_character(std::string_view text, std::size_t bytes) { return start_of_text(text, bytes).size(); }
 
 std::vector<std::int32_t> ids_of(const EmbeddingModel& model, const std::string& text, std::size_t limit) {
     std::vector<std::int32_t> ids;
@@ -38,6 +34,12 @@ std::size_t bytes_that_reach(const EmbeddingModel& model, const std::string& ins
 }
 
 }  // namespace
+
+std::string_view start_of_text(std::string_view text, std::size_t bytes) {
+    bytes = std::min(bytes, text.size());
+    while (bytes > 0 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+    return text.substr(0, bytes);
+}
 
 Json seen_text(const EmbeddingModel& model, const Route& route, std::string_view role, std::string_view text) {
     const std::string whole = route.instruction + std::string(text);

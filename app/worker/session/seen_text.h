@@ -7,6 +7,9 @@
 
 namespace faceter::worker {
 
+/// Its first `bytes`, or fewer so that no character is cut.
+std::string_view start_of_text(std::string_view text, std::size_t bytes);
+
 /// One text as the model sees it: {"role", "instruction", "text", "cut": bytes of the text that are left out or none, "num_tokens" (of the
 /// whole text, with the instruction and special tokens), "kept_tokens", "pieces" (the first ones)}. Texts longer than 4,000 bytes are shown
 /// shortened.

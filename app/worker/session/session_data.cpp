@@ -1,5 +1,6 @@
 #include "session/session_data.h"
 
+#include "data/scored_texts.h"
 #include "plugin/run_model.h"
 
 namespace faceter::worker {
@@ -29,6 +30,20 @@ std::shared_ptr<TrainingSet> SessionData::training_set(const Json& settings, con
 std::shared_ptr<EvaluationSet> SessionData::evaluation_set(const Json& settings, const Json& entry) {
     const DataRequest request = request_for(settings, entry);
     return evaluation_.get(key_of(request, ""), [&] { return load_evaluation_set(request); });
+}
+
+std::string SessionData::key_of_set(const Json& settings, const std::string& name) {
+    return Json{json_at<Json>(json_at<Json>(settings, "evaluation", "settings"), "datasets", "evaluation"),
+                json_or<Json>(settings, "seed", nullptr, "settings"), json_or<Json>(settings, "sample_limit", nullptr, "settings"), name}
+        .dump();
+}
+
+std::shared_ptr<EvaluationSet> SessionData::named_evaluation_set(const Json& settings, const std::string& name) {
+    return named_sets_.get(key_of_set(settings, name), [&] { return load_named_evaluation_set(settings, name); });
+}
+
+std::shared_ptr<Corpus> SessionData::corpus(const Json& settings, const std::string& name) {
+    return corpora_.get(key_of_set(settings, name), [&] { return corpus_of(*named_evaluation_set(settings, name)); });
 }
 
 EmbeddingModel& SessionData::prepared_model(const Json& settings) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/sources.h"
+#include "eval/corpus_search.h"
 #include "model/embedding_model.h"
 #include "named_model.h"
 #include "session/session_server.h"
@@ -40,15 +41,29 @@ class SessionData {
     /// The data of one entry of resolved run settings, as its run would read them. Errors as core/data says them.
     std::shared_ptr<TrainingSet> training_set(const Json& settings, const Json& entry, const Task& task);
     std::shared_ptr<EvaluationSet> evaluation_set(const Json& settings, const Json& entry);
+    /// What a set depends on, its name included.
+    static std::string key_of_set(const Json& settings, const std::string& name);
+    /// The evaluation set of this name that the settings speak of.
+    std::shared_ptr<EvaluationSet> named_evaluation_set(const Json& settings, const std::string& name);
     /// The start model of these settings with the routes that their variant gives it: instructions, lengths, experts.
     EmbeddingModel& prepared_model(const Json& settings);
     OpenedModel& named_model(const ModelOptions& options);
+    /// What can be searched of the evaluation set of this name.
+    std::shared_ptr<Corpus> corpus(const Json& settings, const std::string& name);
+    /// The corpus as a model has it; `make` embeds it.
+    template <typename Make>
+    std::shared_ptr<CorpusRows> corpus_rows(const std::string& key, Make make) {
+        return rows_.get(key, make);
+    }
     /// Models take memory that a probe of training needs.
     void drop_models();
 
   private:
     Recent<TrainingSet> training_{8};
     Recent<EvaluationSet> evaluation_{8};
+    Recent<EvaluationSet> named_sets_{4};
+    Recent<Corpus> corpora_{4};
+    Recent<CorpusRows> rows_{12};
     Recent<std::unique_ptr<EmbeddingModel>> prepared_{1};
     Recent<OpenedModel> named_{2};
 };
@@ -57,5 +72,9 @@ class SessionData {
 Json preview(const Json& params, SessionData& data, Request& request);
 Json estimate(const Json& params, SessionData& data, Request& request);
 Json embed(const Json& params, SessionData& data, Request& request);
+Json example_texts(const Json& params, SessionData& data, Request& request);
+Json corpus(const Json& params, SessionData& data, Request& request);
+Json neighbours(const Json& params, SessionData& data, Request& request);
+Json map(const Json& params, SessionData& data, Request& request);
 
 }  // namespace faceter::worker

@@ -121,6 +121,10 @@ void CompareBar::setGroups(const Comparison& comparison, std::optional<std::size
     m_baseline->setCurrentIndex(baseline ? static_cast<int>(*baseline) : -1);
 }
 
+void CompareBar::setBaselineOnly(bool only) {
+    for (QComboBox* one : {m_test, m_value, m_published}) one->setVisible(!only);
+}
+
 int CompareBar::baseline() const { return m_baseline->currentIndex(); }
 CompareTest CompareBar::test() const { return compare_tests()[static_cast<std::size_t>(std::max(0, m_test->currentIndex()))].test; }
 SeedValue CompareBar::value() const { return static_cast<SeedValue>(std::max(0, m_value->currentIndex())); }

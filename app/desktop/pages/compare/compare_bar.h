@@ -18,6 +18,8 @@ class CompareBar : public QWidget {
     QWidget* actions() const { return m_actions; }
     void setGroups(const Comparison& comparison, std::optional<std::size_t> baseline);
     int baseline() const;
+    /// Where neither a test nor published figures have a say.
+    void setBaselineOnly(bool only);
     CompareTest test() const;
     SeedValue value() const;
     /// All models of the chosen table, or those of one; nothing for "none".

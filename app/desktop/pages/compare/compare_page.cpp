@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QJsonObject>
@@ -20,6 +21,7 @@
 #include "pages/compare/compare_header.h"
 #include "pages/compare/compare_inspector.h"
 #include "pages/compare/compare_model.h"
+#include "pages/compare/examples_view.h"
 #include "widgets/data_table.h"
 #include "widgets/frozen_columns.h"
 #include "widgets/labels.h"
@@ -66,6 +68,8 @@ ComparePage::ComparePage(Workspace& workspace)
       m_model(new CompareModel(this)),
       m_table(new DataTable),
       m_cards(new CompareCards),
+      m_viewChoice(new QComboBox),
+      m_changed(new ExamplesView),
       m_inspector(new CompareInspector) {
     buildContent();
     m_slow->setSingleShot(true);
@@ -92,6 +96,10 @@ ComparePage::~ComparePage() {
 
 QWidget* ComparePage::inspector() { return m_inspector; }
 
+bool ComparePage::isReady() const {
+    return m_pending == 0 && !m_query->isBusy() && !m_exampleQuery->isBusy() && (!showsExamples() || m_changed->isReady());
+}
+
 void ComparePage::buildContent() {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 8);
@@ -99,6 +107,11 @@ void ComparePage::buildContent() {
     auto* head = new QHBoxLayout;
     head->addWidget(titleLabel(tr("Compare")), 1);
     head->addWidget(m_busy);
+    m_viewChoice->setObjectName(QStringLiteral("compareView"));
+    m_viewChoice->setAccessibleName(tr("What is compared"));
+    m_viewChoice->addItems({tr("Scores"), tr("Examples that changed")});
+    connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &ComparePage::showView);
+    head->addWidget(m_viewChoice);
     head->addWidget(m_bar->actions());
     m_busy->hide();
     layout->addLayout(head);
@@ -128,6 +141,7 @@ void ComparePage::buildContent() {
     m_stack->addWidget(m_empty);
     m_stack->addWidget(scroll);
     m_stack->addWidget(m_blank);
+    m_stack->addWidget(m_changed);
     layout->addWidget(m_stack, 1);
 }
 
@@ -162,7 +176,8 @@ void ComparePage::clear() {
     m_baselineRun.clear();
     if (m_inspector) m_inspector->clear();
     m_error->setMessage({});
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_bar, m_bar->actions(), m_subtitle}) widget->hide();
+    m_changed->show({}, nullptr, nullptr);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_bar, m_bar->actions(), m_subtitle, m_viewChoice}) widget->hide();
     m_stack->setCurrentWidget(m_blank);
 }
 
@@ -174,8 +189,9 @@ void ComparePage::take(DataPtr data) {
     for (const RunGroup& group : m_data->comparison.groups) m_colours.push_back(workspace().colourOf(group.runs.front().info));
     const std::size_t groups = m_data->comparison.groups.size();
     m_bar->setVisible(groups > 1);
-    m_bar->actions()->setVisible(groups > 1);
-    m_subtitle->setVisible(groups > 1);
+    m_viewChoice->setVisible(groups > 1);
+    if (groups < 2)
+        for (QWidget* widget : {m_bar->actions(), static_cast<QWidget*>(m_subtitle)}) widget->hide();
     if (groups > 1) {
         m_bar->setGroups(m_data->comparison, chooseBaseline(m_data->comparison, baselineRun()));
         return recompute();
@@ -224,7 +240,7 @@ void ComparePage::recompute() {
     m_stop.request_stop();
     m_stop = std::stop_source();
     ++m_generation;
-    if (compare_test_info(m_bar->test()).needs_examples && !m_examples)
+    if ((compare_test_info(m_bar->test()).needs_examples || showsExamples()) && !m_examples)
         m_exampleQuery->ask();
     else
         compute();
@@ -235,7 +251,7 @@ void ComparePage::takeExamples(const Examples& examples) {
     if (!examples.of || !m_data) return;
     if (examples.of != m_data) return m_exampleQuery->ask();  // other runs are shown meanwhile
     m_examples = examples.scores;
-    if (!m_view || compare_test_info(m_bar->test()).needs_examples) compute();
+    if (!m_view || compare_test_info(m_bar->test()).needs_examples || showsExamples()) compute();
     showSelectedSet();
 }
 
@@ -276,7 +292,20 @@ void ComparePage::takeView(std::shared_ptr<const Comparison> comparison, std::sh
         if (const ComparedRow* shown = m_model->row(row); shown->kind == ComparedRow::Kind::data_set && qs(shown->name) == m_selectedSet)
             m_table->selectRow(row);
     if (!m_selectedSet.isEmpty()) showSelectedSet();
-    m_stack->setCurrentIndex(1);
+    showView();
+}
+
+bool ComparePage::showsExamples() const { return m_viewChoice->currentIndex() == 1; }
+
+void ComparePage::showView() {
+    m_changed->setActive(showsExamples());
+    if (!m_view) return;
+    m_bar->actions()->setVisible(!showsExamples());
+    m_subtitle->setVisible(!showsExamples());
+    m_bar->setBaselineOnly(showsExamples());
+    m_stack->setCurrentIndex(showsExamples() ? m_stack->indexOf(m_changed) : 1);
+    if (showsExamples() && !m_examples) return m_exampleQuery->ask();
+    if (showsExamples()) m_changed->show(workspace().session()->folder(), m_comparison, m_examples);
 }
 
 void ComparePage::showPublished() {
@@ -370,6 +399,9 @@ QJsonObject ComparePage::state() const {
             {QStringLiteral("published"), m_bar->publishedId()},
             {QStringLiteral("baselineRun"), qs(m_baselineRun)},
             {QStringLiteral("set"), m_selectedSet},
+            {QStringLiteral("view"), m_viewChoice->currentIndex()},
+            {QStringLiteral("examplesGroup"), m_changed->group()},
+            {QStringLiteral("examplesSet"), m_changed->set()},
             {QStringLiteral("x"), m_cards->chosenA()},
             {QStringLiteral("y"), m_cards->chosenB()}};
 }
@@ -377,6 +409,8 @@ QJsonObject ComparePage::state() const {
 void ComparePage::restore(const QJsonObject& state) {
     m_baselineRun = state.value(QStringLiteral("baselineRun")).toString().toStdString();
     m_selectedSet = state.value(QStringLiteral("set")).toString();
+    m_changed->choose(state.value(QStringLiteral("examplesGroup")).toString(), state.value(QStringLiteral("examplesSet")).toString());
+    m_viewChoice->setCurrentIndex(std::clamp(state.value(QStringLiteral("view")).toInt(), 0, 1));
     m_cards->choosePair(state.value(QStringLiteral("x")).toString(), state.value(QStringLiteral("y")).toString());
     m_bar->restore(state.value(QStringLiteral("test")).toString(), state.value(QStringLiteral("value")).toInt(),
                    state.value(QStringLiteral("published")).toString());

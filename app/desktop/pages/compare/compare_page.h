@@ -9,6 +9,7 @@
 #include "pages/page.h"
 #include "workspace/store_query.h"
 
+class QComboBox;
 class QScrollArea;
 class QStackedWidget;
 class QTimer;
@@ -22,6 +23,7 @@ class CompareModel;
 class DataTable;
 class EmptyState;
 class ErrorBar;
+class ExamplesView;
 
 /// Groups of runs against a baseline: a table of data sets, the test behind its stars, gains, wins, one group against another. The store is
 /// read on the store thread; tests run beside the interface, and a newer choice stops the one before.
@@ -32,7 +34,7 @@ class ComparePage : public Page {
     ~ComparePage() override;
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
-    bool isReady() const override { return m_pending == 0 && !m_query->isBusy() && !m_exampleQuery->isBusy(); }
+    bool isReady() const override;
     QWidget* inspector() override;
 
     /// The bytes of an export as the menu writes them; empty where nothing is compared.
@@ -63,6 +65,9 @@ class ComparePage : public Page {
     void takeView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view);
     void showPublished();
     void showSelectedSet();
+    /// The table of scores, or the examples that changed.
+    void showView();
+    bool showsExamples() const;
     void fitTable();
     void say();
     void finishOne();
@@ -93,6 +98,8 @@ class ComparePage : public Page {
     CompareModel* m_model;
     DataTable* m_table;
     CompareCards* m_cards;
+    QComboBox* m_viewChoice;
+    ExamplesView* m_changed;
     QPointer<CompareInspector> m_inspector;  ///< the window's inspector holds it while the page is in front, and may go first
 };
 
