@@ -1,0 +1,535 @@
+#include "pages/explore/explore_page.h"
+
+#include <QComboBox>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QListView>
+#include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStringListModel>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "pages/explore/map_view.h"
+#include "pages/explore/neighbour_table.h"
+#include "widgets/labels.h"
+#include "widgets/texts.h"
+
+namespace faceter::desktop {
+namespace {
+
+const PageRegistration registration{
+    {QStringLiteral("explore"), QStringLiteral("Explore"), 10, true, [](Workspace& workspace) { return new ExplorePage(workspace); }}};
+
+constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
+constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
+
+QToolButton* choiceButton(const QString& name, const QString& text) {
+    auto* button = new QToolButton;
+    button->setText(text);
+    button->setObjectName(name);
+    button->setPopupMode(QToolButton::InstantPopup);
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setMenu(new QMenu(button));
+    return button;
+}
+
+void fill(QToolButton* button, const QStringList& names, const QStringList& chosen, QObject* context,
+          const std::function<void()>& changed) {
+    QMenu* menu = button->menu();
+    menu->clear();
+    for (const QString& name : names) {
+        QAction* action = menu->addAction(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")));
+        action->setData(name);
+        action->setCheckable(true);
+        action->setChecked(chosen.contains(name));
+        QObject::connect(action, &QAction::toggled, context, changed);
+    }
+}
+
+QStringList chosenOf(const QToolButton* button) {
+    QStringList names;
+    for (const QAction* action : button->menu()->actions())
+        if (action->isChecked()) names << action->data().toString();
+    return names;
+}
+
+QStringList stringsOf(const QJsonValue& value) {
+    QStringList strings;
+    for (const QJsonValue& one : value.toArray()) strings << one.toString();
+    return strings;
+}
+
+}  // namespace
+
+ExplorePage::ExplorePage(Workspace& workspace)
+    : Page(workspace),
+      m_query(new StoreQuery<ExploreDataPtr>(
+          workspace, this, [this] { return question(); }, [this](const ExploreDataPtr& data) { take(data); })),
+      m_corpusQuery(new WorkerQuery(this)),
+      m_neighbourQuery(new WorkerQuery(this)),
+      m_mapQuery(new WorkerQuery(this)),
+      m_set(new QComboBox),
+      m_viewChoice(new QComboBox),
+      m_runs(choiceButton(QStringLiteral("exploreRuns"), tr("Runs"))),
+      m_tasks(choiceButton(QStringLiteral("exploreTasks"), tr("Tasks"))),
+      m_text(new QLineEdit),
+      m_bar(new QWidget),
+      m_status(new ElidedLabel),
+      m_progress(new QProgressBar),
+      m_cancel(new QPushButton(tr("Cancel"))),
+      m_error(new ErrorBar),
+      m_stack(new QStackedWidget),
+      m_loading(new QWidget),
+      m_empty(new EmptyState({}, {}, tr("Go to Runs"))),
+      m_table(new NeighbourTable(QStringLiteral("exploreNeighbours"))),
+      m_mapTable(new NeighbourTable(QStringLiteral("exploreMapNeighbours"))),
+      m_map(new MapView),
+      m_search(new QLineEdit),
+      m_list(new QListView),
+      m_examples(new QStringListModel(this)),
+      m_found(new QSortFilterProxyModel(this)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(16, 16, 16, 16);
+    layout->setSpacing(8);
+    layout->addWidget(makeHead());
+    layout->addWidget(makeBar());
+    layout->addWidget(m_error);
+    m_neighbours = makeNeighbours();
+    m_mapPart = makeMap();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_loading, m_empty, m_neighbours, m_mapPart}) m_stack->addWidget(widget);
+    layout->addWidget(m_stack, 1);
+    m_pause.setSingleShot(true);
+    m_pause.setInterval(pause_ms);
+    connect(&m_pause, &QTimer::timeout, this, &ExplorePage::typed);
+    connectQueries();
+    clear();
+    m_query->ask();
+}
+
+QWidget* ExplorePage::makeHead() {
+    auto* head = new QWidget;
+    auto* layout = new QHBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(8);
+    layout->addWidget(titleLabel(tr("Explore")));
+    m_status->setObjectName(QStringLiteral("exploreStatus"));
+    m_status->setProperty("role", QStringLiteral("secondary"));
+    m_progress->setTextVisible(false);
+    m_progress->setFixedSize(120, 4);
+    m_progress->setAccessibleName(tr("Progress of the live worker"));
+    m_cancel->setObjectName(QStringLiteral("exploreCancel"));
+    layout->addWidget(m_status, 1);
+    layout->addWidget(m_progress);
+    layout->addWidget(m_cancel);
+    m_viewChoice->setObjectName(QStringLiteral("exploreView"));
+    m_viewChoice->setAccessibleName(tr("View"));
+    m_viewChoice->addItems({tr("Neighbours"), tr("Map")});
+    layout->addWidget(m_viewChoice);
+    connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &ExplorePage::showView);
+    connect(m_cancel, &QPushButton::clicked, this, [this] {
+        for (WorkerQuery* query : {m_corpusQuery, m_neighbourQuery, m_mapQuery}) query->stop();
+        m_cancelled = true;
+        showBusy();
+    });
+    return head;
+}
+
+QWidget* ExplorePage::makeBar() {
+    auto* layout = new QHBoxLayout(m_bar);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(8);
+    m_set->setObjectName(QStringLiteral("exploreSet"));
+    m_set->setAccessibleName(tr("Data set that is searched"));
+    m_set->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_text->setObjectName(QStringLiteral("exploreText"));
+    m_text->setAccessibleName(tr("Text to search for"));
+    m_text->setPlaceholderText(tr("type a text to find what is nearest to it"));
+    m_text->setClearButtonEnabled(true);
+    layout->addWidget(m_set);
+    layout->addWidget(m_runs);
+    layout->addWidget(m_tasks);
+    layout->addWidget(m_text, 1);
+    connect(m_set, &QComboBox::currentIndexChanged, this, [this] {
+        m_wantedTasks.clear();
+        chooseSet();
+    });
+    connect(m_text, &QLineEdit::textEdited, &m_pause, qOverload<>(&QTimer::start));
+    connect(m_text, &QLineEdit::returnPressed, this, &ExplorePage::typed);
+    return m_bar;
+}
+
+QWidget* ExplorePage::makeNeighbours() {
+    auto* split = new QSplitter(Qt::Horizontal);
+    split->setHandleWidth(1);
+    auto* left = new QWidget;
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(0, 0, 8, 0);
+    column->setSpacing(8);
+    m_search->setObjectName(QStringLiteral("exploreSearch"));
+    m_search->setAccessibleName(tr("Find an example"));
+    m_search->setPlaceholderText(tr("find an example"));
+    m_search->setClearButtonEnabled(true);
+    m_found->setSourceModel(m_examples);
+    m_found->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    m_list->setModel(m_found);
+    m_list->setUniformItemSizes(true);
+    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_list->setObjectName(QStringLiteral("exploreExamples"));
+    m_list->setAccessibleName(tr("Texts of the data set"));
+    column->addWidget(m_search);
+    column->addWidget(m_list, 1);
+    connect(m_search, &QLineEdit::textChanged, m_found, &QSortFilterProxyModel::setFilterFixedString);
+    connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& current) {
+        if (!current.isValid() || !m_corpus) return;
+        const int place = m_found->mapToSource(current).row();
+        const QSignalBlocker quiet(m_text);
+        m_text->setText(m_examples->stringList().value(place));
+        m_text->setCursorPosition(0);
+        askNeighbours({{m_corpus->queries.isEmpty() ? "document" : "query", place}});
+    });
+    split->addWidget(left);
+    split->addWidget(m_table);
+    split->setStretchFactor(1, 1);
+    split->setSizes({200, 640});
+    split->setChildrenCollapsible(false);
+    return split;
+}
+
+QWidget* ExplorePage::makeMap() {
+    auto* split = new QSplitter(Qt::Vertical);
+    split->setHandleWidth(1);
+    m_mapTable->setTextShown(false);  // the map says it
+    split->addWidget(m_map);
+    split->addWidget(m_mapTable);
+    split->setStretchFactor(0, 2);
+    split->setStretchFactor(1, 1);
+    split->setChildrenCollapsible(false);
+    connect(m_map, &MapView::columnsChanged, this, [this] {
+        askMaps();
+        askAgain();
+    });
+    connect(m_map, &MapView::colourChanged, this, [this] {
+        if (m_map->colour() == MapView::Colour::kept) askMaps();
+        if (m_map->colour() == MapView::Colour::similarity) askAgain();
+    });
+    connect(m_map, &MapView::documentChosen, this, [this](int document) { askNeighbours({{"document", document}}); });
+    return split;
+}
+
+void ExplorePage::connectQueries() {
+    connect(&workspace(), &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::projectChanged, this, &ExplorePage::clear);
+    connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
+    connect(m_empty, &EmptyState::clicked, this, [this] { workspace().requestPage(QStringLiteral("runs")); });
+    connectWorker(m_corpusQuery, [this](const Json& answer) { takeCorpus(answer); });
+    connectWorker(m_neighbourQuery, [this](const Json& answer) { takeNeighbours(answer); });
+    connectWorker(m_mapQuery, [this](const Json& answer) { takeMap(answer); });
+}
+
+/// What the worker says is checked as it is read: an answer that lacks something is an error, not a crash.
+void ExplorePage::connectWorker(WorkerQuery* query, std::function<void(const Json&)> take) {
+    connect(query, &WorkerQuery::answered, this, [this, take = std::move(take)](const WorkerAnswer& answer) {
+        m_error->setMessage({});
+        try {
+            take(*answer);
+        } catch (const std::exception& error) {
+            m_error->setMessage(QString::fromUtf8(error.what()));
+        }
+    });
+    connect(query, &WorkerQuery::failed, m_error, &ErrorBar::setMessage);
+    connect(query, &WorkerQuery::progressed, this, &ExplorePage::showProgress);
+    connect(query, &WorkerQuery::busyChanged, this, &ExplorePage::showBusy);
+}
+
+bool ExplorePage::isReady() const {
+    return !m_query->isBusy() && !m_corpusQuery->isBusy() && !m_neighbourQuery->isBusy() && !m_mapQuery->isBusy() && !m_pause.isActive();
+}
+
+std::function<ExploreDataPtr(Store&)> ExplorePage::question() const {
+    const RunsSnapshotPtr hold = workspace().runs();
+    std::vector<ExploreRequest> requests;
+    for (const RunGroupRef& group : workspace().shownGroups())
+        for (const RunRow* run : group.runs)
+            if (run->state.phase == RunPhase::done && !run->info.is_imported()) {
+                requests.push_back({run->info.id, group.label.toStdString(), group.colour});
+                break;
+            }
+    return [requests, folder = workspace().session()->folder()](Store& store) { return loadExplore(store, folder, requests); };
+}
+
+/// Another project's texts must not stand under this one's name.
+void ExplorePage::clear() {
+    for (WorkerQuery* query : {m_corpusQuery, m_neighbourQuery, m_mapQuery}) query->stop();
+    m_pause.stop();
+    m_table->setLists(nullptr, nullptr, {});
+    m_mapTable->setLists(nullptr, nullptr, {});
+    m_map->setCorpus(nullptr, nullptr, {}, {});
+    m_examples->setStringList({});
+    m_data = std::make_shared<const std::vector<ExploreRun>>();
+    m_corpus.reset();
+    m_asked.clear();
+    m_askedMap.reset();
+    m_lastQuestion = nullptr;
+    m_error->setMessage({});
+    m_bar->hide();
+    m_viewChoice->hide();
+    m_stack->setCurrentWidget(m_loading);
+    showBusy();
+}
+
+/// What was asked stays where nothing that can be asked has changed.
+void ExplorePage::take(const ExploreDataPtr& data) {
+    const auto same = [](const ExploreRun& a, const ExploreRun& b) {
+        return a.folder == b.folder && a.request.label == b.request.label && a.sets.size() == b.sets.size();
+    };
+    if (m_corpus && std::equal(m_data->begin(), m_data->end(), data->begin(), data->end(), same)) return;
+    const QString before = set();
+    m_neighbourQuery->stop();
+    m_mapQuery->stop();
+    m_table->setLists(nullptr, nullptr, {});
+    m_mapTable->setLists(nullptr, nullptr, {});
+    m_data = data;
+    m_asked.clear();
+    m_askedMap.reset();
+    m_map->setCorpus(m_data, nullptr, {}, {});
+    if (m_data->empty()) return showEmpty();
+    m_bar->show();
+    m_viewChoice->show();
+    if (!before.isEmpty()) m_wantedSet = before;
+    fillSets();
+    chooseSet();
+}
+
+void ExplorePage::fillSets() {
+    const QSignalBlocker quiet(m_set);
+    m_set->clear();
+    for (const ExploreRun& run : *m_data)
+        for (const ExploreRun::Set& one : run.sets)
+            if (m_set->findData(qs(one.name)) < 0) m_set->addItem(qs(one.name), qs(one.name));
+    m_set->setCurrentIndex(std::max(0, m_set->findData(m_wantedSet)));
+}
+
+QString ExplorePage::set() const { return m_set->count() > 0 ? m_set->currentData().toString() : m_wantedSet; }
+ExplorePage::View ExplorePage::view() const { return static_cast<View>(std::max(0, m_viewChoice->currentIndex())); }
+
+const ExploreRun* ExplorePage::runOfSet() const {
+    for (const ExploreRun& run : *m_data)
+        if (run.find(set().toStdString())) return &run;
+    return nullptr;
+}
+
+Json ExplorePage::about() const { return {{"run", runOfSet()->folder}, {"set", set().toStdString()}}; }
+
+/// A handful of runs under the set's own task; where there is one run alone, under each of its tasks.
+void ExplorePage::fillChoices() {
+    QStringList runs, tasks, own;
+    for (const ExploreRun& run : *m_data) {
+        runs << qs(run.request.label);
+        for (const std::string& task : run.tasks)
+            if (!tasks.contains(qs(task))) tasks << qs(task);
+        if (const auto* one = run.find(set().toStdString()); one && !one->task.empty() && !own.contains(qs(one->task)))
+            own << qs(one->task);
+    }
+    QStringList chosenRuns = m_wantedRuns, chosenTasks = m_wantedTasks;
+    chosenRuns.erase(std::remove_if(chosenRuns.begin(), chosenRuns.end(), [&](const QString& run) { return !runs.contains(run); }),
+                     chosenRuns.end());
+    if (chosenRuns.isEmpty()) chosenRuns = runs.mid(std::max<qsizetype>(0, runs.size() - static_cast<qsizetype>(most_runs_at_first)));
+    if (chosenTasks.isEmpty()) chosenTasks = runs.size() == 1 || own.isEmpty() ? tasks : own;
+    const auto changed = [this] { columnsChosen(); };
+    fill(m_runs, runs, chosenRuns, this, changed);
+    fill(m_tasks, tasks, chosenTasks, this, changed);
+    m_tasks->setVisible(!tasks.isEmpty());
+}
+
+std::vector<ExploreColumn> ExplorePage::allColumns() const {
+    std::vector<ExploreColumn> columns;
+    for (const ExploreRun& run : *m_data) {
+        if (!run.find(set().toStdString())) continue;
+        for (const std::string& task : run.tasks) columns.push_back({&run, task});
+        if (run.tasks.empty()) columns.push_back({&run, {}});
+    }
+    return columns;
+}
+
+std::vector<ExploreColumn> ExplorePage::chosenColumns() const {
+    const QStringList runs = chosenOf(m_runs), tasks = chosenOf(m_tasks);
+    std::vector<ExploreColumn> columns;
+    for (const ExploreColumn& column : allColumns())
+        if (runs.contains(qs(column.run->request.label)) && (column.task.empty() || tasks.contains(qs(column.task))) &&
+            columns.size() < most_columns)
+            columns.push_back(column);
+    return columns;
+}
+
+void ExplorePage::columnsChosen() {
+    m_wantedRuns = chosenOf(m_runs);
+    m_wantedTasks = chosenOf(m_tasks);
+    askAgain();
+}
+
+void ExplorePage::chooseSet() {
+    if (!runOfSet()) return showEmpty();
+    m_corpus.reset();
+    m_lastQuestion = nullptr;
+    m_table->setLists(nullptr, nullptr, {});
+    m_mapTable->setLists(nullptr, nullptr, {});
+    m_examples->setStringList({});
+    m_cancelled = false;
+    fillChoices();
+    m_stack->setCurrentWidget(m_loading);
+    m_corpusQuery->ask(QStringLiteral("corpus"), about());
+}
+
+void ExplorePage::takeCorpus(const Json& answer) {
+    m_corpus = ExploredCorpus::from(answer);
+    const std::vector<ExploreColumn> all = allColumns(), chosen = chosenColumns();
+    const auto place = [&](const ExploreColumn& column) {
+        return static_cast<int>(std::find(all.begin(), all.end(), column) - all.begin());
+    };
+    m_map->setCorpus(m_data, m_corpus, set(), all,
+                     {chosen.empty() ? 0 : place(chosen.front()), chosen.size() > 1 ? place(chosen.back()) : -1});
+    showExamples();
+    showView();
+}
+
+void ExplorePage::showExamples() {
+    QStringList texts;
+    for (const QString& text : m_corpus->queries.isEmpty() ? m_corpus->documents : m_corpus->queries) texts << text.simplified();
+    m_examples->setStringList(texts);
+    if (!texts.isEmpty()) m_list->setCurrentIndex(m_found->index(0, 0));  // something to look at from the start
+}
+
+void ExplorePage::typed() {
+    m_pause.stop();
+    const QString text = m_text->text().trimmed();
+    if (text.isEmpty() || !m_corpus) return;
+    m_list->clearSelection();
+    askNeighbours({{"text", text.toStdString()}});
+}
+
+void ExplorePage::askAgain() {
+    if (!m_lastQuestion.is_null()) askNeighbours(Json(m_lastQuestion));
+}
+
+void ExplorePage::askNeighbours(const Json& query) {
+    m_lastQuestion = query;
+    if (!m_corpus) return;
+    const bool map = view() == View::map;
+    m_asked = map ? m_map->wanted() : chosenColumns();
+    m_cancelled = false;
+    if (m_asked.empty()) {
+        m_table->setLists(nullptr, nullptr, {});
+        return m_neighbourQuery->stop();
+    }
+    Json params = about();
+    params["query"] = query;
+    params["count"] = map ? map_neighbours : neighbours_shown;
+    params["all"] = map && m_map->colour() == MapView::Colour::similarity;
+    params["columns"] = Json::array();
+    for (const ExploreColumn& column : m_asked) params["columns"].push_back(column.toJson());
+    m_neighbourQuery->ask(QStringLiteral("neighbours"), params);
+}
+
+void ExplorePage::takeNeighbours(const Json& answer) {
+    std::vector<NeighbourList> lists = neighbourLists(answer, m_asked);
+    if (view() == View::map) {
+        if (m_lastQuestion.contains("document")) m_map->choose(m_lastQuestion["document"].get<int>());
+        m_map->setNeighbours(lists);
+        m_mapTable->setLists(m_data, m_corpus, std::move(lists));
+    } else {
+        m_table->setLists(m_data, m_corpus, std::move(lists));
+    }
+    showBusy();
+}
+
+/// Those of the chosen columns that are not there yet, one after another.
+void ExplorePage::askMaps() {
+    if (view() != View::map || !m_corpus || m_mapQuery->isBusy()) return;
+    const std::vector<ExploreColumn> columns = m_map->wanted();
+    const bool kept = m_map->colour() == MapView::Colour::kept && columns.size() == 2;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const CorpusMap* map = m_map->mapOf(columns[i]);
+        if (map && (!kept || !map->kept.empty())) continue;
+        m_askedMap = columns[i];
+        Json params = about();
+        params["column"] = columns[i].toJson();
+        params["other"] = kept ? columns[1 - i].toJson() : Json();
+        return m_mapQuery->ask(QStringLiteral("map"), params);
+    }
+}
+
+void ExplorePage::takeMap(const Json& answer) {
+    if (m_askedMap) m_map->setMap(*m_askedMap, CorpusMap::from(answer));
+    askMaps();
+    showBusy();
+}
+
+void ExplorePage::showView() {
+    if (!m_corpus) return;
+    m_stack->setCurrentWidget(view() == View::map ? m_mapPart : m_neighbours);
+    m_runs->setVisible(view() == View::neighbours);
+    m_tasks->setVisible(view() == View::neighbours && !m_tasks->menu()->actions().isEmpty());
+    askMaps();
+    askAgain();
+}
+
+void ExplorePage::showEmpty() {
+    m_bar->hide();
+    m_viewChoice->hide();
+    m_empty->setText(
+        tr("No shown run has a model to ask"),
+        tr("The texts of a data set, the nearest documents to any text under each run and task, and a map of them would be here. "
+           "Tick runs that are done in the navigator."));
+    m_stack->setCurrentWidget(m_empty);
+}
+
+void ExplorePage::showProgress(const WorkerProgress& progress) {
+    m_status->setFullText(progress.what);
+    m_progress->setRange(0, static_cast<int>(progress.total));
+    m_progress->setValue(static_cast<int>(progress.done));
+}
+
+void ExplorePage::showBusy() {
+    const bool busy = m_corpusQuery->isBusy() || m_neighbourQuery->isBusy() || m_mapQuery->isBusy();
+    m_progress->setVisible(busy);
+    m_cancel->setVisible(busy);
+    if (busy) return;
+    QString text;
+    if (m_cancelled)
+        text = tr("cancelled");
+    else if (m_corpus && static_cast<std::size_t>(m_corpus->documents.size()) < m_corpus->total)
+        text = tr("%1 of %2 documents").arg(countText(m_corpus->documents.size()), countText(static_cast<std::int64_t>(m_corpus->total)));
+    else if (m_corpus)
+        text = tr("%1 documents").arg(countText(m_corpus->documents.size()));
+    if (m_corpus && !m_corpus->part.isEmpty()) text += tr(" of %1").arg(m_corpus->part);
+    m_status->setFullText(text);
+}
+
+QJsonObject ExplorePage::state() const {
+    return {{QStringLiteral("set"), set()},
+            {QStringLiteral("view"), static_cast<int>(view())},
+            {QStringLiteral("colour"), static_cast<int>(m_map->colour())},
+            {QStringLiteral("runs"), QJsonArray::fromStringList(m_wantedRuns)},
+            {QStringLiteral("tasks"), QJsonArray::fromStringList(m_wantedTasks)}};
+}
+
+void ExplorePage::restore(const QJsonObject& state) {
+    m_wantedSet = state.value(QStringLiteral("set")).toString();
+    m_wantedRuns = stringsOf(state.value(QStringLiteral("runs")));
+    m_wantedTasks = stringsOf(state.value(QStringLiteral("tasks")));
+    m_map->setColour(static_cast<MapView::Colour>(std::clamp(state.value(QStringLiteral("colour")).toInt(), 0, 4)));
+    m_viewChoice->setCurrentIndex(std::clamp(state.value(QStringLiteral("view")).toInt(), 0, 1));
+    if (m_data->empty()) return;
+    fillSets();
+    chooseSet();
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,254 @@
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QTest>
+#include <QToolButton>
+#include <set>
+
+#include "desktop/support/sample_project.h"
+#include "pages/explore/explore_page.h"
+#include "pages/explore/map_view.h"
+#include "pages/explore/neighbour_table.h"
+#include "pages/explore/point_map.h"
+#include "support/explored_project.h"
+#include "support/test.h"
+#include "theme/theme.h"
+#include "widgets/data_table.h"
+#include "widgets/labels.h"
+#include "window/main_window.h"
+#include "window/screenshot.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 120000;
+
+struct Opened {
+    Workspace workspace;
+    std::unique_ptr<ExplorePage> page;
+    bool opened = false;
+
+    explicit Opened(const fs::path& project) {
+        opened = open_and_wait(workspace, project);
+        page = std::make_unique<ExplorePage>(workspace);
+        page->resize(1000, 700);
+        page->show();
+        page->activateWindow();
+        opened = opened && QTest::qWaitForWindowActive(page.get()) && ready() && table()->rowCount() > 0;
+    }
+    bool ready() const {
+        return QTest::qWaitFor([&] { return page->isReady() && workspace.session()->isIdle(); }, patience_ms);
+    }
+    template <typename Widget>
+    Widget* find(const char* name) const {
+        return page->findChild<Widget*>(QString::fromLatin1(name));
+    }
+    NeighbourModel* table(const char* name = "exploreNeighbours") const {
+        return qobject_cast<NeighbourModel*>(find<DataTable>(name)->model());
+    }
+    /// By keys, as a person without a mouse would.
+    bool choose(const char* name, int row) const {
+        auto* box = find<QComboBox>(name);
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_Home);
+        for (int i = 0; i < row; ++i) QTest::keyClick(box, Qt::Key_Down);
+        return ready();
+    }
+    PointMap* map(int side) const { return page->findChild<MapView*>()->map(side); }
+};
+
+}  // namespace
+
+/// Page Explore, with the real worker on tiny trained runs.
+class TestExplorePage : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    fs::path project_;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        const std::string problem = make_explored_project(folder_.path());
+        QVERIFY2(problem.empty(), problem.c_str());
+        project_ = folder_.path() / "project";
+    }
+    void init() { QSettings().clear(); }
+
+    void neighbours_of_the_first_example_stand_there_at_once() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        QCOMPARE(on.find<QComboBox>("exploreSet")->currentText(), QStringLiteral("animals"));
+        QCOMPARE(on.table()->columnCount(), 2);  // both runs under the set's own task
+        QCOMPARE(on.table()->headerData(1, Qt::Horizontal).toString(), QStringLiteral("IC · retrieval"));
+        QCOMPARE(on.table()->rowCount(), 20);
+        std::set<int> relevant;
+        for (int row = 0; row < 20; ++row)
+            if (const Neighbour* hit = on.table()->hit(on.table()->index(row, 1)); hit->isRelevant) relevant.insert(hit->document % 6);
+        QCOMPARE(relevant, std::set<int>{0});
+        QVERIFY(on.find<QPlainTextEdit>("exploreNeighboursText")->toPlainText().contains(QStringLiteral("<b>")));
+    }
+
+    void changes_of_rank_are_against_the_first_column() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        for (int row = 0; row < on.table()->rowCount(); ++row) {
+            const QModelIndex first = on.table()->index(row, 0), second = on.table()->index(row, 1);
+            QVERIFY(first.data(NeighbourModel::ChangeRole).toString().isEmpty());
+            const Neighbour* hit = on.table()->hit(second);
+            const int by = hit->rankInFirst - hit->rank;
+            const QString expected = by == 0 ? QString() : (by > 0 ? QStringLiteral("▲%1") : QStringLiteral("▼%1")).arg(std::abs(by));
+            QCOMPARE(second.data(NeighbourModel::ChangeRole).toString(), expected);
+        }
+    }
+
+    void a_typed_text_is_asked_about() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        auto* text = on.find<QLineEdit>("exploreText");
+        text->setFocus();
+        text->selectAll();
+        QTest::keyClicks(text, QStringLiteral("text 7 speaks of a <b>dog</b>"));
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->hit(on.table()->index(0, 0))->document, 7);  // the very text, but for the instruction
+        QVERIFY(!on.table()->hit(on.table()->index(0, 0))->isRelevant);
+    }
+
+    void an_example_is_found_and_chosen_by_keys() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        QTest::keyClicks(on.find<QLineEdit>("exploreSearch"), QStringLiteral("HORSE"));
+        auto* list = on.find<QListView>("exploreExamples");
+        QCOMPARE(list->model()->rowCount(), 1);
+        list->setFocus();
+        QTest::keyClick(list, Qt::Key_Down);
+        list->setCurrentIndex(list->model()->index(0, 0));
+        QVERIFY(on.ready());
+        QCOMPARE(on.find<QLineEdit>("exploreText")->text(), QStringLiteral("what is a horse"));
+        QCOMPARE(on.table()->lists().front().relevantRanks.size(), std::size_t{5});
+    }
+
+    void further_tasks_are_further_columns() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        for (QAction* action : on.find<QToolButton>("exploreTasks")->menu()->actions())
+            if (action->text() == QStringLiteral("classification")) action->trigger();
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->columnCount(), 4);
+        for (QAction* action : on.find<QToolButton>("exploreRuns")->menu()->actions())
+            if (action->text() == QStringLiteral("start")) action->trigger();
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->columnCount(), 2);
+    }
+
+    void the_map_shows_two_runs_and_what_is_chosen_in_one_is_chosen_in_the_other() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        QVERIFY(on.choose("exploreSet", 1) && on.choose("exploreView", 1));
+        QCOMPARE(on.map(0)->numPoints(), 24);
+        QCOMPARE(on.map(1)->numPoints(), 24);
+        QTest::mouseClick(on.map(0), Qt::LeftButton, {}, on.map(0)->placeOf(5).toPoint());
+        QVERIFY(on.ready());
+        const int chosen = on.map(0)->chosen();
+        QVERIFY(chosen >= 0);
+        QCOMPARE(on.map(1)->chosen(), chosen);
+        QCOMPARE(on.table("exploreMapNeighbours")->columnCount(), 2);
+        QCOMPARE(on.table("exploreMapNeighbours")->rowCount(), 10);
+        on.map(1)->setFocus();
+        QTest::keyClick(on.map(1), Qt::Key_N);
+        QVERIFY(on.ready());
+        QCOMPARE(on.map(0)->chosen(), (chosen + 1) % 24);
+    }
+
+    void the_map_is_coloured_and_searched() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        QVERIFY(on.choose("exploreSet", 1) && on.choose("exploreView", 1));
+        const auto legend = [&] {
+            QStringList names;
+            for (const QLabel* label : on.find<QWidget>("exploreLegend")->findChildren<QLabel*>())
+                if (!label->text().isEmpty()) names << label->text();
+            return names;
+        };
+        QCOMPARE(legend().size(), 2);
+        QVERIFY(legend().contains(QStringLiteral("odd")) && legend().contains(QStringLiteral("even")));
+        QVERIFY(on.choose("exploreColour", 1));
+        QVERIFY(legend().first().startsWith(QStringLiteral("cluster")));
+        QVERIFY(on.choose("exploreColour", 2));
+        QVERIFY2(legend().last().endsWith(QStringLiteral("%")), qPrintable(legend().join(QLatin1Char('|'))));
+        QVERIFY(on.choose("exploreColour", 4));
+        QCOMPARE(legend().size(), 5);
+        QTest::keyClicks(on.find<QLineEdit>("exploreFind"), QStringLiteral("CAT"));
+        QCOMPARE(on.find<QLabel>("exploreFound")->text(), QStringLiteral("4 found"));
+    }
+
+    void another_project_takes_its_place_while_the_worker_is_asked() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        TemporaryDirectory other;
+        make_directories(other.path() / "runs");
+        make_sample_project(other.path(), 3);
+        on.find<QLineEdit>("exploreText")->setText(QStringLiteral("something"));
+        QTest::keyClick(on.find<QLineEdit>("exploreText"), Qt::Key_Return);
+        on.workspace.openProject(other.path());
+        QCOMPARE(on.table()->rowCount(), 0);
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady(), patience_ms);
+        on.workspace.openProject(project_);
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady() && on.table()->rowCount() == 20, patience_ms);
+    }
+
+    void runs_without_a_model_have_an_error_and_not_a_wait() {
+        TemporaryDirectory other;
+        make_directories(other.path() / "runs");
+        make_sample_project(other.path(), 3);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, other.path()));
+        ExplorePage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && !page.findChild<ErrorBar*>()->message().isEmpty(), patience_ms);
+    }
+
+    void what_was_chosen_is_found_again() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        QVERIFY(on.choose("exploreSet", 1) && on.choose("exploreView", 1) && on.choose("exploreColour", 1));
+        ExplorePage again(on.workspace);
+        again.restore(on.page->state());
+        again.show();
+        QTRY_VERIFY_WITH_TIMEOUT(again.isReady() && again.findChild<MapView*>()->map(0)->numPoints() == 24, patience_ms);
+        QCOMPARE(again.state(), on.page->state());
+    }
+
+    void pictures_to_look_at() {
+        const QString folder = qEnvironmentVariable("FACETER_PICTURES");
+        if (folder.isEmpty()) QSKIP("FACETER_PICTURES names no folder");
+        for (const int view : {0, 1})
+            for (const bool dark : {false, true}) {
+                QSettings().setValue(QStringLiteral("pages/explore"),
+                                     QStringLiteral("{\"view\": %1, \"set\": \"topics\"}").arg(view).toUtf8());
+                Theme::instance().setMode(dark ? Theme::Mode::dark : Theme::Mode::light);
+                Workspace workspace;
+                MainWindow window(workspace);
+                window.resize(1280, 800);
+                window.show();
+                window.openPath(QString::fromStdString(project_.string()));
+                QTRY_VERIFY(!workspace.runs()->runs.empty());
+                QString error;
+                const QString file = QStringLiteral("%1/explore-%2-%3.png").arg(folder).arg(view).arg(dark ? "dark" : "light");
+                QVERIFY2(takeScreenshot(window, QStringLiteral("explore"), file, error), qPrintable(error));
+            }
+        Theme::instance().setMode(Theme::Mode::light);
+    }
+};
+
+FACETER_TEST(TestExplorePage)
+#include "test_explore_page.moc"
