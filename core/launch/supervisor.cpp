@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <thread>
 
@@ -16,6 +15,7 @@
 #include "common/lock_file.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "launch/queue_order.h"
 #include "launch/run_processes.h"
 #include "record/state.h"
 #include "store/store.h"
@@ -35,10 +35,11 @@ class Supervisor {
         for (const fs::path& folder : queue_.runs) attempt_quietly([&] { write_supervisor(RunDirectory(folder), ProcessIdentity::own()); });
         while (!waiting_.empty() || !working_.empty()) {
             if (stop_requested() != StopRequest::none) stop_all();
-            while (!waiting_.empty() && static_cast<int>(working_.size()) < queue_.jobs) start_next();
+            drop_stopped();
+            while (may_start()) start_next();
             reap();
             hand_on_stops();
-            if (!working_.empty()) std::this_thread::sleep_for(poll_interval);
+            if (!working_.empty() || !waiting_.empty()) std::this_thread::sleep_for(poll_interval);
         }
     }
 
@@ -56,9 +57,22 @@ class Supervisor {
         }
     }
 
+    bool may_start() const { return !waiting_.empty() && static_cast<int>(working_.size()) < queue_.jobs && !is_paused(queue_); }
+
+    /// What waits and was asked to stop leaves at once, also while the queue is paused.
+    void drop_stopped() {
+        std::error_code ignored;
+        std::erase_if(waiting_, [&](const fs::path& run) {
+            const bool stopped = fs::exists(run / "control" / "stop", ignored);
+            if (stopped) record_done(run, static_cast<int>(ExitCode::stopped));
+            return stopped;
+        });
+    }
+
     void start_next() {
+        attempt_quietly([&] { waiting_ = in_queue_order(queue_, waiting_); });
         const fs::path folder = waiting_.front();
-        waiting_.pop_front();
+        waiting_.erase(waiting_.begin());
         if (!attempt_quietly([&] { start(RunDirectory(folder)); })) record_done(folder, static_cast<int>(ExitCode::failed));
     }
 
@@ -106,7 +120,7 @@ class Supervisor {
     }
 
     Queue queue_;
-    std::deque<fs::path> waiting_;
+    std::vector<fs::path> waiting_;
     std::vector<std::unique_ptr<RunProcesses>> working_;
 };
 

@@ -200,6 +200,58 @@ class TestRuns : public QObject {
         QCOMPARE(call({"resume", "EM", "Mix"}).code, 0);
         QCOMPARE(read_state(Project(in("project"), false).find_run("EM")).attempts, 2);
     }
+    void a_queue_is_listed_paused_put_in_order_and_goes_on() {
+        mode("wait");
+        QCOMPARE(run({"--detach", "--set", "evaluation.baseline=false"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        const auto queue = [&] { return json_of(call({"queue", "list", "--json"}))["queues"][0]; };
+        QCOMPARE(queue()["waiting"].size(), std::size_t{3});
+        QCOMPARE(call({"queue", "pause"}).code, 0);
+        const std::string last = queue()["waiting"][2], cancelled = queue()["waiting"][0];
+        HAS(call({"queue", "move", last}).out, last + " is number 1 of those that wait");
+        QCOMPARE(queue()["waiting"][0].get<std::string>(), last);
+        QVERIFY(queue()["paused"].get<bool>());
+        HAS(call({"queue", "pause", "q-none"}).err, "no queue of this name");
+        const auto phase = [&](const std::string& run) { return read_state(RunDirectory(in("project/runs/" + run))).phase; };
+        const std::string started = queue()["running"][0];
+        HAS(call({"queue", "move", started}).err, "waits in no queue");
+        QCOMPARE(call({"stop", started, cancelled}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(phase(started) == RunPhase::stopped && phase(cancelled) == RunPhase::stopped, 30'000);
+        QCOMPARE(phase(last), RunPhase::queued);  // nothing has started instead
+        mode("done");
+        QCOMPARE(call({"queue", "continue"}).code, 0);
+        const auto all_over = [&] {
+            for (const RunDirectory& run : runs())
+                if (!is_over(read_state(run).phase)) return false;
+            return true;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(all_over(), 30'000);
+        fs::file_time_type earliest = fs::file_time_type::max();
+        std::string first_of_rest;
+        for (const RunDirectory& run : runs())
+            if (read_state(run).phase == RunPhase::done && fs::last_write_time(run.attempt_log(1)) < earliest)
+                earliest = fs::last_write_time(run.attempt_log(1)), first_of_rest = run.info().id;
+        QCOMPARE(first_of_rest, last);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+    }
+    void examples_that_changed_are_listed() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        const Outcome none = call({"examples", "EM", "Mix", "--json"});
+        QVERIFY2(none.code == 0, none.err.c_str());
+        QCOMPARE(json_of(none)["rows"].size(), std::size_t{0});  // the recorded results are the same
+        const RunDirectory mix = Project(in("project"), false).find_run("Mix");
+        Json result = parse_json(read_file(mix.results() / "set1.json"), "set1.json");
+        result["per_example"][3] = result["per_example"][3].get<double>() - 7;
+        mix.write_result("set1", result);
+        const Outcome changed = call({"examples", "EM", "Mix", "--format", "csv"});
+        HAS(changed.out, "data set,example,EM,Mix,difference,text,wanted");
+        HAS(changed.out, "set1,4,");
+        HAS(changed.err, "set1: no texts: ");
+        QVERIFY(call({"examples", "EM", "Mix", "--changed", "gains", "--format", "csv"}).out.find("set1,4") == std::string::npos);
+        HAS(call({"examples", "EM", "Mix", "--dataset", "set9"}).err, "there are set0, set1, set2");
+        QCOMPARE(call({"examples", "EM", "Mix", "--dataset", "set9"}).code, 2);
+    }
     void ctrl_c_stops_with_a_checkpoint_and_exit_code_6() {
         mode("wait");
         QProcess process;

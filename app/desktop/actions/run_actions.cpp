@@ -1,6 +1,7 @@
 #include "actions/run_actions.h"
 
 #include "actions/run_work.h"
+#include "launch/queue_order.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -33,7 +34,9 @@ void RunActions::start(Work work) {
     ProjectSession* session = m_workspace.session();
     if (!session) return;
     const int job = ++m_jobs;
-    m_pending.insert(job, work.doing);
+    Pending pending{work.doing, {}};
+    pending.since.start();
+    m_pending.insert(job, pending);
     Q_EMIT pendingChanged();
     Answer(QtConcurrent::run(&m_pool, [folder = session->folder(), body = work.body] { return body(folder); }))
         .then(this,
@@ -56,7 +59,11 @@ void RunActions::end(int job) {
     if (m_pending.remove(job) > 0) Q_EMIT pendingChanged();
 }
 
-QStringList RunActions::pending() const { return m_pending.values(); }
+QStringList RunActions::pending() const {
+    QStringList sentences;
+    for (const Pending& work : m_pending) sentences << work.doing;
+    return sentences;
+}
 
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
     if (!m_workspace.session()) return;
@@ -86,6 +93,23 @@ void RunActions::resume(const QStringList& runs) {
            },
            [this, runs, project = m_workspace.session() ? m_workspace.session()->folder() : std::filesystem::path()] {
                if (isOpen(project)) m_workspace.session()->follow(runs);
+           }});
+}
+
+void RunActions::moveInQueue(const QString& run, int place) {
+    start({tr("Moving %1 in the queue").arg(run), tr("%1 is number %2 of those that wait").arg(run).arg(place + 1),
+           [run, place](const std::filesystem::path& folder) {
+               move_in_queue(Project(folder, false), run.toStdString(), static_cast<std::size_t>(place));
+               return QStringList();
+           }});
+}
+
+void RunActions::setQueuesPaused(bool paused) {
+    start({paused ? tr("Pausing the queue") : tr("Letting the queue go on"),
+           paused ? tr("Paused: what runs goes on, and nothing more starts") : tr("The queue goes on"),
+           [paused](const std::filesystem::path& folder) {
+               for (const QueueState& state : live_queues(Project(folder, false))) set_paused(state.queue, paused);
+               return QStringList();
            }});
 }
 

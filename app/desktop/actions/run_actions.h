@@ -1,12 +1,16 @@
 #pragma once
+#include <QElapsedTimer>
 #include <QMap>
 #include <QObject>
 #include <QStringList>
 #include <QThreadPool>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "experiment/experiment.h"
+#include "launch/forecast.h"
 #include "record/state.h"
 
 namespace faceter::desktop {
@@ -15,9 +19,10 @@ class Workspace;
 
 /// Where runs are started.
 struct LaunchPlace {
-    QString profile;  ///< of the user's configuration; empty: this machine
-    int jobs = 1;     ///< runs at once, on this machine
-    int devices = 1;  ///< processes of a run, on this machine
+    QString profile;                                   ///< of the user's configuration; empty: this machine
+    int jobs = 1;                                      ///< runs at once, on this machine
+    int devices = 1;                                   ///< processes of a run, on this machine
+    std::vector<std::optional<Forecast>> forecasts{};  ///< of the experiment's runs, in their order; may be empty
 };
 
 /// It runs or waits, and somebody is there to hear it.
@@ -56,7 +61,19 @@ class RunActions : public QObject {
     bool canUndo() const;
     void undo();
 
-    /// Sentences of what is under way, oldest first.
+    /// Moves a run that waits here to a place (from 0) among those that wait.
+    void moveInQueue(const QString& run, int place);
+    /// Of the project, on this machine: whether what waits may start.
+    void setQueuesPaused(bool paused);
+
+    /// What is under way, and since when.
+    struct Pending {
+        QString doing;
+        QElapsedTimer since;
+    };
+    /// Oldest first.
+    QList<Pending> pendingWork() const { return m_pending.values(); }
+    /// Sentences of the same.
     QStringList pending() const;
     /// A launch is under way.
     bool isLaunching() const { return m_launching > 0; }
@@ -87,7 +104,7 @@ class RunActions : public QObject {
 
     Workspace& m_workspace;
     QThreadPool m_pool;
-    QMap<int, QString> m_pending;
+    QMap<int, Pending> m_pending;
     int m_jobs = 0, m_launching = 0;
     QList<Trashed> m_trashed;  // last one last
 };

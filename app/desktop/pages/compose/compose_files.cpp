@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "pages/compose/compose_page.h"
 #include "pages/compose/disk_notice.h"
+#include "pages/compose/estimate_panel.h"
 #include "pages/compose/launch_bar.h"
 #include "pages/compose/project_dialog.h"
 #include "pages/compose/template_text.h"
@@ -110,11 +111,18 @@ void ComposePage::launch() {
 void ComposePage::launchChecked() {
     const auto experiment = m_document.report().experiment;
     if (!experiment) return m_error->setMessage(tr("The experiment was not started: it has problems to mend first."));
-    if (workspace().session()) return workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
+    if (workspace().session()) return startRuns(experiment);
     auto* dialog = new ProjectDialog(QString::fromStdString(safe_file_name(experiment->name())), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog, experiment] { launchInto(dialog->folder(), experiment); });
     dialog->open();
+}
+
+/// With what was estimated of them, so that it can be held against what they take.
+void ComposePage::startRuns(const std::shared_ptr<const Experiment>& experiment) {
+    LaunchPlace place = m_launch->place();
+    place.forecasts = m_estimate->forecasts(*experiment);
+    workspace().actions().launch(experiment, m_document.smoke(), place);
 }
 
 /// Makes the project and starts the runs there. The experiment is the one that was checked when the button was pressed.
@@ -127,7 +135,7 @@ void ComposePage::launchInto(const QString& folder, const std::shared_ptr<const 
               [this, folder, experiment](bool) {
                   rememberProject(folder);
                   workspace().openProject(folder.toStdString());
-                  workspace().actions().launch(experiment, m_document.smoke(), m_launch->place());
+                  startRuns(experiment);
               })
         .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
 }

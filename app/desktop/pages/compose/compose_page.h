@@ -53,6 +53,7 @@ class ComposePage : public Page {
     void jumpTo(int row);
     void launch();
     void launchChecked();
+    void startRuns(const std::shared_ptr<const Experiment>& experiment);
     void launchInto(const QString& folder, const std::shared_ptr<const Experiment>& experiment);
     void keepDraft();
 

@@ -14,8 +14,14 @@ namespace {
 
 constexpr std::size_t most_groups = 12;  // each takes some seconds; further ones are like these
 constexpr int probe_steps = 4;
+constexpr double bytes_per_gib = 1 << 30;
 
 double secondsOf(const Json& answer) { return answer.at("seconds").get<double>(); }
+
+Json withoutSeed(Json settings) {
+    settings.erase("seed");
+    return settings;
+}
 
 double trainingSeconds(const Json& answer) {
     double seconds = 0;
@@ -88,6 +94,17 @@ void EstimatePanel::ask(const Experiment& experiment) {
     m_total->clear();
     show();
     askNext();
+}
+
+std::vector<std::optional<Forecast>> EstimatePanel::forecasts(const Experiment& experiment) const {
+    std::vector<std::optional<Forecast>> all;
+    for (const ResolvedRun& run : experiment.runs()) {
+        std::optional<Forecast>& forecast = all.emplace_back();
+        for (const Group& group : m_groups)
+            if (!group.answer.is_null() && withoutSeed(group.settings) == withoutSeed(run.settings))
+                forecast = Forecast{secondsOf(group.answer), group.answer.at("memory_bytes").get<double>() / bytes_per_gib};
+    }
+    return all;
 }
 
 void EstimatePanel::askNext() {

@@ -1,4 +1,7 @@
 #pragma once
+#include <optional>
+
+#include "launch/forecast.h"
 #include "pages/compose/worker_panel.h"
 
 class QLabel;
@@ -13,6 +16,8 @@ class EstimatePanel : public WorkerPanel {
     Q_OBJECT
   public:
     explicit EstimatePanel(ExperimentDocument& document, QWidget* parent = nullptr);
+    /// What was found out of each of the experiment's runs, in their order; nothing for one whose settings have changed since.
+    std::vector<std::optional<Forecast>> forecasts(const Experiment& experiment) const;
 
   private:
     /// Runs that differ in their seed alone take the same.

@@ -1,0 +1,92 @@
+#include "cli/commands.h"
+#include "common/error.h"
+#include "common/printable.h"
+#include "launch/queue_order.h"
+
+namespace faceter::cli {
+namespace {
+
+struct QueueOptions {
+    std::string project, run;
+    std::vector<std::string> queues;
+    std::size_t place = 1;
+    bool json = false;
+};
+
+std::string name_of(const QueueState& state) { return state.queue.folder.filename().string(); }
+
+Json json_of(const QueueState& state) {
+    return {{"queue", name_of(state)},        {"paused", state.paused},   {"jobs", state.queue.jobs},
+            {"devices", state.queue.devices}, {"running", state.running}, {"waiting", state.waiting}};
+}
+
+void print_queue(const QueueState& state) {
+    say(stdout, "{}  {} at once{}{}\n", name_of(state), state.queue.jobs,
+        state.queue.devices > 1 ? fmt::format(", {} processes each", state.queue.devices) : "", state.paused ? "  paused" : "");
+    for (const std::string& run : state.running) say(stdout, "     running  {}\n", run);
+    for (std::size_t i = 0; i < state.waiting.size(); ++i) say(stdout, "{:>4} waiting  {}\n", i + 1, state.waiting[i]);
+}
+
+int list(const QueueOptions& options) {
+    const std::vector<QueueState> states = live_queues(open_project(options.project));
+    if (options.json) {
+        Json queues = Json::array();
+        for (const QueueState& state : states) queues.push_back(json_of(state));
+        print_json({{"queues", queues}});
+        return 0;
+    }
+    for (const QueueState& state : states) print_queue(state);
+    if (states.empty()) say(stderr, "nothing runs or waits on this machine\n");
+    return 0;
+}
+
+/// Those named, or all that live.
+int pause(const QueueOptions& options, bool paused) {
+    const std::vector<QueueState> states = live_queues(open_project(options.project));
+    std::vector<std::string> known;
+    for (const QueueState& state : states) known.push_back(name_of(state));
+    for (const std::string& wanted : options.queues)
+        if (std::find(known.begin(), known.end(), wanted) == known.end())
+            throw usage_error("{}: no queue of this name is being worked off; see faceter queue list", wanted);
+    for (const QueueState& state : states) {
+        if (!options.queues.empty() && std::find(options.queues.begin(), options.queues.end(), name_of(state)) == options.queues.end())
+            continue;
+        set_paused(state.queue, paused);
+        say(stdout, "{} {}\n", name_of(state), paused ? "is paused: what runs goes on, and nothing more starts" : "goes on");
+    }
+    if (states.empty()) say(stderr, "nothing runs or waits on this machine\n");
+    return 0;
+}
+
+int move(const QueueOptions& options) {
+    const Project project = open_project(options.project);
+    const std::string run = project.find_run(options.run).info().id;
+    move_in_queue(project, run, options.place - 1);
+    say(stdout, "{} is number {} of those that wait\n", run, options.place);
+    return 0;
+}
+
+}  // namespace
+
+void add_queue_commands(Cli& cli) {
+    auto options = std::make_shared<QueueOptions>();
+    CLI::App* queue = add_command_group(cli, "queue", "Runs that wait for their turn on this machine");
+    CLI::App* listed = add_command(cli, *queue, "list", "What runs and what waits, the next one first",
+                                   "  faceter queue list --project ~/quickstart --json", [options] { return list(*options); });
+    listed->add_flag("--json", options->json, "print as JSON");
+    CLI::App* paused = add_command(cli, *queue, "pause", "Start no further run; those that run go on",
+                                   "  faceter queue pause --project ~/quickstart", [options] { return pause(*options, true); });
+    CLI::App* resumed = add_command(cli, *queue, "continue", "Start runs again", "  faceter queue continue --project ~/quickstart",
+                                    [options] { return pause(*options, false); });
+    for (CLI::App* command : {paused, resumed}) command->add_option("QUEUE", options->queues, "queues by name; default: all");
+    CLI::App* moved = add_command(cli, *queue, "move", "Let a run that waits start earlier or later",
+                                  "  faceter queue move MoTE-s2 --project ~/quickstart\n  faceter queue move EM-s1 --place 4",
+                                  [options] { return move(*options); });
+    moved->add_option("RUN", options->run, "a run that waits")->required();
+    moved->add_option("--place", options->place, "its number among those that wait; 1: the next to start")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    for (CLI::App* command : {listed, paused, resumed, moved}) add_project_option(*command, options->project);
+}
+
+}  // namespace faceter::cli
