@@ -2,6 +2,7 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "figure/command_tree.h"
 #include "figure/help_formatter.h"
 #include "model/tensor_memory.h"
 
@@ -22,10 +23,14 @@ int run(int argc, char** argv) {
     add_export(app, exit_code);
     add_convert(app, exit_code);
     add_describe(app, exit_code);
+    add_diagnose(app, exit_code);
     add_data(app, exit_code);
     add_router(app, exit_code);
     add_serve(app, exit_code);
     add_session(app, exit_code);
+    app.add_subcommand("commands", "Print what these commands take, as JSON")->group("")->callback([&app] {
+        fmt::print("{}\n", command_tree(app).dump());
+    });
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked_for_help) {

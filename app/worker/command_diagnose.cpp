@@ -1,0 +1,121 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "common/error.h"
+#include "common/printable.h"
+#include "common/strings.h"
+#include "compare/diagnose_data.h"
+#include "compare/diagnose_record.h"
+#include "data/leaves.h"
+#include "diagnose/diagnose_model.h"
+#include "model/accelerator.h"
+#include "plugin/run_model.h"
+
+namespace faceter::worker {
+namespace {
+
+struct DiagnosedData {
+    std::vector<TrainingSet> training;
+    std::vector<EvaluationSet> evaluation;
+    std::vector<std::string> missing;  ///< messages of what cannot be read any more
+};
+
+template <typename Read>
+void read_or_note(DiagnosedData& data, Read read) {
+    try {
+        read();
+    } catch (const Error& error) {
+        data.missing.push_back(error.what());
+    }
+}
+
+DataRequest request_of(const RunDirectory& run, const Json& entry) {
+    return {entry, run.folder(), run.info().seed, json_or<std::size_t>(run.settings(), "sample_limit", 0, "sample_limit")};
+}
+
+DiagnosedData read_data(const RunDirectory& run) {
+    DiagnosedData data;
+    for (const Task& task : read_tasks(run.settings().at("tasks")))
+        for (const Json& entry : task.train)
+            read_or_note(data, [&] {
+                for (TrainingSet& set : load_training_sets(request_of(run, entry), task.type)) {
+                    set.task = task.name;
+                    data.training.push_back(std::move(set));
+                }
+            });
+    for (const Json& entry : run.settings().at("evaluation").at("datasets"))
+        read_or_note(data, [&] { data.evaluation.push_back(load_evaluation_set(request_of(run, entry))); });
+    return data;
+}
+
+void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const std::string& device, Diagnosis& diagnosis) {
+    say(stderr, "open the start model and the run's\n");
+    const auto start = open_start_model(run.settings());
+    variant_of(run.settings())->prepare(*start);
+    const auto now = open_run_model(run);
+    for (EmbeddingModel* model : {start.get(), now.get()}) model->move_to(choose_device(device));
+    const ModelPair models{*start, *now, data.training};
+    diagnosis.add(diagnose_movement(models));
+    diagnosis.add(diagnose_lengths(models, data.evaluation, run.settings()));
+    say(stderr, "embed pairs of {} training sets\n", data.training.size());
+    diagnosis.add(diagnose_pairs(models));
+    diagnosis.add(diagnose_collapse(models));
+}
+
+Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
+    if (run.info().is_baseline() || run.info().is_imported())
+        throw usage_error("{} is a run without training: name one that has trained", run.info().id);
+    Diagnosis diagnosis{run.info().id, {}};
+    say(stderr, "read the record and the data\n");
+    const DiagnosedData data = read_data(run);
+    for (const std::string& message : data.missing)
+        diagnosis.add({{"data", "", FindingState::unknown, 0, 0, message, "", "", Json::object()}});
+    diagnosis.add(diagnose_training(run));
+    if (json_or<std::string>(run.settings().at("objective"), "method", "", "objective") == "infonce")
+        diagnosis.add(diagnose_negatives(data.training, run.settings()));
+    diagnosis.add(diagnose_leaks(data.training, data.evaluation));
+    diagnosis.add(diagnose_gain(run, data.evaluation));
+    if (fs::is_directory(final_model_folder(run)))
+        diagnose_model(run, data, device, diagnosis);
+    else
+        diagnosis.add({{"model", "", FindingState::unknown, 0, 0,
+                        "The run has no final model: it has not finished, or its weights are gone.", "", "", Json::object()}});
+    diagnosis.sort();
+    return diagnosis;
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app, int& exit_code) {
+    struct Options {
+        std::string run, project = ".", device = "auto";
+        int threads = 0;
+        bool json = false;
+    };
+    const auto options = std::make_shared<Options>();
+    if (const char* set = std::getenv("FACETER_PROJECT"); set && *set) options->project = set;
+    auto* command = app.add_subcommand("diagnose", "Say what went wrong in a run, or that nothing did, and what to do about it.");
+    command->footer("Example:\n  faceter diagnose MoTE-s1 --project ~/quickstart\n  faceter diagnose ~/quickstart/runs/RUN --json");
+    command->add_option("run", options->run, "Name of a run in the project, or its folder")->required()->type_name("RUN");
+    command->add_option("--project", options->project, "Project folder (default: FACETER_PROJECT, else this folder)")->type_name("DIR");
+    command->add_option("--threads", options->threads, "Threads; default: all cores");
+    command->add_option("--device", options->device, "auto (a GPU where there is one), cpu or cuda")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+    command->add_flag("--json", options->json, "Print JSON");
+    command->callback([options, &exit_code] {
+        if (options->threads > 0) at::set_num_threads(options->threads);
+        const auto run = find_run(options->run, options->project);
+        if (!run)
+            throw usage_error("{} is no run of the project {}: faceter list shows what is there", faceter::quoted(options->run),
+                              options->project);
+        const Diagnosis diagnosis = diagnose(*run, options->device);
+        if (options->json)
+            fmt::print("{}\n", diagnosis.to_json().dump(1, ' ', false, Json::error_handler_t::replace));
+        else
+            say(stdout, "{}", diagnosis.to_text());
+        exit_code = 0;
+    });
+}
+
+}  // namespace faceter::worker

@@ -1,0 +1,197 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "diagnose/diagnose_model.h"
+#include "eval/embedder.h"
+#include "stats/descriptive.h"
+#include "stats/number.h"
+#include "text/encode_batch.h"
+#include "train/pair_batch.h"
+
+namespace faceter::worker {
+namespace {
+
+constexpr double most_lost_tokens = 0.2;
+constexpr std::size_t most_texts = 2000, most_pairs = 256, fewest_pairs = 32;
+
+/// At most `most` of `all`, evenly spread.
+template <typename T>
+std::vector<T> spread(const std::vector<T>& all, std::size_t most) {
+    if (all.size() <= most) return all;
+    std::vector<T> some;
+    for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
+    return some;
+}
+
+struct Lengths {
+    std::size_t texts = 0, cut = 0, tokens = 0, lost = 0;
+    void add(const EmbeddingModel& model, const std::vector<std::string_view>& all, const std::string& instruction, std::size_t limit) {
+        const auto some = spread(all, most_texts);
+        const TokenBatch batch = encode_batch(*model.tokenizer, some, instruction, std::size_t{1} << 24, at::get_num_threads());
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            const std::size_t length = batch[i].size();
+            tokens += length;
+            cut += length > limit;
+            lost += length - std::min(length, limit);
+        }
+        texts += batch.size();
+    }
+    double lost_share() const { return tokens ? static_cast<double>(lost) / static_cast<double>(tokens) : 0; }
+};
+
+Finding length_finding(const std::string& subject, const Lengths& lengths, std::size_t limit) {
+    Finding finding{"texts_cut", subject, FindingState::fine, lengths.lost_share(), most_lost_tokens, {}, {}, {}, {}};
+    const double share = static_cast<double>(lengths.cut) / static_cast<double>(std::max<std::size_t>(1, lengths.texts));
+    finding.details = {{"texts", lengths.texts}, {"cut", share}, {"tokens_lost", lengths.lost_share()}, {"limit", limit}};
+    finding.state = finding.value > most_lost_tokens ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("{:.1f} % of {} texts are cut at {} tokens; {:.1f} % of all tokens are lost.", 100 * share, lengths.texts,
+                               limit, 100 * finding.value);
+    finding.reason = "Beyond a fifth of the tokens, what tells texts apart is often in the part that nobody reads.";
+    finding.advice = "Raise max_length (or training.query_length, document_length), or split long texts.";
+    return finding;
+}
+
+std::vector<std::string_view> texts_of(const TrainingSet& set, PairSide side) {
+    std::vector<std::string_view> texts;
+    for (const Example& example : set.examples) texts.push_back(set.texts[side == PairSide::query ? example.anchor : example.positive]);
+    return texts;
+}
+
+/// Some pairs of a set as a model embeds them: rows of unit length.
+struct PairRows {
+    std::vector<Example> examples;
+    at::Tensor queries, documents;
+};
+at::Tensor embed_side(const EmbeddingModel& model, const TrainingSet& set, const std::vector<Example>& examples, PairSide side) {
+    std::vector<std::string_view> texts;
+    for (const Example& one : examples) texts.push_back(set.texts[side == PairSide::query ? one.anchor : one.positive]);
+    Route route = route_of(model, set, side);
+    route.routed = false;
+    const at::Tensor rows = embed_texts(model, texts, route);
+    return rows / rows.norm(2, {1}, true).clamp_min(1e-12);
+}
+PairRows rows_of(const EmbeddingModel& model, const TrainingSet& set) {
+    PairRows rows{spread(set.examples, most_pairs), {}, {}};
+    rows.queries = embed_side(model, set, rows.examples, PairSide::query);
+    rows.documents = embed_side(model, set, rows.examples, PairSide::positive);
+    return rows;
+}
+
+/// Of each query the share of other pairs' documents that are farther away than its own; equal ones count half.
+std::vector<double> own_is_nearer(const PairRows& rows) {
+    const at::Tensor similar = rows.queries.matmul(rows.documents.t()).contiguous();
+    const auto values = similar.accessor<float, 2>();
+    std::vector<double> shares;
+    for (std::int64_t i = 0; i < similar.size(0); ++i) {
+        double nearer = 0, others = 0;
+        const Example& own = rows.examples[static_cast<std::size_t>(i)];
+        for (std::int64_t j = 0; j < similar.size(0); ++j) {
+            const Example& other = rows.examples[static_cast<std::size_t>(j)];
+            if (other.positive == own.positive || other.anchor == own.anchor || (own.label >= 0 && own.label == other.label)) continue;
+            nearer += values[i][i] > values[i][j] ? 1 : values[i][i] == values[i][j] ? 0.5 : 0;
+            ++others;
+        }
+        if (others > 0) shares.push_back(nearer / others);
+    }
+    return shares;
+}
+
+Finding pair_finding(const TrainingSet& set, const std::vector<double>& shares) {
+    Finding finding{"pairs", set.task + ", " + set.name, FindingState::unknown, not_a_number, 0.5, {}, {}, {}, {}};
+    finding.says = fmt::format("{} pairs are too few to say whether they belong together.", shares.size());
+    if (shares.size() < fewest_pairs) return finding;
+    const double error = standard_deviation(shares) / std::sqrt(static_cast<double>(shares.size()));
+    finding.value = mean(shares);
+    finding.details = {{"standard_error", error}, {"pairs", shares.size()}};
+    finding.state = finding.value - 3 * error <= 0.5 ? FindingState::alarm : FindingState::fine;
+    finding.says =
+        fmt::format("The start model puts a query nearer to its own document than to another one in {:.1f} % of cases (+-{:.1f}).",
+                    100 * finding.value, 100 * error);
+    finding.reason =
+        "Pairs drawn at random give 50 %: within three standard errors of that, they are shuffled for all that the model can see.";
+    finding.advice =
+        "Read a few pairs (faceter data show): are labels or columns shifted, or is the relation one that the start model lacks?";
+    return finding;
+}
+
+struct Spread {
+    double cosine, rank, uniformity;
+    Json to_json() const { return {{"mean_cosine", cosine}, {"effective_rank", rank}, {"uniformity", uniformity}}; }
+};
+
+/// rows [N, D] of unit length. Effective rank: exp of the spectrum's entropy (Roy and Vetterli, 2007), about the mean.
+Spread spread_of(const at::Tensor& rows) {
+    const at::Tensor x = rows.to(at::kDouble);
+    const auto n = static_cast<double>(x.size(0));
+    const double cosine = (x.sum(0).square().sum().item<double>() - n) / (n * (n - 1));
+    const at::Tensor powers = at::linalg_svdvals(x - x.mean(0, true)).square();
+    const at::Tensor shares = powers / powers.sum().clamp_min(1e-300);
+    const double rank = std::exp(-(shares * shares.clamp_min(1e-300).log()).sum().item<double>());
+    const at::Tensor distances = (2 - 2 * x.matmul(x.t())).clamp_min(0);  // squared
+    const double sum = (-2 * distances).exp().sum().item<double>() - n;
+    return {cosine, rank, std::log(std::max(1e-300, sum / (n * (n - 1))))};
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const EvaluationSet> evaluation, const Json& settings) {
+    const EmbeddingModel& model = models.now;
+    std::map<std::pair<std::string, PairSide>, Lengths> sides;
+    const auto limit_of = [&](PairSide side) {
+        const auto own =
+            json_or<std::size_t>(settings.at("training"), side == PairSide::query ? "query_length" : "document_length", 0, "training");
+        return own > 0 ? std::min(own, model.max_length) : model.max_length;
+    };
+    for (const TrainingSet& set : models.training)
+        for (const PairSide side : {PairSide::query, PairSide::positive})
+            sides[{set.task, side}].add(model, texts_of(set, side), route_of(model, set, side).instruction, limit_of(side));
+    std::vector<Finding> findings;
+    for (const auto& [key, lengths] : sides)
+        findings.push_back(length_finding(key.first + (key.second == PairSide::query ? ", query side" : ", document side"), lengths,
+                                          limit_of(key.second)));
+    for (const EvaluationSet& set : evaluation) {
+        Lengths lengths;
+        lengths.add(model, embedded_texts(set), routes_for(model, set, "").query.instruction, model.max_length);
+        findings.push_back(length_finding("test set " + set.name, lengths, model.max_length));
+    }
+    return findings;
+}
+
+std::vector<Finding> diagnose_pairs(const ModelPair& models) {
+    std::vector<Finding> findings;
+    for (const TrainingSet& set : models.training) findings.push_back(pair_finding(set, own_is_nearer(rows_of(models.start, set))));
+    return findings;
+}
+
+std::vector<Finding> diagnose_collapse(const ModelPair& models) {
+    std::map<std::string, std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>>> tasks;
+    for (const TrainingSet& set : models.training) {
+        const PairRows before = rows_of(models.start, set), now = rows_of(models.now, set);
+        for (const auto& rows : {before.queries, before.documents}) tasks[set.task].first.push_back(rows);
+        for (const auto& rows : {now.queries, now.documents}) tasks[set.task].second.push_back(rows);
+    }
+    std::vector<Finding> findings;
+    for (const auto& [task, rows] : tasks) {
+        const Spread before = spread_of(at::cat(rows.first)), now = spread_of(at::cat(rows.second));
+        const double limit = (1 + before.cosine) / 2;
+        Finding finding{
+            "collapse", task, FindingState::fine, now.cosine, limit, {}, {}, {}, {{"start", before.to_json()}, {"now", now.to_json()}}};
+        const bool collapsed = now.cosine > limit || now.rank < before.rank / 10;
+        finding.state = collapsed ? FindingState::alarm : FindingState::fine;
+        finding.says = fmt::format("Mean cosine {:.2f} (start {:.2f}), effective rank {:.0f} ({:.0f}), uniformity {:.2f} ({:.2f}).",
+                                   now.cosine, before.cosine, now.rank, before.rank, now.uniformity, before.uniformity);
+        finding.reason =
+            "Training by contrast spreads texts; where they are twice as near to one another as at the start, or a tenth of the directions "
+            "is left, they crowd.";
+        finding.advice = "Lower training.learning_rate and the temperature, and see that batches hold more than one kind of text.";
+        findings.push_back(finding);
+    }
+    return findings;
+}
+
+}  // namespace faceter::worker

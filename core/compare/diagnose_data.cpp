@@ -1,0 +1,157 @@
+#include "compare/diagnose_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "data/overlap.h"
+
+namespace faceter {
+namespace {
+
+constexpr double most_false_negatives = 0.5, fewest_negatives = 4, largest_leak = 0.01;
+
+/// Probability that two different examples agree in what `of` names (below 0: in nothing).
+template <typename Of>
+double agreement(const TrainingSet& set, Of of) {
+    std::unordered_map<std::int64_t, double> counts;
+    for (const Example& example : set.examples)
+        if (const std::int64_t key = of(example); key >= 0) ++counts[key];
+    double pairs = 0;
+    for (const auto& [key, count] : counts) pairs += count * (count - 1);
+    const auto n = static_cast<double>(set.examples.size());
+    return n < 2 ? 0 : pairs / (n * (n - 1));
+}
+
+struct Agreements {
+    double document = 0, anchor = 0, label = 0;
+};
+Agreements agreements_of(const TrainingSet& set) {
+    return {agreement(set, [](const Example& e) { return std::int64_t{e.positive}; }),
+            agreement(set, [](const Example& e) { return std::int64_t{e.anchor}; }),
+            agreement(set, [](const Example& e) { return std::int64_t{e.label}; })};
+}
+
+struct Batching {
+    double pairs;  ///< in a batch
+    std::string mask;
+    bool hard;  ///< given negatives count
+    explicit Batching(const Json& settings)
+        : pairs(json_or<double>(settings.at("training"), "batch_size", 32, "training")),
+          mask(json_or<std::string>(settings.at("objective"), "mask_false_negatives", "same_text", "objective")),
+          hard(json_or<std::string>(settings.at("objective"), "hard_negatives", "all", "objective") != "none") {}
+    double masked(const Agreements& p) const {
+        return (pairs - 1) * (mask == "none" ? 0 : mask == "same_text" ? p.document : std::max(p.document, p.label));
+    }
+};
+
+/// What of a batch answers the query as well as its own document does and is pushed away: another document of its anchor, one of its
+/// label, its own document again; what the mask leaves out does no harm.
+Finding false_negatives(const TrainingSet& set, const Batching& batching) {
+    const Agreements p = agreements_of(set);
+    const double all = (batching.pairs - 1) * std::max({p.document, p.anchor, p.label});
+    Finding finding{"false_negatives",
+                    set.task + ", " + set.name,
+                    FindingState::fine,
+                    std::max(0.0, all - batching.masked(p)),
+                    most_false_negatives,
+                    {},
+                    {},
+                    {},
+                    {}};
+    finding.details = {{"same_document", p.document}, {"same_anchor", p.anchor}, {"same_label", p.label}, {"masked", batching.masked(p)}};
+    finding.state = finding.value > most_false_negatives ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("A query of a batch of {:.0f} meets {:.2g} texts that answer it, too, of which the loss leaves out {:.2g}.",
+                               batching.pairs, all, batching.masked(p));
+    finding.reason = "From one such text for every two queries on, a good part of the gradient pushes right answers away.";
+    finding.advice = p.label > p.anchor ? "Set objective.mask_false_negatives: same_label, or use smaller batches of this set."
+                                        : "Merge or drop the repeated anchors (faceter data filter), or use smaller batches of this set.";
+    return finding;
+}
+
+Finding negatives(const TrainingSet& set, const Batching& batching) {
+    const auto n = static_cast<double>(std::max<std::size_t>(1, set.examples.size()));
+    const double own = batching.hard ? static_cast<double>(set.negatives.size()) / n : 0;
+    const double in_batch = batching.pairs - 1 - batching.masked(agreements_of(set));
+    Finding finding{"negatives", set.task + ", " + set.name, FindingState::fine, in_batch + own, fewest_negatives, {}, {}, {}, {}};
+    finding.details = {{"in_batch", in_batch}, {"own", own}};
+    finding.state = finding.value < fewest_negatives ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("A query has {:.1f} negatives: {:.1f} of the batch, {:.1f} given with it.", finding.value, in_batch, own);
+    finding.reason = "Among fewer than five texts the right one is soon found, and the loss stops teaching.";
+    finding.advice = "Raise training.batch_size (gradient caching costs no memory), or mine hard negatives (faceter data mine).";
+    return finding;
+}
+
+std::vector<std::string_view> asked_texts(const EvaluationSet& set) {
+    if (!set.subsets.empty()) {
+        std::vector<std::string_view> all;
+        for (const EvaluationSet& subset : set.subsets)
+            for (const std::string_view text : asked_texts(subset)) all.push_back(text);
+        return all;
+    }
+    if (const auto* retrieval = std::get_if<RetrievalData>(&set.data)) return retrieval->queries.views();
+    return held_out_texts(set);
+}
+
+std::unordered_map<std::string, std::string> trained_forms(std::span<const TrainingSet> training) {
+    std::unordered_map<std::string, std::string> forms;
+    for (const TrainingSet& set : training)
+        for (const std::string_view text : set.texts.views())
+            if (std::string form = overlap_form(text); !form.empty()) forms.try_emplace(std::move(form), set.name);
+    return forms;
+}
+
+Finding leak(const EvaluationSet& set, const std::unordered_map<std::string, std::string>& trained) {
+    std::unordered_set<std::string> forms;
+    std::map<std::string, std::size_t> shared;
+    std::size_t leaked = 0;
+    std::string example;
+    for (const std::string_view text : asked_texts(set)) {
+        const std::string form = overlap_form(text);
+        if (form.empty() || !forms.insert(form).second) continue;
+        if (const auto found = trained.find(form); found != trained.end()) {
+            ++shared[found->second];
+            if (leaked++ == 0) example = text.substr(0, 80);
+        }
+    }
+    Finding finding{"leak",
+                    set.name,
+                    FindingState::fine,
+                    forms.empty() ? 0 : static_cast<double>(leaked) / static_cast<double>(forms.size()),
+                    largest_leak,
+                    {},
+                    {},
+                    {},
+                    {}};
+    finding.details = {{"shared", leaked}, {"texts", forms.size()}, {"by_training_set", shared}};
+    finding.state = finding.value > largest_leak ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("{} of {} test texts stand in the training data{}.", leaked, forms.size(),
+                               leaked ? fmt::format(", such as \"{}\"", example) : "");
+    finding.reason = "Beyond one in a hundred, a gain of a point can be memory.";
+    finding.advice = "Take these texts out of training (faceter data overlap lists them), or score on another split.";
+    return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, const Json& settings) {
+    const Batching batching(settings);
+    std::vector<Finding> findings;
+    for (const TrainingSet& set : training) {
+        findings.push_back(false_negatives(set, batching));
+        findings.push_back(negatives(set, batching));
+    }
+    return findings;
+}
+
+std::vector<Finding> diagnose_leaks(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation) {
+    const auto trained = trained_forms(training);
+    std::vector<Finding> findings;
+    for (const EvaluationSet& set : evaluation) findings.push_back(leak(set, trained));
+    return findings;
+}
+
+}  // namespace faceter

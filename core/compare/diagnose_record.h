@@ -1,0 +1,18 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "compare/diagnosis.h"
+#include "data/evaluation_set.h"
+#include "record/run_directory.h"
+
+namespace faceter {
+
+/// What a run's journal says of its training: loss and gradient by task, the learning rate against the curve, the temperature.
+std::vector<Finding> diagnose_training(const RunDirectory& run);
+
+/// What the run gained over the start model, by data set, with the texts that lost most (of `sets`, the run's evaluation data). The start
+/// model's scores are those of the same experiment's baseline in the same project.
+std::vector<Finding> diagnose_gain(const RunDirectory& run, std::span<const EvaluationSet> sets);
+
+}  // namespace faceter

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "common/strings.h"
+#include "compare/diagnose_record.h"
+#include "record/journal.h"
+#include "stats/descriptive.h"
+#include "stats/number.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t fewest_steps = 20;  // fewer say nothing of a trend
+constexpr double floor_share = 0.5, least_fall = 0.01, largest_ratio = 10;
+
+/// The numbers of one task's steps, in their order; "" where batches mix tasks.
+struct Curve {
+    std::vector<double> loss, gradient, temperature, rate, pairs;
+};
+using Curves = std::map<std::pair<std::size_t, std::string>, Curve>;  // by stage and task
+
+/// The steps that count: of each the newest attempt's.
+std::map<std::pair<std::size_t, std::int64_t>, Json> steps_of(const RunDirectory& run) {
+    std::map<std::pair<std::size_t, std::int64_t>, Json> steps;
+    for (const int attempt : run.attempts())
+        for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
+            if (event.type == "step")
+                steps[{json_or<std::size_t>(event.fields, "stage", 0, "step"), json_or<std::int64_t>(event.fields, "step", 0, "step")}] =
+                    event.fields;
+    return steps;
+}
+
+double number_of(const Json& step, const std::string& name) { return json_or<double>(step, name, not_a_number, "step"); }
+
+void add_step(const Json& step, Curve& curve, const std::string& loss) {
+    curve.loss.push_back(number_of(step, loss));
+    curve.gradient.push_back(number_of(step, "grad_norm"));
+    curve.temperature.push_back(number_of(step, "temperature"));
+    curve.rate.push_back(number_of(step, "lr"));
+    curve.pairs.push_back(number_of(step, "pairs"));
+}
+
+Curves curves_of(const RunDirectory& run) {
+    Curves curves;
+    for (const auto& [place, step] : steps_of(run)) {
+        std::vector<std::string> tasks;
+        for (const auto& [key, value] : step.items())
+            if (key.starts_with("loss/")) tasks.push_back(key.substr(5));
+        const std::string task = tasks.size() == 1 ? tasks.front() : "";
+        add_step(step, curves[{place.first, task}], task.empty() ? "loss" : "loss/" + task);
+    }
+    return curves;
+}
+
+std::string subject_of(const Curves& curves, const Curves::key_type& key) {
+    const std::string task = key.second.empty() ? "all tasks" : key.second;
+    return curves.rbegin()->first.first == 0 ? task : fmt::format("stage {}, {}", key.first + 1, task);
+}
+
+std::span<const double> first_quarter(const std::vector<double>& all) {
+    return std::span(all).first(std::max<std::size_t>(1, all.size() / 4));
+}
+std::span<const double> last_quarter(const std::vector<double>& all) {
+    return std::span(all).last(std::max<std::size_t>(1, all.size() / 4));
+}
+
+/// Of guessing: the loss of a batch whose texts all look alike.
+double guess_of(const Curve& curve, double accumulate) { return std::log(std::max(2.0, mean(curve.pairs) / accumulate)); }
+
+/// Of the difference between the means of the two quarters: batches differ, and few of them say little.
+double noise_of(std::span<const double> first, std::span<const double> last) {
+    const auto squared = [](std::span<const double> part) {
+        if (part.size() < 2) return 0.0;
+        const double middle = mean(part);
+        double sum = 0;
+        for (const double value : part) sum += (value - middle) * (value - middle);
+        return sum / static_cast<double>((part.size() - 1) * part.size());
+    };
+    return std::sqrt(squared(first) + squared(last));
+}
+
+Finding loss_finding(const Curve& curve, const std::string& subject, double accumulate, bool contrastive) {
+    Finding finding{"loss_curve", subject, FindingState::unknown, not_a_number, -least_fall, {}, {}, {}, {}};
+    const double first = mean(first_quarter(curve.loss)), last = mean(last_quarter(curve.loss));
+    finding.details = {{"first", first},
+                       {"last", last},
+                       {"steps", curve.loss.size()},
+                       {"peak_rate", *std::max_element(curve.rate.begin(), curve.rate.end())}};
+    if (curve.loss.size() < fewest_steps) {
+        finding.says = fmt::format("{} steps are too few to judge a trend.", curve.loss.size());
+        return finding;
+    }
+    finding.value = (last - first) / std::max(1e-12, std::abs(first));
+    const bool solved = contrastive && first < 0.1 * guess_of(curve, accumulate);  // the start model knows it already
+    // Twice the noise may hide a fall.
+    const double hidden = 2 * noise_of(first_quarter(curve.loss), last_quarter(curve.loss)) / std::max(1e-12, std::abs(first));
+    finding.state = finding.value - hidden >= -least_fall && !solved ? FindingState::alarm : FindingState::fine;
+    finding.details["noise"] = hidden / 2;
+    finding.says =
+        fmt::format("The loss went from {:.4g} (first quarter of the steps) to {:.4g} (last), at a peak learning rate of {:.3g}.", first,
+                    last, finding.details.at("peak_rate").get<double>());
+    finding.reason = "A loss that has not fallen by one part in a hundred has taught nothing that lasts.";
+    finding.advice = finding.value > 0.05 ? "Lower training.learning_rate tenfold: the loss rose."
+                                          : "Look at the other alarms first; else raise training.learning_rate threefold, or train longer.";
+    return finding;
+}
+
+/// (B - 1) exp(-2 / tau): cosines lie in [-1, 1], so that no embedding brings InfoNCE below the logarithm of one more than that.
+Finding temperature_finding(const Curve& curve, const std::string& subject, double accumulate) {
+    const double pairs = std::max(2.0, mean(curve.pairs) / accumulate);
+    const double temperature = mean(curve.temperature);
+    const double lowest = std::log1p((pairs - 1) * std::exp(-2 / temperature));
+    Finding finding{"temperature", subject, FindingState::fine, lowest / std::log(pairs), floor_share, {}, {}, {}, {}};
+    finding.details = {{"temperature", temperature}, {"pairs", pairs}, {"lowest_loss", lowest}, {"loss_of_guessing", std::log(pairs)}};
+    finding.state = finding.value > floor_share ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("At temperature {:.3g} no embedding brings the loss of {:.0f} pairs below {:.3g}; guessing has {:.3g}.",
+                               temperature, pairs, lowest, std::log(pairs));
+    finding.reason =
+        "Where the best possible loss is more than half of guessing's, all gradients are nearly alike and the model learns little.";
+    finding.advice = "Set tasks.*.temperature between 0.01 and 0.2.";
+    return finding;
+}
+
+Finding ratio_finding(const Curves& curves, std::size_t stage) {
+    std::map<std::string, double> gradients;
+    for (const auto& [key, curve] : curves)
+        if (key.first == stage && !key.second.empty()) gradients[key.second] = mean(curve.gradient);
+    Finding finding{"gradient_ratio",
+                    stage == 0 ? "" : fmt::format("stage {}", stage + 1),
+                    FindingState::unknown,
+                    not_a_number,
+                    largest_ratio,
+                    {},
+                    {},
+                    {},
+                    gradients};
+    finding.says = "Only one task has batches of its own: there is nothing to compare.";
+    if (gradients.size() < 2) return finding;
+    const auto by_size = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto smallest = std::min_element(gradients.begin(), gradients.end(), by_size),
+               largest = std::max_element(gradients.begin(), gradients.end(), by_size);
+    finding.value = largest->second / std::max(1e-12, smallest->second);
+    finding.state = finding.value > largest_ratio ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("The gradient of {} is {:.3g} on average, that of {} {:.3g}: {:.1f} times.", largest->first, largest->second,
+                               smallest->first, smallest->second, finding.value);
+    finding.reason = "Clipping and Adam's moments are shared: at ten times the size, one task decides where shared weights go.";
+    finding.advice =
+        fmt::format("Raise tasks.{}.weight, or give both tasks batches of like difficulty (temperature, negatives).", smallest->first);
+    return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_training(const RunDirectory& run) {
+    const Curves curves = curves_of(run);
+    if (curves.empty())
+        return {{"loss_curve", "", FindingState::unknown, not_a_number, -least_fall, "The record has no training step.", {}, {}, {}}};
+    const Json objective = json_or<Json>(run.settings(), "objective", Json::object(), "settings");
+    const bool contrastive = json_or<std::string>(objective, "method", "infonce", "objective") == "infonce";
+    const bool cosine = json_or<std::string>(objective, "similarity", "cosine", "objective") == "cosine";
+    const auto accumulate = json_or<double>(run.settings().at("training"), "accumulate", 1, "training");
+    std::vector<Finding> findings;
+    for (const auto& [key, curve] : curves) {
+        const std::string subject = subject_of(curves, key);
+        findings.push_back(loss_finding(curve, subject, accumulate, contrastive));
+        if (contrastive && cosine) findings.push_back(temperature_finding(curve, subject, accumulate));
+    }
+    for (std::size_t stage = 0; stage <= curves.rbegin()->first.first; ++stage) findings.push_back(ratio_finding(curves, stage));
+    return findings;
+}
+
+}  // namespace faceter

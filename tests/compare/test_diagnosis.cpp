@@ -1,0 +1,128 @@
+#include <cmath>
+
+#include "compare/diagnose_data.h"
+#include "compare/diagnose_record.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// What a diagnosis says of made journals, results and data (its models: tests/worker/test_diagnose.cpp).
+class TestDiagnosis : public QObject {
+    Q_OBJECT
+    TemporaryDirectory project_;
+
+    /// A run of 40 steps whose two tasks have batches in turn.
+    RunDirectory trained(double first_loss, double last_loss, double temperature, double second_gradient = 1) const {
+        const RunDirectory run = sample_run(project_.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        for (int step = 1; step <= 80; ++step) {
+            const double loss = first_loss + (last_loss - first_loss) * step / 80;
+            const bool second = step % 2 == 0;
+            journal.step({{"step", step},
+                          {"total_steps", 80},
+                          {"loss", loss},
+                          {second ? "loss/clustering" : "loss/retrieval", loss},
+                          {"lr", 1e-5},
+                          {"grad_norm", second ? second_gradient : 1.0},
+                          {"temperature", temperature},
+                          {"pairs", 64}});
+        }
+        journal.flush();
+        return run;
+    }
+    static std::vector<std::string> alarms(const std::vector<Finding>& findings) {
+        std::vector<std::string> names;
+        for (const Finding& one : findings)
+            if (one.state == FindingState::alarm) names.push_back(one.check + ": " + one.subject);
+        return names;
+    }
+    static TrainingSet pairs(int documents, int labels = 0) {
+        TrainingSet set;
+        set.name = "pairs";
+        set.task = "retrieval";
+        for (int i = 0; i < 60; ++i) {
+            const auto query = set.texts.intern(fmt::format("query {}", i)),
+                       document = set.texts.intern(fmt::format("document {}", i % documents));
+            set.examples.push_back({query, document, 0, 0, labels ? i % labels : -1});
+        }
+        return set;
+    }
+    static Json settings(const std::string& mask, int batch = 32) {
+        return {{"training", {{"batch_size", batch}}}, {"objective", {{"method", "infonce"}, {"mask_false_negatives", mask}}}};
+    }
+
+  private Q_SLOTS:
+    void a_loss_that_falls_is_fine_and_one_that_does_not_is_none() {
+        QVERIFY(alarms(diagnose_training(trained(3, 1, 0.05))).empty());
+        QCOMPARE(alarms(diagnose_training(trained(3, 3.01, 0.05))),
+                 (std::vector<std::string>{"loss_curve: clustering", "loss_curve: retrieval"}));
+    }
+    void a_temperature_at_which_no_loss_can_fall_is_named() {
+        QCOMPARE(alarms(diagnose_training(trained(4, 3, 10))),
+                 (std::vector<std::string>{"temperature: clustering", "temperature: retrieval"}));
+        for (const Finding& one : diagnose_training(trained(4, 3, 10)))
+            if (one.check == "temperature")
+                QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 63 * std::exp(-0.2))) < 1e-9);
+    }
+    void a_task_whose_gradient_drowns_the_other_is_named() {
+        QCOMPARE(alarms(diagnose_training(trained(3, 1, 0.05, 40))), std::vector<std::string>{"gradient_ratio: "});
+    }
+    void a_run_without_steps_says_so() {
+        const auto findings = diagnose_training(sample_run(project_.path(), 2));
+        QCOMPARE(findings.size(), std::size_t{1});
+        QCOMPARE(findings[0].state, FindingState::unknown);
+    }
+    void false_negatives_of_a_batch_are_counted_by_what_the_mask_leaves_out() {
+        const TrainingSet distinct = pairs(60), repeated = pairs(6), labelled = pairs(60, 5);
+        QVERIFY(alarms(diagnose_negatives({&distinct, 1}, settings("same_text"))).empty());
+        QVERIFY(alarms(diagnose_negatives({&repeated, 1}, settings("same_text"))).empty());
+        QCOMPARE(alarms(diagnose_negatives({&repeated, 1}, settings("none"))),
+                 std::vector<std::string>{"false_negatives: retrieval, pairs"});
+        QCOMPARE(alarms(diagnose_negatives({&labelled, 1}, settings("same_text"))),
+                 std::vector<std::string>{"false_negatives: retrieval, pairs"});
+        QVERIFY(alarms(diagnose_negatives({&labelled, 1}, settings("same_label"))).empty());
+        // 31 others, each with probability (60 / 6 - 1) / 59 the same document
+        QVERIFY(std::abs(diagnose_negatives({&repeated, 1}, settings("none"))[0].value - 31.0 * 9 / 59) < 1e-9);
+    }
+    void a_query_with_too_few_negatives_is_named() {
+        const TrainingSet distinct = pairs(60);
+        QCOMPARE(alarms(diagnose_negatives({&distinct, 1}, settings("same_text", 4))),
+                 std::vector<std::string>{"negatives: retrieval, pairs"});
+    }
+    void test_queries_in_the_training_data_are_a_leak_and_shared_documents_are_none() {
+        const TrainingSet training = pairs(60);
+        RetrievalData data;
+        for (int i = 0; i < 10; ++i) {
+            data.documents.add(fmt::format("document {}", i));
+            data.queries.add(i < 3 ? fmt::format("Query {}!", i) : fmt::format("asked {}", i));
+        }
+        EvaluationSet set{"held", "retrieval", data, {}, {}, {}, {}};
+        const auto findings = diagnose_leaks({&training, 1}, {&set, 1});
+        QCOMPARE(alarms(findings), std::vector<std::string>{"leak: held"});
+        QCOMPARE(findings[0].details.at("shared").get<int>(), 3);
+    }
+    void the_gain_over_the_start_model_has_an_interval_and_what_lost_most() {
+        const fs::path folder = project_.path() / "gain";
+        const RunDirectory start = sample_run(folder, 0), better = sample_run(folder, 1), worse = sample_run(folder, 2);
+        QVERIFY(start.info().is_baseline());
+        write_results(start, 0);
+        write_results(better, 20);
+        write_results(worse, -20);
+        QVERIFY(alarms(diagnose_gain(better, {})).empty());
+        const auto findings = diagnose_gain(worse, {});
+        QCOMPARE(alarms(findings).size(), std::size_t{3});
+        QCOMPARE(findings[0].details.at("lost_most").size(), std::size_t{3});
+        QVERIFY(findings[0].details.at("interval").at(1).get<double>() < 0);
+    }
+    void without_scores_of_the_start_model_there_is_no_gain() {
+        const fs::path folder = project_.path() / "alone";
+        const RunDirectory run = sample_run(folder, 1);
+        write_results(run, 1);
+        QCOMPARE(diagnose_gain(run, {})[0].state, FindingState::unknown);
+    }
+};
+
+FACETER_TEST(TestDiagnosis)
+#include "test_diagnosis.moc"
