@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "common/printable.h"
+#include "compare/study_report.h"
+#include "experiment/machine.h"
+#include "figure/svg.h"
+#include "launch/supervisor.h"
+#include "record/state.h"
+
+namespace faceter::cli {
+namespace {
+
+struct StudyOptions {
+    std::string file, project, output;
+    StartOptions start;
+    bool smoke = false;
+};
+
+/// Stopped, failed or dead.
+bool can_go_on(const RunState& state) { return is_over(state.phase) && state.phase != RunPhase::done; }
+
+/// The runs without a finished record: made where they have none, ready to go on where they have one that ended early.
+std::vector<RunDirectory> runs_to_start(const Study& study, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
+                                        const StudyOptions& options, const fs::path& project) {
+    std::vector<RunDirectory> start;
+    for (const StudyRun& run : planned) {
+        if (run.done) continue;
+        if (!run.records.empty()) {
+            const RunState state = read_state(run.records.front());
+            if (can_go_on(state) || state.phase == RunPhase::queued)
+                start.push_back(run.records.front());
+            else
+                say(stderr, "{} is {} already\n", run.records.front().info().id, run_phase_name(state.phase));
+            continue;
+        }
+        const StudyExperiment& of = study.experiments[run.experiment];
+        const Experiment experiment =
+            Experiment::load(of.file, catalogue, {of.overrides, options.smoke ? std::vector<std::uint64_t>{} : study.seeds, options.smoke});
+        start.push_back(RunDirectory::create(project, experiment, run.wanted, options.smoke));
+    }
+    return start;
+}
+
+int run_study(const Cli& cli, const StudyOptions& options) {
+    const Catalogue catalogue = load_catalogue(cli);
+    const Study study = read_study(options.file);
+    for (const StudyExperiment& one : study.experiments)
+        Experiment::load(one.file, catalogue, {one.overrides, study.seeds, options.smoke}).check_files();
+    worker_program();
+    const auto planned = study_runs(study, catalogue, options.project, options.smoke);
+    const Project project(options.project, true);
+    if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
+    const auto runs = runs_to_start(study, planned, catalogue, options, project.folder());
+    if (runs.empty()) {
+        fmt::print("every run of {} is done or running; see: faceter study report {} --project {}\n", study.name, options.file,
+                   options.project);
+        return 0;
+    }
+    std::vector<RunDirectory> begun;
+    for (const RunDirectory& run : runs)
+        if (!run.attempts().empty()) begun.push_back(run);
+    prepare_resume(begun);
+    return start_runs(project, runs, options.start);
+}
+
+int study_status(const Cli& cli, const StudyOptions& options) {
+    const Study study = read_study(options.file);
+    const auto runs = study_runs(study, load_catalogue(cli), options.project, options.smoke);
+    Table table;
+    for (const char* name : {"experiment", "variant", "point", "seed", "state"}) table.add_column(name, ColumnKind::text);
+    std::size_t done = 0;
+    double spent_s = 0;
+    for (const StudyRun& run : runs) {
+        const RunState state = run.records.empty() ? RunState{} : read_state(run.records.front());
+        done += run.done;
+        spent_s += run.done ? state.active_s : 0;
+        table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
+                       Cell::of(std::to_string(run.wanted.seed)),
+                       Cell::of(run.records.empty() ? std::string("missing") : std::string(run_phase_name(state.phase)))});
+    }
+    const double left_s = done ? spent_s / static_cast<double>(done) * static_cast<double>(runs.size() - done) : 0;
+    if (options.start.json) {
+        Json json = {{"study", study.name},
+                     {"done", done},
+                     {"planned", runs.size()},
+                     {"spent_s", spent_s},
+                     {"left_s", done ? Json(left_s) : Json(nullptr)}};
+        print_json(json);
+        return 0;
+    }
+    print_table(table, "text");
+    fmt::print("{} of {} runs are done{}\n", done, runs.size(),
+               done && done < runs.size() ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
+    return 0;
+}
+
+int report_on_study(const Cli& cli, const StudyOptions& options) {
+    const StudyReport report = report_study(read_study(options.file), load_catalogue(cli), options.project, options.smoke);
+    if (options.start.json)
+        print_json(report.to_json());
+    else
+        print_document(report.to_markdown());
+    if (options.output.empty()) return 0;
+    make_directories(options.output);
+    const fs::path folder = options.output;
+    write_file_atomic(folder / "report.md", report.to_markdown());
+    write_file_atomic(folder / "report.json", report.to_json().dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    for (const Figure& figure : report.figures) write_file_atomic(folder / (figure.name + ".svg"), figure_to_svg(figure));
+    say(stderr, "{}\n", (folder / "report.md").string());
+    return 0;
+}
+
+void add_study_options(Cli& cli, CLI::App& command, StudyOptions& options) {
+    command.add_option("FILE", options.file, "study file")->required()->type_name("FILE.yaml");
+    command.add_option("--project", options.project, "folder of the project; study run makes it when it is missing")
+        ->required()
+        ->type_name("DIR");
+    command.add_flag("--smoke", options.smoke, "the runs of faceter run --smoke instead: every stage with a few steps");
+    command.add_flag("--json", options.start.json, "print as JSON");
+    add_plugin_option(cli, command);
+}
+
+}  // namespace
+
+void add_study_commands(Cli& cli) {
+    auto options = std::make_shared<StudyOptions>();
+    CLI::App* group = add_command_group(cli, "study", "Studies: what is asked is decided in a file before it is run");
+    CLI::App* run =
+        add_command(cli, *group, "run", "Run what a study lacks; runs that are done count, those that ended early go on",
+                    "  faceter study run experiments/studies/mote.yaml --project ~/mote\nThe same command goes on after a reboot.",
+                    [&cli, options] { return run_study(cli, *options); });
+    CLI::App* status = add_command(cli, *group, "status", "Which runs of a study are done, and how long the others will take",
+                                   "  faceter study status experiments/studies/mote.yaml --project ~/mote",
+                                   [&cli, options] { return study_status(cli, *options); });
+    CLI::App* report =
+        add_command(cli, *group, "report", "What a study found: verdicts, effects with intervals, power, equivalence, figures",
+                    "  faceter study report experiments/studies/mote.yaml --project ~/mote --output report",
+                    [&cli, options] { return report_on_study(cli, *options); });
+    for (CLI::App* command : {run, status, report}) add_study_options(cli, *command, *options);
+    run->add_flag("--detach", options->start.detach, "return at once; the runs go on by themselves");
+    run->add_option("--jobs", options->start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
+    report->add_option("--output", options->output, "folder for report.md, report.json and the figures (SVG)")->type_name("DIR");
+}
+
+}  // namespace faceter::cli

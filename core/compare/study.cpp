@@ -1,0 +1,245 @@
+#include "compare/study.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/strings.h"
+#include "compare/settings_difference.h"
+#include "experiment/flat_settings.h"
+#include "record/state.h"
+#include "settings/check.h"
+#include "stats/power.h"
+
+namespace faceter {
+namespace {
+
+Schema claim_schema() {
+    return {
+        "claim",
+        "One claim of a study.",
+        {
+            text("claim", "", "The claim as a sentence.").must(),
+            text("better", "", "The side that it speaks of: variant, variant/point, experiment/variant; of router_study a method.").must(),
+            text("than", "", "The side that it is compared with.").must(),
+            choice("direction", {"higher", "lower"}, "higher", "Where the first side is expected."),
+            choice("measure", {"score", "inter_task_similarity", "router_study"}, "score", "What is compared."),
+            list("sets", text("", "", "A data set, or a pair of tasks."), "Of these only; empty: all that every run has."),
+            real("smallest_difference", 0.5, "What would matter; below it in both directions the sides count as equivalent.").above(0),
+        }};
+}
+
+Schema study_schema() {
+    const Schema experiment{
+        "experiment",
+        "An experiment of a study.",
+        {path("file", "", "Experiment file.").must(), list("set", text("", "", "KEY=VALUE."), "Settings to override in it.")}};
+    const Schema exclusion{"exclusion",
+                           "Runs that are left out.",
+                           {text("where", "", "An expression over runs, as --where takes it.").must(), text("reason", "", "Why.").must()}};
+    return {"study",
+            "A study: what is asked, decided before it is run.",
+            {
+                text("name", "", "Identifier.").must(),
+                text("question", "", "What is asked.").must(),
+                text("hypothesis", "", "What is expected, with its direction.").must(),
+                text("budget", "", "Runs x minutes."),
+                list("seeds", integer("", 1, "A seed.").at_least(0), "The planned seeds; each claim pairs its sides by seed."),
+                real("alpha", 0.05, "Of the primary test: paired t over seeds, one-sided.").above(0).at_most(0.5),
+                real("power", 0.8, "That the number of seeds is planned for.").above(0).at_most(0.999),
+                real("pilot_deviation", 0, "Standard deviation over seeds of the difference, from pilot runs.").above(0).must(),
+                list("claims", section("", claim_schema(), "A claim."), "What is claimed; the first is the primary one.").must(),
+                list("experiments", section("", experiment, "An experiment."), "What is run.").must(),
+                list("exclusions", section("", exclusion, "An exclusion."), "What is left out, decided before."),
+            }};
+}
+
+StudyMeasure measure_of(const std::string& name) {
+    return name == "score"          ? StudyMeasure::score
+           : name == "router_study" ? StudyMeasure::router_study
+                                    : StudyMeasure::inter_task_similarity;
+}
+
+StudyClaim claim_of(const Json& json) {
+    return {json.at("claim"),
+            json.at("better"),
+            json.at("than"),
+            json.at("direction") == "higher",
+            measure_of(json.at("measure")),
+            json.at("sets").get<std::vector<std::string>>(),
+            json.at("smallest_difference")};
+}
+
+void check_power(const Study& study, const fs::path& file) {
+    const PowerPlan plan{PowerDesign::paired_t, study.claims.front().smallest_difference / study.pilot_deviation, study.alpha,
+                         Alternative::greater};
+    const std::int64_t needed = std::max<std::int64_t>(2, sample_size_for(plan, study.power));
+    if (static_cast<std::int64_t>(study.seeds.size()) < needed)
+        throw settings_error(
+            "{}: {} seeds are too few: to find {} points at a deviation of {} with power {} takes {} (faceter stats power --test paired_t "
+            "--effect {:.3g} --power {} --alternative greater)",
+            file.string(), study.seeds.size(), study.claims.front().smallest_difference, study.pilot_deviation, study.power, needed,
+            plan.effect, study.power);
+}
+
+/// The plan with the experiments' text and without their place on this machine.
+void decide(Study& study, Json checked) {
+    for (std::size_t i = 0; i < study.experiments.size(); ++i) {
+        checked["experiments"][i]["file"] = study.experiments[i].file.filename().string();
+        checked["experiments"][i]["settings"] = yaml_to_json(read_yaml(study.experiments[i].file.string()));
+    }
+    study.plan = std::move(checked);
+    study.hash = hash128(study.plan.dump(-1, ' ', false, Json::error_handler_t::replace)).hex();
+}
+
+void check_sides(const Study& study, const std::vector<StudyRun>& runs) {
+    std::set<std::string> known;
+    for (const StudyRun& run : runs)
+        known.insert(run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + "/" + run.wanted.point);
+    for (const StudyClaim& claim : study.claims)
+        for (const std::string& side : {claim.better, claim.than})
+            if (claim.measure != StudyMeasure::router_study &&
+                std::none_of(runs.begin(), runs.end(), [&](const StudyRun& run) { return is_side(run, side); }))
+                throw settings_error("study {}, claim '{}': none of its experiments makes '{}' (known: {})", study.name, claim.claim, side,
+                                     join(std::vector<std::string>(known.begin(), known.end()), ", "));
+}
+
+std::string last_part(const std::string& value) { return value.substr(value.rfind('/') + 1); }
+
+/// Equal but for what does not change a score, and for where data and models lie: a record may come from another machine.
+bool same_settings(const RunDirectory& run, const ResolvedRun& wanted) {
+    const auto differing = settings_difference({run.settings(), wanted.settings}).differing;
+    return std::all_of(differing.begin(), differing.end(),
+                       [](const SettingDifference& one) { return last_part(one.values[0]) == last_part(one.values[1]); });
+}
+
+bool is_of(const RunDirectory& run, const StudyRun& of, bool smoke) {
+    const RunInfo& info = run.info();
+    return info.experiment == of.experiment_name && info.variant == of.wanted.variant && info.point == of.wanted.point &&
+           info.seed == of.wanted.seed && info.smoke == smoke && same_settings(run, of.wanted);
+}
+
+void find_record(const std::vector<RunDirectory>& all, bool smoke, StudyRun& run) {
+    for (const RunDirectory& record : all) {
+        if (!is_of(record, run, smoke)) continue;
+        const bool done = read_state(record).phase == RunPhase::done;
+        const bool newer = run.records.empty() || record.info().created > run.records.front().info().created;
+        if (run.done ? done && newer : done || newer) run.records = {record};
+        run.done = run.done || done;
+    }
+}
+
+void write_json(const fs::path& file, const Json& json) {
+    write_file_atomic(file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+fs::path record_file(const Study& study, const fs::path& project) { return project / "studies" / (safe_file_name(study.name) + ".json"); }
+
+std::map<std::string, std::string> flat(const Json& plan) {
+    std::map<std::string, std::string> values;
+    for_each_setting(plan, ItemKeys::bracketed, [&](const std::string& key, const Json& value) {
+        values[key] = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    });
+    return values;
+}
+
+std::vector<std::string> changes_between(const Json& before, const Json& now) {
+    const auto old_values = flat(before), new_values = flat(now);
+    std::map<std::string, bool> keys;
+    for (const auto* values : {&old_values, &new_values})
+        for (const auto& [key, value] : *values) keys[key] = true;
+    const auto shown = [](const std::map<std::string, std::string>& values, const std::string& key) {
+        const auto found = values.find(key);
+        return found == values.end() ? std::string("not there") : found->second.substr(0, 120);
+    };
+    std::vector<std::string> changes;
+    for (const auto& [key, ignored] : keys)
+        if (shown(old_values, key) != shown(new_values, key))
+            changes.push_back(fmt::format("{} was {}, is {}", key, shown(old_values, key), shown(new_values, key)));
+    return changes;
+}
+
+}  // namespace
+
+bool is_side(const StudyRun& run, const std::string& side) {
+    const std::string own = run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + "/" + run.wanted.point;
+    return side == run.wanted.variant || side == own || side == run.experiment_name + "/" + run.wanted.variant ||
+           side == run.experiment_name + "/" + own;
+}
+
+Study read_study(const fs::path& file) {
+    const Json checked = resolve(study_schema(), read_yaml(file.string()), absolute_path(file).parent_path());
+    Study study{checked.at("name"),
+                checked.at("question"),
+                checked.at("hypothesis"),
+                checked.at("budget"),
+                {},
+                checked.at("alpha"),
+                checked.at("power"),
+                checked.at("pilot_deviation"),
+                {},
+                {},
+                {},
+                {},
+                {}};
+    study.seeds = checked.at("seeds").get<std::vector<std::uint64_t>>();
+    for (const Json& claim : checked.at("claims")) study.claims.push_back(claim_of(claim));
+    for (const Json& one : checked.at("experiments"))
+        study.experiments.push_back({one.at("file").get<std::string>(), one.at("set").get<std::vector<std::string>>()});
+    for (const Json& one : checked.at("exclusions"))
+        study.exclusions.push_back({one.at("where").get<std::string>(), one.at("reason").get<std::string>()});
+    if (study.claims.empty() || study.experiments.empty())
+        throw settings_error("{}: a study has at least one claim and one experiment", file.string());
+    check_power(study, file);
+    decide(study, checked);
+    return study;
+}
+
+std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
+    std::vector<RunDirectory> all;
+    if (fs::is_directory(project / "runs")) Project(project, false).each_run([&](const RunDirectory& run) { all.push_back(run); });
+    std::vector<StudyRun> runs;
+    for (std::size_t i = 0; i < study.experiments.size(); ++i) {
+        const Experiment experiment =
+            Experiment::load(study.experiments[i].file, catalogue,
+                             {study.experiments[i].overrides, smoke ? std::vector<std::uint64_t>{} : study.seeds, smoke});
+        for (const ResolvedRun& wanted : experiment.runs()) {
+            runs.push_back({i, wanted, experiment.name(), {}, false});
+            find_record(all, smoke, runs.back());
+        }
+    }
+    check_sides(study, runs);
+    return runs;
+}
+
+void record_study(const Study& study, const fs::path& project) {
+    const fs::path file = record_file(study, project);
+    if (!fs::exists(file)) {
+        make_directories(file.parent_path());
+        write_json(
+            file,
+            {{"hash", study.hash}, {"first_run", utc_now()}, {"plan", study.plan}, {"latest", study.plan}, {"deviations", Json::array()}});
+        return;
+    }
+    Json record = read_json(file);
+    const auto changes = changes_between(record.at("latest"), study.plan);
+    if (changes.empty()) return;
+    for (const std::string& change : changes) record["deviations"].push_back(utc_now() + ": " + change);
+    record["latest"] = study.plan;
+    write_json(file, record);
+}
+
+StudyRecord read_study_record(const Study& study, const fs::path& project) {
+    const fs::path file = record_file(study, project);
+    if (!fs::exists(file)) return {study.hash, "", study.plan, {}};
+    const Json json = read_json(file);
+    StudyRecord record{json_at<std::string>(json, "hash", file.string()), json_at<std::string>(json, "first_run", file.string()),
+                       json.at("plan"), json_at<std::vector<std::string>>(json, "deviations", file.string())};
+    for (const std::string& change : changes_between(json.at("latest"), study.plan))
+        record.deviations.push_back("after the last run: " + change);
+    return record;
+}
+
+}  // namespace faceter

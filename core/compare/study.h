@@ -1,0 +1,80 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+#include "common/json.h"
+#include "experiment/experiment.h"
+#include "record/run_directory.h"
+
+/// A study: what is asked, decided before it is run, in a file (experiments/studies/*.yaml).
+namespace faceter {
+
+enum class StudyMeasure {
+    score,                  ///< main scores in points, by data set
+    inter_task_similarity,  ///< mean cosine of the same texts, by pair of tasks
+    router_study,           ///< scores by data set that the analysis gives its methods; the sides are methods of one variant's runs
+};
+
+/// "MoTE scores higher than IC."
+struct StudyClaim {
+    std::string claim, better, than;  ///< a side: variant, variant/point, experiment/variant or experiment/variant/point
+    bool higher = true;               ///< whether `better` is to be higher
+    StudyMeasure measure = StudyMeasure::score;
+    std::vector<std::string> sets;  ///< of these; empty: of all that every run of both sides has
+    double smallest_difference = 0;
+};
+
+struct StudyExperiment {
+    fs::path file;
+    std::vector<std::string> overrides;
+};
+
+/// Runs that are left out of the report, whatever they gave.
+struct StudyExclusion {
+    std::string where, reason;  ///< an expression over runs (store/filter.h)
+};
+
+struct Study {
+    std::string name, question, hypothesis, budget;
+    std::vector<std::uint64_t> seeds;
+    double alpha = 0.05, power = 0.8;
+    double pilot_deviation = 0;  ///< of the difference between two seeds of a pilot; what the number of seeds was planned from
+    std::vector<StudyClaim> claims;
+    std::vector<StudyExperiment> experiments;
+    std::vector<StudyExclusion> exclusions;
+    Json plan;         ///< all of the above, with the text of each experiment: what was decided
+    std::string hash;  ///< of the plan
+};
+
+/// Errors (settings): what is wrong with the file, with its place; fewer seeds than the first claim's smallest difference needs.
+Study read_study(const fs::path& file);
+
+/// One run that a study wants, and the record that it has of it.
+struct StudyRun {
+    std::size_t experiment = 0;  ///< place in Study::experiments
+    ResolvedRun wanted;
+    std::string experiment_name;
+    std::vector<RunDirectory> records;  ///< none yet, or the newest that is done, else the newest
+    bool done = false;
+};
+/// Whether a claim means these runs by the name of a side.
+bool is_side(const StudyRun& run, const std::string& side);
+/// What the study's experiments make, each with its record in `project`: one of the same experiment, variant, point, seed and settings (as
+/// far as a score depends on them). `smoke`: the runs that --smoke makes. Errors (settings): those of the experiments; a side of a
+/// claim that none of them makes.
+std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke);
+
+/// PROJECT/studies/NAME.json: the plan as it was at the first run, and what has been changed since.
+struct StudyRecord {
+    std::string hash, first_run;
+    Json plan;
+    /// "2026-11-20: claims[0].smallest_difference was 0.5, is 0.2".
+    std::vector<std::string> deviations;
+};
+/// At the start of each `study run`: writes the record the first time, adds what has changed to it later.
+void record_study(const Study& study, const fs::path& project);
+/// The record with what has changed since it was written; without one, the plan as it stands.
+StudyRecord read_study_record(const Study& study, const fs::path& project);
+
+}  // namespace faceter

@@ -1,0 +1,290 @@
+#include "compare/study_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/strings.h"
+#include "figure/table_export.h"
+#include "record/journal.h"
+#include "record/state.h"
+#include "stats/number.h"
+#include "store/filter.h"
+
+namespace faceter {
+namespace {
+
+using Values = std::map<std::string, double>;  // by data set
+using Side = std::map<std::uint64_t, Values>;  // by seed
+constexpr std::size_t most_points = 60;        // of a learning curve
+
+Values scores_of(const RunDirectory& run) {
+    Values values;
+    for (const auto& [stem, json] : run.read_all(run.results(), [](const std::string&, const std::string&) {}))
+        if (json.is_object() && json.contains("task_type") && json.contains("score"))
+            values[json_at<std::string>(json, "name", stem)] = json_at<double>(json, "score", stem);
+    return values;
+}
+
+Json analysis_of(const RunDirectory& run, const std::string& name) {
+    const fs::path file = run.results() / (name + ".json");
+    return fs::is_regular_file(file) ? read_json(file) : Json::object();
+}
+
+Values similarities_of(const RunDirectory& run) {
+    Values values;
+    for (const Json& pair : json_or<Json>(analysis_of(run, "inter_task_similarity"), "pairs", Json::array(), "result"))
+        values[json_at<std::string>(pair, "a", "pair") + " - " + json_at<std::string>(pair, "b", "pair")] =
+            json_at<double>(pair, "mean", "pair");
+    return values;
+}
+
+Values method_scores_of(const RunDirectory& run, const std::string& method) {
+    Values values;
+    for (const Json& one : json_or<Json>(analysis_of(run, "router_study"), "methods", Json::array(), "result")) {
+        if (json_at<std::string>(one, "name", "method") != method) continue;
+        const Json scores = json_at<Json>(one, "scores", "method");
+        for (const auto& [set, score] : scores.items())
+            if (score.is_number()) values[set] = score.get<double>();
+    }
+    return values;
+}
+
+Side side_of(const std::vector<StudyRun>& runs, const StudyClaim& claim, const std::string& side) {
+    Side values;
+    for (const StudyRun& run : runs) {
+        const bool method = claim.measure == StudyMeasure::router_study;
+        if (!run.done || !(method || is_side(run, side))) continue;
+        const RunDirectory& record = run.records.front();
+        Values own = method                                 ? method_scores_of(record, side)
+                     : claim.measure == StudyMeasure::score ? scores_of(record)
+                                                            : similarities_of(record);
+        if (!own.empty()) values[run.wanted.seed] = std::move(own);
+    }
+    return values;
+}
+
+std::vector<std::string> common_sets(const StudyClaim& claim, const Side& a, const Side& b, const std::vector<std::uint64_t>& seeds) {
+    std::set<std::string> sets;
+    for (const auto& [seed, values] : a)
+        for (const auto& [set, value] : values) sets.insert(set);
+    std::erase_if(sets, [&](const std::string& set) {
+        const bool asked = claim.sets.empty() || std::find(claim.sets.begin(), claim.sets.end(), set) != claim.sets.end();
+        return !asked || std::any_of(seeds.begin(), seeds.end(),
+                                     [&](std::uint64_t seed) { return !a.at(seed).contains(set) || !b.at(seed).contains(set); });
+    });
+    return {sets.begin(), sets.end()};
+}
+
+ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<StudyRun>& runs, const Study& study) {
+    const Side a = side_of(runs, claim, claim.better), b = side_of(runs, claim, claim.than);
+    std::vector<std::uint64_t> seeds;
+    for (const auto& [seed, values] : a)
+        if (b.contains(seed)) seeds.push_back(seed);
+    const auto sets = common_sets(claim, a, b, seeds);
+    const auto matrix = [&](const Side& side) {
+        std::vector<std::vector<double>> rows;
+        for (const std::uint64_t seed : seeds) {
+            rows.emplace_back();
+            for (const std::string& set : sets) rows.back().push_back(side.at(seed).at(set));
+        }
+        return rows;
+    };
+    return judge_claim(claim, seeds, sets, matrix(a), matrix(b), study);
+}
+
+Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
+    Figure figure;
+    figure.kind = FigureKind::scatter;
+    figure.name = fmt::format("forest_{}", number);
+    figure.title = outcome.claim.claim;
+    figure.y.label = outcome.claim.higher ? fmt::format("{} over {}", outcome.claim.better, outcome.claim.than)
+                                          : fmt::format("{} below {}", outcome.claim.better, outcome.claim.than);
+    Series sets{.name = "data sets, 95 % over seeds"}, all{.name = "all, 95 % over seeds and data sets"};
+    for (std::size_t i = 0; i < outcome.sets.size(); ++i) {
+        const SetEffect& set = outcome.sets[i];
+        figure.x.categories.push_back(set.set);
+        sets.x.push_back(static_cast<double>(i));
+        sets.y.push_back(set.effect);
+        sets.low.push_back(set.interval.low);
+        sets.high.push_back(set.interval.high);
+    }
+    figure.x.categories.push_back("all");
+    all.x = {static_cast<double>(outcome.sets.size())};
+    all.y = {outcome.effect.estimate};
+    all.low = {outcome.effect.interval.low};
+    all.high = {outcome.effect.interval.high};
+    figure.series = {sets, all};
+    figure.notes = {fmt::format("{} seeds. {}", outcome.seeds.size(), outcome.sentence)};
+    return figure;
+}
+
+/// Mean loss over each part of a run's steps, the parts as many as a curve has points.
+std::vector<double> losses_of(const RunDirectory& run) {
+    std::vector<double> losses;
+    for (const int attempt : run.attempts())
+        for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
+            if (event.type == "step") losses.push_back(json_or<double>(event.fields, "loss", not_a_number, "step"));
+    const std::size_t points = std::min(most_points, losses.size());
+    std::vector<double> curve;
+    for (std::size_t i = 0; i < points; ++i) {
+        const std::size_t begin = i * losses.size() / points, end = (i + 1) * losses.size() / points;
+        curve.push_back(mean(std::span(losses).subspan(begin, end - begin)));
+    }
+    return curve;
+}
+
+std::string variant_name(const StudyRun& run) {
+    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + " " + run.wanted.point;
+}
+
+Figure curves_of(const std::vector<StudyRun>& runs) {
+    std::map<std::string, std::vector<std::vector<double>>> curves;
+    for (const StudyRun& run : runs)
+        if (run.done && run.wanted.method != "start") curves[variant_name(run)].push_back(losses_of(run.records.front()));
+    Figure figure;
+    figure.kind = FigureKind::lines;
+    figure.name = "learning_curves";
+    figure.title = "Loss over the training";
+    figure.x.label = "share of the steps";
+    figure.x.unit = "%";
+    figure.y.label = "loss";
+    for (const auto& [name, seeds] : curves) {
+        Series series{.name = name};
+        const std::size_t points =
+            std::min_element(seeds.begin(), seeds.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); })->size();
+        for (std::size_t i = 0; i < points; ++i) {
+            std::vector<double> values;
+            for (const auto& seed : seeds) values.push_back(seed[i]);
+            series.x.push_back(100.0 * static_cast<double>(i + 1) / static_cast<double>(points));
+            series.y.push_back(mean(values));
+            series.low.push_back(*std::min_element(values.begin(), values.end()));
+            series.high.push_back(*std::max_element(values.begin(), values.end()));
+        }
+        if (points > 0) figure.series.push_back(series);
+    }
+    figure.notes = {"Lines: mean over seeds; bands: all seeds."};
+    return figure;
+}
+
+std::vector<StudyCost> costs_of(const std::vector<StudyRun>& runs) {
+    std::map<std::string, StudyCost> costs;
+    for (const StudyRun& run : runs) {
+        if (!run.done) continue;
+        StudyCost& cost = costs.try_emplace(variant_name(run), StudyCost{variant_name(run), 0, 0}).first->second;
+        ++cost.runs;
+        cost.hours += read_state(run.records.front()).active_s / 3600;
+    }
+    std::vector<StudyCost> all;
+    for (const auto& [name, cost] : costs) all.push_back(cost);
+    return all;
+}
+
+/// Takes the runs that the study leaves out away; says which and why.
+std::vector<std::string> exclude(const Study& study, const fs::path& project, std::vector<StudyRun>& runs) {
+    std::vector<std::string> excluded;
+    if (study.exclusions.empty() || !fs::is_directory(project / "runs")) return excluded;
+    Store store(project);
+    store.ingest_all();
+    for (const StudyExclusion& exclusion : study.exclusions) {
+        std::vector<RunRow> rows = store.runs();
+        filter_rows(store, exclusion.where, rows);
+        for (StudyRun& run : runs)
+            for (const RunRow& row : rows)
+                if (run.done && run.records.front().info().id == row.info.id) {
+                    excluded.push_back(fmt::format("{}: {}", row.info.id, exclusion.reason));
+                    run.done = false;
+                }
+    }
+    return excluded;
+}
+
+Table claims_table(const std::vector<ClaimOutcome>& claims) {
+    Table table;
+    table.name = "claims";
+    for (const char* name : {"claim", "verdict"}) table.add_column(name, ColumnKind::text);
+    for (const char* name : {"effect", "from", "to"}) table.add_column(name, ColumnKind::delta, 3);
+    table.add_column("p", ColumnKind::p_value);
+    table.add_column("seeds", ColumnKind::count);
+    table.add_column("power", ColumnKind::number, 2);
+    table.add_column("p of equivalence", ColumnKind::p_value);
+    for (const ClaimOutcome& one : claims)
+        table.add_row({Cell::of(one.claim.claim), Cell::of(std::string(verdict_name(one.verdict))), Cell::of(one.effect.estimate),
+                       Cell::of(one.effect.interval.low), Cell::of(one.effect.interval.high), Cell::of(one.test.p),
+                       Cell::of(static_cast<double>(one.seeds.size())), Cell::of(one.power), Cell::of(one.equivalence.p)});
+    return table;
+}
+
+Table costs_table(const std::vector<StudyCost>& costs) {
+    Table table;
+    table.name = "costs";
+    table.add_column("variant", ColumnKind::text);
+    table.add_column("runs", ColumnKind::count);
+    table.add_column("hours", ColumnKind::number, 2);
+    for (const StudyCost& cost : costs)
+        table.add_row({Cell::of(cost.variant), Cell::of(static_cast<double>(cost.runs)), Cell::of(cost.hours)});
+    return table;
+}
+
+std::string list_of(const std::string& title, const std::vector<std::string>& lines) {
+    if (lines.empty()) return "";
+    std::string text = "\n## " + title + "\n\n";
+    for (const std::string& line : lines) text += "- " + line + "\n";
+    return text;
+}
+
+}  // namespace
+
+StudyReport report_study(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
+    std::vector<StudyRun> runs = study_runs(study, catalogue, project, smoke);
+    StudyReport report;
+    report.study = study;
+    report.record = read_study_record(study, project);
+    report.planned = runs.size();
+    report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
+    report.excluded = exclude(study, project, runs);
+    for (const StudyClaim& claim : study.claims) {
+        report.claims.push_back(outcome_of(claim, runs, study));
+        if (!report.claims.back().sets.empty()) report.figures.push_back(forest_of(report.claims.back(), report.claims.size()));
+    }
+    report.costs = costs_of(runs);
+    if (Figure curves = curves_of(runs); !curves.series.empty()) report.figures.push_back(std::move(curves));
+    return report;
+}
+
+Json StudyReport::to_json() const {
+    Json json = {{"study", study.name},
+                 {"question", study.question},
+                 {"hypothesis", study.hypothesis},
+                 {"hash", record.hash},
+                 {"first_run", record.first_run},
+                 {"planned", planned},
+                 {"done", done},
+                 {"deviations", record.deviations},
+                 {"excluded", excluded},
+                 {"claims", Json::array()},
+                 {"costs", Json::array()}};
+    for (const ClaimOutcome& claim : claims) json["claims"].push_back(claim.to_json());
+    for (const StudyCost& cost : costs) json["costs"].push_back({{"variant", cost.variant}, {"runs", cost.runs}, {"hours", cost.hours}});
+    return json;
+}
+
+std::string StudyReport::to_markdown() const {
+    std::string text = fmt::format("# {}\n\n{}\n\nExpected: {}\n\n{} of {} runs are done. Plan {}{}.\n\n## Answers\n\n", study.name,
+                                   study.question, study.hypothesis, done, planned, record.hash,
+                                   record.first_run.empty() ? ", not begun" : ", first run " + record.first_run);
+    for (const ClaimOutcome& claim : claims) text += fmt::format("- **{}** {}\n", claim.claim.claim, claim.sentence);
+    text += "\n" + table_to_markdown(claims_table(claims));
+    text += fmt::format(
+        "\nEffect and interval: two-way bootstrap over seeds and data sets (95 %). p: paired t over seeds of the means over data sets, "
+        "one-sided, "
+        "alpha {}. Power: of that test for the smallest difference of interest.\n",
+        study.alpha);
+    for (const Figure& figure : figures) text += fmt::format("\n![{}]({}.svg)\n", figure.title, figure.name);
+    text += list_of("Deviations from the plan", record.deviations) + list_of("Left out", excluded);
+    return text + "\n## Costs\n\n" + table_to_markdown(costs_table(costs));
+}
+
+}  // namespace faceter

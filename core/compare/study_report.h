@@ -1,0 +1,66 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compare/study.h"
+#include "figure/figure.h"
+#include "figure/table.h"
+#include "stats/bootstrap.h"
+#include "stats/equivalence.h"
+#include "stats/paired.h"
+
+namespace faceter {
+
+enum class Verdict { holds, holds_in_part, does_not_hold, undecided };
+std::string_view verdict_name(Verdict verdict);  ///< "holds", "holds in part", "does not hold here", "undecided"
+
+/// One data set (or pair of tasks) of a claim: the first side's advantage, paired by seed; above zero where the claim has it.
+struct SetEffect {
+    std::string set;
+    double effect = 0, p = 0;  ///< p: Holm-adjusted over the claim's sets, one-sided in the claim's direction
+    double p_against = 0;      ///< the same in the other direction
+    Interval interval;         ///< 95 %, over seeds
+};
+
+/// A claim held against the records.
+struct ClaimOutcome {
+    StudyClaim claim;
+    Verdict verdict = Verdict::undecided;
+    std::string sentence;              ///< the verdict in words: where it holds, or what it would take
+    std::vector<std::uint64_t> seeds;  ///< that both sides have
+    std::vector<SetEffect> sets;
+    BootstrapResult effect;  ///< over seeds and sets (two-way bootstrap), 95 %
+    PairedTResult test;      ///< the primary one: means over the sets, paired by seed, one-sided
+    EquivalenceResult equivalence;
+    double power = 0;               ///< of the primary test for the smallest difference, at the deviation that was seen
+    std::int64_t seeds_needed = 0;  ///< for the planned power at that deviation; 0: not known
+    Json to_json() const;
+};
+
+/// What decides: p < alpha in the claim's direction, no equivalence and no set against it: holds; that with sets against it, or sets
+/// without it: in part; equivalence, or p < alpha the other way: does not hold here; else undecided.
+ClaimOutcome judge_claim(const StudyClaim& claim, std::vector<std::uint64_t> seeds, std::vector<std::string> sets,
+                         const std::vector<std::vector<double>>& better, const std::vector<std::vector<double>>& than, const Study& study);
+
+struct StudyCost {
+    std::string variant;
+    std::size_t runs = 0;
+    double hours = 0;
+};
+
+struct StudyReport {
+    Study study;
+    StudyRecord record;
+    std::size_t planned = 0, done = 0;
+    std::vector<std::string> excluded;  ///< "RUN: reason"
+    std::vector<ClaimOutcome> claims;
+    std::vector<StudyCost> costs;
+    std::vector<Figure> figures;  ///< a forest plot a claim, then the learning curves
+
+    Json to_json() const;
+    std::string to_markdown() const;
+};
+/// From the records of a project; changes none.
+StudyReport report_study(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke);
+
+}  // namespace faceter

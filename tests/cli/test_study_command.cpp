@@ -1,0 +1,116 @@
+#include <fstream>
+
+#include "cli/program.h"
+#include "common/file.h"
+#include "record/run_directory.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// `faceter study`, from the file to the report, with really trained, tiny runs.
+class TestStudyCommand : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
+
+    void write_data() const {
+        make_directories(in("held/qrels"));
+        std::ofstream pairs(in("pairs.jsonl")), corpus(in("held/corpus.jsonl")), queries(in("held/queries.jsonl")),
+            qrels(in("held/qrels/test.tsv"));
+        qrels << "query-id\tcorpus-id\tscore\n";
+        for (int i = 0; i < 24; ++i) {
+            pairs << Json{{"query", fmt::format("question {} of {}", i, i * 7 % 13)},
+                          {"document", fmt::format("an answer to {} and {}", i, i * 7 % 13)}}
+                         .dump()
+                  << "\n";
+            corpus << Json{{"_id", fmt::format("d{}", i)}, {"title", ""}, {"text", fmt::format("a text of {}", i)}}.dump() << "\n";
+            queries << Json{{"_id", fmt::format("q{}", i)}, {"text", fmt::format("what of {}", i)}}.dump() << "\n";
+            qrels << fmt::format("q{}\td{}\t1\n", i, i);
+        }
+    }
+    void write_files(const std::string& more = "") const {
+        std::ofstream(in("e.yaml"))
+            << "name: tiny\nmodel: " << (shared_folder() / "fixtures/bert").string()
+            << "\nmax_length: 32\nthreads: 1\n"
+               "tasks:\n  retrieval: {instructions: {query: \"q: \", document: \"d: \"}, train: [{name: pairs, source: file, path: "
+            << in("pairs.jsonl")
+            << "}]}\n"
+               "variants:\n  EM: {method: dense}\n  IC: {method: instruction}\n"
+               "training: {batch_size: 8, steps: 2, learning_rate: 1.0e-4}\n"
+               "evaluation: {baseline: true, datasets: [{name: held, path: "
+            << in("held") << "}]}\n";
+        std::ofstream(in("s.yaml")) << "name: tiny\nquestion: Does it?\nhypothesis: It does.\nseeds: [3, 4]\npilot_deviation: 0.01\n"
+                                       "claims:\n  - {claim: IC over EM, better: IC, than: EM}\n  - {claim: IC apart, better: IC, than: "
+                                       "EM, measure: inter_task_similarity}\n"
+                                       "experiments:\n  - {file: e.yaml}\n"
+                                    << more;
+    }
+    Outcome study(const std::string& what, const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> all = {"study", what, in("s.yaml"), "--project", in("p")};
+        all.insert(all.end(), more.begin(), more.end());
+        return faceter::testing::faceter(all);
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        NEED_SHARED();
+        write_data();
+        write_files();
+    }
+    void it_runs_what_is_missing_and_reports_what_was_found() {
+        NEED_SHARED();
+        QCOMPARE(json_of(study("status", {"--json"})).at("planned").get<int>(), 5);
+        const Outcome first = study("run");
+        QVERIFY2(first.code == 0, first.err.c_str());
+        QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
+        HAS(study("run").out, "every run of tiny is done");
+        QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
+        const Json report = json_of(study("report", {"--json", "--output", in("report")}));
+        QCOMPARE(report.at("done").get<int>(), 5);
+        QCOMPARE(report.at("claims").at(0).at("n").get<int>(), 2);
+        QCOMPARE(report.at("claims").at(0).at("sets").at(0).at("set").get<std::string>(), std::string("held"));
+        QCOMPARE(report.at("claims").at(1).at("verdict").get<std::string>(), std::string("undecided"));
+        for (const char* file : {"report.md", "report.json", "forest_1.svg", "learning_curves.svg"})
+            QVERIFY2(fs::exists(folder_.path() / "report" / file), file);
+        HAS(study("report").out, "## Answers");
+    }
+    void a_run_that_is_gone_is_made_again() {
+        NEED_SHARED();
+        Project(in("p"), false).remove(Project(in("p"), false).find_run("IC-s4").info().id);
+        QCOMPARE(json_of(study("status", {"--json"})).at("done").get<int>(), 4);
+        QCOMPARE(study("run").code, 0);
+        QCOMPARE(json_of(study("status", {"--json"})).at("done").get<int>(), 5);
+        QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
+    }
+    void what_is_changed_or_left_out_stands_in_the_report() {
+        NEED_SHARED();
+        write_files("alpha: 0.1\nexclusions:\n  - {where: seed = 4 and variant = IC, reason: its machine was shut down}\n");
+        const Json report = json_of(study("report", {"--json"}));
+        QCOMPARE(report.at("claims").at(0).at("n").get<int>(), 1);
+        QCOMPARE(report.at("excluded").size(), std::size_t{1});
+        HAS(report.at("deviations").dump(), "alpha was 0.05, is 0.1");
+        write_files();
+    }
+    void a_side_that_no_experiment_makes_is_refused() {
+        NEED_SHARED();
+        write_files();
+        std::string text = read_file(in("s.yaml"));
+        text.replace(text.find("better: IC, than: EM}"), 21, "better: MoTE, than: EM}");
+        write_file_atomic(in("s.yaml"), text);
+        const Outcome outcome = study("run");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "none of its experiments makes 'MoTE' (known: EM, IC, start)");
+        write_files();
+    }
+    void a_study_that_is_not_there_is_said_to_be() {
+        NEED_SHARED();
+        const Outcome outcome = faceter::testing::faceter({"study", "run", in("none.yaml"), "--project", in("q")});
+        QVERIFY(outcome.code != 0);
+        HAS(outcome.err, "none.yaml");
+        QVERIFY(!fs::exists(in("q")));
+    }
+};
+
+FACETER_TEST(TestStudyCommand)
+#include "test_study_command.moc"
