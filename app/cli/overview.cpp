@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <map>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "common/printable.h"
+#include "record/state.h"
+#include "settings/yaml.h"
+
+namespace faceter::cli {
+namespace {
+
+constexpr std::size_t most_named = 5;
+
+/// "experiment", "study", or nothing of ours.
+std::string kind_of(const fs::path& file) {
+    try {
+        const YamlNode root = read_yaml(file.string());
+        return root.find("claims") ? "study" : root.find("variants") || root.find("tasks") ? "experiment" : "";
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+std::map<std::string, std::vector<std::string>> files_here() {
+    std::map<std::string, std::vector<std::string>> files;
+    std::error_code error;
+    for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error))
+        if (it->path().extension() == ".yaml")
+            if (const std::string kind = kind_of(it->path()); !kind.empty()) files[kind].push_back(it->path().filename().string());
+    for (auto& [kind, names] : files) std::sort(names.begin(), names.end());
+    return files;
+}
+
+struct RunsHere {
+    std::map<std::string, int> phases;
+    std::vector<std::string> running, resumable;
+    int done = 0;
+};
+
+RunsHere runs_of(const Project& project) {
+    RunsHere here;
+    project.each_run([&](const RunDirectory& run) {
+        const RunState state = read_state(run);
+        ++here.phases[std::string(run_phase_name(state.phase))];
+        here.done += state.phase == RunPhase::done;
+        if (state.phase == RunPhase::running)
+            here.running.push_back(fmt::format("{}  {} {}/{}", run.info().id, state.doing, state.step, state.total_steps));
+        if (is_over(state.phase) && state.phase != RunPhase::done) here.resumable.push_back(run.info().id);
+    });
+    return here;
+}
+
+void print_some(const std::vector<std::string>& lines, const std::string& before) {
+    for (std::size_t i = 0; i < std::min(lines.size(), most_named); ++i) say(stdout, "  {}{}\n", before, lines[i]);
+    if (lines.size() > most_named) fmt::print("  ... and {} more\n", lines.size() - most_named);
+}
+
+void print_project(const Project& project) {
+    const RunsHere here = runs_of(project);
+    std::string counts;
+    for (const auto& [phase, count] : here.phases) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, phase);
+    say(stdout, "Project {}: {}\n", absolute_path(project.folder()).lexically_normal().string(), counts.empty() ? "no runs yet" : counts);
+    print_some(here.running, "");
+    if (!here.running.empty()) fmt::print("  faceter follow   watches them\n");
+    print_some(here.resumable, "faceter resume ");
+    if (here.done > 0) fmt::print("  faceter compare   the scores, with tests\n  faceter report --output report.html\n");
+}
+
+}  // namespace
+
+bool print_overview() {
+    const char* set = std::getenv("FACETER_PROJECT");
+    const bool named = set && *set && fs::is_directory(fs::path(set) / "runs");
+    const bool project = named || fs::is_directory("runs");
+    const auto files = files_here();
+    if (!project && files.empty()) return false;
+    if (project) print_project(Project(named ? set : ".", false));
+    for (const auto& [kind, names] : files) {
+        fmt::print("{} here:\n", kind == "study" ? "Studies" : "Experiments");
+        print_some(names, kind == "study" ? "faceter study status --project DIR " : "faceter check ");
+    }
+    if (files.contains("experiment"))
+        say(stdout, "  faceter run {} --project {}\n", files.at("experiment").front(), named ? set : project ? "." : "DIR");
+    fmt::print("All commands: faceter --help\n");
+    return true;
+}
+
+}  // namespace faceter::cli

@@ -1,0 +1,51 @@
+#include <fstream>
+
+#include "cli/program.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// `faceter` alone, in a folder.
+class TestOverview : public QObject {
+    Q_OBJECT
+    static Outcome alone_in(const fs::path& folder) {
+        QProcess process;
+        process.setWorkingDirectory(QString::fromStdString(folder.string()));
+        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), QStringList());
+        process.waitForFinished(hang_ms);
+        return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
+    }
+
+  private Q_SLOTS:
+    void in_a_folder_of_nothing_of_ours_it_is_the_help() {
+        const TemporaryDirectory folder;
+        std::ofstream(folder.path() / "other.yaml") << "steps: [build, test]\n";
+        const Outcome outcome = alone_in(folder.path());
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "Exit codes");
+    }
+    void beside_an_experiment_it_says_how_to_run_it() {
+        const TemporaryDirectory folder;
+        std::ofstream(folder.path() / "mine.yaml") << sample_experiment();
+        const Outcome outcome = alone_in(folder.path());
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.out, "faceter check mine.yaml");
+        HAS(outcome.out, "faceter run mine.yaml --project DIR");
+    }
+    void in_a_project_it_says_what_runs_and_what_comes_next() {
+        const TemporaryDirectory folder;
+        const RunDirectory done = sample_run(folder.path(), 1), failed = sample_run(folder.path(), 2);
+        write_attempt(done, 1, 3, "finished");
+        write_attempt(failed, 1, 3, "failed");
+        const Outcome outcome = alone_in(folder.path());
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.out, "1 done, 1 failed");
+        HAS(outcome.out, "faceter resume " + failed.info().id);
+        HAS(outcome.out, "faceter compare");
+    }
+};
+
+FACETER_TEST(TestOverview)
+#include "test_overview.moc"
