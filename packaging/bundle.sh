@@ -43,7 +43,7 @@ file=${file:-$PWD/$name-linux-x86_64.tar.gz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bundle=$work/$name
-cmake --install "$build_folder" --prefix "$bundle" --component worker >/dev/null
+for component in faceter worker; do cmake --install "$build_folder" --prefix "$bundle" --component $component >/dev/null; done
 install -m 755 "$here/bundle_launcher.sh" "$bundle/faceter"
 ln -s faceter "$bundle/faceter-worker"
 

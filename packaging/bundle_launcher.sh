@@ -1,8 +1,9 @@
 #!/bin/sh
-# Starts the program of this script's name with the torch of this machine's Python environment:
-#   faceter --torch DIR ...    DIR is the environment (venv, conda) or the torch folder in it
+# Starts the program of this script's name with a torch of this machine:
+#   faceter --torch DIR ...    DIR is a Python environment (venv, conda) or the torch folder in it
 #   FACETER_TORCH=DIR faceter ...
-#   faceter ...                the torch that python3 finds
+#   faceter ...                the one that `faceter setup` fetched, else the one that python3 finds
+# What needs none (the command line and the desktop, until they start a run) starts without.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 program=$(basename "$0")
@@ -13,6 +14,9 @@ if [ "${1:-}" = --torch ]; then
     FACETER_TORCH=$2
     shift 2
 fi
+
+cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
+cache=${cache:-${HOME:-/nonexistent}/.cache/faceter}
 
 find_torch() {
     for folder in "$1" "$1/torch" "$1"/lib/python3*/site-packages/torch "$1"/lib64/python3*/site-packages/torch; do
@@ -25,29 +29,34 @@ find_torch() {
 if [ -n "${FACETER_TORCH:-}" ]; then
     torch=$(find_torch "$FACETER_TORCH")
     [ -n "$torch" ] || die "there is no torch under $FACETER_TORCH; give the Python environment that has it, or its torch folder"
+elif [ -e "$cache/torch-2.11.0/torch/lib/libtorch_cpu.so" ]; then
+    torch=$cache/torch-2.11.0/torch
 else
     torch=$(python3 -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' 2>/dev/null || true)
-    [ -n "$torch" ] || die "no torch: python3 does not find one. Say where it is: $program --torch DIR (or FACETER_TORCH=DIR)"
+    [ -n "$torch" ] || [ "$program" != faceter-worker ] || die "no torch: 'faceter setup' fetches one; or say where one is: faceter --torch DIR (or FACETER_TORCH=DIR)"
 fi
-[ -e "$torch/lib/libtorch_cpu.so" ] || die "$torch has no lib/libtorch_cpu.so; it is no whole torch wheel"
+check_torch() {
+    [ -e "$torch/lib/libtorch_cpu.so" ] || die "$torch has no lib/libtorch_cpu.so; it is no whole torch wheel"
 
-# Before anything of it is opened: the version and the C++ ABI that Faceter was compiled for.
-version=$(sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" "$torch/version.py" 2>/dev/null || true)
-case $version in
-    2.11.*) ;;
-    *) die "$torch is torch ${version:-of an unknown version}; Faceter needs 2.11 (pip install 'torch==2.11.*')" ;;
-esac
-grep -q __cxx11 "$torch/lib/libc10.so" || die "$torch was built with the old C++ ABI; take torch 2.11 from the Python package index"
+    # Before anything of it is opened: the version and the C++ ABI that Faceter was compiled for.
+    version=$(sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" "$torch/version.py" 2>/dev/null || true)
+    case $version in
+        2.11.*) ;;
+        *) die "$torch is torch ${version:-of an unknown version}; Faceter needs 2.11 (pip install 'torch==2.11.*')" ;;
+    esac
+    grep -q __cxx11 "$torch/lib/libc10.so" || die "$torch was built with the old C++ ABI; take torch 2.11 from the Python package index"
+}
+if [ -n "$torch" ]; then check_torch; fi
 glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)
-floor=$(cat "$here/lib/glibc-floor")
-if [ -n "$glibc" ] && [ "$(printf '%s\n%s\n' "$floor" "$glibc" | sort -V | head -1)" != "$floor" ]; then
+floor=$(cat "$here/lib/glibc-floor" 2>/dev/null || true)
+if [ -n "$glibc" ] && [ -n "$floor" ] && [ "$(printf '%s\n%s\n' "$floor" "$glibc" | sort -V | head -1)" != "$floor" ]; then
     die "this machine has glibc $glibc, the bundle needs $floor; run it in a container of Debian 12, Ubuntu 22.10 or newer"
 fi
 
 # The newer of the two C++ libraries: the bundle's, or the machine's, which its torch may have been made for.
 newest() { grep -aoE 'GLIBCXX_3\.4\.[0-9]+' "$1" 2>/dev/null | sort -uV | tail -1; }
-libraries=$here/lib:$torch/lib
-own=$(newest "$here/lib/stdcxx/libstdc++.so.6")
+libraries=$here/lib${torch:+:$torch/lib}
+own=$(newest "$here/lib/stdcxx/libstdc++.so.6" || true)
 sites=
 for file in $(ldconfig -p 2>/dev/null | sed -n 's/.*libstdc++\.so\.6 (libc6,x86-64.*=> //p') /usr/lib64/libstdc++.so.6 /usr/lib/x86_64-linux-gnu/libstdc++.so.6; do
     if [ -e "$file" ]; then
@@ -55,7 +64,8 @@ for file in $(ldconfig -p 2>/dev/null | sed -n 's/.*libstdc++\.so\.6 (libc6,x86-
         break
     fi
 done
-[ "$(printf '%s\n%s\n' "$own" "$sites" | sort -V | tail -1)" = "$own" ] && libraries=$here/lib/stdcxx:$libraries
+[ -n "$own" ] && [ "$(printf '%s\n%s\n' "$own" "$sites" | sort -V | tail -1)" = "$own" ] && libraries=$here/lib/stdcxx:$libraries
 
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+if [ -n "$torch" ]; then export FACETER_TORCH="$torch"; fi
 exec "$here/bin/$program" "$@"

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'TEXT'
-usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers] [--fuzz]
+usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers] [--fuzz] [--user] [--from DIR]
 
 Brings what Faceter needs to be built and run, and leaves alone what is there already:
   - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
@@ -19,6 +19,9 @@ Brings what Faceter needs to be built and run, and leaves alone what is there al
   --peers   a Python environment with the packages that tests compare with where FACETER_PEERS names it: sentence-transformers,
             transformers, peft, mteb, scikit-learn, SciPy and others (packaging/peers.txt; 3 GB to fetch, 7 GB in the cache; Python 3.11)
   --fuzz    the compiler that packaging/fuzz.sh needs: clang with its sanitizers (packaging/apt-packages-fuzz.txt)
+  --user    only what goes into the cache of the user: no packages of the distribution (what `faceter setup` runs)
+  --from DIR
+            take wheels from this folder instead of the Python package index, for machines without network
   --help    this text
 
 The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
@@ -32,9 +35,18 @@ die() { printf 'setup: %s\n' "$*" >&2; exit "${code:-5}"; }
 with_cuda=no
 with_parquet=no
 with_peers=no
+user_only=no
+from=()
 lists=(apt-packages.txt)
-for argument in "$@"; do
+while [ $# -gt 0 ]; do
+    argument=$1
+    shift
     case $argument in
+        --user) user_only=yes ;;
+        --from)
+            [ -d "${1:-}" ] || { code=2 die "--from needs a folder with wheels"; }
+            from=(--no-index --find-links "$(cd "$1" && pwd)")
+            shift ;;
         --cuda) with_cuda=yes ;;
         --parquet) with_parquet=yes ;;
         --peers) with_peers=yes ;;
@@ -82,7 +94,9 @@ fetch() {
     line=$(grep "^$2==" "$here/$1") || die "$here/$1 does not name $2"
     mkdir -p "$folder"
     printf '%s\n' "$line" >"$folder/request.txt"
-    python3 -m pip --no-cache-dir --disable-pip-version-check --quiet download --no-deps --require-hashes --only-binary=:all: \
+    local quiet=(--quiet)
+    [ ! -t 2 ] || quiet=()  # pip shows its progress on a terminal
+    python3 -m pip --no-cache-dir --disable-pip-version-check "${quiet[@]}" download "${from[@]}" --no-deps --require-hashes --only-binary=:all: \
         --python-version 3.11 --implementation cp --abi cp311 \
         --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_25_x86_64 \
         --platform manylinux_2_18_x86_64 --platform manylinux2014_x86_64 --platform manylinux2010_x86_64 \
@@ -166,7 +180,7 @@ make_peers() {
     say "the peers are there: $root/bin/python"
 }
 
-install_packages
+if [ $user_only = no ]; then install_packages; fi
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 exec 9>"$cache/setup.lock"

@@ -1,15 +1,20 @@
+# Components are the packages that Package.cmake makes: faceter, worker, desktop, dev.
 # `cmake --install build/release --prefix DIR`: programs, the two libraries, plugins (faceter_plugin() installs those), headers, ready
 # experiments, and a CMake package, so that find_package(faceter) and faceter_plugin() build a plugin outside of this repository.
 function(faceter_install)
-  install(TARGETS faceter-base faceter-learn LIBRARY DESTINATION lib COMPONENT worker)
-  install(DIRECTORY core/ DESTINATION include/faceter FILES_MATCHING PATTERN "*.h")
-  install(DIRECTORY experiments resources DESTINATION share/faceter COMPONENT worker PATTERN screenshots EXCLUDE)
-  install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/faceter COMPONENT worker)
+  install(TARGETS faceter-base LIBRARY DESTINATION lib COMPONENT faceter)
+  install(TARGETS faceter-learn LIBRARY DESTINATION lib COMPONENT worker)
+  install(DIRECTORY core/ DESTINATION include/faceter COMPONENT dev FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY experiments resources DESTINATION share/faceter COMPONENT faceter PATTERN screenshots EXCLUDE PATTERN desktop EXCLUDE)
+  # What `faceter setup` runs.
+  install(PROGRAMS packaging/setup.sh DESTINATION share/faceter/packaging COMPONENT faceter)
+  install(FILES packaging/unpack_wheel.py packaging/wheels.txt packaging/wheels-cuda.txt DESTINATION share/faceter/packaging COMPONENT faceter)
+  install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/faceter COMPONENT faceter)
 
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/faceterConfigVersion.cmake
     VERSION ${PROJECT_VERSION} COMPATIBILITY ExactVersion)
   install(FILES packaging/cmake/faceterConfig.cmake packaging/cmake/FaceterPlugin.cmake packaging/cmake/FindTorchWheel.cmake
     packaging/cmake/manifest_main.cpp packaging/cmake/plugin.map core/plugin/abi.cpp
-    ${CMAKE_BINARY_DIR}/package/faceterConfigVersion.cmake DESTINATION lib/cmake/faceter)
+    ${CMAKE_BINARY_DIR}/package/faceterConfigVersion.cmake DESTINATION lib/cmake/faceter COMPONENT dev)
 endfunction()

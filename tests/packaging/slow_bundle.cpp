@@ -104,7 +104,7 @@ class SlowBundle : public QObject {
         VERIFY_CODE(old, 5);
         QVERIFY2(old.output.contains("torch 2.4.1+cu121; Faceter needs 2.11"), qPrintable(old.output));
         VERIFY_CODE(refused("unknown", ""), 5);
-        const Outcome none = inside("/bundle/faceter", {"list"});
+        const Outcome none = inside("/bundle/faceter-worker", {"--help"});
         VERIFY_CODE(none, 5);
         QVERIFY2(none.output.contains("--torch DIR"), qPrintable(none.output));
         VERIFY_CODE(inside("/bundle/faceter", {"--torch", "/nowhere", "list"}), 5);

@@ -1,0 +1,35 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+
+namespace faceter::cli {
+
+/// A command of the tree that command_tree() gives, with how it is typed: "stats welch"; empty for the program itself.
+struct ReferenceCommand {
+    std::string path;
+    Json tree;
+    bool is_group() const { return !tree.at("commands").empty(); }
+};
+/// All of them, each group before its own.
+std::vector<ReferenceCommand> all_commands(const Json& tree);
+
+/// "--format" of "-f,--format"; empty for an argument.
+std::string long_name(const Json& option);
+/// What stands for an option's value: {"text", "csv"} of "NAME:{text,csv}".
+std::vector<std::string> choices(const Json& option);
+/// "NAME" of "NAME:{text,csv}"; empty for a flag.
+std::string value_name(const Json& option);
+
+/// Manual pages of section 1: file name -> roff. One of the program, one of each of its commands.
+std::map<std::string, std::string> man_pages(const Json& tree, const std::string& version);
+/// The commands as a chapter of the manual.
+std::string markdown_reference(const Json& tree);
+/// Scripts that complete what is typed.
+std::string bash_completion(const Json& tree);
+std::string zsh_completion(const Json& tree);
+std::string fish_completion(const Json& tree);
+
+}  // namespace faceter::cli

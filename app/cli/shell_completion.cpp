@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include "cli/reference.h"
+#include "common/command.h"
+#include "common/strings.h"
+
+namespace faceter::cli {
+namespace {
+
+std::vector<std::string> sub_names(const Json& tree) {
+    std::vector<std::string> names;
+    for (const Json& sub : tree.at("commands")) names.push_back(sub.at("name"));
+    return names;
+}
+
+/// What may stand behind a command: its own commands, and its options by their long names.
+std::vector<std::string> words_of(const Json& tree) {
+    std::vector<std::string> words = sub_names(tree);
+    for (const Json& option : tree.at("options"))
+        if (!long_name(option).empty()) words.push_back(long_name(option));
+    return words;
+}
+
+constexpr std::string_view bash_frame = R"sh(
+# "-d" for a folder, words to choose from, or nothing for a file.
+_faceter() {
+    local path= word i current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} values
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${path:+$path }${COMP_WORDS[i]}
+        [[ -z $(_faceter_words "$word") ]] || path=$word
+    done
+    values=$(_faceter_values "$path $previous")
+    COMPREPLY=()
+    case $values in
+        -d) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+        ?*) mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "$(_faceter_words "$path")" -- "$current") ;;
+    esac
+    if [[ ${#COMPREPLY[@]} -eq 0 ]]; then compopt -o default; fi
+}
+complete -F _faceter faceter
+)sh";
+
+/// A description between single quotes of zsh and fish, with what _arguments takes for its own syntax escaped.
+std::string described(const std::string& text, bool zsh) {
+    std::string escaped;
+    for (const char c : text) {
+        if (zsh && (c == '[' || c == ']' || c == ':' || c == '\\')) escaped += '\\';
+        escaped += c == '\n' ? ' ' : c;
+    }
+    return zsh ? escaped : shell_word(escaped);
+}
+
+std::string zsh_value(const Json& option) {
+    const std::string value = value_name(option);
+    if (value.empty()) return "";
+    const std::vector<std::string> words = choices(option);
+    const std::string action = !words.empty() ? "(" + join(words, " ") + ")" : value == "DIR" ? "_directories" : "_files";
+    return fmt::format(":{}:{}", value, action);
+}
+
+std::string zsh_options(const Json& tree) {
+    std::string text;
+    for (const Json& option : tree.at("options"))
+        if (const std::string name = long_name(option); !name.empty())
+            text += " \\\n            " + shell_word(fmt::format("{}{}[{}]{}", option.at("many") ? "*" : "", name,
+                                                                 described(option.at("summary"), true), zsh_value(option)));
+    return text;
+}
+
+std::string zsh_commands(const Json& tree) {
+    std::string text;
+    for (const Json& sub : tree.at("commands"))
+        text += " \\\n            " + shell_word(sub.at("name").get<std::string>() + ":" + described(sub.at("summary"), true));
+    return text;
+}
+
+std::string fish_condition(const std::string& path) {
+    if (path.empty()) return "__fish_use_subcommand";
+    std::string all;
+    for (const std::string_view word : split(path, ' '))
+        all += fmt::format("{}__fish_seen_subcommand_from {}", all.empty() ? "" : "; and ", word);
+    return all;
+}
+
+std::string fish_option(const std::string& condition, const Json& option) {
+    const std::string name = long_name(option), value = value_name(option);
+    if (!name.starts_with("--")) return "";
+    const std::vector<std::string> words = choices(option);
+    const std::string wanted = value.empty()    ? ""
+                               : !words.empty() ? " -x -a " + shell_word(join(words, " "))
+                               : value == "DIR" ? " -x -a '(__fish_complete_directories)'"
+                                                : " -r";
+    return fmt::format("complete -c faceter -n {} -l {}{} -d {}\n", shell_word(condition), name.substr(2), wanted,
+                       described(option.at("summary"), false));
+}
+
+}  // namespace
+
+std::string bash_completion(const Json& tree) {
+    std::string words, values;
+    for (const auto& [path, command] : all_commands(tree)) {
+        words += fmt::format("        {}) echo {} ;;\n", shell_word(path), shell_word(join(words_of(command), " ")));
+        for (const Json& option : command.at("options")) {
+            const std::string kind = value_name(option) == "DIR" ? "-d" : join(choices(option), " ");
+            if (!kind.empty())
+                values += fmt::format("        {}) echo {} ;;\n", shell_word(path + " " + long_name(option)), shell_word(kind));
+        }
+    }
+    return fmt::format(
+        "# bash completion of faceter: made by `faceter reference bash`\n_faceter_words() {{\n    case $1 in\n{}    esac\n}}\n"
+        "_faceter_values() {{\n    case $1 in\n{}    esac\n}}{}",
+        words, values, bash_frame);
+}
+
+std::string zsh_completion(const Json& tree) {
+    std::string known, cases;
+    for (const ReferenceCommand& command : all_commands(tree)) {
+        known += " " + shell_word(command.path);
+        cases += fmt::format("        {})\n", shell_word(command.path));
+        if (command.is_group())
+            cases += fmt::format("            commands=({})\n            _describe command commands ;;\n", zsh_commands(command.tree));
+        else
+            cases += fmt::format("            _arguments -S{} \\\n            '*:file:_files' ;;\n", zsh_options(command.tree));
+    }
+    return fmt::format(R"sh(#compdef faceter
+# made by `faceter reference zsh`
+_faceter() {{
+    local -a commands known=({})
+    local path_typed= next
+    local -i used=1 i
+    for ((i = 2; i < CURRENT; i++)); do
+        next=${{path_typed:+$path_typed }}${{words[i]}}
+        if (( ${{known[(Ie)$next]}} )); then path_typed=$next; used=i; fi
+    done
+    words=("${{(@)words[used,-1]}}")
+    (( CURRENT -= used - 1 ))
+    case $path_typed in
+{}    esac
+}}
+_faceter "$@"
+)sh",
+                       known, cases);
+}
+
+std::string fish_completion(const Json& tree) {
+    std::string text = "# made by `faceter reference fish`\n";
+    for (const ReferenceCommand& command : all_commands(tree)) {
+        const std::string condition = fish_condition(command.path), names = join(sub_names(command.tree), " ");
+        const std::string open =
+            command.path.empty() ? condition : fmt::format("{}; and not __fish_seen_subcommand_from {}", condition, names);
+        for (const Json& sub : command.tree.at("commands"))
+            text += fmt::format("complete -c faceter -f -n {} -a {} -d {}\n", shell_word(open), sub.at("name").get<std::string>(),
+                                described(sub.at("summary"), false));
+        for (const Json& option : command.tree.at("options")) text += fish_option(condition, option);
+    }
+    return text;
+}
+
+}  // namespace faceter::cli

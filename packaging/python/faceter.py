@@ -1,0 +1,100 @@
+"""Faceter in a notebook: embed texts, score models, read the runs of a project.
+
+Everything is done by the program `faceter`, which this package carries; it takes libtorch from the `torch` of this environment.
+
+    >>> import faceter
+    >>> vectors = faceter.embed(["a text", "another"], model="quickstart-mote", project="my-project", task="retrieval.document")
+    >>> faceter.runs("my-project", where="variant = mote")
+"""
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any, Iterable, Optional
+
+__all__ = ["FaceterError", "call", "embed", "evaluate", "runs"]
+
+
+class FaceterError(RuntimeError):
+    """What the program said, and its exit code (3 wrong settings, 4 wrong data or checkpoint, 5 failed, 7 out of memory ...)."""
+
+    def __init__(self, code: int, message: str):
+        super().__init__(message.strip() or f"faceter ended with {code}")
+        self.code = code
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.metadata.version("faceter")
+    raise AttributeError(name)
+
+
+def _program() -> pathlib.Path:
+    return pathlib.Path(__file__).resolve().parent / "faceter_programs" / "faceter"
+
+
+def _environment() -> dict:
+    found = importlib.util.find_spec("torch")
+    torch = {"FACETER_TORCH": found.submodule_search_locations[0]} if found else {}
+    return {**torch, **os.environ}
+
+
+def call(*arguments: Any) -> str:
+    """Runs `faceter ARGUMENT...` and returns what it prints. Raises FaceterError where it fails."""
+    result = subprocess.run([str(_program()), *map(str, arguments)], env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if result.returncode:
+        raise FaceterError(result.returncode, result.stderr)
+    return result.stdout
+
+
+def _options(**options: Any) -> list:
+    words = []
+    for name, value in options.items():
+        if value is not None:
+            words += ["--" + name.replace("_", "-"), str(value)]
+    return words
+
+
+def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instruction: Optional[str] = None, project: Optional[str] = None,
+          compute: Optional[str] = None, max_length: Optional[int] = None, threads: Optional[int] = None, device: Optional[str] = None,
+          prefix: Optional[int] = None):
+    """Embeddings of the texts in their order: a NumPy array, float32 [N, D].
+
+    model: a Hugging Face folder, 'minilm', org/name, a run folder, or (with project) the name of a run. task: whose instruction and expert
+    to use, such as 'retrieval.document'. prefix: only the first elements (Matryoshka models).
+    """
+    import numpy
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = pathlib.Path(folder, "texts.jsonl"), pathlib.Path(folder, "vectors.npy")
+        with source.open("w", encoding="utf-8") as file:
+            for text in texts:
+                file.write(json.dumps({"text": text}) + "\n")
+        call("embed", "--model", model, "--output", target, source,
+             *_options(task=task, instruction=instruction, project=project, compute=compute, max_length=max_length, threads=threads,
+                       device=device, prefix=prefix))
+        return numpy.load(target)
+
+
+def evaluate(model: str, data: Iterable[str], *, task: Optional[str] = None, project: Optional[str] = None, compute: Optional[str] = None,
+             threads: Optional[int] = None, device: Optional[str] = None) -> Any:
+    """Scores by MTEB's protocols on folders of evaluation data, as `faceter evaluate --json` prints them."""
+    folders = [word for folder in data for word in ("--data", str(folder))]
+    return json.loads(call("evaluate", "--model", model, *folders, "--json",
+                           *_options(task=task, project=project, compute=compute, threads=threads, device=device)))
+
+
+def runs(project: str, *, where: Optional[str] = None) -> list:
+    """The runs of a project, each a dictionary of what `faceter list` shows; where: only those that an expression is true of."""
+    return json.loads(call("list", "--project", project, "--json", *_options(where=where)))
+
+
+def main() -> None:
+    """The program `faceter` of this environment."""
+    os.execve(_program(), [str(_program()), *sys.argv[1:]], _environment())

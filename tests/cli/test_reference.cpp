@@ -1,0 +1,81 @@
+#include "common/command.h"
+#include "common/file.h"
+#include "common/untrusted_json.h"
+#include "support/test.h"
+
+using namespace faceter;
+
+namespace {
+
+const std::string program = FACETER_BINARY_DIR "/bin/faceter";
+
+CommandResult faceter_says(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), program);
+    return run_command(arguments);
+}
+
+bool here(const std::string& shell) { return run_command({"sh", "-c", "command -v " + shell}).code == 0; }
+
+}  // namespace
+
+/// Manual pages and completions, made from what the commands themselves declare.
+class TestReference : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    /// What bash offers behind "faceter WORDS...", the last of which is being typed.
+    std::string offered(const std::string& words) const {
+        const std::string script = "source '" + (folder_.path() / "faceter.bash").string() + "'; compopt() { :; }; COMP_WORDS=(faceter " +
+                                   words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _faceter; echo \"${COMPREPLY[*]}\"";
+        const CommandResult result = run_command({"bash", "-c", script});
+        return result.output + result.complaint;
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        for (const char* form : {"bash", "zsh", "fish"}) {
+            const CommandResult result =
+                faceter_says({"reference", form, "--output", (folder_.path() / ("faceter." + std::string(form))).string()});
+            QVERIFY2(result.code == 0, result.complaint.c_str());
+        }
+    }
+    void bash_completes_commands_options_and_their_values() {
+        QCOMPARE(offered("comp"), std::string("compare\n"));
+        QCOMPARE(offered("stats wel"), std::string("welch\n"));
+        QCOMPARE(offered("list --proj"), std::string("--project\n"));
+        QCOMPARE(offered("list --format la"), std::string("latex\n"));
+        QCOMPARE(offered("embed --comp"), std::string("--compute\n"));  // an option that the worker alone knows
+    }
+    void other_shells_understand_theirs() {
+        if (!here("zsh") || !here("fish")) QSKIP("zsh and fish are not both installed");
+        for (const char* shell : {"zsh", "fish"}) {
+            const CommandResult result = run_command({shell, "-n", (folder_.path() / ("faceter." + std::string(shell))).string()});
+            QVERIFY2(result.code == 0, result.complaint.c_str());
+        }
+    }
+    void every_command_has_a_manual_page_that_man_reads_without_a_warning() {
+        const fs::path pages = folder_.path() / "man1";
+        QCOMPARE(faceter_says({"reference", "man", "--output", pages.string()}).code, 0);
+        const Json tree = parse_untrusted_json(faceter_says({"reference", "json"}).output);
+        for (const Json& command : tree.at("commands"))
+            QVERIFY(fs::exists(pages / ("faceter-" + command.at("name").get<std::string>() + ".1")));
+        if (!here("groff")) QSKIP("groff is not installed");
+        for (const auto& page : fs::directory_iterator(pages)) {
+            const CommandResult result = run_command({"groff", "-man", "-Tutf8", "-ww", "-z", page.path().string()});
+            QVERIFY2(result.code == 0 && result.complaint.empty(), (page.path().string() + result.complaint).c_str());
+        }
+    }
+    void pages_need_a_folder() {
+        const CommandResult result = faceter_says({"reference", "man"});
+        QCOMPARE(result.code, 2);
+        QVERIFY(result.complaint.find("--output DIR") != std::string::npos);
+    }
+    void the_setup_says_what_it_takes() {
+        const CommandResult result = faceter_says({"setup", "--from", "/no/such/folder"});
+        QCOMPARE(result.code, 2);
+        QVERIFY(result.complaint.find("--from needs a folder") != std::string::npos);
+    }
+};
+
+FACETER_TEST(TestReference)
+#include "test_reference.moc"
