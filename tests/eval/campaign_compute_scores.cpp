@@ -12,7 +12,7 @@ using namespace faceter::testing;
 
 /// What all-MiniLM-L6-v2 scores with products in bf16 and int8, against its scores in float32: nDCG@10 of four collections, and four sets
 /// of semantic similarity.
-class SlowComputeScores : public QObject {
+class CampaignComputeScores : public QObject {
     Q_OBJECT
     static std::unique_ptr<EmbeddingModel> model(Compute compute) {
         auto model = EmbeddingModel::open(ModelFolder::open(minilm_folder()));
@@ -45,5 +45,5 @@ class SlowComputeScores : public QObject {
     }
 };
 
-FACETER_TEST(SlowComputeScores)
-#include "slow_compute_scores.moc"
+FACETER_TEST(CampaignComputeScores)
+#include "campaign_compute_scores.moc"
