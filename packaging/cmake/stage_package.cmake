@@ -1,6 +1,9 @@
 # Called by cpack with what it has installed, before the packages are made: run paths without this machine's folders, and what belongs
 # under /usr/bin and /usr/share.
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY})
+# cpack sets it while it installs; what is staged here has its whole path.
+set(destination "$ENV{DESTDIR}")
+unset(ENV{DESTDIR})
 get_filename_component(source ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 
 function(run)
@@ -57,3 +60,4 @@ file(INSTALL ${source}/resources/desktop/io.faceter.Faceter.metainfo.xml DESTINA
 file(INSTALL ${source}/resources/desktop/io.faceter.Faceter.xml DESTINATION ${share}/mime/packages)
 file(INSTALL ${source}/resources/desktop/io.faceter.Faceter.svg DESTINATION ${share}/icons/hicolor/scalable/apps)
 run(sh -c "find '${root}' -type d -exec chmod 755 {} +")
+set(ENV{DESTDIR} "${destination}")
