@@ -63,6 +63,9 @@ void add_merge_command(Cli& cli);      // merge
 void add_reference_command(Cli& cli);  // reference
 void add_setup_command(Cli& cli);      // setup
 
+/// This process goes on as another program, looked for in PATH where it has no slash; its name stands first among the words. Error (failed)
+/// where it cannot.
+[[noreturn]] void become_program(const std::string& program, std::vector<std::string> words);
 /// embed, evaluate, export, describe and others that need the model: faceter-worker gets the same arguments, and does not return where it
 /// is one.
 bool is_worker_command(int argc, char** argv);

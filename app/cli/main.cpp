@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "cli/cluster.h"
 #include "common/error.h"
@@ -112,7 +113,10 @@ int parse_and_run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked_for_help) {
-        return app.exit(asked_for_help);
+        std::ostringstream help;
+        const int code = app.exit(asked_for_help, help, help);
+        fmt::print("{}", help.str());  // which says why it could not be written; std::cout forgets it
+        return code;
     } catch (const CLI::ParseError& error) {
         if (argc == 1 && print_overview()) return 0;
         if (argc == 1) {

@@ -1,7 +1,4 @@
-#include <unistd.h>
-
 #include "cli/commands.h"
-#include "common/error.h"
 #include "experiment/machine.h"
 
 namespace faceter::cli {
@@ -18,11 +15,7 @@ int set_up(const SetupOptions& options) {
     if (options.cuda) words.push_back("--cuda");
     if (options.parquet) words.push_back("--parquet");
     if (!options.from.empty()) words.insert(words.end(), {"--from", options.from});
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp("bash", arguments.data());
-    throw failure("bash: cannot start: {}", errno_text(errno));
+    become_program("bash", std::move(words));
 }
 
 }  // namespace

@@ -33,14 +33,18 @@ bool is_worker_command(int argc, char** argv) {
            (name == "data" && (second == "mine" || second == "filter" || second == "score"));
 }
 
-int run_worker_command(int argc, char** argv) {
-    const std::string worker = worker_program().string();
-    char name[] = "faceter";  // what help calls the program
-    std::vector<char*> arguments = {name};
-    for (int i = 1; i < argc; ++i) arguments.push_back(argv[i]);
+void become_program(const std::string& program, std::vector<std::string> words) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    ::execv(worker.c_str(), arguments.data());
-    throw failure("{}: cannot start: {}", worker, errno_text(errno));
+    ::execvp(program.c_str(), arguments.data());
+    throw failure("{}: cannot start: {}", program, errno_text(errno));
+}
+
+int run_worker_command(int argc, char** argv) {
+    std::vector<std::string> words{"faceter"};  // what help calls the program
+    words.insert(words.end(), argv + 1, argv + argc);
+    become_program(worker_program().string(), std::move(words));
 }
 
 }  // namespace faceter::cli

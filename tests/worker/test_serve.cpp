@@ -128,7 +128,7 @@ Json long_work(int texts) {
     for (int i = 0; i < texts; ++i) input.push_back("text " + std::to_string(i) + words);
     return {{"input", input}};
 }
-constexpr int much = 8'000;
+constexpr int much = 12'000;
 
 }  // namespace
 
