@@ -87,7 +87,10 @@ class TestMatrix : public QObject {
                 tokenizer->encode(word, 0, one);
                 ++(one.size() - none.size() == 1 ? whole : cut);
             }
-            QVERIFY2(whole > 20 && cut > 10, (row.name + ": " + std::to_string(whole) + " whole, " + std::to_string(cut) + " cut").c_str());
+            // Qwen's pieces begin without the blank, and meet in the middle of other words.
+            const std::size_t least = row.cutting == Cutting::byte_pairs_qwen ? 20 : 50;
+            QVERIFY2(whole > least && cut > 10,
+                     (row.name + ": " + std::to_string(whole) + " whole, " + std::to_string(cut) + " cut").c_str());
         }
     }
 

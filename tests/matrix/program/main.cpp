@@ -116,7 +116,8 @@ std::vector<CellResult> sorted(const std::vector<CellResult>& results, const std
 void add_record(const Options& options, const std::string& line) {
     std::string text = read_file(options.record);
     const std::string part = options.shard.empty() ? options.cover ? "cover" : "1/1" : options.shard;
-    text += fmt::format("| {} | {} | {} | {} |\n", options.commit, this_machine().processor, part, line);
+    text += fmt::format("| {} | {} | {}{} | {} |\n", options.commit, this_machine().processor, part,
+                        options.peers.empty() ? "" : ", with sentence-transformers", line);
     write_file_atomic(options.record, text);
 }
 
