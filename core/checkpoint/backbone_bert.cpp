@@ -55,9 +55,10 @@ EncoderConfig read_roberta(const Json& config, std::string_view name, const Weig
 
 /// MPNet: BERT with a relative position bias besides absolute positions, no token types (Song et al., 2020).
 EncoderConfig read_mpnet(const Json& config, std::string_view name, const Weights& weights) {
-    Json without_types = config;
-    without_types["type_vocab_size"] = 1;
-    EncoderConfig c = read_roberta(without_types, name, weights);
+    Json like_roberta = config;
+    like_roberta["type_vocab_size"] = 1;
+    like_roberta["pad_token_id"] = 1;  // transformers counts positions from there, whatever the configuration says
+    EncoderConfig c = read_roberta(like_roberta, name, weights);
     c.num_token_types = 0;
     c.relative_buckets = size_member(config, "relative_attention_num_buckets", name, 32);
     EncoderNames& n = c.names;

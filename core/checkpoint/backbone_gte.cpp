@@ -11,7 +11,7 @@ namespace faceter {
 namespace {
 
 EncoderNames released_names(EncoderNames n) {
-    n.prefixes = {"", "new."};
+    n.prefixes = {"", "new.", "gte."};  // transformers writes the released names behind its own prefix
     n.block = "encoder.layer.{}.";
     n.qkv = {"attention.qkv_proj"};
     n.attention_output = "attention.o_proj";

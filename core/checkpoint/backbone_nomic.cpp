@@ -98,7 +98,7 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     read_rotary(c, config, name);
     read_experts(c, config, name, weights);
     EncoderNames& n = c.names;
-    n.prefixes = {"", "bert."};
+    n.prefixes = {"", "bert.", "nomic_bert."};
     n.word = "embeddings.word_embeddings";
     n.token_type = c.num_token_types > 0 ? "embeddings.token_type_embeddings" : "";
     n.embedding_norm = "emb_ln";

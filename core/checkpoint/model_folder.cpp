@@ -131,6 +131,14 @@ void read_sentence_config(ModelFolder& model, std::size_t& max_seq_length) {
     }
 }
 
+/// Of a folder that does not say it, as sentence-transformers takes it (SentenceTransformer._load_default_modules): language models that
+/// read forwards know most at their last token, all others are averaged.
+Pooling usual_pooling(const Json& config, const std::string& name) {
+    const auto architectures = json_or<std::vector<std::string>>(config, "architectures", {}, name);
+    const bool language_model = !architectures.empty() && architectures.front().ends_with("ForCausalLM");
+    return language_model && json_or(config, "is_causal", true, name) ? Pooling::last_token : Pooling::mean;
+}
+
 /// The length that the tokenizer's configuration gives; 0 where it gives none (1e30 means none).
 std::size_t tokenizer_length(const ModelFolder& model) {
     const fs::path path = model.encoder_folder / "tokenizer_config.json";
@@ -145,7 +153,8 @@ std::size_t num_positions(const ModelFolder& model, const std::string& name) {
     const std::int64_t positions = json_or(model.config, key, std::int64_t{0}, name);
     const bool offset = model.model_type == "roberta" || model.model_type == "xlm-roberta" || model.model_type == "camembert" ||
                         model.model_type == "mpnet";
-    const std::int64_t usable = offset ? positions - json_or(model.config, "pad_token_id", std::int64_t{1}, name) - 1 : positions;
+    const std::int64_t pad = model.model_type == "mpnet" ? 1 : json_or(model.config, "pad_token_id", std::int64_t{1}, name);
+    const std::int64_t usable = offset ? positions - pad - 1 : positions;
     return usable > 0 ? static_cast<std::size_t>(usable) : 0;
 }
 
@@ -188,11 +197,13 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     if (!fs::is_directory(folder)) throw data_error("{}: is not a folder; a Hugging Face model folder was expected", folder.string());
     ModelFolder model;
     model.folder = model.encoder_folder = folder;
-    if (const fs::path modules = folder / "modules.json"; fs::exists(modules)) read_modules(modules, model);
+    const fs::path modules = folder / "modules.json";
+    if (fs::exists(modules)) read_modules(modules, model);
     const fs::path config = model.encoder_folder / "config.json";
     if (!fs::exists(config)) throw data_error("{}: is missing; a Hugging Face model folder has one", config.string());
     model.config = read_config(config);
     model.model_type = json_at<std::string>(model.config, "model_type", config.string());
+    if (!fs::exists(modules)) model.pooling = usual_pooling(model.config, config.string());
     model.weight_files = find_weight_files(model.encoder_folder);
     read_lengths(model, config.string());
     read_prompts(model);

@@ -1,5 +1,7 @@
 #include "checkpoint/native_config.h"
 
+#include "common/json_document.h"
+
 namespace faceter {
 namespace {
 
@@ -47,13 +49,24 @@ std::string beyond_native_code(const std::string& model_type, const EncoderConfi
     return "";
 }
 
-std::string beyond_native_tokenizer(const std::string& model_type, const Json& tokenizer) {
+Json tokenizer_rules(std::string_view text, std::string_view name) {
+    Json rules = Json::object();
+    with_json_document(text, name, [&](simdjson::dom::element root) {
+        for (const char* key : {"normalizer", "pre_tokenizer"}) {
+            simdjson::dom::element member;
+            if (root.is_object() && !root[key].get(member)) rules[key] = parse_json(simdjson::minify(member), name);
+        }
+    });
+    return rules;
+}
+
+std::string beyond_native_tokenizer(const std::string& model_type, const Json& rules) {
     if (model_type != "qwen2") return "";
     const Json splits = {{"type", "Split"}, {"pattern", {{"Regex", qwen2_split}}}, {"behavior", "Isolated"}, {"invert", false}};
     const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
-    const Json rules = json_or<Json>(tokenizer, "pre_tokenizer", Json(), "tokenizer.json");
-    const Json steps = rules.is_object() ? json_or<Json>(rules, "pretokenizers", Json::array(), "tokenizer.json") : Json::array();
-    const bool own = says(json_or<Json>(tokenizer, "normalizer", Json(), "tokenizer.json"), {{"type", "NFC"}}) && steps.size() == 2 &&
+    const Json splitting = json_or<Json>(rules, "pre_tokenizer", Json(), "tokenizer.json");
+    const Json steps = splitting.is_object() ? json_or<Json>(splitting, "pretokenizers", Json::array(), "tokenizer.json") : Json::array();
+    const bool own = says(json_or<Json>(rules, "normalizer", Json(), "tokenizer.json"), {{"type", "NFC"}}) && steps.size() == 2 &&
                      says(steps[0], splits) && says(steps[1], bytes);
     return own ? "" : "its tokenizer is not Qwen2's, by whose rules transformers splits the texts of every qwen2 model";
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "checkpoint/encoder_config.h"
 
@@ -13,6 +14,10 @@ std::string beyond_native_code(const std::string& model_type, const EncoderConfi
 /// Why transformers cuts texts otherwise than a folder's tokenizer.json says, as "its ..."; empty: it does not. Of every qwen2 folder
 /// transformers 5 takes vocabulary and merges from the file, and the rules by which texts are normalised and split from its own
 /// Qwen2Tokenizer, whatever tokenizer_config.json names.
-std::string beyond_native_tokenizer(const std::string& model_type, const Json& tokenizer);
+/// `rules`: tokenizer_rules() of the file.
+std::string beyond_native_tokenizer(const std::string& model_type, const Json& rules);
+/// How a tokenizer.json normalises and splits texts: its members "normalizer" and "pre_tokenizer", null where it has none. Its vocabulary,
+/// which may have any size, is passed over. `name` stands in front of messages. Errors (data): not JSON.
+Json tokenizer_rules(std::string_view text, std::string_view name);
 
 }  // namespace faceter

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "checkpoint/model_folder.h"
 #include "common/error.h"
 #include "common/hash.h"
 #include "conform/broken.h"
@@ -25,6 +28,20 @@ CellResult CellResult::from_json(const Json& json) {
     for (const Json& finding : json.at("wrong")) result.wrong.push_back({finding.at("law"), finding.at("what"), finding.at("command")});
     return result;
 }
+
+namespace {
+
+/// What a run asks for, or what a start model with few positions takes; one that cannot be opened is for `faceter check` to refuse.
+std::size_t longest_text(const fs::path& start_model) {
+    constexpr std::size_t wanted = 20;
+    try {
+        return std::min(wanted, ModelFolder::open(start_model).max_seq_length);
+    } catch (const Error&) {
+        return wanted;
+    }
+}
+
+}  // namespace
 
 Cell::Cell(const Laboratory& laboratory, const StartModel& start, const Column& column, std::set<std::string> laws)
     : laboratory_(laboratory),
@@ -98,7 +115,7 @@ fs::path Cell::write_experiment(const std::string& name, const Json& changes) co
     Json experiment = {
         {"name", name},
         {"model", start_.folder.string()},
-        {"max_length", 20},
+        {"max_length", longest_text(start_.folder)},
         {"threads", 1},
         {"tasks",
          {{"retrieval",

@@ -19,15 +19,16 @@ bool routes_tokens(const ModelFolder& folder) {
 
 /// What is known of a start model once it was looked at.
 struct StartModel {
-    fs::path folder;
+    ModelFolder files;
     bool routes_tokens = false;
 };
 
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
-    const ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
+    ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
     check_start_model(folder);
     for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
-    return {folder.folder, routes_tokens(folder)};
+    const bool routed = routes_tokens(folder);
+    return {std::move(folder), routed};
 }
 
 /// Of the objectives, filters and minings of a run's stages.
@@ -67,6 +68,13 @@ void check_start_model(const ModelFolder& folder) {
             folder.folder.string(), several);
 }
 
+void check_max_length(const Json& settings, const ModelFolder& folder, const std::string& name) {
+    const auto longest = json_or<std::size_t>(settings, "max_length", 0, name);
+    if (longest > folder.max_seq_length)
+        throw settings_error("{}: max_length is {}, and the model in {} takes at most {} tokens; name {} or less, or leave it out", name,
+                             longest, folder.folder.string(), folder.max_seq_length, folder.max_seq_length);
+}
+
 std::vector<std::string> check_start_models(const Experiment& experiment) {
     std::vector<std::string> remarks;
     std::map<std::string, StartModel> seen;
@@ -76,11 +84,12 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         for (const std::string& teacher : teachers_of(run.settings))
             if (teachers.insert(teacher).second) check_teacher(teacher, absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
+        check_max_length(run.settings, seen[name].files, experiment.file().string());
         if (run.dense_start && seen[name].routes_tokens)
             throw settings_error(
                 "{}: variant '{}' ({}) needs a dense start model, and {} has token-routed blocks; name a dense model under 'model', or use "
                 "a variant that keeps such blocks (token_routed_moe, instruction)",
-                experiment.file().string(), run.variant, run.method, seen[name].folder.string());
+                experiment.file().string(), run.variant, run.method, seen[name].files.folder.string());
     }
     return remarks;
 }

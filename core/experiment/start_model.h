@@ -7,9 +7,12 @@ namespace faceter {
 /// Errors (settings): a model that no run starts from, because its weights are several models: task experts, adapters, an encoder a task.
 void check_start_model(const ModelFolder& folder);
 
+/// Errors (settings): the settings' max_length is more than the model takes. `name` stands in front of the message.
+void check_max_length(const Json& settings, const ModelFolder& folder, const std::string& name);
+
 /// Every run's start model is there, and what its variant can begin with; returns what is worth a warning (check_model). Errors: as
-/// resolve_model, ModelFolder::open, check_model and check_start_model; settings: a model with token-routed blocks under a variant that
-/// needs a dense one.
+/// resolve_model, ModelFolder::open, check_model, check_start_model and check_max_length; settings: a model with token-routed blocks under
+/// a variant that needs a dense one.
 std::vector<std::string> check_start_models(const Experiment& experiment);
 
 }  // namespace faceter

@@ -20,7 +20,8 @@ bool brings_own_code(const ModelFolder& folder) { return folder.model_type == "n
 
 std::string beyond_native_tokenizer(const ModelFolder& folder) {
     const fs::path file = folder.encoder_folder / "tokenizer.json";
-    return folder.model_type == "qwen2" && fs::exists(file) ? faceter::beyond_native_tokenizer(folder.model_type, read_json(file)) : "";
+    if (folder.model_type != "qwen2" || !fs::exists(file)) return "";
+    return faceter::beyond_native_tokenizer(folder.model_type, tokenizer_rules(read_file(file), file.string()));
 }
 
 /// The prompts of a model's tasks; a text without one has none.
@@ -31,6 +32,14 @@ void set_prompts(ModelFolder& like, const EmbeddingModel& model) {
     for (const Task& task : model.tasks)
         for (const Role role : {Role::query, Role::document})
             like.prompts[task.name + "." + std::string(role_name(role))] = model.route(task.name, role).instruction;
+}
+
+/// transformers computes in the type that config.json names, whatever the weights are kept in.
+void set_type(Json& config, const std::vector<NamedTensor>& tensors) {
+    const bool halved =
+        std::any_of(tensors.begin(), tensors.end(), [](const NamedTensor& t) { return t.tensor.scalar_type() == at::kBFloat16; });
+    for (const char* key : {"torch_dtype", "dtype"})
+        if (config.contains(key)) config[key] = halved ? "bfloat16" : "float32";
 }
 
 void write_adapters(const fs::path& folder, const Encoder& encoder) {
@@ -74,8 +83,10 @@ void write_model(const fs::path& folder, const EmbeddingModel& model) {
     like.config = with_native_members(like.config, model.encoders.front()->config());
     like.only_faceter = !beyond_sentence_transformers(model).empty();
     set_prompts(like, model);
+    const std::vector<NamedTensor> tensors = model.base_tensors();
+    set_type(like.config, tensors);
     write_sentence_transformers_files(folder, like);
-    write_model_tensors(folder, like, model.base_tensors());
+    write_model_tensors(folder, like, tensors);
     model.router ? model.router->write(folder, model) : write_adapters(folder, *model.encoders.front());
     if (const ModelDescription description = description_of(model); !description.is_plain() || !description.tasks.empty())
         write_file_atomic(folder / model_description_file, description.to_json().dump(1) + "\n");

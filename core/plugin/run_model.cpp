@@ -17,11 +17,8 @@ namespace {
 
 void apply_settings(EmbeddingModel& model, const Json& settings) {
     model.tasks = read_tasks(settings.at("tasks"));
-    const auto limit = json_or<std::size_t>(settings, "max_length", 0, "max_length");
-    if (limit > model.folder.max_seq_length)
-        throw settings_error("max_length is {}, the model in {} takes at most {}", limit, model.folder.folder.string(),
-                             model.folder.max_seq_length);
-    if (limit > 0) model.max_length = limit;
+    check_max_length(settings, model.folder, "settings");
+    if (const auto limit = json_or<std::size_t>(settings, "max_length", 0, "settings"); limit > 0) model.max_length = limit;
 }
 
 }  // namespace
@@ -35,8 +32,7 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
     make_directories(temporary);
     try {
         write_model(temporary, model);
-        if (const fs::path head = run.folder() / mlm_head_file; fs::exists(head))
-            copy_file_atomic(head, temporary / mlm_head_file);
+        if (const fs::path head = run.folder() / mlm_head_file; fs::exists(head)) copy_file_atomic(head, temporary / mlm_head_file);
         sync_directory(temporary);
         replace_folder(temporary, final);
     } catch (...) {

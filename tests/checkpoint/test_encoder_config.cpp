@@ -35,6 +35,16 @@ bool sees(const Reach& reach, std::int64_t before, std::int64_t after) { return 
 class TestEncoderConfig : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void mpnet_counts_positions_from_two_whatever_its_padding_is() {
+        const Json mpnet = {{"model_type", "mpnet"},        {"num_hidden_layers", 1}, {"hidden_size", 24},
+                            {"num_attention_heads", 2},     {"vocab_size", 100},      {"intermediate_size", 40},
+                            {"max_position_embeddings", 19}};
+        for (const int pad : {0, 1, 5}) {
+            const EncoderConfig c = read(mpnet, {{"pad_token_id", pad}});
+            QCOMPARE(c.first_position, std::int64_t{2});
+            QCOMPARE(c.length_limit, std::int64_t{17});
+        }
+    }
     void a_window_counts_the_token_itself_where_a_decoder_reads_forwards() {
         const EncoderConfig forwards = read(decoder("mistral"), {{"sliding_window", 5}}),
                             both = read(decoder("mistral"), {{"sliding_window", 5}, {"is_causal", false}}),
@@ -115,10 +125,53 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(json, {{"pos_att_type", "c2p"}, {"embedding_size", 12}}), "embedding_size 12", "hidden_size");
     }
 
+    /// Numbers of transformers 5.23 (ROPE_INIT_FUNCTIONS).
+    void yarn_and_llama_3_slow_pairs_down_as_transformers_does() {
+        const auto scaled = [](const Json& scaling) {
+            return read(decoder("llama"),
+                        {{"head_dim", 10}, {"rope_theta", 1000}, {"max_position_embeddings", 400}, {"rope_scaling", scaling}})
+                .rotary;
+        };
+        const auto equals = [](const Rotary& rotary, const std::vector<float>& wanted, double amplitude) {
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                if (std::abs(rotary.frequencies.at(i) - wanted[i]) > 3e-7f * wanted[i]) return false;
+            return std::abs(rotary.amplitude - amplitude) < 1e-6;
+        };
+        QVERIFY(equals(scaled({{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 100}}),
+                       {1.0f, 0.188391477f, 0.0315478668f, 0.00396223227f, 0.000995267881f}, 1.138629436111989));
+        QVERIFY(equals(scaled({{"type", "yarn"}, {"factor", 4}}), {1.0f, 0.204090774f, 0.0394348353f, 0.00693390658f, 0.000995267881f},
+                       1.138629436111989));
+        QVERIFY(equals(scaled({{"rope_type", "yarn"},
+                               {"factor", nullptr},
+                               {"original_max_position_embeddings", 100},
+                               {"beta_fast", 8},
+                               {"beta_slow", 2},
+                               {"truncate", false},
+                               {"mscale", 1.0},
+                               {"mscale_all_dim", 0.5}}),
+                       {1.0f, 0.15691784f, 0.0157739334f, 0.00396223227f, 0.000995267881f}, 1.0648216253695715));
+        QVERIFY(
+            equals(scaled({{"rope_type", "yarn"}, {"factor", 2.5}, {"original_max_position_embeddings", 100}, {"attention_factor", 1.25}}),
+                   {1.0f, 0.200950906f, 0.0378574431f, 0.00633957144f, 0.00159242854f}, 1.25));
+        QVERIFY(equals(scaled({{"rope_type", "llama3"},
+                               {"factor", 8},
+                               {"low_freq_factor", 1},
+                               {"high_freq_factor", 4},
+                               {"original_max_position_embeddings", 128}}),
+                       {1.0f, 0.251188636f, 0.0131387133f, 0.00198111613f, 0.000497633941f}, 1));
+    }
+
+    void a_family_that_is_known_and_not_built_is_refused_with_the_reason() {
+        EXPECT_ERROR(read(Json{{"model_type", "embedding_gemma2"}, {"text_config", Json::object()}}), "values are normed", "gemma3_text");
+    }
+
     void heads_and_scalings_that_do_not_fit_are_refused() {
         EXPECT_ERROR(read(decoder("qwen3"), {{"num_key_value_heads", 4}}), "6 heads of queries", "4 heads of keys");
         EXPECT_ERROR(read(decoder("eurobert"), {{"num_attention_heads", 5}, {"num_key_value_heads", 5}}), "hidden_size 24");
-        EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}}}), "yarn", "linear");
+        for (const char* type : {"dynamic", "longrope"})
+            EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", type}, {"factor", 4}}}}), type, "yarn and llama3 are");
+        EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", -4}}}}), "factor -4", "positive");
+        EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 4}}}}), "low_freq_factor");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "linear"}, {"factor", 0}}}}), "factor 0");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", 3}}), "rope_scaling", "no object");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_parameters", {1, 2}}}), "rope_parameters", "no object");

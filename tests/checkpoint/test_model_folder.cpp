@@ -69,10 +69,29 @@ class TestModelFolder : public QObject {
         folder.write("sentence_bert_config.json", {{"max_seq_length", 5000}});
         QCOMPARE(folder.open().max_seq_length, std::size_t{128});  // there are no more positions
     }
+    void a_plain_folder_of_a_language_model_is_last_token_pooling_unless_it_reads_both_ways() {
+        FolderOnDisk folder;
+        Json config = {{"model_type", "qwen3"}, {"architectures", {"Qwen3ForCausalLM"}}, {"max_position_embeddings", 128}};
+        folder.write("config.json", config);
+        QVERIFY(folder.open().pooling == Pooling::last_token);
+        config["is_causal"] = false;
+        folder.write("config.json", config);
+        QVERIFY(folder.open().pooling == Pooling::mean);
+        config["architectures"] = {"Qwen3Model"};
+        config.erase("is_causal");
+        folder.write("config.json", config);
+        QVERIFY(folder.open().pooling == Pooling::mean);
+        config["architectures"] = {"Qwen3ForCausalLM"};
+        folder.write("config.json", config);
+        folder.write_pooling({{"pooling_mode_mean_tokens", true}});
+        QVERIFY(folder.open().pooling == Pooling::mean);
+    }
     void roberta_has_two_positions_less_than_it_says() {
         FolderOnDisk folder;
         folder.write("config.json", {{"model_type", "xlm-roberta"}, {"max_position_embeddings", 514}, {"pad_token_id", 1}});
         QCOMPARE(folder.open().max_seq_length, std::size_t{512});
+        folder.write("config.json", {{"model_type", "mpnet"}, {"max_position_embeddings", 514}, {"pad_token_id", 0}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{512});  // whose code counts from 1 whatever is said
     }
     void pooling_is_read_in_the_old_and_the_new_spelling() {
         FolderOnDisk folder;

@@ -1,4 +1,8 @@
 #include "checkpoint/native_config.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -31,6 +35,19 @@ class TestNativeConfig : public QObject {
         for (const Json& other : {spaced, plain, none})
             QVERIFY(beyond_native_tokenizer("qwen2", other).starts_with("its tokenizer is not"));
         QCOMPARE(beyond_native_tokenizer("qwen3", spaced), std::string());  // takes the file as it is
+    }
+
+    /// 151,643 in Qwen2's own file; Json takes 20,000 members of an object at most.
+    void the_rules_are_read_beside_a_vocabulary_of_any_size() {
+        std::string text = qwen_tokenizer().dump();
+        std::string vocabulary = R"("vocab":{"piece":0)";
+        for (int i = 1; i < 30'000; ++i) vocabulary += fmt::format(R"(,"piece {}":{})", i, i);
+        text.insert(text.find(R"("type":"BPE")"), vocabulary + "},");
+        const Json rules = tokenizer_rules(text, "tokenizer.json");
+        QCOMPARE(beyond_native_tokenizer("qwen2", rules), std::string());
+        QVERIFY(!rules.contains("model"));
+        QVERIFY_THROWS_EXCEPTION(Error, tokenizer_rules("{\"normalizer\": ", "tokenizer.json"));
+        QVERIFY(beyond_native_tokenizer("qwen2", tokenizer_rules("[]", "tokenizer.json")).starts_with("its tokenizer is not"));
     }
 };
 

@@ -10,14 +10,15 @@ using namespace faceter::testing;
 class TestStartModels : public QObject {
     Q_OBJECT
 
-    Outcome check(const fs::path& model, const std::string& method, const std::vector<std::string>& options = {}) const {
+    Outcome check(const fs::path& model, const std::string& method, const std::vector<std::string>& options = {},
+                  const std::string& more = "") const {
         const TemporaryDirectory folder;
         write_file_atomic(folder.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
         write_file_atomic(folder.path() / "x.yaml",
                           "name: x\nmodel: " + model.string() +
                               "\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
                               "variants:\n  V: {method: " +
-                              method + "}\nevaluation: {baseline: false, datasets: []}\n");
+                              method + "}\nevaluation: {baseline: false, datasets: []}\n" + more);
         std::vector<std::string> arguments = {"check", (folder.path() / "x.yaml").string()};
         arguments.insert(arguments.end(), options.begin(), options.end());
         return faceter::testing::faceter(arguments);
@@ -44,6 +45,17 @@ class TestStartModels : public QObject {
         HAS(outcome.err, "(--devices 1)");
         QCOMPARE(check(model, "token_routed_moe, capacity: 1.5").code, 0);
         QCOMPARE(check(model, "token_routed_moe", {"--devices", "2"}).code, 0);
+    }
+
+    void texts_longer_than_the_model_takes_are_refused_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const auto positions = json_at<int>(read_json(model / "config.json"), "max_position_embeddings", "config.json");
+        const Outcome outcome = check(model, "instruction", {}, "max_length: " + std::to_string(positions + 1) + "\n");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "max_length is " + std::to_string(positions + 1) + ", and the model in " + model.string() + " takes at most");
+        HAS(outcome.err, "or leave it out");
+        QCOMPARE(check(model, "instruction", {}, "max_length: 8\n").code, 0);
     }
 
     void a_model_of_several_is_refused_as_a_start() {
