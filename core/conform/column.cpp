@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/strings.h"
 
@@ -16,20 +18,41 @@ std::vector<Json> other_values(const Field& field) {
     return values;
 }
 
+/// `plain` with each setting's other values, under names that say so.
+void add_columns(const Column& plain, const Schema& schema, Json Column::*settings, std::vector<Column>& columns) {
+    columns.push_back(plain);
+    for (const Field& field : schema.fields)
+        for (const Json& value : other_values(field)) {
+            Column& other = columns.emplace_back(plain);
+            other.name += fmt::format(" {}: {}", field.key, value.is_string() ? value.get<std::string>() : value.dump());
+            (other.*settings)[field.key] = value;
+        }
+}
+
+Column with_objective(const std::string& variant, const std::string& method, const Schema& schema) {
+    Column column{method, variant, Json::object(), {{"method", method}}};
+    const bool taught = std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) { return field.key == "teacher"; });
+    if (taught) column.objective["teacher"] = "";  // Cell names the start model
+    return column;
+}
+
 }  // namespace
 
 std::vector<Column> columns_of(const Catalogue& catalogue, const std::vector<std::string>& methods) {
-    const std::vector<std::string> known = catalogue.names(ExtensionKind::variant);
+    const std::vector<std::string> variants = catalogue.names(ExtensionKind::variant);
+    std::vector<std::string> known = variants;
+    for (const std::string& objective : catalogue.names(ExtensionKind::objective)) known.push_back(objective);
     std::vector<Column> columns;
-    for (const std::string& method : methods.empty() ? known : methods) {
-        const Catalogue::Entry* entry = catalogue.find(ExtensionKind::variant, method);
-        if (!entry) throw usage_error("no variant '{}'{}", method, suggestion(method, known));
-        columns.push_back({method, method, Json::object()});
-        for (const Field& field : entry->extension.schema.fields)
-            for (const Json& value : other_values(field)) {
-                const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-                columns.push_back({fmt::format("{} {}: {}", method, field.key, text), method, {{field.key, value}}});
-            }
+    for (const std::string& method : methods.empty() ? variants : methods) {
+        const Catalogue::Entry* variant = catalogue.find(ExtensionKind::variant, method);
+        const Catalogue::Entry* objective = catalogue.find(ExtensionKind::objective, method);
+        if (variant)
+            add_columns({method, method}, variant->extension.schema, &Column::settings, columns);
+        else if (objective && !variants.empty())
+            add_columns(with_objective(variants.front(), method, objective->extension.schema), objective->extension.schema,
+                        &Column::objective, columns);
+        else
+            throw usage_error("no variant or objective '{}'{}", method, suggestion(method, known));
     }
     return columns;
 }

@@ -15,8 +15,8 @@ struct Column {
     Json objective = Json::object();
 };
 
-/// Each variant of the catalogue (of `methods` alone where that is not empty) with its defaults, and once for every other value of each of
-/// its choices and switches. Usage error: a method that is no variant.
+/// Each variant of the catalogue (of `methods`, variants or objectives, where that is not empty) with its defaults, and once for every
+/// other value of each of its choices and switches; an objective trains the first variant. Usage error: a method that is neither.
 std::vector<Column> columns_of(const Catalogue& catalogue, const std::vector<std::string>& methods);
 
 }  // namespace faceter::conform

@@ -32,7 +32,20 @@ class TestConform : public QObject {
         QVERIFY(columns[0].settings.empty());
         QCOMPARE(columns[2].name, std::string("mixture placement: last"));
         QCOMPARE(columns[3].settings.dump(), std::string(R"({"shared":false})"));
-        EXPECT_ERROR(columns_of(catalogue, {"mixtures"}), "no variant 'mixtures'", "mixture");
+        EXPECT_ERROR(columns_of(catalogue, {"mixtures"}), "no variant or objective 'mixtures'", "mixture");
+    }
+
+    void an_objective_trains_the_first_variant_and_is_taught_by_the_start_model() {
+        Catalogue catalogue;
+        catalogue.add(ExtensionKind::variant, {"plain", "Plain.", {"plain", "", {}}}, "core");
+        catalogue.add(ExtensionKind::objective,
+                      {"margin", "Hinge.", {"margin", "", {text("teacher", "", "Who."), boolean("hard", true, "Whether.")}}}, "demo");
+        const auto columns = columns_of(catalogue, {"margin"});
+        QCOMPARE(columns.size(), std::size_t{2});
+        QCOMPARE(columns[1].method, std::string("plain"));
+        QCOMPARE(columns[1].name, std::string("margin hard: false"));
+        QCOMPARE(columns[1].objective.dump(), std::string(R"({"method":"margin","teacher":"","hard":false})"));
+        QCOMPARE(columns_of(catalogue, {}).size(), std::size_t{1});
     }
 
     void a_difference_is_relative_to_the_vector_and_never_small_where_a_number_is_missing() {

@@ -36,7 +36,26 @@ class SlowConform : public QObject {
     void a_variant_that_nobody_offers_is_a_wrong_call() {
         const Outcome outcome = faceter::testing::faceter({"conform", "--method", "of_tomorrow"});
         QCOMPARE(outcome.code, 2);
-        HAS(outcome.err, "no variant 'of_tomorrow'");
+        HAS(outcome.err, "no variant or objective 'of_tomorrow'");
+    }
+
+    void a_folder_without_plugins_is_a_wrong_call_and_not_a_trial_of_ours() {
+        const TemporaryDirectory folder;
+        const Outcome outcome = faceter::testing::faceter({"conform", "--plugin-dir", folder.path().string()});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "no plugin there offers a variant or an objective");
+    }
+
+    void json_has_each_cell_with_its_laws_and_nothing_else_is_on_standard_output() {
+        const TemporaryDirectory folder;
+        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
+        const Outcome outcome =
+            faceter::testing::faceter({"conform", "--model", model.string(), "--method", "cosent", "--laws", "embed", "--json"});
+        QVERIFY2(outcome.code == 0, (outcome.out + outcome.err).c_str());
+        const Json answer = parse_json(outcome.out, "faceter conform");
+        QCOMPARE(answer["hold"].get<std::size_t>(), answer["cells"].size());
+        QCOMPARE(answer["cells"][0]["held"].dump(), std::string(R"(["check","train","embed"])"));
+        HAS(outcome.err, "holds    cosent");
     }
 };
 

@@ -41,6 +41,15 @@ class SlowInstall : public QObject {
         QCOMPARE(own.fingerprint, installed.manifests.at(0).fingerprint);
         QCOMPARE(own.abi, installed.manifests.at(0).abi);
     }
+    void the_plugins_objective_is_put_to_the_laws_that_ours_keep() {
+        NEED_SHARED();
+        const fs::path plugins = build_ / "lib/faceter/plugins", faceter = prefix_ / "bin/faceter";
+        if (!fs::exists(plugins / "margin.so") || !fs::exists(faceter)) QSKIP("the plugin or the program was not built");
+        const Outcome outcome = run(faceter, {"conform", "--model", text(faceter::testing::shared_folder() / "fixtures/bert"),
+                                              "--plugin-dir", text(plugins), "--laws", "rerun,embed,export"});
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.contains("1 cells: 1 hold, 0 refused, 0 wrong"), qPrintable(outcome.output));
+    }
     void a_plugin_shows_nothing_but_its_entry() {
         const fs::path library = build_ / "lib/faceter/plugins/margin.so";
         if (!fs::exists(library)) QSKIP("the plugin was not built");
