@@ -7,13 +7,14 @@ root=$(dirname "$here")
 
 usage() {
     cat <<'TEXT'
-usage: packaging/test.sh [--preset NAME] [--campaign | --processors] [CTEST ARGUMENT...]
+usage: packaging/test.sh [--preset NAME] [--no-warnings] [--campaign | --processors] [CTEST ARGUMENT...]
 
 Sets the machine up (packaging/setup.sh), builds everything, runs the tests in parallel and lists what was skipped and why.
 Tests that compare with reference results need a folder that is not part of this repository (FACETER_SHARED, default: ../shared
 beside the checkout); they are skipped, and listed, where it is absent.
 
   --preset NAME   release (default), debug, asan or tsan
+  --no-warnings   fail where the compiler warns of anything that it compiles now (other compilers and versions warn of other things)
   --campaign      the tests that take hours as well (label 'campaign'), and those that compare with other packages (setup.sh --peers),
                   unless FACETER_PEERS names a Python that has them
   --processors    only the tests whose results must not depend on the processor, under each cap of instruction set, library of products
@@ -25,10 +26,12 @@ TEXT
 
 preset=release
 with_peers=()
+no_warnings=
 selection=(-LE 'campaign|processors')
 while [ $# -gt 0 ]; do
     case $1 in
         --preset) preset=${2:?--preset needs a name}; shift 2 ;;
+        --no-warnings) no_warnings=1; shift ;;
         --campaign) selection=(); with_peers=(--peers); shift ;;
         --processors) selection=(-L 'processors|avx2'); shift ;;
         --help | -h) usage; exit 0 ;;
@@ -41,7 +44,11 @@ done
 cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
 [ ${#with_peers[@]} -eq 0 ] || export FACETER_PEERS=${cache:-$HOME/.cache/faceter}/peers/bin/python
 cd "$root"
-build "$preset"
+built=$(mktemp)
+trap 'rm -f "$built"' EXIT
+build "$preset" | tee "$built"
+# Not -Werror: ccache says a warning again where it has compiled the file before, and would compile all files again for another flag.
+warnings=$(grep -E ':[0-9]+:[0-9]+: warning: ' "$built" | sort -u || true)
 
 status=0
 ctest --preset "$preset" --parallel "$(nproc)" --schedule-random "${selection[@]}" "$@" || status=$?
@@ -52,6 +59,10 @@ if [ -n "$skipped" ]; then
     printf '\nSkipped (%s):\n%s\n' "$(printf '%s\n' "$skipped" | wc -l)" "$(printf '%s\n' "$skipped" | sed 's/^/  /')"
 else
     printf '\nNo test was skipped.\n'
+fi
+if [ -n "$warnings" ] && [ -n "$no_warnings" ]; then
+    printf '\nThe compiler warns, and --no-warnings was given:\n%s\n' "$warnings" >&2
+    [ $status -ne 0 ] || exit 1
 fi
 [ $status -eq 0 ] || printf 'Tests failed; the whole log: %s\n' "$root/$log" >&2
 exit $status

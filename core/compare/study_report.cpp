@@ -43,7 +43,8 @@ Values similarities_of(const RunDirectory& run) {
 
 Values method_scores_of(const RunDirectory& run, const std::string& method) {
     Values values;
-    for (const Json& one : json_or<Json>(analysis_of(run, "router_study"), "methods", Json::array(), "result")) {
+    const Json methods = json_or<Json>(analysis_of(run, "router_study"), "methods", Json::array(), "result");
+    for (const Json& one : methods) {
         if (json_at<std::string>(one, "name", "method") != method) continue;
         const Json scores = json_at<Json>(one, "scores", "method");
         for (const auto& [set, score] : scores.items())
@@ -194,7 +195,7 @@ std::vector<std::string> exclude(const Study& study, const fs::path& project, st
         for (StudyRun& run : runs)
             for (const RunRow& row : rows)
                 if (run.done && run.records.front().info().id == row.info.id) {
-                    excluded.push_back(fmt::format("{}: {}", row.info.id, exclusion.reason));
+                    excluded.push_back(fmt::format("{}: {}", row.info.shown_name(), exclusion.reason));
                     run.done = false;
                 }
     }
@@ -278,7 +279,9 @@ std::string StudyReport::to_markdown() const {
     for (const ClaimOutcome& claim : claims) text += fmt::format("- **{}** {}\n", claim.claim.claim, claim.sentence);
     text += "\n" + table_to_markdown(claims_table(claims));
     text += fmt::format(
-        "\nEffect and interval: two-way bootstrap over seeds and data sets (95 %). p: paired t over seeds of the means over data sets, "
+        "\nEffect and interval: two-way bootstrap over seeds and data sets (95 %); where one of them has fewer than ten, a t interval of "
+        "the "
+        "two-way random model, since the bootstrap's is too narrow then. p: paired t over seeds of the means over data sets, "
         "one-sided, "
         "alpha {}. Power: of that test for the smallest difference of interest.\n",
         study.alpha);

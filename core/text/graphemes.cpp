@@ -34,8 +34,8 @@ constexpr std::uint8_t pictographic_flag = 0x20, consonant_flag = 0x40, linker_f
 /// The break class with the flags of the character.
 std::uint8_t find_properties(char32_t c) {
     const auto code_point = static_cast<UChar32>(c);
-    unsigned value =
-        is_in(late_extend, c) ? U_GCB_EXTEND : static_cast<unsigned>(u_getIntPropertyValue(code_point, UCHAR_GRAPHEME_CLUSTER_BREAK));
+    const int break_class = is_in(late_extend, c) ? int{U_GCB_EXTEND} : u_getIntPropertyValue(code_point, UCHAR_GRAPHEME_CLUSTER_BREAK);
+    auto value = static_cast<unsigned>(break_class);
     if (u_hasBinaryProperty(code_point, UCHAR_EXTENDED_PICTOGRAPHIC)) value |= pictographic_flag;
     if (is_in(conjunct_consonants, c)) value |= consonant_flag;
     if (std::find(conjunct_linkers.begin(), conjunct_linkers.end(), c) != conjunct_linkers.end()) value |= linker_flag;

@@ -50,10 +50,9 @@ Table score_table(const StudyData& data, const std::vector<StudyMethod>& methods
         for (const double value : {mean_of(with), mean_of(without), method.mean()}) cells.push_back(Cell::of(value));
         table.add_row(std::move(cells)).rule_above = method.name == "no gate" || method.name.starts_with("Best Individual");
     }
-    notes.insert(
-        notes.begin(),
-        "Best Individual takes the gate with the best mean of each data set, Oracle the best one of each query; both look at the answers.");
-    table.footnotes = std::move(notes);
+    table.footnotes = {
+        "Best Individual takes the gate with the best mean of each data set, Oracle the best one of each query; both look at the answers."};
+    table.footnotes.insert(table.footnotes.end(), notes.begin(), notes.end());
     return table;
 }
 

@@ -19,7 +19,10 @@ namespace {
 std::shared_ptr<const ExpertRouter> some_router(const EmbeddingModel& model, const at::Tensor& base, int gates) {
     Library library;
     library.base_fingerprint = model.base_fingerprint();
-    for (int g = 0; g < gates; ++g) library.gates.push_back({fmt::format("gate {}", g), fmt::format("gate {}", g)});
+    for (int g = 0; g < gates; ++g) {
+        GateInfo& gate = library.gates.emplace_back();
+        gate.name = gate.domain = fmt::format("gate {}", g);
+    }
     const at::Tensor nearest = at::mm(base, base.narrow(0, 0, gates).t()).argmax(1);
     for (int d = 0; d < gates; ++d) {
         Domain domain;

@@ -1,6 +1,7 @@
 #include "eval/projection.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numeric>
@@ -100,12 +101,12 @@ class TestProjection : public QObject {
     }
     void a_result_keeps_the_texts_and_knows_them_again() {
         const std::vector<Facet> facets = {{"a", "a", Role::query}, {"b", "b", Role::query}};
-        const std::string much = std::string(399, 'x') + "äöü and more";
+        const std::string many(399, 'x'), much = fmt::format("{}äöü and more", many), more = fmt::format("{}!", much);
         const Json first = compare_facets(facets, unit_embeddings(2, 2), {"one", much}).to_json();
         QCOMPARE(first["samples"].size(), std::size_t{2});
-        QCOMPARE(first["samples"][1].get<std::string>(), std::string(399, 'x') + "…");
+        QCOMPARE(first["samples"][1].get<std::string>(), fmt::format("{}…", many));
         QCOMPARE(first["fingerprint"], compare_facets(facets, unit_embeddings(2, 2), {"one", much}).to_json()["fingerprint"]);
-        QVERIFY(first["fingerprint"] != compare_facets(facets, unit_embeddings(2, 2), {"one", much + "!"}).to_json()["fingerprint"]);
+        QVERIFY(first["fingerprint"] != compare_facets(facets, unit_embeddings(2, 2), {"one", more}).to_json()["fingerprint"]);
         QVERIFY(compare_facets(facets, unit_embeddings(2, 2), {"ab", "c"}).to_json()["fingerprint"] !=
                 compare_facets(facets, unit_embeddings(2, 2), {"a", "bc"}).to_json()["fingerprint"]);
     }

@@ -14,7 +14,8 @@ std::string sealed(std::string_view text) {
     std::string all;
     int seq = 0;
     for (const std::string_view line : split(text, '\n')) {
-        const std::string body = fmt::format("{{\"seq\":{},\"t\":{}{}", ++seq, 1e9 + seq, line);
+        ++seq;
+        const std::string body = fmt::format("{{\"seq\":{},\"t\":{}{}", seq, 1e9 + seq, line);
         all += fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, crc32c(body));
     }
     return all;

@@ -18,7 +18,7 @@ namespace {
 struct Made {
     std::string name;
     std::string variant = "{method: instruction}";
-    std::string learning_rate = "2.0e-4", stages;
+    std::string learning_rate = "2.0e-4", stages{};
     int max_length = 48, steps = 40, seed = 1;
     double temperature = 0.05;
     bool shuffled = false, leaked = false;
