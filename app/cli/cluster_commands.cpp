@@ -185,9 +185,9 @@ int print_submitted(const Project& project, const Profile& profile, const std::v
     for (const RunDirectory& run : runs) {
         const auto launch = read_launch(run);
         const std::string job = launch ? launch->job : "";
-        list.push_back({{"id", run.info().id}, {"folder", run.folder().string()}});
+        list.push_back({{"id", run.info().id}, {"name", run.info().name}, {"folder", run.folder().string()}});
         if (!job.empty()) list.back()["job"] = job;
-        lines += run.info().id + (job.empty() ? "\n" : "  job " + job + "\n");
+        lines += run.info().shown_name() + (job.empty() ? "\n" : "  job " + job + "\n");
     }
     if (json)
         print_json({{"runs", list}});

@@ -39,7 +39,7 @@ Comparison compare_two(Store& store, const Project& project, const ExamplesOptio
     for (const std::string& name : {options.before, options.after})
         comparison.groups.push_back(group_of(store, project, name, options.seeds, comparison.sets));
     if (comparison.groups[0].name == comparison.groups[1].name)
-        for (RunGroup& group : comparison.groups) group.name = group.runs.front().info.id;
+        for (RunGroup& group : comparison.groups) group.name = group.runs.front().info.shown_name();
     comparison.baseline = 0;
     return comparison;
 }
@@ -77,11 +77,10 @@ int examples(const ExamplesOptions& options) {
 
 void add_examples_command(Cli& cli) {
     auto options = std::make_shared<ExamplesOptions>();
-    CLI::App* command =
-        add_command(cli, cli.app, "examples", "Which queries and texts two runs score differently",
-                    "  faceter examples IC MoTE --project ~/quickstart --dataset synopses --changed losses\n"
-                    "  faceter examples start MoTE --seeds --find kernel --limit 0 --json > changed.json",
-                    [options] { return examples(*options); });
+    CLI::App* command = add_command(cli, cli.app, "examples", "Which queries and texts two runs score differently",
+                                    "  faceter examples IC MoTE --project ~/quickstart --dataset synopses --changed losses\n"
+                                    "  faceter examples start MoTE --seeds --find kernel --limit 0 --json > changed.json",
+                                    [options] { return examples(*options); });
     command->add_option("BEFORE", options->before, "run that is compared with")->required()->type_name("RUN");
     command->add_option("AFTER", options->after, "run whose gains and losses are told")->required()->type_name("RUN");
     add_project_option(*command, options->project);

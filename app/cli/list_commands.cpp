@@ -33,10 +33,9 @@ Json state_json(const RunState& state) {
 }
 
 Json row_json(const RunRow& row) {
-    Json json = {{"id", row.info.id},           {"experiment", row.info.experiment},
-                 {"variant", row.info.variant}, {"method", row.info.method},
-                 {"point", row.info.point},     {"seed", row.info.seed},
-                 {"created", row.info.created}, {"smoke", row.info.smoke}};
+    Json json = {{"id", row.info.id},           {"name", row.info.name},       {"experiment", row.info.experiment},
+                 {"variant", row.info.variant}, {"method", row.info.method},   {"point", row.info.point},
+                 {"seed", row.info.seed},       {"created", row.info.created}, {"smoke", row.info.smoke}};
     json.update(state_json(row.state));
     json["mean_score"] = number_to_json(row.mean_score);
     json["datasets"] = row.num_scores;
@@ -67,7 +66,7 @@ Table list_table(const std::vector<RunRow>& rows) {
     if (tagged) table.add_column("tags", ColumnKind::text);  // an empty column is not worth a wider table
     for (const RunRow& row : rows) {
         const std::string variant = row.info.point.empty() ? row.info.variant : row.info.variant + " " + row.info.point;
-        Row& line = table.add_row({Cell::of(row.info.id), Cell::of(variant), Cell::of(std::to_string(row.info.seed)),
+        Row& line = table.add_row({Cell::of(row.info.shown_name()), Cell::of(variant), Cell::of(std::to_string(row.info.seed)),
                                    Cell::of(std::string(run_phase_name(row.state.phase))), Cell::of(progress_of(row.state)),
                                    Cell::of(row.state.loss), Cell::of(row.mean_score), Cell::of(row.state.active_s)});
         if (tagged) line.cells.push_back(Cell::of(join(row.tags, ", ")));
@@ -125,9 +124,9 @@ Json names_json(const std::vector<std::pair<std::string, Json>>& documents) {
 
 void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
     const RunState& state = row.state;
-    say(stdout, "{}\n", run.info().id);
-    say(stdout, "  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.folder().string(), run.info().variant,
-        run.info().method, run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
+    say(stdout, "{}\n", run.info().shown_name());
+    say(stdout, "  id        {}\n  folder    {}\n  variant   {} (method {}{})\n  seed      {}\n", run.info().id, run.folder().string(),
+        run.info().variant, run.info().method, run.info().plugin == "core" ? "" : " of plugin " + run.info().plugin, run.info().seed);
     if (!run.info().point.empty()) say(stdout, "  point     {}\n", run.info().point);
     say(stdout, "  created   {}\n  state     {}{}\n", run.info().created, run_phase_name(state.phase),
         state.cause.empty() ? "" : ": " + state.cause);
@@ -209,9 +208,9 @@ void add_list_commands(Cli& cli) {
     add_where_option(*list, options->where);
 
     CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
-                                 "  faceter show MoTE --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings",
+                                 "  faceter show MoTE-1 --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings",
                                  [options] { return show_run(*options); });
-    show->add_option("RUN", options->run, "name of a run, the beginning of one, or a variant (its newest run)")->required();
+    show->add_option("RUN", options->run, "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run)")->required();
     add_project_option(*show, options->project);
     show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");
     show->add_flag("--log", options->log, "only the worker's log of its last attempt");

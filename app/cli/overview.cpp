@@ -40,13 +40,14 @@ struct RunsHere {
 
 RunsHere runs_of(const Project& project) {
     RunsHere here;
+    project.name_runs();
     project.each_run([&](const RunDirectory& run) {
         const RunState state = read_state(run);
         ++here.phases[std::string(run_phase_name(state.phase))];
         here.done += state.phase == RunPhase::done;
         if (state.phase == RunPhase::running)
-            here.running.push_back(fmt::format("{}  {} {}/{}", run.info().id, state.doing, state.step, state.total_steps));
-        if (is_over(state.phase) && state.phase != RunPhase::done) here.resumable.push_back(run.info().id);
+            here.running.push_back(fmt::format("{}  {} {}/{}", run.info().shown_name(), state.doing, state.step, state.total_steps));
+        if (is_over(state.phase) && state.phase != RunPhase::done) here.resumable.push_back(run.info().shown_name());
     });
     return here;
 }

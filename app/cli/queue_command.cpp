@@ -2,6 +2,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "launch/queue_order.h"
+#include "record/run_names.h"
 
 namespace faceter::cli {
 namespace {
@@ -20,22 +21,28 @@ Json json_of(const QueueState& state) {
             {"devices", state.queue.devices}, {"running", state.running}, {"waiting", state.waiting}};
 }
 
-void print_queue(const QueueState& state) {
+/// By the names that tables show.
+void print_queue(const fs::path& project, const QueueState& state) {
+    const auto shown = [&](const std::string& id) {
+        const std::string name = name_of_run(project, id, "");
+        return name.empty() ? id : name;
+    };
     say(stdout, "{}  {} at once{}{}\n", name_of(state), state.queue.jobs,
         state.queue.devices > 1 ? fmt::format(", {} processes each", state.queue.devices) : "", state.paused ? "  paused" : "");
-    for (const std::string& run : state.running) say(stdout, "     running  {}\n", run);
-    for (std::size_t i = 0; i < state.waiting.size(); ++i) say(stdout, "{:>4} waiting  {}\n", i + 1, state.waiting[i]);
+    for (const std::string& run : state.running) say(stdout, "     running  {}\n", shown(run));
+    for (std::size_t i = 0; i < state.waiting.size(); ++i) say(stdout, "{:>4} waiting  {}\n", i + 1, shown(state.waiting[i]));
 }
 
 int list(const QueueOptions& options) {
-    const std::vector<QueueState> states = live_queues(open_project(options.project));
+    const Project project = open_project(options.project);
+    const std::vector<QueueState> states = live_queues(project);
     if (options.json) {
         Json queues = Json::array();
         for (const QueueState& state : states) queues.push_back(json_of(state));
         print_json({{"queues", queues}});
         return 0;
     }
-    for (const QueueState& state : states) print_queue(state);
+    for (const QueueState& state : states) print_queue(project.folder(), state);
     if (states.empty()) say(stderr, "nothing runs or waits on this machine\n");
     return 0;
 }
@@ -60,9 +67,9 @@ int pause(const QueueOptions& options, bool paused) {
 
 int move(const QueueOptions& options) {
     const Project project = open_project(options.project);
-    const std::string run = project.find_run(options.run).info().id;
-    move_in_queue(project, run, options.place - 1);
-    say(stdout, "{} is number {} of those that wait\n", run, options.place);
+    const RunInfo run = project.find_run(options.run).info();
+    move_in_queue(project, run.id, options.place - 1);
+    say(stdout, "{} is number {} of those that wait\n", run.shown_name(), options.place);
     return 0;
 }
 

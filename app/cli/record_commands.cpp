@@ -64,7 +64,7 @@ int remove_runs(const RecordOptions& options) {
             continue;
         }
         project.trash(id);
-        say(stderr, "moved to {}; undo with: faceter restore {}\n", (project.trash_folder() / id).string(), id);
+        say(stderr, "moved to {}; undo with: faceter restore {}\n", (project.trash_folder() / id).string(), run.info().shown_name());
     }
     Store(project.folder()).ingest_all();
     return 0;
@@ -72,7 +72,8 @@ int remove_runs(const RecordOptions& options) {
 
 int restore(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const std::string& name : options.runs) say(stderr, "restored {}\n", project.restore(name));
+    for (const std::string& name : options.runs)
+        say(stderr, "restored {}\n", RunDirectory(project.runs_folder() / project.restore(name)).info().shown_name());
     Store(project.folder()).ingest_all();
     return 0;
 }
@@ -83,11 +84,13 @@ int show_trash(const RecordOptions& options) {
         say(stderr, "{} runs removed for good\n", project.empty_trash(options.days * 24 * 3600));
         return 0;
     }
+    project.name_runs();
     Json list = Json::array();
     for (const TrashedRun& run : project.trashed()) {
         const double age = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - run.when;
-        list.push_back({{"id", run.info.id}, {"variant", run.info.variant}, {"seed", run.info.seed}, {"trashed_s_ago", age}});
-        if (!options.json) fmt::print("{}  {} ago\n", run.info.id, format_duration(age));
+        list.push_back(
+            {{"id", run.info.id}, {"name", run.info.name}, {"variant", run.info.variant}, {"seed", run.info.seed}, {"trashed_s_ago", age}});
+        if (!options.json) fmt::print("{}  {} ago\n", run.info.shown_name(), format_duration(age));
     }
     if (options.json) print_json(list);
     return 0;

@@ -32,7 +32,7 @@ std::vector<RunDirectory> runs_to_start(const Study& study, const std::vector<St
             if (can_go_on(state) || state.phase == RunPhase::queued)
                 start.push_back(run.records.front());
             else
-                say(stderr, "{} is {} already\n", run.records.front().info().id, run_phase_name(state.phase));
+                say(stderr, "{} is {} already\n", run.records.front().info().shown_name(), run_phase_name(state.phase));
             continue;
         }
         const StudyExperiment& of = study.experiments[run.experiment];

@@ -65,8 +65,8 @@ void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const st
 
 Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     if (run.info().is_baseline() || run.info().is_imported())
-        throw usage_error("{} is a run without training: name one that has trained", run.info().id);
-    Diagnosis diagnosis{run.info().id, {}};
+        throw usage_error("{} is a run without training: name one that has trained", run.info().shown_name());
+    Diagnosis diagnosis{run.info().shown_name(), {}};
     say(stderr, "read the record and the data\n");
     const DiagnosedData data = read_data(run);
     for (const std::string& message : data.missing)

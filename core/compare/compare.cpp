@@ -41,7 +41,7 @@ class Grouping {
     void add(const RunRow& run) {
         const std::vector<ResultRow> results = store_.results(run.info.id);
         if (results.empty()) {
-            comparison_.notes.push_back(fmt::format("{} has no results yet ({})", run.info.id, run_phase_name(run.state.phase)));
+            comparison_.notes.push_back(fmt::format("{} has no results yet ({})", run.info.shown_name(), run_phase_name(run.state.phase)));
             return;
         }
         const std::string key = configuration(run, store_.settings(run.info.id));
@@ -51,11 +51,12 @@ class Grouping {
         const auto same_seed =
             std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
         if (same_seed != group.runs.end()) {
-            comparison_.notes.push_back(fmt::format("{} repeats {} with the same seed and is left out", run.info.id, same_seed->info.id));
+            comparison_.notes.push_back(
+                fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), same_seed->info.shown_name()));
             return;
         }
         if (run.state.phase != RunPhase::done)
-            comparison_.notes.push_back(fmt::format("{} is {}", run.info.id, run_phase_name(run.state.phase)));
+            comparison_.notes.push_back(fmt::format("{} is {}", run.info.shown_name(), run_phase_name(run.state.phase)));
         group.runs.push_back(run);
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : results) {
@@ -79,7 +80,7 @@ class Grouping {
             std::vector<std::string> longer;
             for (const RunGroup& group : comparison_.groups) {
                 const RunInfo& info = group.runs.front().info;
-                const std::string extra = round == 0 ? info.experiment : info.id.substr(info.id.size() > 20 ? info.id.size() - 20 : 0);
+                const std::string& extra = round == 0 ? info.experiment : info.shown_name();
                 longer.push_back(ambiguous(group.name) ? fmt::format("{} ({})", group.name, extra) : group.name);
             }
             for (std::size_t i = 0; i < longer.size(); ++i) comparison_.groups[i].name = longer[i];

@@ -102,7 +102,7 @@ void read_documents(Store& store, ReportRun& run, std::vector<std::string>& brok
     const auto take = [&](const char* kind, auto read) {
         for (const auto& [name, json] : store.documents(run.info.id, kind)) {
             try {
-                read(json, run.info.id + ": " + name);
+                read(json, run.info.shown_name() + ": " + name);
             } catch (const Error& error) {
                 broken.emplace_back(error.what());
             }
@@ -123,7 +123,7 @@ Table runs_table(const Report& report) {
     for (const char* name : {"run", "variant", "method", "seed", "state", "Faceter", "created", "tags and note"})
         table.add_column(name, ColumnKind::text);
     for (const ReportRun& run : report.runs)
-        table.add_row({Cell::of(run.info.id), Cell::of(run.info.variant), Cell::of(run.info.method),
+        table.add_row({Cell::of(run.info.shown_name()), Cell::of(run.info.variant), Cell::of(run.info.method),
                        Cell::of(std::to_string(run.info.seed)), Cell::of(std::string(run_phase_name(run.state.phase))),
                        Cell::of(run.info.version), Cell::of(run.info.created),
                        Cell::of(join(run.tags, ", ") + (run.tags.empty() || run.note.empty() ? "" : "; ") + run.note)});
@@ -161,7 +161,7 @@ Table machines_table(const Report& report) {
     for (const ReportRun& run : report.runs) {
         const auto value = [&](const char* key) { return run.machine.contains(key) ? run.machine[key] : Json(); };
         const Json memory = value("memory_bytes");
-        table.add_row({Cell::of(run.info.id), Cell::of(plain(value("host"))), Cell::of(plain(value("processor"))),
+        table.add_row({Cell::of(run.info.shown_name()), Cell::of(plain(value("host"))), Cell::of(plain(value("processor"))),
                        Cell::of(plain(value("threads"))),
                        Cell::of(memory.is_number_unsigned() ? format_bytes(memory.get<std::uint64_t>()) : ""),
                        Cell::of(plain(value("libtorch"))), Cell::of(run.state.active_s > 0 ? format_duration(run.state.active_s) : "")});
@@ -244,6 +244,7 @@ Report gather_report(const Project& project, Store& store, const std::vector<Run
         const RunDirectory directory(project.runs_folder() / row.info.id);
         ReportRun& run = report.runs.emplace_back();
         run.info = directory.info();
+        run.info.name = row.info.name;
         run.state = row.state;
         run.note = row.note;
         run.tags = row.tags;

@@ -65,7 +65,7 @@ std::string analyses_html(const Report& report) {
     std::string out;
     for (const ReportRun& run : report.runs) {
         if (run.figures.empty() && run.tables.empty()) continue;
-        out += heading(3, run.info.id);
+        out += heading(3, run.info.shown_name());
         for (const Figure& figure : run.figures) out += figure_html(figure);
         for (const Table& table : run.tables) out += table_html(table);
     }
@@ -75,7 +75,7 @@ std::string analyses_html(const Report& report) {
 std::string settings_html(const Report& report) {
     std::string out;
     for (const ReportRun& run : report.runs)
-        out += fmt::format("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", escape_xml(run.info.id),
+        out += fmt::format("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", escape_xml(run.info.shown_name()),
                            escape_xml(to_yaml(run.info.settings)));
     return heading(2, "All settings") + out;
 }
@@ -84,7 +84,7 @@ std::string warnings_html(const Report& report) {
     std::vector<std::string> lines = report.comparison.notes;
     for (const std::string& broken : report.broken) lines.push_back("could not be read: " + broken);
     for (const ReportRun& run : report.runs)
-        for (const std::string& warning : run.warnings) lines.push_back(run.info.id + ": " + warning);
+        for (const std::string& warning : run.warnings) lines.push_back(run.info.shown_name() + ": " + warning);
     return lines.empty() ? std::string() : heading(2, "Warnings") + list(lines);
 }
 

@@ -76,7 +76,7 @@ SimilaritySet read_similarity(const RunDirectory& run) {
     if (!fs::exists(file))
         throw data_error(
             "{}: it has no inter-task similarities; its experiment needs the analysis inter_task_similarity, and the run must be done",
-            run.info().id);
+            run.info().shown_name());
     return similarity_from_json(read_json(file), file.string());
 }
 

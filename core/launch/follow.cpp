@@ -18,7 +18,7 @@ namespace {
 constexpr auto poll_interval = std::chrono::milliseconds(200);
 
 std::string label(const RunInfo& info) {
-    std::string text = info.variant;
+    std::string text = info.shown_name();
     if (!info.point.empty()) text += " " + info.point;
     return info.is_baseline() ? text : fmt::format("{} seed {}", text, info.seed);
 }

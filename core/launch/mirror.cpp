@@ -93,6 +93,7 @@ void Mirror::finish_making(const std::string& id) {
     for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(folder / part);
     rename_synced(folder, runs_folder_ / id);
     folders_[id] = runs_folder_ / id;
+    Project(runs_folder_.parent_path(), false).name_runs();
 }
 
 /// A process that died over there without a word cannot be looked for from here: what that machine saw stands in for it.

@@ -75,7 +75,7 @@ bool Queue::supervised() const {
 void prepare_resume(const std::vector<RunDirectory>& runs) {
     for (const RunDirectory& run : runs) {
         const RunState state = read_state(run);
-        const std::string& id = run.info().id;
+        const std::string& id = run.info().shown_name();
         if (state.phase == RunPhase::running) throw usage_error("{} is running; stop it first (faceter stop {})", id, id);
         if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued)
             throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);

@@ -27,18 +27,20 @@ Shapes shapes_of(const RunDirectory& run) {
 void check_parent(const RunDirectory& run) {
     const RunInfo& info = run.info();
     if (info.is_imported() || info.is_baseline())
-        throw usage_error("{} has no trained model of its own ({}); merge runs that were trained", info.id,
+        throw usage_error("{} has no trained model of its own ({}); merge runs that were trained", info.shown_name(),
                           info.is_imported() ? "its results were imported" : "it is the start model");
     const fs::path model = run.folder() / "model";
     if (!fs::is_directory(model))
-        throw usage_error("{} has no final model yet; let it finish, or go on with 'faceter resume {}'", info.id, info.id);
+        throw usage_error("{} has no final model yet; let it finish, or go on with 'faceter resume {}'", info.shown_name(),
+                          info.shown_name());
     if (fs::exists(model / "router.json"))
-        throw usage_error("{}: its model is a router of gates, whose pilots belong to each gate as it is; gates are not merged", info.id);
+        throw usage_error("{}: its model is a router of gates, whose pilots belong to each gate as it is; gates are not merged",
+                          info.shown_name());
     if (const auto description = ModelDescription::read(model); description && !description->adapters.empty())
         throw usage_error(
             "{}: its model has low-rank adapters, whose two factors cannot be averaged one by one; let its variant average them "
             "(final_form: averaged), or merge runs of whole models",
-            info.id);
+            info.shown_name());
 }
 
 bool is_routed_by_task(const RunDirectory& run) {
@@ -49,21 +51,21 @@ bool is_routed_by_task(const RunDirectory& run) {
 void check_beside(const RunDirectory& run, const RunDirectory& first) {
     const Json &own = run.settings(), &wanted = first.settings();
     if (own.at("model") != wanted.at("model"))
-        throw usage_error("{} began from {}, {} from {}: weights that did not begin as the same model do not add up", run.info().id,
-                          own.at("model").dump(), first.info().id, wanted.at("model").dump());
+        throw usage_error("{} began from {}, {} from {}: weights that did not begin as the same model do not add up",
+                          run.info().shown_name(), own.at("model").dump(), first.info().shown_name(), wanted.at("model").dump());
     const Shapes shapes = shapes_of(run), expected = shapes_of(first);
     for (const auto& [name, shape] : expected)
         if (const auto found = shapes.find(name); found == shapes.end() || found->second != shape)
             throw usage_error("{} (variant {}) and {} (variant {}) have different models: tensor {} is {}; merge runs of one shape",
-                              run.info().id, run.info().variant, first.info().id, first.info().variant, name,
+                              run.info().shown_name(), run.info().variant, first.info().shown_name(), first.info().variant, name,
                               found == shapes.end() ? "missing in the one" : "of another shape");
     if (shapes.size() != expected.size())
-        throw usage_error("{} has tensors that {} lacks; merge runs of one shape", run.info().id, first.info().id);
+        throw usage_error("{} has tensors that {} lacks; merge runs of one shape", run.info().shown_name(), first.info().shown_name());
     if (!is_routed_by_task(first)) return;
     for (const auto& [task, settings] : wanted.at("tasks").items())
         if (!own.at("tasks").contains(task) || own.at("tasks").at(task).at("instructions") != settings.at("instructions"))
             throw usage_error("{} and {} have experts of other tasks or instructions ('{}'), so that expert does not stand beside expert",
-                              run.info().id, first.info().id, task);
+                              run.info().shown_name(), first.info().shown_name(), task);
 }
 
 bool has_validation(const Json& settings) {
@@ -87,12 +89,13 @@ RunInfo merged_run(const MergeRequest& request) {
     if (request.how == "soup" && !has_validation(first.settings()))
         throw usage_error(
             "a greedy soup chooses by validation data, and {} has none; give its experiment tasks.*.validation, or use --how mean",
-            first.info().id);
+            first.info().shown_name());
     RunInfo info = first.info();
     info.method = "merged";
     info.plugin = "core";
     info.variant = request.name.empty() ? "merged-" + request.how : request.name;
     info.point.clear();
+    info.name.clear();    // it gets one of its own
     info.parent.clear();  // of a rerun; those of a merge are in its settings
     info.settings["variant"] = {{"name", info.variant}, {"method", "merged"},       {"runs", folders},
                                 {"how", request.how},   {"weight", request.weight}, {"fold_experts", request.fold_experts}};

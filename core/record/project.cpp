@@ -3,6 +3,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "record/run_directory.h"
+#include "record/run_names.h"
 
 namespace faceter {
 namespace {
@@ -15,9 +16,38 @@ bool is_called(const RunInfo& info, std::string_view name) {
     return lower == variant || lower == fmt::format("{}-s{}", variant, info.seed);
 }
 
-std::string listed(const std::vector<std::string>& ids) {
-    std::vector<std::string> some(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), max_listed)));
+/// By the names that tables show.
+std::string listed(const Project& project, const std::vector<std::string>& ids) {
+    std::vector<std::string> some;
+    for (const std::string& id : ids) {
+        if (some.size() == max_listed) break;
+        const std::string name = name_of_run(project.folder(), id, "");
+        some.push_back(name.empty() ? id : name);
+    }
     return join(some, ", ") + (ids.size() > max_listed ? ", ..." : "");
+}
+
+/// What can be read of the runs in a folder that have no name yet.
+void add_unnamed(const fs::path& project, const fs::path& folder, const std::vector<std::string>& ids, std::vector<NamedRun>& runs) {
+    for (const std::string& id : unnamed_runs(project, ids)) {
+        try {
+            const RunInfo info = RunDirectory(folder / id).info();
+            runs.push_back({info.id, info.variant, info.created, info.smoke, info.name});
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::data) throw;
+        }
+    }
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        if (!name.starts_with('.')) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 /// The newest run of a variant.
@@ -40,15 +70,12 @@ Project::Project(const fs::path& folder, bool create) : folder_(absolute_path(fo
         throw data_error("{}: not a project: it has no folder 'runs'; give the folder that 'faceter run --project' made", folder_.string());
 }
 
-std::vector<std::string> Project::run_ids() const {
-    std::vector<std::string> ids;
-    std::error_code error;
-    for (fs::directory_iterator it(runs_folder(), error), end; !error && it != end; it.increment(error)) {
-        const std::string name = it->path().filename().string();
-        if (!name.starts_with('.')) ids.push_back(name);
-    }
-    std::sort(ids.begin(), ids.end());
-    return ids;
+std::vector<std::string> Project::run_ids() const { return names_in(runs_folder()); }
+
+void Project::name_runs() const {
+    std::vector<NamedRun> unnamed;
+    for (const fs::path& folder : {runs_folder(), trash_folder()}) add_unnamed(folder_, folder, names_in(folder), unnamed);
+    give_run_names(folder_, std::move(unnamed));
 }
 
 void Project::each_run(const std::function<void(const RunDirectory&)>& body) const {
@@ -68,16 +95,24 @@ RunDirectory Project::find_run(std::string_view name) const {
     if (!name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.') &&
         fs::exists(runs_folder() / name / "run.json", ignored))
         return RunDirectory(runs_folder() / name);
+    name_runs();
     const std::vector<std::string> ids = run_ids();
+    if (const auto id = id_of_name(folder_, name)) {
+        if (std::binary_search(ids.begin(), ids.end(), *id)) return RunDirectory(runs_folder() / *id);
+        const bool in_trash = fs::exists(trash_folder() / *id / "run.json", ignored);
+        throw usage_error("{}: run {} ({}) {}", folder_.string(), name, *id,
+                          in_trash ? fmt::format("is in the trash; faceter restore {}", name) : "was deleted; no other run gets its name");
+    }
     std::vector<std::string> found;
     for (const std::string& id : ids)
         if (!name.empty() && id.starts_with(name)) found.push_back(id);
     if (found.empty())
         if (const std::string newest = newest_called(*this, name); !newest.empty()) found = {newest};
     if (found.size() == 1) return RunDirectory(runs_folder() / found.front());
-    if (found.size() > 1) throw usage_error("{} stands for several runs: {}; give more of the name", faceter::quoted(name), listed(found));
+    if (found.size() > 1)
+        throw usage_error("{} stands for several runs: {}; give a whole name", faceter::quoted(name), listed(*this, found));
     throw usage_error("{}: no run {}{}", folder_.string(), faceter::quoted(name),
-                      ids.empty() ? "; the project has no runs yet" : "; runs are: " + listed(ids));
+                      ids.empty() ? "; the project has no runs yet" : "; runs are: " + listed(*this, ids));
 }
 
 }  // namespace faceter

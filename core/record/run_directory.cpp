@@ -11,6 +11,7 @@
 #include "common/lock_file.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"
+#include "record/run_names.h"
 
 namespace faceter {
 namespace {
@@ -32,10 +33,13 @@ std::string name_part(const std::string& text, std::size_t longest) {
 }
 
 Json info_to_json(const RunInfo& info) {
-    return {{"faceter_run", run_format}, {"id", info.id},         {"experiment", info.experiment}, {"variant", info.variant},
-            {"method", info.method},     {"plugin", info.plugin}, {"point", info.point},           {"seed", info.seed},
-            {"created", info.created},   {"parent", info.parent}, {"version", info.version},       {"smoke", info.smoke},
-            {"settings", info.settings}};
+    return {{"faceter_run", run_format}, {"id", info.id},
+            {"name", info.name},         {"variant", info.variant},
+            {"method", info.method},     {"experiment", info.experiment},
+            {"plugin", info.plugin},     {"point", info.point},
+            {"seed", info.seed},         {"created", info.created},
+            {"parent", info.parent},     {"version", info.version},
+            {"smoke", info.smoke},       {"settings", info.settings}};
 }
 
 RunInfo info_from_json(const Json& json, const std::string& name) {
@@ -43,6 +47,7 @@ RunInfo info_from_json(const Json& json, const std::string& name) {
         throw data_error("{}: a run of another form of Faceter; {} is expected", name, run_format);
     RunInfo info;
     info.id = json_at<std::string>(json, "id", name);
+    info.name = json_or<std::string>(json, "name", "", name);
     info.experiment = json_or<std::string>(json, "experiment", "", name);
     info.variant = json_at<std::string>(json, "variant", name);
     info.method = json_at<std::string>(json, "method", name);
@@ -71,6 +76,7 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
         if (fs::exists(folder) || !make_directory(temporary)) continue;
         for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"})
             make_directories(temporary / part);
+        info.name = give_run_name(project, {info.id, info.variant, info.created, info.smoke, ""});
         write_file_atomic(temporary / "experiment.yaml", experiment_text);
         write_file_atomic(temporary / "run.json", info_to_json(info).dump(1) + "\n");
         rename_synced(temporary, folder);
@@ -106,6 +112,7 @@ RunDirectory::RunDirectory(const fs::path& folder) : folder_(absolute_path(folde
     if (!fs::exists(file)) throw data_error("{}: not a run: it has no run.json", folder_.string());
     info_ = info_from_json(read_json(file, max_run_bytes), file.string());
     check_identity(folder_, info_.id);
+    info_.name = name_of_run(project(), info_.id, info_.name);
 }
 
 RunDirectory RunDirectory::create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke) {

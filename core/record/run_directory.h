@@ -13,7 +13,8 @@ namespace faceter {
 
 /// What run.json says: written once when the run is made, never changed.
 struct RunInfo {
-    std::string id;  ///< readable and unique: quickstart-mote-s1-20261121-071500-ab12; the name of its folder
+    std::string id;    ///< readable and unique: quickstart-mote-s1-20261121-071500-ab12; the name of its folder
+    std::string name;  ///< short, unique in its project: MoTE-1 (run_names.h); empty where the project has not given it one
     std::string experiment, variant, method, plugin, point;
     std::uint64_t seed = 1;
     std::string created;  ///< UTC
@@ -24,6 +25,8 @@ struct RunInfo {
     bool is_baseline() const { return method == "start"; }
     /// Somebody else's results (faceter import): there is no model, and nothing to run.
     bool is_imported() const { return method == "imported"; }
+    /// What tables and messages call it, and commands accept.
+    const std::string& shown_name() const { return name.empty() ? id : name; }
     /// experiment/variant[/point]: equal for the seeds of one configuration.
     std::string group() const;
 };
@@ -105,8 +108,11 @@ class Project {
     std::vector<std::string> run_ids() const;
     /// Opens one after the other. What is no run, or cannot be read, is left out: lists say why (Store::ingest_all).
     void each_run(const std::function<void(const RunDirectory&)>& body) const;
-    /// By id, unique prefix, or "variant" / "variant-sSEED" where only one run (the newest where several) has it. Usage error listing
-    /// candidates otherwise. Folders that are no runs do not stand in the way of others.
+    /// Gives a name to each run, here or in the trash, that has none: those of older versions, and those that were copied here. Where two
+    /// would have one name, the run that has it already keeps it, and of new ones the older.
+    void name_runs() const;
+    /// By id, short name, unique prefix of an id, or "variant" / "variant-sSEED" where only one run (the newest where several) has it.
+    /// Usage error listing candidates otherwise. Folders that are no runs do not stand in the way of others.
     RunDirectory find_run(std::string_view name) const;
 
     /// Deleting with undo: PROJECT/trash/<run id>. Stores find out at their next ingest.
@@ -115,7 +121,7 @@ class Project {
     void trash(const std::string& run) const;
     /// The same for good. At every instant the run is there whole or is none.
     void remove(const std::string& run) const;
-    /// By id or unique prefix; returns the id. Never overwrites a run.
+    /// By id, short name or unique prefix of an id; returns the id. Never overwrites a run.
     std::string restore(std::string_view name) const;
     /// The newest first.
     std::vector<TrashedRun> trashed() const;

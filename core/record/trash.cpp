@@ -5,6 +5,7 @@
 #include "common/strings.h"
 #include "record/launch.h"
 #include "record/run_directory.h"
+#include "record/run_names.h"
 #include "record/state.h"
 
 namespace faceter {
@@ -16,14 +17,14 @@ double now_seconds() { return std::chrono::duration<double>(std::chrono::system_
 void check_idle(const RunDirectory& run) {
     const RunState state = read_state(run);
     const RunPhase phase = state.phase;
-    if (phase == RunPhase::silent) throw usage_error("{} may still be running: {}", run.info().id, state.cause);
+    if (phase == RunPhase::silent) throw usage_error("{} may still be running: {}", run.info().shown_name(), state.cause);
     const auto supervisor = read_supervisor(run);
     const auto job = read_job(run);
     const bool waits = phase == RunPhase::queued && ((supervisor && supervisor->on_this_machine() && supervisor->alive()) ||
                                                      (job && !job->is_over()) || is_being_submitted(run));
     if (phase == RunPhase::running || waits)
-        throw usage_error("{} is {}; stop it first: faceter stop {}", run.info().id, waits ? "waiting in a queue" : run_phase_name(phase),
-                          run.info().id);
+        throw usage_error("{} is {}; stop it first: faceter stop {}", run.info().shown_name(),
+                          waits ? "waiting in a queue" : run_phase_name(phase), run.info().shown_name());
 }
 
 /// Whole or gone, never half a run that could be restored: empty_trash() finishes what is cut short. Returns where it is now.
@@ -64,9 +65,12 @@ void Project::remove(const std::string& run) const {
 
 std::string Project::restore(std::string_view name) const {
     std::vector<std::string> found;
+    name_runs();
+    const std::string named = id_of_name(folder_, name).value_or("");
     for (const TrashedRun& run : trashed()) {
-        if (run.info.id == name) found = {run.info.id};
-        if (run.info.id == name) break;
+        const bool exact = run.info.id == name || run.info.id == named;
+        if (exact) found = {run.info.id};
+        if (exact) break;
         if (!name.empty() && run.info.id.starts_with(name)) found.push_back(run.info.id);
     }
     if (found.size() != 1)

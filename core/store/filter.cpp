@@ -6,8 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "common/error.h"
 #include "common/strings.h"
 #include "store/filter_node.h"
+#include "store/series_value.h"
 
 namespace faceter {
 namespace {
@@ -71,10 +73,11 @@ bool time_matches(const FilterNode& node, std::string_view created) {
     });
 }
 
-bool tags_match(FilterNode node, const std::vector<std::string>& tags) {
+/// Some of several texts: a run's tags, its two names.
+bool texts_match(FilterNode node, const std::vector<std::string>& texts) {
     const bool negative = is_negative(node.op);
     if (negative) node.op = node.op == FilterOperator::unequal ? FilterOperator::equal : FilterOperator::contains;
-    return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) { return text_matches(node, tag); }) != negative;
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return text_matches(node, text); }) != negative;
 }
 
 /// As numbers where both are; else as texts, which are equal or not but neither less nor greater.
@@ -117,7 +120,7 @@ double number_of(FilterColumn column, const RunRow& row) {
 bool column_matches(const FilterNode& node, const RunRow& row) {
     switch (node.column) {
         case FilterColumn::run:
-            return text_matches(node, row.info.id);
+            return texts_match(node, {row.info.id, row.info.name});
         case FilterColumn::experiment:
             return text_matches(node, row.info.experiment);
         case FilterColumn::variant:
@@ -135,7 +138,7 @@ bool column_matches(const FilterNode& node, const RunRow& row) {
         case FilterColumn::created:
             return time_matches(node, row.info.created);
         case FilterColumn::tag:
-            return tags_match(node, row.tags);
+            return texts_match(node, row.tags);
         default:
             return number_matches(node, number_of(node.column, row));
     }
@@ -144,6 +147,18 @@ bool column_matches(const FilterNode& node, const RunRow& row) {
 void collect_names(const FilterNode& node, FilterColumn column, std::set<std::string>& found) {
     if (node.kind == FilterNode::Kind::comparison && node.column == column) found.insert(node.name);
     for (const FilterNode& part : node.parts) collect_names(part, column, found);
+}
+
+/// A misspelt series would let nothing through, and say nothing.
+std::vector<double> series_values(Store& store, const std::string& name, const std::vector<RunRow>& rows) {
+    const SeriesValue value = SeriesValue::parse(name).value();
+    std::vector<double> values;
+    for (const RunRow& row : rows) values.push_back(value.of(store, row.info.id));
+    const bool known = rows.empty() || std::any_of(values.begin(), values.end(), [](double one) { return !std::isnan(one); });
+    if (!known)
+        throw settings_error("filter: no run has a value {}; names of series are what page Curves lists, as in loss:last",
+                             faceter::quoted(name));
+    return values;
 }
 
 }  // namespace
@@ -182,6 +197,8 @@ bool FilterNode::matches(const FilterData& data, std::size_t row) const {
             return number_matches(*this, data.type_mean(row, name));
         case FilterColumn::setting:
             return setting_matches(*this, data.setting(row, name));
+        case FilterColumn::series:
+            return number_matches(*this, data.series(row, name));
         default:
             return column_matches(*this, data.rows()[row]);
     }
@@ -200,6 +217,12 @@ std::vector<std::string> Filter::settings() const {
     return {keys.begin(), keys.end()};
 }
 
+std::vector<std::string> Filter::series() const {
+    std::set<std::string> values;
+    if (root_) collect_names(*root_, FilterColumn::series, values);
+    return {values.begin(), values.end()};
+}
+
 FilterData::FilterData(Store& store, const Filter& filter, const std::vector<RunRow>& rows) : rows_(rows), scores_(store.run_scores()) {
     std::unordered_map<std::string_view, std::size_t> places;
     for (std::size_t i = 0; i < scores_.runs.size(); ++i) places.emplace(scores_.runs[i], i);
@@ -208,6 +231,7 @@ FilterData::FilterData(Store& store, const Filter& filter, const std::vector<Run
         score_rows_.push_back(place == places.end() ? nowhere : place->second);
     }
     for (const std::string& key : filter.settings()) settings_[key] = store.setting(key);
+    for (const std::string& name : filter.series()) series_[name] = series_values(store, name, rows);
 }
 
 double FilterData::score(std::size_t row, const std::string& set) const {
@@ -220,6 +244,8 @@ double FilterData::score(std::size_t row, const std::string& set) const {
 double FilterData::type_mean(std::size_t row, const std::string& task_type) const {
     return score_rows_[row] == nowhere ? std::numeric_limits<double>::quiet_NaN() : scores_.type_mean(score_rows_[row], task_type);
 }
+
+double FilterData::series(std::size_t row, const std::string& value) const { return series_.at(value)[row]; }
 
 const std::string* FilterData::setting(std::size_t row, const std::string& key) const {
     const auto values = settings_.find(key);

@@ -19,14 +19,16 @@ namespace faceter {
 namespace {
 
 const char* const run_columns =
-    "id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, attempt, attempts, "
+    "id, name, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, attempt, "
+    "attempts, "
     "doing, "
     "step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, pinned";
 
 RunRow read_row(const Statement& row) {
     RunRow run;
     int column = 0;
-    for (std::string* text : {&run.info.id, &run.info.experiment, &run.info.variant, &run.info.method, &run.info.plugin, &run.info.point})
+    for (std::string* text :
+         {&run.info.id, &run.info.name, &run.info.experiment, &run.info.variant, &run.info.method, &run.info.plugin, &run.info.point})
         *text = row.text(column++);
     run.info.seed = static_cast<std::uint64_t>(row.integer(column++));
     for (std::string* text : {&run.info.created, &run.info.parent, &run.info.version}) *text = row.text(column++);

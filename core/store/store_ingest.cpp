@@ -63,10 +63,10 @@ class Ingest {
         const RunInfo& info = run_.info();
         Statement insert(
             database_,
-            "INSERT INTO runs (id, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, "
+            "INSERT INTO runs (id, name, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, "
             "exit_code, "
             "attempt, attempts, doing, step, total_steps, loss, started, last_sign, steps_per_s, active_s, note, archived, signature) "
-            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'',0,'') ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'',0,'') ON CONFLICT (id) DO UPDATE SET phase=excluded.phase, "
             "cause=excluded.cause, exit_code=excluded.exit_code, attempt=excluded.attempt, attempts=excluded.attempts, "
             "doing=excluded.doing, "
             "step=excluded.step, total_steps=excluded.total_steps, loss=excluded.loss, started=excluded.started, "
@@ -75,8 +75,8 @@ class Ingest {
             "total_steps, loss, started, last_sign, steps_per_s, active_s) IS NOT (excluded.phase, excluded.cause, excluded.exit_code, "
             "excluded.attempt, excluded.attempts, excluded.doing, excluded.step, excluded.total_steps, excluded.loss, excluded.started, "
             "excluded.last_sign, excluded.steps_per_s, excluded.active_s)");
-        insert.bind(id_, info.experiment, info.variant, info.method, info.plugin, info.point, info.seed, info.created, info.parent,
-                    info.version, info.smoke, static_cast<int>(state_.phase), state_.cause, state_.exit_code, state_.attempt,
+        insert.bind(id_, info.name, info.experiment, info.variant, info.method, info.plugin, info.point, info.seed, info.created,
+                    info.parent, info.version, info.smoke, static_cast<int>(state_.phase), state_.cause, state_.exit_code, state_.attempt,
                     state_.attempts, state_.doing, state_.step, state_.total_steps, state_.loss, state_.started, state_.last_sign,
                     state_.steps_per_s, state_.active_s);
         insert.run();

@@ -52,7 +52,9 @@ DELETE FROM journals WHERE run IN staged;
 DELETE FROM events WHERE run IN staged;
 DELETE FROM series WHERE run IN staged;
 DROP TABLE temp.staged;
-UPDATE runs SET signature = '', revision = 1;)"};
+UPDATE runs SET signature = '', revision = 1;)",
+    // 3: short names (Poll::take_names fills them in).
+    "ALTER TABLE runs ADD COLUMN name TEXT NOT NULL DEFAULT '';"};
 
 /// What version 2 derives from the rows that version 1 had.
 void derive_version_2(Database& database) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "record/run_names.h"
 #include "store/store.h"
 #include "store/store_stamps.h"
 
@@ -55,8 +56,10 @@ void Poll::list_runs(bool thorough) {
     const Project project(store_.project_, false);
     const std::string stamp = folder_stamp(project.runs_folder().string(), settled);
     if (thorough || !settled || stamp != listed_) {
+        project.name_runs();
         ids_ = project.run_ids();
         listed_ = settled ? stamp : "";
+        take_names();
     }
     if (known_.size() == ids_.size() && std::all_of(ids_.begin(), ids_.end(), [&](const std::string& id) { return known_.contains(id); }))
         return;
@@ -67,6 +70,21 @@ void Poll::list_runs(bool thorough) {
         if (!known_[id].unusable) store_.remove(id);
         known_.erase(id);
     }
+}
+
+/// Of rows that are there already: those of older versions have none, and a project that was put together anew may give others.
+void Poll::take_names() {
+    Database& database = *store_.database_;
+    std::vector<std::string> ids, names;
+    Statement rows(database, "SELECT id, name FROM runs");
+    while (rows.next()) ids.push_back(rows.text(0)), names.push_back(rows.text(1));
+    const std::vector<std::string> given = names_of_runs(store_.project_, ids);
+    if (given == names) return;
+    database.transaction([&] {
+        database.execute("UPDATE revisions SET newest = newest + 1");
+        Statement rename(database, "UPDATE runs SET name = ?1, revision = (SELECT newest FROM revisions) WHERE id = ?2 AND name IS NOT ?1");
+        for (std::size_t i = 0; i < ids.size(); ++i) rename.bind(given[i], ids[i]).run();
+    });
 }
 
 /// A live run is looked at whenever its files changed, and in its turn (has its process died?); one that waits or is over when its folders

@@ -28,6 +28,7 @@ class Poll {
     };
     void load_known();
     void list_runs(bool thorough);
+    void take_names();
     bool is_unchanged(Known& known, const std::string& id, bool in_turn) const;
     void take(Known& known, const std::string& id, std::vector<std::string>& warnings);
 

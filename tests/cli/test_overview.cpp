@@ -42,7 +42,7 @@ class TestOverview : public QObject {
         const Outcome outcome = alone_in(folder.path());
         QCOMPARE(outcome.code, 0);
         HAS(outcome.out, "1 done, 1 failed");
-        HAS(outcome.out, "faceter resume " + failed.info().id);
+        HAS(outcome.out, "faceter resume " + failed.info().name);
         HAS(outcome.out, "faceter compare");
     }
 };

@@ -110,8 +110,8 @@ class TestRuns : public QObject {
         mode("done");
         const Outcome outcome = run();
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
-        HAS(outcome.err, "[5/5] Mix seed 2  done in");
-        HAS(outcome.out, "mean over data sets");
+        HAS(outcome.err, "[5/5] Mix-2 seed 2  done in");
+        HAS(outcome.out, "Compared: EM and Mix with start");
         QVERIFY(fs::exists(in("project/faceter.sqlite")));
         const Json list = json_of(call({"list", "--json"}));
         QCOMPARE(list["runs"].size(), std::size_t{5});
@@ -136,8 +136,8 @@ class TestRuns : public QObject {
         mode("fail");
         const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1"});
         QCOMPARE(outcome.code, 4);
-        HAS(outcome.err, "[1/2] EM seed 1  failed (exit code 4): exit code 4: corpus.jsonl:7: torn line");
-        HAS(outcome.err, "[2/2] Mix seed 1");
+        HAS(outcome.err, "[1/2] EM-1 seed 1  failed (exit code 4): exit code 4: corpus.jsonl:7: torn line");
+        HAS(outcome.err, "[2/2] Mix-1 seed 1");
         mode("done");
         QCOMPARE(call({"resume", "EM"}).code, 0);
         QCOMPARE(read_state(Project(in("project"), false).find_run("EM")).phase, RunPhase::done);
@@ -208,7 +208,7 @@ class TestRuns : public QObject {
         QCOMPARE(queue()["waiting"].size(), std::size_t{3});
         QCOMPARE(call({"queue", "pause"}).code, 0);
         const std::string last = queue()["waiting"][2], cancelled = queue()["waiting"][0];
-        HAS(call({"queue", "move", last}).out, last + " is number 1 of those that wait");
+        HAS(call({"queue", "move", last}).out, "Mix-2 is number 1 of those that wait");
         QCOMPARE(queue()["waiting"][0].get<std::string>(), last);
         QVERIFY(queue()["paused"].get<bool>());
         HAS(call({"queue", "pause", "q-none"}).err, "no queue of this name");

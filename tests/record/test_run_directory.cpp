@@ -75,8 +75,8 @@ class TestRunDirectory : public QObject {
         QCOMPARE(project.find_run("quick-mix").folder(), mix.folder());
         QCOMPARE(project.find_run("mix").folder(), mix.folder());
         QCOMPARE(project.find_run("EM-s2").folder(), em2.folder());
-        EXPECT_ERROR(project.find_run("quick-em"), "several runs", em.info().id.c_str());
-        EXPECT_ERROR(project.find_run("nothing"), "no run 'nothing'", mix.info().id.c_str());
+        EXPECT_ERROR(project.find_run("quick-em"), "several runs", em.info().name.c_str());
+        EXPECT_ERROR(project.find_run("nothing"), "no run 'nothing'", mix.info().name.c_str());
         EXPECT_ERROR(project.find_run("../runs"), "no run");
         EXPECT_ERROR(project.find_run(""), "no run");
         EXPECT_ERROR(Project(folder.path() / "other", false), "not a project");

@@ -47,7 +47,7 @@ std::string profileOf(const RunDirectory& run) {
     const auto launch = read_launch(run);
     if (launch && launch->launcher == "ssh")
         throw usage_error("{} ran where profile '{}' leads, and so do its paths; launch its experiment there anew, from Compose",
-                          run.info().id, launch->profile);
+                          run.info().shown_name(), launch->profile);
     return launch ? launch->profile : "";
 }
 

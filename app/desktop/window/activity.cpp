@@ -46,7 +46,7 @@ class Activity::Line : public QWidget {
         const QString id = qs(run.info.id);
         if (id != m_run) m_stop->setEnabled(true);
         m_run = id;
-        m_name.setFullText(QStringLiteral("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed) +
+        m_name.setFullText(QStringLiteral("%1 · seed %2").arg(qs(run.info.shown_name())).arg(run.info.seed) +
                            (run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point)));
         const double done =
             run.state.total_steps > 0 ? 1000.0 * static_cast<double>(run.state.step) / static_cast<double>(run.state.total_steps) : 0;

@@ -247,7 +247,7 @@ void Inspector::showOther(const QString& run) {
 
 void Inspector::showState() {
     const RunRow& run = *m_workspace.current();
-    m_title->setText(tr("%1 · seed %2").arg(qs(run.info.variant)).arg(run.info.seed));
+    m_title->setText(tr("%1 · seed %2").arg(qs(run.info.shown_name())).arg(run.info.seed));
     m_stop->setEnabled(isStoppable(run.state));
     m_resume->setEnabled(isResumable(run.state));
     m_takeOver->setVisible(run.state.phase == RunPhase::silent);
@@ -261,7 +261,8 @@ void Inspector::showState() {
 
 /// Rows that stay are left alone: somebody may be selecting their text.
 void Inspector::showFacts(const RunRow& run) {
-    Facts facts{{tr("run"), qs(run.info.id)},
+    Facts facts{{tr("run"), qs(run.info.name)},
+                {tr("id"), qs(run.info.id)},
                 {tr("state"), qs(run_phase_name(run.state.phase))},
                 {tr("where it is"), progressText(run.state)},
                 {tr("made"), momentText(run.info.created)},

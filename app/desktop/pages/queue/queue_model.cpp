@@ -55,7 +55,7 @@ QString QueueModel::text(const QueueRow& row, int column) const {
         case place:
             return row.kind == QueueRow::Kind::waiting && row.place > 0 ? QString::number(row.place) : QString();
         case run:
-            return QStringLiteral("%1 · seed %2").arg(qs(row.run.info.variant)).arg(row.run.info.seed) +
+            return QStringLiteral("%1 · seed %2").arg(qs(row.run.info.shown_name())).arg(row.run.info.seed) +
                    (row.run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(row.run.info.point));
         case state:
             return row.kind == QueueRow::Kind::waiting && row.paused ? tr("paused")

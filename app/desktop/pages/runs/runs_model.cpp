@@ -102,11 +102,12 @@ QVariant RunsModel::runValue(const RunsLine& line, std::size_t column, int role)
 }
 
 QString RunsModel::runText(const RunsLine& line, const RunColumn& column) const {
-    // Below a group of seeds the name is said already.
-    if (column.kind == Kind::name && line.isMember() &&
-        m_layout.groups[static_cast<std::size_t>(line.group)].label == m_data->text(line.row, column))
-        return tr("seed %1").arg(m_data->run(line.row).info.seed);
-    return m_data->text(line.row, column);
+    if (column.kind != Kind::name) return m_data->text(line.row, column);
+    const RunInfo& info = m_data->run(line.row).info;
+    // Below a group of seeds the sweep point is said already.
+    if (line.isMember() && m_layout.groups[static_cast<std::size_t>(line.group)].label == m_data->text(line.row, column))
+        return tr("%1 · seed %2").arg(qs(info.shown_name())).arg(info.seed);
+    return qs(info.shown_name()) + (info.point.empty() ? QString() : QStringLiteral(" · ") + qs(info.point));
 }
 
 RunsModel::GroupTexts& RunsModel::textsOf(int group) const {
