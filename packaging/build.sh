@@ -10,11 +10,30 @@ build_jobs() {
     echo $((jobs > 0 ? jobs : 1))
 }
 
+# The compiler's lines as one that says how far it is; a line every tenth where there is no terminal.
+build_progress() {
+    local line done all tenth=0
+    while IFS= read -r line; do
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+        if [ -t 1 ]; then
+            printf '\r  %s of %s' "$done" "$all"
+        elif [ $((10 * done / all)) -gt "$tenth" ]; then
+            tenth=$((10 * done / all))
+            printf '  %s of %s\n' "$done" "$all"
+        fi
+    done
+    [ ! -t 1 ] || [ -z "${all:-}" ] || printf '\n'
+}
+
+# build PRESET [TARGET...]: what a compiler says is shown where it fails.
 build() {
-    local preset=$1 log
+    local preset=$1 log failed=0
     shift
     log=$(mktemp)
     cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 5; }
+    cmake --build --preset "$preset" --parallel "$(build_jobs)" ${1:+--target "$@"} 2>&1 | tee "$log" | build_progress || failed=${PIPESTATUS[0]}
+    [ "$failed" = 0 ] || sed -n '/^FAILED/,$p' "$log" | head -100 >&2
     rm -f "$log"
-    cmake --build --preset "$preset" --parallel "$(build_jobs)" ${1:+--target "$@"}
+    return "$failed"
 }

@@ -44,7 +44,7 @@ PATH=$root/build/release/bin:$PATH
 earlier_runs() {
     [ -d "$project/runs" ] || return 0
     faceter list --project "$project" --json |
-        python3 -c 'import json, sys; [print(r["state"], r["id"]) for r in json.load(sys.stdin)["runs"] if not r["smoke"]]'
+        python3 -c 'import json, sys; [print(r["state"], r["name"]) for r in json.load(sys.stdin)["runs"] if not r["smoke"]]'
 }
 
 earlier=$([ ${#smoke[@]} -gt 0 ] || earlier_runs)
@@ -58,17 +58,20 @@ elif [ -z "$earlier" ]; then
 elif [ ${#unfinished[@]} -gt 0 ]; then
     printf 'quickstart: going on with %s\n' "${unfinished[*]}"
     faceter resume --project "$project" "${unfinished[@]}" >/dev/null
-    faceter compare --project "$project"
+    faceter compare --project "$project" --layout summary
 else
     printf 'quickstart: everything is trained already; delete %q to start anew\n' "$project"
-    faceter compare --project "$project"
+    faceter compare --project "$project" --layout summary
 fi
 
 cat <<TEXT
 
 Where to look next
   cd $(printf %q "$root") && export PATH="\$PWD/build/release/bin:\$PATH" FACETER_PROJECT=$(printf %q "$project")
-  faceter compare                                  this comparison (--format latex, md, csv, json)
+  faceter compare                                  every test, costs (--format latex, md, csv, json)
+  faceter similarity MoTE-1 IC-1                   do the tasks' embeddings of the same texts differ?
+  faceter report --output report.html              all of it on one page
+  faceter init FILE.csv                            an experiment on texts of your own
   faceter list, faceter show RUN                   the runs; their figures, tables and logs are in $(printf %q "$project/runs")
   faceter export RUN DIR --project "\$FACETER_PROJECT"   a model for sentence-transformers
   faceter-desktop --project "\$FACETER_PROJECT"      the same in the workbench: runs, curves, comparison, facets

@@ -35,6 +35,8 @@ void print_document(const std::string& text);
 void print_json(const Json& json);
 /// What becomes of a text table that is wider than the terminal: it goes on in further blocks, or its rows become columns.
 enum class WideTable { blocks, turn };
+/// A sentence over as many lines as the terminal's width takes; lines after the first stand in.
+void print_wrapped(const std::string& sentence);
 /// In the format asked for, at the width of the terminal.
 void print_table(const Table& table, const std::string& format, WideTable wide = WideTable::blocks);
 /// --format text|csv|tsv|md|latex|json, and --json for the last.
@@ -62,6 +64,7 @@ void add_conform_command(Cli& cli);    // conform
 void add_merge_command(Cli& cli);      // merge
 void add_reference_command(Cli& cli);  // reference
 void add_setup_command(Cli& cli);      // setup
+void add_init_command(Cli& cli);       // init
 
 /// This process goes on as another program, looked for in PATH where it has no slash; its name stands first among the words. Error (failed)
 /// where it cannot.
@@ -76,13 +79,13 @@ struct StartOptions {
     int jobs = 1, devices = 1;  ///< runs at a time; processes of each
     bool detach = false, json = false;
 };
-/// Follows the new runs, ingests, and prints their comparison (run, resume, rerun).
+/// Follows the new runs, ingests, and prints their summary (run, resume, rerun).
 int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options);
 /// --take-over, of commands that need runs to stand still.
 void add_take_over_option(CLI::App& command, bool& take_over);
 /// Asks about each run that is silent, on a terminal, and gives its process up. Usage error where the answer is no.
 void take_over_runs(const std::vector<RunDirectory>& runs);
-/// The comparison of some runs of a project as text on standard output.
-void print_comparison(const Project& project, const std::vector<std::string>& run_ids);
+/// A small table of some runs and what it says, in sentences (compare/summary.h), on standard output.
+void print_summary(const Project& project, const std::vector<std::string>& run_ids);
 
 }  // namespace faceter::cli

@@ -1,5 +1,7 @@
 #include "cli/comparison.h"
+#include "common/error.h"
 #include "compare/compare_view_table.h"
+#include "compare/summary.h"
 
 namespace faceter::cli {
 namespace {
@@ -38,9 +40,27 @@ void print_all(const Project& project, const Shown& shown, const std::string& fo
     }
 }
 
+void print(const ComparisonSummary& summary, const std::vector<std::string>& notes) {
+    print_table(summary.table, "text", WideTable::turn);
+    fmt::print("\n");
+    for (const std::string& sentence : summary.sentences) print_wrapped(sentence);
+    for (const std::string& note : notes) print_wrapped(note + ".");
+}
+
+int compare_in_short(const Project& project, Store& store, ComparisonOptions options) {
+    const std::string usual = ComparisonOptions().test;
+    if (options.test == usual) options.test = compare_test_info(CompareTest::bootstrap).name;  // the usual one has no word on single sets
+    const MadeComparison made = make_comparison(project, store, options, "compare");
+    print(summarise(made.comparison, made.view), made.comparison.notes);
+    return 0;
+}
+
 int compare(const CompareOptions& options) {
     const Project project = open_project(options.project);
     Store store(project.folder());
+    if (options.layout == "summary" && options.format != "text")
+        throw usage_error("--layout summary is text for people; leave --format out, or choose another layout");
+    if (options.layout == "summary") return compare_in_short(project, store, options);
     const MadeComparison made = make_comparison(project, store, options, "compare");
     print_all(project, {made.comparison, made.view, options.layout == "datasets"}, options.format);
     return 0;
@@ -50,7 +70,7 @@ int similarity(const SimilarityOptions& options) {
     const Project project = open_project(options.project);
     const RunDirectory first = project.find_run(options.run_a), second = project.find_run(options.run_b);
     std::string name_a = first.info().variant, name_b = second.info().variant;
-    if (name_a == name_b) name_a = first.info().id, name_b = second.info().id;
+    if (name_a == name_b) name_a = first.info().shown_name(), name_b = second.info().shown_name();
     const SimilarityComparison comparison =
         compare_similarity(name_a, read_similarity(first), name_b, read_similarity(second), parse_alternative(options.alternative));
     if (options.format == "json")
@@ -62,12 +82,14 @@ int similarity(const SimilarityOptions& options) {
 
 }  // namespace
 
-void print_comparison(const Project& project, const std::vector<std::string>& run_ids) {
+void print_summary(const Project& project, const std::vector<std::string>& run_ids) {
     Store store(project.folder());
     const Comparison comparison = compare_runs(store, chosen_rows(store, project, run_ids), "");
     if (comparison.groups.empty()) return;
+    CompareChoice choice;
+    choice.test = CompareTest::bootstrap;
     fmt::print("\n");
-    print_all(project, {comparison, view_comparison(comparison, {})}, "text");
+    print(summarise(comparison, view_comparison(comparison, read_examples(store, comparison), choice)), comparison.notes);
 }
 
 void add_compare_commands(Cli& cli) {
@@ -80,9 +102,11 @@ void add_compare_commands(Cli& cli) {
     add_comparison_options(*command, *options, "compare");
     add_format_option(*command, options->format);
     command
-        ->add_option("--layout", options->layout,
-                     "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline")
-        ->check(CLI::IsMember({"groups", "datasets"}))
+        ->add_option(
+            "--layout", options->layout,
+            "groups: a row a group of runs; datasets: a row a data set, with differences to the baseline; summary: a small table and "
+            "what it says, in sentences")
+        ->check(CLI::IsMember({"groups", "datasets", "summary"}))
         ->type_name("NAME")
         ->capture_default_str();
 

@@ -9,6 +9,7 @@
 #include "common/strings.h"
 #include "figure/help_formatter.h"
 #include "figure/table_export.h"
+#include "figure/text_width.h"
 
 namespace faceter::cli {
 namespace {
@@ -103,6 +104,7 @@ int parse_and_run(int argc, char** argv) {
     add_merge_command(cli);
     add_reference_command(cli);
     add_setup_command(cli);
+    add_init_command(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
@@ -173,6 +175,14 @@ Catalogue load_catalogue(const Cli& cli) {
 void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }
 
 void print_json(const Json& json) { print_document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"); }
+
+void print_wrapped(const std::string& sentence) {
+    std::string before;
+    for (const std::string& line : wrap(sentence, terminal_columns(stdout) - 2)) {
+        say(stdout, "{}{}\n", before, line);
+        before = "  ";
+    }
+}
 
 void print_table(const Table& table, const std::string& format, WideTable wide) {
     const TableFormat wanted = parse_table_format(format);

@@ -58,7 +58,8 @@ void check_everything(const Experiment& experiment, const Catalogue& catalogue, 
 
 Json ids_json(const std::vector<RunDirectory>& runs) {
     Json list = Json::array();
-    for (const RunDirectory& run : runs) list.push_back({{"id", run.info().id}, {"folder", run.folder().string()}});
+    for (const RunDirectory& run : runs)
+        list.push_back({{"id", run.info().id}, {"name", run.info().name}, {"folder", run.folder().string()}});
     return {{"runs", list}};
 }
 
@@ -149,7 +150,7 @@ std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& o
     for (const std::string& name : options.run_names) {
         runs.push_back(project.find_run(name));
         if (const RunInfo& info = runs.back().info(); info.is_imported())
-            throw usage_error("{} holds results that were imported; it has no model that could run", info.id);
+            throw usage_error("{} holds results that were imported; it has no model that could run", info.shown_name());
     }
     const Catalogue catalogue = Catalogue::load(plugin_folders());
     for (const RunDirectory& run : runs) check_processes(run.settings(), catalogue, options.start.devices);
@@ -190,7 +191,7 @@ int rerun(const RunOptions& options) {
     for (const RunDirectory& run : named)
         if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
             throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew",
-                              run.info().id, launch->profile);
+                              run.info().shown_name(), launch->profile);
     std::vector<RunDirectory> runs;
     for (const RunDirectory& run : named) runs.push_back(RunDirectory::create_like(project.folder(), run));
     if (profile.empty()) return start_runs(project, runs, options.start);
@@ -205,13 +206,14 @@ int stop(const RunOptions& options) {
     for (const RunDirectory& run : named_runs(project, options)) {
         const RunState state = read_state(run);
         const bool over = is_over(state.phase);
-        say(stderr, "{} {}\n", run.info().id, over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(run));
+        say(stderr, "{} {}\n", run.info().shown_name(), over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(run));
     }
     return 0;
 }
 
 void add_names(CLI::App& command, RunOptions& options) {
-    command.add_option("RUN", options.run_names, "name of a run, the beginning of one, or a variant (its newest run)")->required();
+    command.add_option("RUN", options.run_names, "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run)")
+        ->required();
     add_project_option(command, options.project);
 }
 
@@ -250,7 +252,7 @@ void take_over_runs(const std::vector<RunDirectory>& runs) {
     for (const RunDirectory& run : runs) {
         const std::string question = take_over_question(run);
         if (question.empty()) continue;  // nothing stands in the way
-        if (!is_agreed(question)) throw usage_error("{} was not taken over; nothing was changed", run.info().id);
+        if (!is_agreed(question)) throw usage_error("{} was not taken over; nothing was changed", run.info().shown_name());
         take_over(run);
         say(stderr, "took over {}\n", question);
     }
@@ -263,7 +265,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     if (options.detach) {
         if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)
-            if (!options.json) fmt::print("{}\n", run.info().id);
+            if (!options.json) fmt::print("{}\n", run.info().shown_name());
         say(stderr, "started; see: faceter list --project {}\n", project.folder().string());
         return 0;
     }
@@ -275,7 +277,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     if (options.json)
         print_json(ids_json(runs));
     else
-        print_comparison(project, ids);
+        print_summary(project, ids);
     return code;
 }
 

@@ -1,0 +1,90 @@
+#include "compare/summary.h"
+
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// start, EM and Mix of one seed, with scores `shift` points apart.
+struct Compared {
+    TemporaryDirectory folder;
+    Comparison comparison;
+    explicit Compared(double shift, bool examples = true, std::vector<std::size_t> runs = {0, 1, 3}, bool smoke = false) {
+        const Experiment experiment = parse_sample();
+        for (const std::size_t i : runs) {
+            const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[i], smoke);
+            write_attempt(run, 1, 20, "finished");
+            write_results(run, i == 0 ? 0 : i < 3 ? shift : 2 * shift);
+            if (!examples)
+                for (int set = 0; set < 3; ++set) {
+                    const std::string name = fmt::format("set{}", set);
+                    Json json = read_json(run.results() / (name + ".json"), 1 << 20);
+                    json.erase("per_example");
+                    run.write_result(name, json);
+                }
+        }
+        Store store(folder.path());
+        store.ingest_all();
+        comparison = compare_runs(store, store.runs(), "");
+        CompareChoice choice;
+        choice.test = CompareTest::bootstrap;
+        choice.resampling.bootstrap = 2000;
+        view = view_comparison(comparison, read_examples(store, comparison), choice);
+    }
+    ComparisonView view;
+    ComparisonSummary summary() const { return summarise(comparison, view); }
+};
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+}  // namespace
+
+class TestSummary : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void five_sentences_say_what_won_where_and_whether_that_is_chance() {
+        const Compared compared(3);
+        const auto sentences = compared.summary().sentences;
+        QCOMPARE(sentences.size(), std::size_t{5});
+        QCOMPARE(sentences[0],
+                 std::string("Compared: EM and Mix with start, the model that they began from untrained, on 3 data sets, in 3 runs."));
+        QVERIFY2(sentences[1].starts_with("Highest: Mix on set0, set1 and set2. On average over the data sets Mix ("),
+                 sentences[1].c_str());
+        QVERIFY2(has(sentences[2], "More than chance among these examples: EM on set0 (+") && has(sentences[2], "; Mix on set0 (+") &&
+                     has(sentences[2], "one seed does not tell"),
+                 sentences[2].c_str());
+        QVERIFY2(has(sentences[3], "22.7 M parameters"), sentences[3].c_str());
+        QVERIFY2(has(sentences[4], "--seeds 1,2,3") && has(sentences[4], "faceter examples EM-1 Mix-1"), sentences[4].c_str());
+    }
+    void no_difference_is_called_none() {
+        const auto sentences = Compared(0).summary().sentences;
+        QVERIFY2(has(sentences[2], "No difference to start is more than chance"), sentences[2].c_str());
+    }
+    void without_scores_of_examples_nothing_is_said_of_chance() {
+        const auto sentences = Compared(3, false).summary().sentences;
+        QVERIFY2(has(sentences[2], "cannot be said"), sentences[2].c_str());
+    }
+    void several_seeds_are_one_row() {
+        const Compared compared(3, true, {0, 1, 2, 3, 4});
+        const ComparisonSummary summary = compared.summary();
+        QCOMPARE(summary.table.rows.size(), std::size_t{3});
+        QCOMPARE(summary.table.rows[1].cells[0].text, std::string("EM (2 seeds)"));
+        QVERIFY(!has(summary.sentences[2], "one seed does not tell"));
+        QVERIFY(!has(summary.sentences[4], "--seeds"));
+    }
+    void a_group_alone_is_compared_with_nothing() {
+        const auto sentences = Compared(3, true, {1}).summary().sentences;
+        QCOMPARE(sentences[0], std::string("Compared: EM, on 3 data sets, in 1 run."));
+        QCOMPARE(sentences.size(), std::size_t{3});  // what it cost, what is next
+    }
+    void a_trial_says_that_its_scores_mean_nothing() {
+        const auto sentences = Compared(3, true, {0, 1}, true).summary().sentences;
+        QVERIFY2(has(sentences.back(), "the scores mean nothing"), sentences.back().c_str());
+    }
+};
+
+FACETER_TEST(TestSummary)
+#include "test_summary.moc"
