@@ -1,0 +1,112 @@
+#include <unistd.h>
+
+#include <iostream>
+
+#include "cli/commands.h"
+#include "common/error.h"
+#include "common/printable.h"
+#include "common/strings.h"
+#include "experiment/experiment.h"
+#include "experiment/starter.h"
+
+namespace faceter::cli {
+namespace {
+
+struct InitOptions {
+    std::string source, output, columns, model = "minilm";
+    int seeds = 1;
+    bool yes = false;
+};
+
+/// The answer, or `usual` for an empty line and where nobody can be asked.
+std::string ask(const InitOptions& options, const std::string& question, const std::string& usual) {
+    if (options.yes || !::isatty(STDIN_FILENO)) return usual;
+    say(stderr, "{} [{}] ", question, usual);
+    std::string answer;
+    std::getline(std::cin, answer);
+    const std::string said(trim(answer));
+    return said.empty() ? usual : said;
+}
+
+void tell(const Survey& survey) {
+    say(stderr, "{}: {} rows{}\n", survey.file.string(), survey.rows.size(),
+        survey.repeated_rows > 0 ? fmt::format(", {} of them repeat another", survey.repeated_rows) : "");
+    for (const SurveyedColumn& column : survey.columns)
+        say(stderr, "  {:<20} {:>7} values, {:>7} of them different, {:.1f} words on average\n", column.name, column.filled,
+            column.distinct, column.mean_words);
+    std::vector<std::string> languages;
+    for (const auto& [language, share] : survey.languages)
+        if (share >= 0.02) languages.push_back(fmt::format("{} {:.0f} %", language, 100 * share));
+    if (!languages.empty()) say(stderr, "  languages, as far as common words and letters tell: {}\n", join(languages, ", "));
+}
+
+fs::path output_of(const InitOptions& options) {
+    if (!options.output.empty()) return absolute_path(options.output);
+    fs::path name = fs::path(options.source).lexically_normal();
+    if (name.filename().empty()) name = name.parent_path();
+    std::string stem = name.filename().string();
+    return absolute_path(stem.substr(0, stem.find('.')) + ".yaml");
+}
+
+void ask_the_rest(const InitOptions& options, StarterOptions& choices) {
+    choices.model = ask(options, "Start model (minilm, a folder, or org/name of the hub)", options.model);
+    const std::string seeds = ask(options, "How many seeds", std::to_string(options.seeds));
+    const auto number = parse_int(seeds);
+    if (!number || *number < 1 || *number > 100) throw usage_error("{}: seeds are a number from 1 to 100", faceter::quoted(seeds));
+    choices.seeds = static_cast<int>(*number);
+}
+
+Starter starter_of(const InitOptions& options, StarterOptions& choices) {
+    if (fs::is_directory(options.source)) {
+        ask_the_rest(options, choices);
+        return start_from_folder(options.source, choices);
+    }
+    const Survey survey = survey_file(options.source);
+    tell(survey);
+    ColumnRoles roles = options.columns.empty() ? guess_roles(survey) : parse_roles(survey, options.columns);
+    if (options.columns.empty()) roles = parse_roles(survey, ask(options, "What the columns are", roles.words()));
+    ask_the_rest(options, choices);
+    return start_from_table(survey, roles, choices);
+}
+
+int init(const InitOptions& options) {
+    StarterOptions choices{output_of(options), options.model, options.seeds};
+    if (fs::exists(choices.output)) throw usage_error("{}: it is there already; give another name with --output", choices.output.string());
+    if (!fs::exists(options.source)) throw data_error("{}: no such file or folder", options.source);
+    const Starter starter = starter_of(options, choices);
+    for (const auto& [file, content] : starter.files) {
+        make_directories(file.parent_path());
+        write_file_atomic(file, content);
+    }
+    make_directories(choices.output.parent_path());
+    write_file_atomic(choices.output, starter.experiment);
+    for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
+    say(stdout, "{}\n", choices.output.string());
+    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", choices.output.filename().string());
+    return 0;
+}
+
+}  // namespace
+
+void add_init_command(Cli& cli) {
+    auto options = std::make_shared<InitOptions>();
+    CLI::App* command = add_command(cli, cli.app, "init", "Write an experiment for texts of your own",
+                                    "  faceter init tickets.csv\n  faceter init faq.tsv --columns 'query=question, document=answer' --yes\n"
+                                    "  faceter init ~/beir/scifact --output scifact.yaml --yes\n"
+                                    "Rows to train on and rows held out for the scores go to a folder beside the experiment.",
+                                    [options] { return init(*options); });
+    command->add_option("SOURCE", options->source, "CSV, TSV, JSON lines or Parquet file (also .gz, .zst), or a BEIR or MTEB folder")
+        ->required();
+    command->add_option("--output", options->output, "the experiment file (default: the source's name with .yaml, here)")
+        ->type_name("FILE");
+    command->add_option("--columns", options->columns, "what the columns are: 'query=COLUMN, document=COLUMN', 'text=COLUMN, label=COLUMN'")
+        ->type_name("ROLES");
+    command->add_option("--model", options->model, "start model")->type_name("NAME")->capture_default_str();
+    command->add_option("--seeds", options->seeds, "how many")
+        ->check(CLI::Range(1, 100).description(""))
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_flag("--yes", options->yes, "ask nothing");
+}
+
+}  // namespace faceter::cli

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "data/survey.h"
+
+namespace faceter {
+
+/// Which columns of a table are what: a query with the document that answers it (and perhaps one that does not), a text with its label, or
+/// both, where the labelled text is the document.
+struct ColumnRoles {
+    std::string query, document, negative;  ///< empty: no pairs
+    std::string text, label;                ///< empty: no labels
+    bool has_pairs() const { return !query.empty(); }
+    bool has_labels() const { return !label.empty(); }
+    std::string words() const;  ///< "query=title, document=body"
+};
+
+/// What the names of the columns say, else what is in them. Data error that says what was seen where neither tells.
+ColumnRoles guess_roles(const Survey& survey);
+/// "query=title, document=body, text=body, label=section"; a usage error for anything else, or a column that is not there.
+ColumnRoles parse_roles(const Survey& survey, std::string_view words);
+
+}  // namespace faceter

@@ -1,0 +1,214 @@
+#include "data/survey.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/strings.h"
+#include "data/line_reader.h"
+#include "data/record_reader.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t longest_name = 40, language_sample = 2000;
+
+std::size_t count_words(std::string_view text) {
+    std::size_t words = 0;
+    bool inside = false;
+    for (const char c : text) {
+        const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+        words += !blank && !inside;
+        inside = !blank;
+    }
+    return words;
+}
+
+bool reads_like_a_name(std::string_view cell) {
+    const std::string_view name = trim(cell);
+    if (name.empty() || name.size() > longest_name || count_words(name) > 3 || parse_double(name)) return false;
+    return name.find_first_of(".?!;") == std::string_view::npos;
+}
+
+/// The name of a table's first column where its first line reads like names of columns; empty where it is a row.
+std::string first_column(const fs::path& file, char separator) {
+    LineReader lines(file);
+    const auto first = lines.next();
+    if (!first) return "";
+    if (separator == ',' && first->find(',') == std::string_view::npos && first->find(';') != std::string_view::npos)
+        throw data_error("{}:1: its cells are separated by ';'; save it with commas, or with tabs as .tsv", file.string());
+    std::set<std::string> names;
+    std::string name_of_first;
+    for (const std::string_view cell : split(*first, separator)) {
+        std::string_view name = trim(cell);
+        if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+        if (!reads_like_a_name(name) || !names.insert(lowercase_ascii(name)).second) return "";
+        if (names.size() == 1) name_of_first = lowercase_ascii(name);
+    }
+    return name_of_first;
+}
+
+std::vector<std::string> numbered_columns() {
+    std::vector<std::string> names;
+    for (int i = 1; i <= 64; ++i) names.push_back(fmt::format("column_{}", i));
+    return names;
+}
+
+std::string value_of(const Record::Member& member) {
+    const bool plain = member.kind == Record::Kind::text || member.kind == Record::Kind::number;
+    return plain ? std::string(trim(member.text)) : std::string();
+}
+
+class Reader {
+  public:
+    explicit Reader(Survey& survey) : survey_(survey) {}
+
+    void take(const Record& record) {
+        if (survey_.rows.size() == most_surveyed_rows) {
+            survey_.cut = true;
+            return;
+        }
+        std::vector<std::string> row(survey_.columns.size());
+        std::string whole;
+        for (const Record::Member& member : record.members()) {
+            const std::size_t place = place_of(member.key);
+            row.resize(survey_.columns.size());
+            row[place] = value_of(member);
+        }
+        for (const std::string& cell : row) whole += cell + '\0';
+        const bool blank = std::all_of(row.begin(), row.end(), [](const std::string& cell) { return cell.empty(); });
+        if (!blank && !seen_.insert(hash64(whole)).second) ++survey_.repeated_rows;
+        if (!blank) survey_.rows.push_back(std::move(row));
+    }
+
+  private:
+    std::size_t place_of(std::string_view key) {
+        for (std::size_t i = 0; i < survey_.columns.size(); ++i)
+            if (survey_.columns[i].name == key) return i;
+        survey_.columns.push_back({std::string(key)});
+        return survey_.columns.size() - 1;
+    }
+    Survey& survey_;
+    std::unordered_set<std::uint64_t> seen_;
+};
+
+void measure(Survey& survey, std::size_t column) {
+    SurveyedColumn& measured = survey.columns[column];
+    std::unordered_set<std::string_view> values;
+    std::vector<std::size_t> words;
+    for (const auto& row : survey.rows) {
+        if (row[column].empty()) continue;
+        values.insert(row[column]);
+        words.push_back(count_words(row[column]));
+    }
+    measured.filled = words.size();
+    measured.distinct = values.size();
+    if (words.empty()) return;
+    for (const std::size_t count : words) measured.mean_words += static_cast<double>(count) / static_cast<double>(words.size());
+    const auto place = words.begin() + static_cast<std::ptrdiff_t>(words.size() * 95 / 100);
+    std::nth_element(words.begin(), place, words.end());
+    measured.words_95 = *place;
+}
+
+void measure_languages(Survey& survey) {
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < survey.rows.size() && told < language_sample; ++i)
+        for (std::size_t column = 0; column < survey.columns.size(); ++column)
+            if (survey.columns[column].is_text())
+                if (const std::string language = language_of(survey.rows[i][column]); !language.empty())
+                    ++survey.languages[language], ++told;
+    for (auto& [language, share] : survey.languages) share /= static_cast<double>(told);
+}
+
+struct Script {
+    std::string_view name;
+    char32_t first, last;
+};
+constexpr std::array<Script, 8> scripts{{{"Cyrillic", 0x400, 0x52f},
+                                         {"Greek", 0x370, 0x3ff},
+                                         {"Hebrew", 0x590, 0x5ff},
+                                         {"Arabic", 0x600, 0x6ff},
+                                         {"Devanagari", 0x900, 0x97f},
+                                         {"Japanese", 0x3040, 0x30ff},
+                                         {"Korean", 0xac00, 0xd7af},
+                                         {"Chinese", 0x4e00, 0x9fff}}};
+
+struct CommonWords {
+    std::string_view language;
+    std::array<std::string_view, 10> words;
+};
+constexpr std::array<CommonWords, 7> common_words{{{"en", {"the", "of", "and", "to", "is", "for", "with", "that", "are", "this"}},
+                                                   {"de", {"der", "die", "und", "das", "nicht", "ist", "mit", "ein", "für", "eine"}},
+                                                   {"fr", {"le", "les", "des", "et", "est", "une", "pour", "dans", "que", "du"}},
+                                                   {"es", {"el", "los", "las", "y", "es", "una", "para", "del", "con", "por"}},
+                                                   {"it", {"il", "di", "che", "e", "è", "una", "per", "della", "con", "sono"}},
+                                                   {"pt", {"o", "os", "das", "e", "é", "uma", "para", "dos", "com", "não"}},
+                                                   {"nl", {"het", "een", "en", "van", "niet", "voor", "zijn", "met", "dat", "op"}}}};
+
+/// The next code point of valid UTF-8.
+char32_t next_letter(std::string_view text, std::size_t& at) {
+    const auto byte = static_cast<unsigned char>(text[at++]);
+    const int more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
+    char32_t letter = more == 0 ? byte : byte & (0x3f >> more);
+    for (int i = 0; i < more && at < text.size(); ++i) letter = letter << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
+    return letter;
+}
+
+std::string script_of(std::string_view text) {
+    std::array<std::size_t, scripts.size()> counts{};
+    std::size_t letters = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t letter = next_letter(text, at);
+        letters += letter > 0x2ff || (letter < 0x80 && std::isalpha(static_cast<int>(letter)));
+        for (std::size_t i = 0; i < scripts.size(); ++i) counts[i] += letter >= scripts[i].first && letter <= scripts[i].last;
+    }
+    const auto most = std::max_element(counts.begin(), counts.end());
+    return letters > 0 && *most * 3 > letters ? std::string(scripts[static_cast<std::size_t>(most - counts.begin())].name) : "";
+}
+
+}  // namespace
+
+std::size_t Survey::column(std::string_view name) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns[i].name == name) return i;
+        names.push_back(columns[i].name);
+    }
+    throw usage_error("{}: no column {}; there are {}", file.string(), faceter::quoted(name), join(names, ", "));
+}
+
+Survey survey_file(const fs::path& file) {
+    Survey survey;
+    survey.file = file;
+    const RecordForm form = record_form(file);
+    RecordErrors errors(RecordErrors::Policy::fail);
+    Reader reader(survey);
+    const std::vector<std::string> numbered = numbered_columns();
+    const std::string first = form == RecordForm::json_lines ? "" : first_column(file, form == RecordForm::tsv ? '\t' : ',');
+    TableColumns columns{{numbered.begin(), numbered.end()}, {}};
+    if (!first.empty()) columns.required = {{first}};
+    read_records(file, errors, columns, [&](const Record& record) { reader.take(record); });
+    if (survey.rows.empty()) throw data_error("{}: it holds no rows with texts", file.string());
+    for (auto& row : survey.rows) row.resize(survey.columns.size());
+    for (std::size_t column = 0; column < survey.columns.size(); ++column) measure(survey, column);
+    measure_languages(survey);
+    return survey;
+}
+
+std::string language_of(std::string_view text) {
+    if (const std::string script = script_of(text); !script.empty()) return script;
+    std::array<int, common_words.size()> hits{};
+    const std::string lower = lowercase_ascii(text);
+    for (const std::string_view word : split(lower, ' '))
+        for (std::size_t i = 0; i < common_words.size(); ++i)
+            hits[i] += std::find(common_words[i].words.begin(), common_words[i].words.end(), word) != common_words[i].words.end();
+    const auto most = std::max_element(hits.begin(), hits.end());
+    if (*most < 2 || std::count(hits.begin(), hits.end(), *most) > 1) return "";
+    return std::string(common_words[static_cast<std::size_t>(most - hits.begin())].language);
+}
+
+}  // namespace faceter

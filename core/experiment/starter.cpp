@@ -1,0 +1,330 @@
+#include "experiment/starter.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "common/error.h"
+#include "common/file_name.h"
+#include "common/hash.h"
+#include "common/printable.h"
+#include "common/strings.h"
+#include "data/folder_layout.h"
+#include "data/sources.h"
+
+namespace faceter {
+namespace {
+
+constexpr std::size_t least_rows = 40, most_held_out = 1000;
+constexpr double tokens_a_word = 1.4;  // of English under WordPiece, roughly; the estimate before a run counts them
+
+std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A row with what its roles need.
+struct StarterRow {
+    std::string query, document, negative, label;
+    bool held_out = false;
+};
+
+class TableStarter {
+  public:
+    TableStarter(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options)
+        : survey_(survey), roles_(roles), options_(options), name_(safe_file_name(options.output.stem().string())) {}
+
+    Starter make() {
+        choose_rows();
+        hold_out();
+        if (roles_.has_pairs()) write_pairs();
+        if (roles_.has_labels()) write_labels();
+        remark();
+        starter_.experiment = experiment();
+        return std::move(starter_);
+    }
+
+  private:
+    std::string cell(std::size_t row, const std::string& column) const {
+        return column.empty() ? std::string() : survey_.rows[row][survey_.column(column)];
+    }
+
+    void choose_rows() {
+        const std::string& document = roles_.has_pairs() ? roles_.document : roles_.text;
+        std::unordered_set<std::uint64_t> seen;
+        std::map<std::string, std::size_t> labels;
+        std::size_t blank = 0, repeated = 0;
+        for (std::size_t i = 0; i < survey_.rows.size(); ++i) {
+            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.negative), cell(i, roles_.label)};
+            const bool whole =
+                !row.document.empty() && (!roles_.has_pairs() || !row.query.empty()) && (!roles_.has_labels() || !row.label.empty());
+            const bool fresh = whole && seen.insert(hash64(row.document)).second;
+            blank += !whole;
+            repeated += whole && !fresh;
+            if (!fresh) continue;
+            ++labels[row.label];
+            rows_.push_back(std::move(row));
+        }
+        if (blank > 0) starter_.remarks.push_back(fmt::format("{} rows lack a value and are left out.", blank));
+        if (repeated > 0) starter_.remarks.push_back(fmt::format("{} rows repeat a text and are left out.", repeated));
+        check_count();
+        if (roles_.has_labels()) drop_rare_labels(labels);
+        check_count();
+    }
+
+    void check_count() const {
+        if (rows_.size() < least_rows)
+            throw data_error("{}: {} rows are left of {}; at least {} are needed to train on some and score on others",
+                             survey_.file.string(), rows_.size(), survey_.rows.size(), least_rows);
+    }
+
+    void drop_rare_labels(const std::map<std::string, std::size_t>& labels) {
+        constexpr std::size_t least = 4;
+        const std::size_t before = rows_.size();
+        std::erase_if(rows_, [&](const StarterRow& row) { return labels.at(row.label) < least; });
+        std::set<std::string> left;
+        for (const StarterRow& row : rows_) left.insert(row.label);
+        if (left.size() < 2)
+            throw data_error("{}: column {} has {} value{} that stand in {} rows or more; at least 2 are needed", survey_.file.string(),
+                             faceter::quoted(roles_.label), left.size(), left.size() == 1 ? "" : "s", least);
+        if (rows_.size() < before)
+            starter_.remarks.push_back(
+                fmt::format("{} rows have a label that stands in fewer than {} rows; they are left out.", before - rows_.size(), least));
+        num_labels_ = left.size();
+    }
+
+    /// By hash of the document, so that the same text is held out whatever else is in the file. A query that is trained on is not scored.
+    void hold_out() {
+        const std::size_t wanted = std::min(most_held_out, rows_.size() / 5);
+        std::vector<std::pair<std::uint64_t, std::size_t>> order;
+        for (std::size_t i = 0; i < rows_.size(); ++i) order.emplace_back(hash64(rows_[i].document, 1), i);
+        std::sort(order.begin(), order.end());
+        for (std::size_t i = 0; i < wanted; ++i) rows_[order[i].second].held_out = true;
+        std::unordered_set<std::string> queries, kept;
+        for (const StarterRow& row : rows_)
+            if (!row.held_out && roles_.has_pairs()) queries.insert(row.query);
+        for (const StarterRow& row : rows_)
+            if (!row.held_out) kept.insert(row.label);
+        std::erase_if(rows_,
+                      [&](const StarterRow& row) { return row.held_out && (queries.contains(row.query) || !kept.contains(row.label)); });
+        for (const StarterRow& row : rows_) ++(row.held_out ? held_out_ : trained_);
+        if (held_out_ < 5)
+            throw data_error("{}: {} rows can be held out: nearly all queries stand in several rows; bring a file with more of them",
+                             survey_.file.string(), held_out_);
+    }
+
+    std::string folder() const { return name_ + "-data"; }
+
+    template <typename Line>
+    void write(const std::string& kind, Line line) {
+        std::string train, test;
+        for (const StarterRow& row : rows_)
+            (row.held_out ? test : train) += line(row).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        const fs::path place = options_.output.parent_path() / folder() / kind;
+        starter_.files.emplace_back(place / "train.jsonl", std::move(train));
+        starter_.files.emplace_back(place / "test.jsonl", std::move(test));
+    }
+    void write_pairs() {
+        write("pairs", [](const StarterRow& row) {
+            Json line{{"query", row.query}, {"document", row.document}};
+            if (!row.negative.empty()) line["negative"] = row.negative;
+            return line;
+        });
+    }
+    void write_labels() {
+        write("labels", [](const StarterRow& row) { return Json{{"text", row.document}, {"label", row.label}}; });
+        starter_.files.emplace_back(options_.output.parent_path() / folder() / "labels/dataset.json", "{\"task\": \"classification\"}\n");
+    }
+
+    int max_length() const {
+        std::size_t words = 0;
+        for (const std::string& column : {roles_.query, roles_.document, roles_.negative, roles_.text})
+            if (!column.empty()) words = std::max(words, survey_.columns[survey_.column(column)].words_95);
+        for (const int length : {32, 48, 64, 96, 128, 192})
+            if (tokens_a_word * static_cast<double>(words) + 12 <= length) return length;
+        return 256;
+    }
+
+    void remark() {
+        if (survey_.cut) starter_.remarks.push_back(fmt::format("Only the first {} rows were read.", most_surveyed_rows));
+        std::vector<std::string> others;
+        for (const auto& [language, share] : survey_.languages)
+            if (language != "en" && share >= 0.1) others.push_back(fmt::format("{} {:.0f} %", language, 100 * share));
+        if (!others.empty() && options_.model == "minilm")
+            starter_.remarks.push_back(
+                fmt::format("Languages seen: {}. MiniLM was trained on English: a multilingual start model (model: "
+                            "intfloat/multilingual-e5-small) may do better.",
+                            join(others, ", ")));
+        if (max_length() == 256)
+            starter_.remarks.push_back("Some texts are longer than 256 tokens, and are cut there: MiniLM takes no more.");
+    }
+
+    /// Other models have limits of their own, which stand where none is named.
+    std::string length_line() const {
+        return options_.model != "minilm"
+                   ? ""
+                   : fmt::format("max_length: {:<13} # tokens; longer texts are cut. 95 of 100 of these are shorter\n", max_length());
+    }
+
+    /// A few hundred steps, so that a first answer is there within minutes.
+    int epochs() const { return trained_ < 1000 ? 3 : trained_ < 5000 ? 2 : 1; }
+
+    std::string tasks() const {
+        std::string out;
+        if (roles_.has_pairs())
+            out += fmt::format(R"(  retrieval:           # from {} to its {}
+    instructions: {{query: "search query: ", document: "search document: "}}
+    temperature: 0.05
+    batching: homogeneous
+    train:
+      - {{name: pairs, source: file, format: {}, path: {}}}
+)",
+                               printable(roles_.query), printable(roles_.document), roles_.negative.empty() ? "pairs" : "triplets",
+                               yaml(folder() + "/pairs/train.jsonl"));
+        if (roles_.has_labels())
+            out += fmt::format(R"(  classification:      # {} by its {}: {} labels
+    instructions: {{text: "classification: "}}
+    temperature: 0.05
+    batching: heterogeneous
+    train:
+      - {{name: labels, path: {}}}
+)",
+                               printable(roles_.has_pairs() ? roles_.document : roles_.text), printable(roles_.label), num_labels_,
+                               yaml(folder() + "/labels"));
+        return out;
+    }
+
+    std::string variants() const {
+        std::string out =
+            "  EM: {method: dense}                            # one encoder, no instructions\n"
+            "  IC: {method: instruction}                      # the instruction stands in front of the text\n";
+        if (roles_.has_pairs() && roles_.has_labels()) out += "  MoTE: {method: mote, placement: every_other}   # and picks an expert\n";
+        return out;
+    }
+
+    std::string datasets() const {
+        std::string out;
+        if (roles_.has_pairs())
+            out += fmt::format("    - {{name: {}, source: file, format: pairs, path: {}, task: retrieval}}\n", yaml(name_ + " pairs"),
+                               yaml(folder() + "/pairs/test.jsonl"));
+        if (roles_.has_labels()) {
+            out += fmt::format("    - {{name: {}, path: {}, task: classification}}\n", yaml(name_ + " labels"), yaml(folder() + "/labels"));
+            out += fmt::format("    - {{name: {}, source: file, format: labelled, path: {}, task: clustering, as: classification}}\n",
+                               yaml(name_ + " clusters"), yaml(folder() + "/labels/test.jsonl"));
+        }
+        return out;
+    }
+
+    std::string seeds() const {
+        std::vector<std::string> seeds;
+        for (int seed = 1; seed <= options_.seeds; ++seed) seeds.push_back(std::to_string(seed));
+        return join(seeds, ", ");
+    }
+
+    std::string experiment() const {
+        return fmt::format(R"(# Made by 'faceter init' of {}: {} rows to train on, {} held out for the scores.
+# faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
+name: {}
+description: {}
+
+model: {}              # minilm, a Hugging Face folder, or org/name of the hub
+{}precision: bf16         # of the products in training, where the processor has it
+seeds: [{}]             # more seeds say how much of a difference is chance
+
+tasks:
+{}
+variants:
+{}
+curriculum: {{method: task_aware}}   # each batch is of one task, at that task's temperature
+objective: {{method: infonce}}       # the other texts of a batch are the negatives
+
+training:
+  batch_size: 32
+  epochs: {}
+  learning_rate: 2.0e-5
+
+evaluation:
+  baseline: true        # the untrained start model is a row of every table
+  datasets:
+{})",
+                           printable(survey_.file.filename().string()), trained_, held_out_, printable(options_.output.filename().string()),
+                           printable(options_.output.filename().string()), yaml(name_),
+                           yaml("Fine-tuned on " + survey_.file.filename().string()), yaml(options_.model), length_line(), seeds(), tasks(),
+                           variants(), epochs(), datasets());
+    }
+
+    const Survey& survey_;
+    const ColumnRoles& roles_;
+    const StarterOptions& options_;
+    std::string name_;
+    std::vector<StarterRow> rows_;
+    std::size_t num_labels_ = 0, trained_ = 0, held_out_ = 0;
+    Starter starter_;
+};
+
+}  // namespace
+
+Starter start_from_table(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options) {
+    return TableStarter(survey, roles, options).make();
+}
+
+Starter start_from_folder(const fs::path& folder, const StarterOptions& options) {
+    constexpr std::size_t sample = 200;
+    const std::string path = absolute_path(folder).string();
+    const DataRequest request{{{"path", path}}, ".", 1, sample};
+    std::string type;
+    try {
+        type = load_evaluation_set(request).task_type;
+        load_training_set(request, type);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data && error.code() != ExitCode::settings) throw;
+        throw data_error("{}. An experiment needs {} of this folder; 'faceter evaluate' scores a model on it without training",
+                         error.what(), type.empty() ? "a part to score" : "a part to train on");
+    }
+    const std::string name = safe_file_name(options.output.stem().string());
+    const bool asymmetric = type == "retrieval" || type == "reranking";
+    Starter starter;
+    std::string seeds = "1";
+    for (int seed = 2; seed <= options.seeds; ++seed) seeds += fmt::format(", {}", seed);
+    starter.experiment = fmt::format(
+        R"(# Made by 'faceter init' of the folder {}.
+# faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
+name: {}
+description: {}
+
+model: {}              # minilm, a Hugging Face folder, or org/name of the hub
+{}precision: bf16         # of the products in training, where the processor has it
+seeds: [{}]             # more seeds say how much of a difference is chance
+
+tasks:
+  {}:
+    instructions: {}
+    temperature: 0.05
+    batching: homogeneous
+    train:
+      - {{path: {}, max_examples: 5000}}
+
+variants:
+  EM: {{method: dense}}         # one encoder, no instructions
+  IC: {{method: instruction}}   # the instruction stands in front of the text
+
+curriculum: {{method: task_aware}}
+objective: {{method: infonce}}       # the other texts of a batch are the negatives
+
+training:
+  batch_size: 32
+  epochs: 1
+  learning_rate: 2.0e-5
+
+evaluation:
+  baseline: true        # the untrained start model is a row of every table
+  datasets:
+    - {{path: {}}}
+)",
+        printable(path), printable(options.output.filename().string()), printable(options.output.filename().string()), yaml(name),
+        yaml("Fine-tuned on " + folder.string()), yaml(options.model),
+        options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
+        asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
+        yaml(path), yaml(path));
+    return starter;
+}
+
+}  // namespace faceter

@@ -1,0 +1,202 @@
+#include <fstream>
+
+#include "cli/program.h"
+#include "common/file.h"
+#include "data/column_roles.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// Questions with their answers about a few topics: every text is another one.
+std::string faq(char separator, const std::string& header, int rows = 120) {
+    const char* topics[] = {"cards", "loans", "transfers"};
+    std::string text = header;
+    for (int i = 0; i < rows; ++i)
+        text += fmt::format("how do I handle case {0} of {1}?{2}for case {0} about {1} you call the office and ask for desk {3}{2}{1}\n", i,
+                            topics[i % 3], separator, i * 7);
+    return text;
+}
+
+}  // namespace
+
+/// `faceter init`: an experiment that works, from files as people have them.
+class TestInit : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
+    void put(const std::string& name, const std::string& content) const { std::ofstream(in(name), std::ios::binary) << content; }
+    Outcome start(const std::string& source, std::vector<std::string> more = {}) const {
+        std::vector<std::string> arguments = {"init", in(source), "--output", in("made.yaml"), "--yes"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return faceter::testing::faceter(arguments);
+    }
+    std::string made() const { return read_file(in("made.yaml")); }
+    static std::string model() { return (shared_folder() / "fixtures/bert").string(); }
+    Outcome check() const {
+        return faceter::testing::faceter({"check", in("made.yaml"), "--set", "model=" + model(), "--set", "max_length=32"});
+    }
+    void refuses(const std::string& source, const std::vector<const char*>& pieces, int code = 4) const {
+        const Outcome outcome = start(source);
+        QVERIFY2(outcome.code == code, (std::to_string(outcome.code) + ": " + outcome.err).c_str());
+        for (const char* piece : pieces) HAS(outcome.err, piece);
+        QVERIFY(!fs::exists(in("made.yaml")));
+        QVERIFY(!fs::exists(in("made-data")));
+    }
+
+  private Q_SLOTS:
+    void init() {
+        fs::remove_all(in("made-data"));
+        fs::remove(in("made.yaml"));
+    }
+
+    void a_csv_of_questions_answers_and_topics_makes_both_tasks() {
+        put("faq.csv", faq(',', "Question,Answer,Topic\n") + ",an answer without its question,cards\n");
+        const Outcome outcome = start("faq.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "121 rows");
+        HAS(outcome.err, "1 rows lack a value");
+        HAS(outcome.err, "en 100 %");
+        HAS(made(), "retrieval:");
+        HAS(made(), "classification:      # answer by its topic: 3 labels");
+        HAS(made(), "MoTE: {method: mote");
+        HAS(made(), "96 rows to train on, 24 held out");
+        for (const char* file : {"pairs/train.jsonl", "pairs/test.jsonl", "labels/train.jsonl", "labels/test.jsonl"})
+            QVERIFY(fs::exists(folder_.path() / "made-data" / file));
+        if (!fs::exists(model())) QSKIP("no ../shared: the experiment is not checked");
+        const Outcome checked = check();
+        QVERIFY2(checked.code == 0, checked.err.c_str());
+        HAS(checked.out, "makes 4 runs");
+        const Outcome run = faceter::testing::faceter(
+            {"run", in("made.yaml"), "--smoke", "--project", in("project"), "--set", "model=" + model(), "--set", "threads=1"});
+        QVERIFY2(run.code == 0, run.err.c_str());
+        HAS(run.out, "MoTE-smoke-1");
+        HAS(run.out, "so the scores mean nothing");
+        QVERIFY2(widest_line(run.out) <= 100, run.out.c_str());
+    }
+    void nothing_that_is_trained_on_is_held_out() {
+        put("faq.tsv", faq('\t', "question\tanswer\ttopic\n") + faq('\t', "", 60));  // 60 rows twice
+        const Outcome outcome = start("faq.tsv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "60 of them repeat another");
+        HAS(outcome.err, "60 rows repeat a text");
+        const std::string train = read_file(in("made-data/labels/train.jsonl")), test = read_file(in("made-data/labels/test.jsonl"));
+        std::istringstream lines(test);
+        int count = 0;
+        for (std::string line; std::getline(lines, line); ++count) QVERIFY(train.find(line) == std::string::npos);
+        QCOMPARE(count, 24);
+    }
+    void a_table_without_a_header_is_read_by_what_is_in_it() {
+        put("plain.tsv", faq('\t', ""));
+        const Outcome outcome = start("plain.tsv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "column_1");
+        HAS(outcome.err, "120 rows");
+        HAS(made(), "# from column_1 to its column_2");
+    }
+    void json_lines_of_texts_and_labels_make_a_classification() {
+        std::string text;
+        for (int i = 0; i < 90; ++i)
+            text += fmt::format("{{\"id\": {}, \"text\": \"this is text {} of it\", \"label\": {}}}\n", i, i, i % 2);
+        put("labelled.jsonl", text);
+        const Outcome outcome = start("labelled.jsonl", {"--seeds", "3"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "# text by its label: 2 labels");
+        HAS(made(), "seeds: [1, 2, 3]");
+        QVERIFY(made().find("retrieval:") == std::string::npos);
+        if (!fs::exists(model())) QSKIP("no ../shared: the experiment is not checked");
+        const Outcome checked = check();
+        QVERIFY2(checked.code == 0, checked.err.c_str());
+    }
+    void columns_can_be_named() {
+        put("odd.csv", faq(',', "a,b,c\n"));
+        QVERIFY(start("odd.csv", {"--columns", "query = b, document = a"}).code == 0);
+        HAS(made(), "# from b to its a");
+        init();
+        const Outcome unknown = start("odd.csv", {"--columns", "text=nothing, label=c"});
+        QCOMPARE(unknown.code, 2);
+        HAS(unknown.err, "no column 'nothing'; there are a, b, c");
+        QCOMPARE(start("odd.csv", {"--columns", "text=a"}).code, 2);
+        QCOMPARE(start("odd.csv", {"--columns", "colour=a"}).code, 2);
+    }
+    void a_beir_or_mteb_folder_is_used_where_it_lies() {
+        const fs::path set = shared_folder() / "data/banking77";
+        if (!fs::exists(set)) QSKIP("no ../shared/data/banking77");
+        const Outcome outcome = faceter::testing::faceter({"init", set.string(), "--output", in("made.yaml"), "--yes"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "  classification:");
+        QVERIFY(!fs::exists(in("made-data")));
+        const Outcome checked = check();
+        QVERIFY2(checked.code == 0, checked.err.c_str());
+    }
+    void other_languages_are_seen() {
+        QCOMPARE(language_of("der Hund und die Katze sind nicht mit im Haus"), std::string("de"));
+        QCOMPARE(language_of("как мне закрыть счёт"), std::string("Cyrillic"));
+        QCOMPARE(language_of("XR-27 42 kg"), std::string());
+        std::string text = "frage,antwort\n";
+        for (int i = 0; i < 60; ++i)
+            text += fmt::format("wie ist das mit dem Fall {} und der Bank?,das ist die Antwort {} und nicht mehr\n", i, i);
+        put("deutsch.csv", text);
+        const Outcome outcome = start("deutsch.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "de 100 %");
+        HAS(outcome.err, "multilingual");
+    }
+    void hostile_and_useless_files_give_one_clear_error() {
+        put("empty.csv", "");
+        refuses("empty.csv", {"no rows"});
+        put("header.csv", "question,answer\n");
+        refuses("header.csv", {"no rows"});
+        put("few.csv", faq(',', "question,answer,topic\n", 10));
+        refuses("few.csv", {"10 rows are left of 10", "at least 40"});
+        put("numbers.csv", "a,b\n1,2\n3,4\n5,6\n");
+        refuses("numbers.csv", {"nothing says which texts belong together", "--columns"});
+        put("semicolon.csv", "question;answer\nwhat is it;that\n");
+        refuses("semicolon.csv", {"separated by ';'"});
+        put("latin1.csv", "question,answer\ncaf\xe9 is what,an answer\n");
+        refuses("latin1.csv", {"latin1.csv:2", "UTF-8"});
+        put("torn.jsonl", "{\"query\": \"a\", \"document\":\n");
+        refuses("torn.jsonl", {"torn.jsonl:1"});
+        put("sheet.xlsx", std::string("PK\x03\x04", 4) + std::string(300, '\x01'));
+        refuses("sheet.xlsx", {"sheet.xlsx:1"});
+        put("wide.csv", "question,answer\nwhat is it,that,and more\n");
+        refuses("wide.csv", {"wide.csv:2", "more cells than columns"});
+        put("one_label.csv", [] {
+            std::string text = "text,label\n";
+            for (int i = 0; i < 80; ++i) text += fmt::format("this is text number {},same\n", i);
+            return text;
+        }());
+        refuses("one_label.csv", {"nothing says which texts belong together"});
+        refuses("missing.csv", {"no such file"});
+        make_directories(in("bare"));
+        refuses("bare", {"bare"});
+    }
+    void a_file_that_is_there_is_not_written_over() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        put("made.yaml", "mine");
+        const Outcome outcome = start("faq.csv");
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "it is there already");
+        QCOMPARE(made(), std::string("mine"));
+    }
+    void names_of_columns_and_texts_do_not_reach_into_the_file() {
+        put("evil.jsonl", [] {
+            std::string text;
+            for (int i = 0; i < 60; ++i)
+                text += Json{{"query", fmt::format("a question {} with words", i)},
+                             {"document", fmt::format("an answer {} with: {{yaml: \"in it\"}}\nsecond line", i)}}
+                            .dump() +
+                        "\n";
+            return text;
+        }());
+        const Outcome outcome = start("evil.jsonl");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        if (!fs::exists(model())) QSKIP("no ../shared: the experiment is not checked");
+        QCOMPARE(check().code, 0);
+    }
+};
+
+FACETER_TEST(TestInit)
+#include "test_init.moc"
