@@ -4,7 +4,9 @@
 #include "common/printable.h"
 
 #include "commands.h"
+#include "compare/model_card.h"
 #include "machine.h"
+#include "memory_need.h"
 #include "named_model.h"
 
 namespace faceter::worker {
@@ -43,6 +45,10 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
                       {"mixture_blocks", mixtures},
                       {"routes", routes},
                       {"prompts", model.folder.prompts},
+                      {"default_prompt", model.folder.default_prompt},
+                      {"licence", licence_of(model.folder.folder)},
+                      {"memory_to_embed", memory_to_embed(model)},
+                      {"memory_to_train", memory_to_train(model)},
                       {"adapters", adapters}};
     if (!config.remarks.empty()) described["remarks"] = fmt::format("{}", fmt::join(config.remarks, " "));
     described.update(model_measurements(model));

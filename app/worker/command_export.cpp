@@ -33,9 +33,16 @@ void say_who_serves(const fs::path& folder, const EmbeddingModel& model) {
                    folder.string());
 }
 
+/// In float32, as other programs are to compute with it.
+std::unique_ptr<EmbeddingModel> open_full_model(const RunDirectory& run, const std::optional<ServedRoute>& only = {}) {
+    auto model = open_run_model(run, only);
+    model->widen();
+    return model;
+}
+
 /// What texts of one route pass through, as one dense model; its instruction is the default prompt.
 std::unique_ptr<EmbeddingModel> model_of_route(const RunDirectory& run, const ServedRoute& served) {
-    auto model = open_run_model(run, served);
+    auto model = open_full_model(run, served);
     fold_route(*model, model->route(served.task, served.role));
     return model;
 }
@@ -61,7 +68,7 @@ std::vector<ServedRoute> routes_of(const EmbeddingModel& model) {
 class Export {
   public:
     Export(const ExportCommand& options, const RunDirectory& run)
-        : options_(options), run_(run), model_(open_run_model(run)), staged_(options.folder) {}
+        : options_(options), run_(run), model_(open_full_model(run)), staged_(options.folder) {}
 
     int write() {
         if (options_.to == "peft")
@@ -119,7 +126,7 @@ class Export {
 
     void adapters() {
         const PeftExport peft(*model_, staged_.path());
-        peft.write(open_run_model(run_));
+        peft.write(open_full_model(run_));
         take(peft.prove(source()), staged_.path(), *model_, "");
         for (const Adapter& adapter : model_->encoders.front()->adapters())
             fmt::print("{}\n", (fs::path(options_.folder) / safe_file_name(adapter.name)).string());

@@ -32,6 +32,10 @@ constexpr std::string_view latency_texts[] = {"How do I reset my password?", "li
                                               "The train to the airport leaves every twenty minutes from platform two.",
                                               "Which medicines must not be taken together with grapefruit juice, and why?"};
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 double lower_quartile(std::vector<double>& values) {
     const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
     std::nth_element(values.begin(), place, values.end());
@@ -41,18 +45,22 @@ double lower_quartile(std::vector<double>& values) {
 /// Seconds to embed one short text on its own, as a server would: the mean over the texts of each one's lower quartile over many rounds
 /// (other programs only ever add time). A round takes each text once, so that a busy moment falls on all of them and on few rounds.
 double single_text_latency(const EmbeddingModel& model) {
-    constexpr int warm_up = 10, rounds = 101;
-    constexpr std::size_t num_texts = std::size(latency_texts);
+    constexpr std::size_t rounds = 111, fewest = 4, num_texts = std::size(latency_texts);
+    constexpr double enough_s = 10;  // of a large model, whose rounds are long
     const Route route = model.routes.empty() ? Route{} : model.routes.begin()->second;
     std::vector<double> seconds[num_texts];
-    for (int round = 0; round < warm_up + rounds; ++round)
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t round = 0; round < rounds && (round < fewest || seconds_since(begin) < enough_s); ++round)
         for (std::size_t t = 0; t < num_texts; ++t) {
             const auto start = std::chrono::steady_clock::now();
             embed_texts(model, {&latency_texts[t], 1}, route);
-            if (round >= warm_up) seconds[t].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+            seconds[t].push_back(seconds_since(start));
         }
     double sum = 0;
-    for (std::vector<double>& of_text : seconds) sum += lower_quartile(of_text);
+    for (std::vector<double>& of_text : seconds) {
+        of_text.erase(of_text.begin(), of_text.begin() + static_cast<std::ptrdiff_t>(of_text.size() / 10 + 1));  // caches fill
+        sum += lower_quartile(of_text);
+    }
     return sum / static_cast<double>(num_texts);
 }
 

@@ -86,8 +86,9 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
     command.add_option("--device", options.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     if (!with_route) return;
-    command.add_option("--task", options.task,
-                       "Task of the run (or prompt name of the folder) whose instruction and expert to use, such as retrieval.document");
+    command.add_option("--task,--prompt-name", options.task,
+                       "Task of the run (or prompt name of the folder) whose instruction and expert to use, such as retrieval.document; "
+                       "faceter describe lists a folder's prompts");
     command.add_option("--instruction", options.instruction, "Instruction to put in front of every text");
 }
 

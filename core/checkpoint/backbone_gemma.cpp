@@ -78,11 +78,11 @@ EncoderConfig read_gemma3(const Json& config, std::string_view name, const Weigh
     refuse_unless(scalar > 0, config, "query_pre_attn_scalar", name, "a positive number");
     c.attention_scale = 1 / std::sqrt(scalar);
     c.rotary_dim = c.head_dim;
-    c.rotary = rotary_member(config, name, 1'000'000);
+    c.rotary = rotary_member(config, name, 1'000'000, c.rotary_dim);
     Json local = config;  // scaling and rope_theta are of full attention alone
     local.erase("rope_scaling");
     local["rope_theta"] = json_or<double>(config, "rope_local_base_freq", 10000, name);
-    c.local_rotary = rotary_member(local, name, 10000, "sliding_attention");
+    c.local_rotary = rotary_member(local, name, 10000, c.rotary_dim, "sliding_attention");
     read_reach(c, config, name);
     remark_on_window(c, config, name);
     c.attention_dropout = probability_member(config, "attention_dropout", name, 0);

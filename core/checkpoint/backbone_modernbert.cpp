@@ -9,8 +9,8 @@ namespace faceter {
 namespace {
 
 /// Newer files nest the base of a kind of block under rope_parameters, older ones have a key of their own.
-Rotary rotary_of(const Json& config, const char* kind, const char* old_key, double usual, std::string_view name) {
-    return rotary_member(config, name, json_or<double>(config, old_key, usual, name), kind);
+Rotary rotary_of(const Json& config, const char* kind, const char* old_key, double usual, std::int64_t rotary_dim, std::string_view name) {
+    return rotary_member(config, name, json_or<double>(config, old_key, usual, name), rotary_dim, kind);
 }
 
 EncoderConfig read_modernbert(const Json& config, std::string_view name, const Weights&) {
@@ -27,8 +27,8 @@ EncoderConfig read_modernbert(const Json& config, std::string_view name, const W
     c.norm_epsilon = json_or<double>(config, "norm_eps", 1e-5, name);
     c.activation = activation_member(config, "hidden_activation", name, "gelu");
     c.gated = true;
-    c.rotary = rotary_of(config, "full_attention", "global_rope_theta", 160000, name);
-    c.local_rotary = rotary_of(config, "sliding_attention", "local_rope_theta", 10000, name);
+    c.rotary = rotary_of(config, "full_attention", "global_rope_theta", 160000, c.rotary_dim, name);
+    c.local_rotary = rotary_of(config, "sliding_attention", "local_rope_theta", 10000, c.rotary_dim, name);
     const std::int64_t window = size_member(config, "local_attention", name, 128) / 2;
     c.local_reach = {window, window};
     const std::int64_t global_every = size_member(config, "global_attn_every_n_layers", name, 3);

@@ -6,6 +6,7 @@
 
 #include "checkpoint/config_members.h"
 #include "checkpoint/parameter_count.h"
+#include "checkpoint/rotary_scaling.h"
 #include "common/error.h"
 #include "common/strings.h"
 
@@ -66,11 +67,21 @@ std::string quoted_list(const std::vector<std::string>& keys) {
     return join(all, ", ");
 }
 
+/// What is known of families whose blocks ask for more than EncoderConfig can say.
+std::string beyond_blocks(const std::string& type) {
+    if (type != "embedding_gemma2") return "";
+    return "; its values are normed, its full-attention blocks have heads of another size and number, and each block has a third, gated "
+           "half "
+           "that reads the words again, none of which a block here has. EmbeddingGemma (gemma3_text) is supported";
+}
+
 /// Names the family that is nearest, and what the configuration asks for that this one has not.
 [[noreturn]] void throw_unknown_type(const Json& config, const std::string& type, std::string_view name, const Weights& weights) {
     std::vector<std::string> known;
     for (const auto& [key, read] : families()) known.push_back(key);
     const std::string near = nearest_family(config, type, known);
+    if (const std::string why = beyond_blocks(type); !why.empty())
+        throw data_error("{}: model_type {} is not supported{}", name, faceter::quoted(type), why);
     std::string message = fmt::format("{}: model_type {} is not supported{}", name, faceter::quoted(type), suggestion(type, known));
     if (near.empty()) throw data_error("{}", message);
     message += fmt::format("; the nearest family is {}", near);
@@ -177,18 +188,29 @@ void read_grouped_sizes(EncoderConfig& config, const Json& json, std::string_vie
     config.num_key_heads = missing ? usual_key_heads : size_member(json, "num_key_value_heads", name, config.num_heads);
 }
 
-Rotary rotary_member(const Json& config, std::string_view name, double usual_base, const char* kind) {
+Rotary rotary_member(const Json& config, std::string_view name, double usual_base, std::int64_t rotary_dim, const char* kind) {
     Rotary rotary;
     Json parameters = object_member(config, "rope_parameters", name);
     if (has_member(parameters, kind)) parameters = object_member(parameters, kind, name);
     parameters.update(object_member(config, "rope_scaling", name));
     rotary.base = json_or<double>(parameters, "rope_theta", json_or<double>(config, "rope_theta", usual_base, name), name);
     const auto type = json_or<std::string>(parameters, "rope_type", json_or<std::string>(parameters, "type", "default", name), name);
-    if (type != "default" && type != "linear")
-        throw data_error("{}: {} asks for rotary positions of type {}, which are not supported; default and linear are", name,
-                         has_member(config, "rope_scaling") ? "rope_scaling" : "rope_parameters", faceter::quoted(type));
-    if (type == "linear") rotary.stretch = json_at<double>(parameters, "factor", name);
     refuse_unless(json_or<double>(parameters, "partial_rotary_factor", 1, name) == 1, parameters, "partial_rotary_factor", name, "1");
+    if (type == "default") return rotary;
+    if (type == "linear") {
+        rotary.stretch = json_at<double>(parameters, "factor", name);
+        return rotary;
+    }
+    if ((type != "yarn" && type != "llama3") || rotary_dim == 0)
+        throw data_error("{}: {} asks for rotary positions of type {}, which are not supported; default, linear{} are", name,
+                         has_member(config, "rope_scaling") ? "rope_scaling" : "rope_parameters", faceter::quoted(type),
+                         rotary_dim > 0 ? ", yarn and llama3" : "");
+    const std::int64_t longest = size_member(config, "max_position_embeddings", name, 1);
+    if (const char* key = "original_max_position_embeddings"; config.contains(key))  // as transformers: it goes before that of rope_scaling
+        parameters[key] = config.at(key);
+    else
+        parameters.emplace(key, longest);
+    type == "yarn" ? scale_by_yarn(rotary, parameters, name, rotary_dim, longest) : scale_by_llama3(rotary, parameters, name, rotary_dim);
     return rotary;
 }
 

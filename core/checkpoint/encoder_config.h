@@ -41,6 +41,8 @@ struct Reach {
 /// Rotary positions of one kind of block: pair i of position p turns by p / stretch * base^(-2i / rotary_dim).
 struct Rotary {
     double base = 10000, stretch = 1;
+    std::vector<float> frequencies{};  ///< of each pair, where it turns by p * frequencies[i] instead (YaRN, Llama 3)
+    float amplitude = 1;               ///< of cosines and sines (YaRN)
     bool operator==(const Rotary&) const = default;
 };
 
@@ -140,9 +142,10 @@ void read_common_sizes(EncoderConfig& config, const Json& json, std::string_view
 /// without a member is hidden_size / num_attention_heads, and as many key heads as heads.
 void read_grouped_sizes(EncoderConfig& config, const Json& json, std::string_view name, std::int64_t usual_head_dim = 0,
                         std::int64_t usual_key_heads = 0);
-/// Base and stretch of rotary positions: rope_parameters (of `kind` of block where they are given by kind), else rope_theta and
-/// rope_scaling. Only plain and linear scaling are read, whatever else is asked for is refused.
-Rotary rotary_member(const Json& config, std::string_view name, double usual_base, const char* kind = "full_attention");
+/// Rotary positions: rope_parameters (of `kind` of block where they are given by kind), else rope_theta and rope_scaling. Plain, linear,
+/// yarn and llama3 are read, the last two where `rotary_dim` says how many elements are turned; whatever else is asked for is refused.
+Rotary rotary_member(const Json& config, std::string_view name, double usual_base, std::int64_t rotary_dim = 0,
+                     const char* kind = "full_attention");
 /// layer_types, as which blocks are local; nothing where it is missing. Errors: a type that is not known, another number than of blocks.
 std::optional<std::vector<bool>> local_member(const EncoderConfig& config, const Json& json, std::string_view name);
 double probability_member(const Json& config, std::string_view key, std::string_view name, double fallback);

@@ -16,6 +16,7 @@ std::int64_t relative_bucket(std::int64_t distance, std::int64_t buckets, std::i
 }
 
 float rotary_frequency(std::int64_t i, std::int64_t rotary_dim, const Rotary& rotary) {
+    if (!rotary.frequencies.empty()) return rotary.frequencies[static_cast<std::size_t>(i)];
     return 1.0f / std::pow(static_cast<float>(rotary.base), static_cast<float>(2 * i) / static_cast<float>(rotary_dim)) /
            static_cast<float>(rotary.stretch);
 }

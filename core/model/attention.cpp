@@ -337,8 +337,8 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, const Rot
         const float frequency = rotary_frequency(i, rotary_dim, rotary);  // and angles in float32, as the released code has them
         for (std::int64_t p = 0; p < length; ++p) {
             const float angle = static_cast<float>(p) * frequency;
-            data(table.cosine)[p * half + i] = std::cos(angle);
-            data(table.sine)[p * half + i] = std::sin(angle);
+            data(table.cosine)[p * half + i] = rotary.amplitude * std::cos(angle);
+            data(table.sine)[p * half + i] = rotary.amplitude * std::sin(angle);
         }
     }
     return table;

@@ -23,7 +23,7 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     model->folder.model_type = json_or<std::string>(model->folder.config, "model_type", folder.model_type, name);
     const auto config = EncoderConfig::from_json(model->folder.config, name, weights);
     require_held_by(config, folder.dense, weights, name);
-    model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat));
+    model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat, KeptWeights::as_stored));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
     if (static_cast<std::int64_t>(model->tokenizer->vocab_size()) > config.vocab_size)
         throw data_error(
@@ -110,6 +110,10 @@ std::vector<NamedTensor> EmbeddingModel::named_tensors() const {
     return all;
 }
 
+void EmbeddingModel::widen() {
+    for (const auto& encoder : encoders) encoder->widen();
+}
+
 void EmbeddingModel::move_to(const c10::Device& device) {
     for (const auto& encoder : encoders) encoder->move_to(device);
 }
@@ -167,7 +171,8 @@ namespace {
 
 void append_hashes(std::string& all, const std::vector<Parameter>& parameters) {
     for (const Parameter& p : parameters) {
-        const at::Tensor values = p.tensor.detach().cpu().contiguous();
+        const at::Tensor kept = p.tensor.detach().cpu();  // the same numbers have the same hash, however they are kept
+        const at::Tensor values = (kept.scalar_type() == at::kBFloat16 ? kept.to(at::kFloat) : kept).contiguous();
         all += p.name + hash128({static_cast<const char*>(values.data_ptr()), static_cast<std::size_t>(values.nbytes())}).hex();
     }
 }

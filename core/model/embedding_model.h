@@ -33,9 +33,10 @@ struct ServedRoute {
 class EmbeddingModel {
   public:
     /// The model of a folder: one dense encoder without routes, or what its description (faceter.json) names; a router's own files are not
-    /// read (plugin/run_model.h). With `only`, what texts of that route pass through and nothing else: one encoder, dense, with the route's
-    /// task expert in place, and the route's adapter. Serving a task then takes no more memory than the dense model; the rest stays on
-    /// disk. Errors (data) as ModelFolder::open and the weights say them.
+    /// read (plugin/run_model.h). What it keeps in bfloat16 stays so (KeptWeights::as_stored); widen() is for who changes it. With `only`,
+    /// what texts of that route pass through and nothing else: one encoder, dense, with the route's task expert in place, and the route's
+    /// adapter. Serving a task then takes no more memory than the dense model; the rest stays on disk. Errors (data) as ModelFolder::open
+    /// and the weights say them.
     static std::unique_ptr<EmbeddingModel> open(const ModelFolder& folder, const std::optional<ServedRoute>& only = {});
 
     ModelFolder folder;  ///< what the start model says of itself: pooling, normalisation, lengths
@@ -64,6 +65,8 @@ class EmbeddingModel {
     /// Adapters are read where the checkpoint holds any; those of a finished model lie in folders of their own.
     void load_weights(const Weights& weights);
 
+    /// Encoder::widen() of all.
+    void widen();
     /// Encoders and adapters; what is made of embeddings (a router) stays on the host.
     void move_to(const c10::Device& device);
 

@@ -9,6 +9,7 @@
 #include "checkpoint/relative_position.h"
 #include "common/hash.h"
 #include "model/device.h"
+#include "model/device_attention.h"
 #include "model/matrix.h"
 #include "model/recompute.h"
 
@@ -72,7 +73,8 @@ at::Tensor position_rows(const PackedBatch& batch, std::int64_t first) {
 }  // namespace
 
 at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& context) const {
-    at::Tensor sum = with_table_updates(at::embedding(word_, batch.ids), batch, EmbeddingTable::word);
+    const at::Tensor words = at::embedding(word_, batch.ids);
+    at::Tensor sum = with_table_updates(words.scalar_type() == at::kBFloat16 ? words.to(dtype_) : words, batch, EmbeddingTable::word);
     if (config_.word_scale != 1) sum = sum * config_.word_scale;
     if (position_.defined()) sum = sum + at::embedding(position_, batch.positions);
     if (token_type_.defined()) sum = with_table_updates(sum + token_type_.select(0, 0), batch, EmbeddingTable::token_type);
@@ -95,7 +97,8 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch, const ForwardCo
         }
         const auto table = [&](const Rotary& of) {
             const RotaryTable here = rotary_table(length, config_.rotary_dim, of);
-            return std::make_shared<RotaryTable>(RotaryTable{to_device(here.cosine, device()), to_device(here.sine, device())});
+            const bool by_row = ops_form(word_) == OpsForm::device;
+            return std::make_shared<RotaryTable>(by_row ? rows_of(here, *batch.layout, device()) : here);
         };
         shared.rotary = shared.local_rotary = table(rotary);
         if (!config_.local.empty() && config_.local_rotary != config_.rotary) shared.local_rotary = table(config_.local_rotary);
@@ -174,7 +177,8 @@ std::shared_ptr<const RelativeTerms> Encoder::relative_terms(std::size_t index, 
     const at::Tensor x = packed_dropout(count == 1 ? shared.distances : shared.distances.repeat({count, 1}), table.layout,
                                         site_of(context, context.hidden_dropout, index, relative_rows));
     const Block& block = blocks_[index];
-    terms->table = adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, table, context);
+    terms->table =
+        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, table, context);
     return terms;
 }
 
@@ -183,8 +187,8 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                            const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const auto i = static_cast<std::int64_t>(index);
-    at::Tensor qkv =
-        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, batch, context);  // [T, qkv_dim()]
+    at::Tensor qkv = adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, batch,
+                             context);  // [T, qkv_dim()]
     if (block.query_norm.gamma.defined())
         qkv = norm_heads(qkv, weights_of(block.query_norm).gamma, weights_of(block.key_norm).gamma, config_.num_heads,
                          config_.num_key_heads, {config_.norm, config_.norm_epsilon});
@@ -197,7 +201,8 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                              relative_terms(index, batch, shared, context)};
     const at::Tensor attended =
         packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
-    return adapted(index, BlockLinear::attention_output, linear_layer(attended, block.attention_output.weight, {}, block.attention_output.prepared.get()), attended, batch,
+    return adapted(index, BlockLinear::attention_output,
+                   linear_layer(attended, block.attention_output.weight, {}, block.attention_output.prepared.get()), attended, batch,
                    context);
 }
 

@@ -35,7 +35,7 @@ struct ForwardContext {
 };
 
 struct LinearWeights {
-    at::Tensor weight, bias;  ///< an undefined bias: none
+    at::Tensor weight, bias;    ///< an undefined bias: none
     ProductPointer prepared{};  ///< the weight laid out, where it is
 };
 
@@ -91,11 +91,19 @@ struct DenseHead {
     LinearWeights linear;
 };
 
+/// How an encoder holds what a checkpoint keeps in bfloat16.
+enum class KeptWeights {
+    full,      ///< in its own type
+    as_stored  ///< matrices of products and the table of words as they are; a product multiplies them in float32, or in bfloat16 where
+               ///< asked
+};
+
 /// A transformer encoder on packed batches, composed as its configuration says. Made with zero weights; load_weights() reads a Hugging Face
 /// folder's. Blocks may hold several experts; which one a row goes through is said by the layout's segments, or learned per token.
 class Encoder {
   public:
-    Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype);
+    /// as_stored: its large tensors take no memory before load_weights(), and those that the checkpoint has in bfloat16 half of it then.
+    Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype, KeptWeights kept = KeptWeights::full);
 
     /// [T, D] hidden states of the last block, behind the final norm where there is one.
     at::Tensor forward(const PackedBatch& batch, const ForwardContext& context) const;
@@ -123,12 +131,15 @@ class Encoder {
     /// The same encoder with its products in half precision: weights are casts of this one's, through which their gradients come back, so
     /// it serves until these change. Tables of embeddings and routers stay as they are.
     std::unique_ptr<Encoder> lowered(at::ScalarType dtype) const;
-    void move_to(const c10::Device& device);
+    void move_to(const c10::Device& device);  ///< weights are in dtype() on any device but the CPU
+    /// Turns what is kept in bfloat16 into dtype(): before it is trained or changed.
+    void widen();
     at::ScalarType dtype() const { return dtype_; }
     c10::Device device() const { return word_.device(); }
     /// Lays every product of the blocks out as `lay_out` says, for passes without gradients; what changes the weights drops it. `release`:
     /// each weight is given up when it is laid out, and reads as NaN.
-    void lay_out_products(const std::function<ProductPointer(const ProductPlace&, const at::Tensor& weight)>& lay_out, bool release = false);
+    void lay_out_products(const std::function<ProductPointer(const ProductPlace&, const at::Tensor& weight)>& lay_out,
+                          bool release = false);
     void drop_prepared();
     /// Gives up the weights that are laid out.
     void release_prepared();
@@ -177,6 +188,7 @@ class Encoder {
     /// Puts each(tensor, exact) in the place of every tensor, adapters' too; `exact`: of a table or a router.
     void replace(const std::function<at::Tensor(const at::Tensor&, bool exact)>& each);
     void visit_block(const EncoderNames& names, std::size_t index, const std::function<void(const Slot&)>& visitor);
+    void make_room(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const;
     void read_slot(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const;
 
     NormWeights weights_of(const NormParameter& norm, const at::Tensor& bias = {}) const;
@@ -206,6 +218,7 @@ class Encoder {
 
     EncoderConfig config_;
     at::ScalarType dtype_;
+    KeptWeights kept_;
     at::Tensor word_, position_, token_type_, relative_bias_, relative_table_;
     NormParameter embedding_norm_, relative_norm_, final_norm_;
     std::vector<Block> blocks_;

@@ -185,6 +185,7 @@ void Encoder::remove_adapter(std::size_t index) { adapters_.erase(adapters_.begi
 void Encoder::merge_adapter(std::size_t index, double weight) {
     const at::NoGradGuard no_grad;
     drop_prepared();
+    widen();
     const double scale = weight * adapters_[index].config.scale();
     const auto add = [&](const at::Tensor& rows, const at::Tensor& update) { rows.copy_(rows.to(at::kDouble) + scale * update); };
     for (const TableUpdate& table : adapters_[index].tables)
@@ -301,7 +302,8 @@ at::Tensor Encoder::with_table_updates(const at::Tensor& rows, const PackedBatch
 /// The MLP with updates inside: the fused form has no place for them.
 at::Tensor Encoder::adapted_mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
     const Expert& dense = blocks_[index].experts.front();
-    const at::Tensor u = adapted(index, BlockLinear::up, linear_layer(x, dense.up, dense.up_bias, dense.prepared_up.get()), x, batch, context);
+    const at::Tensor u =
+        adapted(index, BlockLinear::up, linear_layer(x, dense.up, dense.up_bias, dense.prepared_up.get()), x, batch, context);
     const at::Tensor g = activate(u, {config_.activation, config_.gated, config_.gate_second});
     return adapted(index, BlockLinear::down, linear_layer(g, dense.down, {}, dense.prepared_down.get()), g, batch, context);
 }

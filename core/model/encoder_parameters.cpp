@@ -22,6 +22,8 @@ struct Encoder::Slot {
     std::vector<std::int64_t> parts = {};  ///< rows of each name; empty: as many each
     bool trained = true;                   ///< false: of the dense block beside task experts
 
+    /// Of a product with activations, as the checkpoint has it.
+    bool is_product() const { return !place.empty() && decay && !exact && turned == 0; }
     std::string full(const std::string& name) const {
         return expert < 0 ? place + name : fmt::format("{}experts.{}.{}", place, expert, name);
     }
@@ -95,14 +97,18 @@ std::vector<at::Tensor> Expert::tensors() const {
 
 Expert Expert::clone() const { return {copy(before), copy(up), copy(up_bias), copy(down), copy(down_bias), copy(behind)}; }
 
-Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype) : config_(std::move(config)), dtype_(dtype) {
+Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::ScalarType dtype, KeptWeights kept)
+    : config_(std::move(config)), dtype_(dtype), kept_(kept) {
     const EncoderConfig& c = config_;
     const std::int64_t d = c.hidden_dim, attention = c.num_heads * c.head_dim, inner = c.intermediate_dim,
                        upper = c.gated ? 2 * inner : inner;
     const bool norms_behind = !c.pre_norm || !c.names.mlp_behind.empty();
     const auto make = [&](bool wanted, std::vector<std::int64_t> shape) { return wanted ? at::zeros(shape, dtype_) : at::Tensor(); };
+    const auto large = [&](std::vector<std::int64_t> shape) {  // one zero in the place of all, until it is known how they are kept
+        return kept_ == KeptWeights::full ? make(true, std::move(shape)) : at::zeros({1, 1}, dtype_).expand(shape);
+    };
     const auto norm = [&](bool wanted) { return NormParameter{make(wanted, {d}), make(wanted && c.norm_bias, {d})}; };
-    word_ = make(true, {c.vocab_size, d});
+    word_ = large({c.vocab_size, d});
     position_ = make(c.max_positions > 0, {c.max_positions, d});
     token_type_ = make(c.num_token_types > 0, {c.num_token_types, d});
     relative_bias_ = make(c.relative_buckets > 0, {c.relative_buckets, c.num_heads});
@@ -113,13 +119,13 @@ Encoder::Encoder(EncoderConfig config, std::vector<DenseModule> heads, at::Scala
     for (std::int64_t i = 0; i < c.num_layers; ++i) {
         Block block;
         block.first_norm = norm(c.pre_norm && c.has_attention_norm(i));
-        block.qkv = {make(true, {c.qkv_dim(), d}), make(c.qkv_bias, {c.qkv_dim()})};
+        block.qkv = {large({c.qkv_dim(), d}), make(c.qkv_bias, {c.qkv_dim()})};
         block.query_norm.gamma = make(!c.names.query_norm.empty(), {c.head_dim});
         block.key_norm.gamma = make(!c.names.key_norm.empty(), {c.head_dim});
         block.attention_behind = norm(!c.names.attention_behind.empty());
-        block.attention_output = {make(true, {d, attention}), make(c.attention_output_bias, {d})};
-        block.experts.push_back({norm(true), make(true, {upper, d}), make(c.up_bias, {upper}), make(true, {d, inner}),
-                                 make(c.down_bias, {d}), norm(norms_behind)});
+        block.attention_output = {large({d, attention}), make(c.attention_output_bias, {d})};
+        block.experts.push_back(
+            {norm(true), large({upper, d}), make(c.up_bias, {upper}), large({d, inner}), make(c.down_bias, {d}), norm(norms_behind)});
         blocks_.push_back(std::move(block));
     }
     for (std::int64_t i = 0; i < c.num_layers; ++i)
@@ -241,13 +247,29 @@ std::vector<NamedTensor> Encoder::named_tensors() const {
     return all;
 }
 
+/// A tensor of the type that the checkpoint's numbers are kept in; the one that is there where it is so already.
+void Encoder::make_room(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const {
+    const bool halved = kept_ == KeptWeights::as_stored && (slot.is_product() || slot.tensor == &word_) &&
+                        std::all_of(names.begin(), names.end(), [&](const std::string& n) { return weights.at(n).dtype == DType::bf16; });
+    const at::ScalarType wanted = halved                                        ? at::kBFloat16
+                                  : slot.tensor->scalar_type() == at::kBFloat16 ? dtype_
+                                                                                : slot.tensor->scalar_type();
+    if (slot.tensor->is_contiguous() && slot.tensor->scalar_type() == wanted) return;
+    *slot.tensor = at::empty(slot.tensor->sizes(), slot.tensor->options().dtype(wanted));
+}
+
 void Encoder::read_slot(const Weights& weights, const Slot& slot, const std::vector<std::string>& names) const {
+    make_room(weights, slot, names);
     for (std::size_t i = 0; i < names.size(); ++i) {
         const at::Tensor shape = slot.stored(i), own = slot.rows(i);
         const TensorInfo& info = weights.at(names[i]);
         if (!std::equal(info.shape.begin(), info.shape.end(), shape.sizes().begin(), shape.sizes().end()))
             throw data_error("{}: tensor '{}' has shape [{}], config.json makes it [{}]", weights.description(), names[i],
                              fmt::join(info.shape, ", "), fmt::join(shape.sizes(), ", "));
+        if (own.scalar_type() == at::kBFloat16 && info.dtype == DType::bf16) {
+            weights.read(names[i], own.data_ptr());
+            continue;
+        }
         const bool in_place = slot.turned == 0 && own.scalar_type() == at::kFloat && own.device().is_cpu() && own.is_contiguous();
         const at::Tensor values = in_place ? own : at::empty(shape.sizes(), at::kFloat);
         weights.read_float(names[i], {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
@@ -276,6 +298,11 @@ void Encoder::load_weights(const Weights& weights, const std::string& own_prefix
         }
         read_slot(weights, slot, found);
     });
+}
+
+void Encoder::widen() {
+    if (dtype_ != at::kBFloat16)
+        replace([&](const at::Tensor& t, bool) { return t.scalar_type() == at::kBFloat16 ? t.detach().to(dtype_) : t; });
 }
 
 void Encoder::require_grad(bool on) {
@@ -317,6 +344,7 @@ std::unique_ptr<Encoder> Encoder::lowered(at::ScalarType dtype) const {
 }
 
 void Encoder::move_to(const c10::Device& device) {
+    if (!device.is_cpu()) widen();
     replace([&](const at::Tensor& t, bool) { return t.detach().to(device).requires_grad_(t.requires_grad()); });
 }
 

@@ -1,5 +1,7 @@
 #include <ATen/ATen.h>
 
+#include <utility>
+
 #include "model/matrix.h"
 #include "model/ops_common.h"
 
@@ -113,11 +115,12 @@ void run_rows(const FeedForwardShape& shape, const PreparedExpert& products, con
 }
 
 /// A segment of fewer rows than threads have use for: its columns are shared out instead.
-at::Tensor run_few_rows(const FeedForwardShape& shape, const PreparedExpert& products, const at::Tensor& bias, const at::Tensor& x) {
+void run_few_rows(const FeedForwardShape& shape, const PreparedExpert& products, const at::Tensor& bias, const at::Tensor& x,
+                  const at::Tensor& y) {
     const at::Tensor u = product(x, *products.up);
     const at::Tensor g = shape.form.gated ? at::empty({u.size(0), products.down->depth()}, u.options()) : u;
     activate(shape, u, bias, g);
-    return product(g, *products.down);
+    multiply_into(g, *products.down, {}, y);
 }
 
 at::Tensor forward_only(const at::Tensor& input, const FeedForwardShape& shape, at::TensorList weights, const Prepared& prepared) {
@@ -130,8 +133,8 @@ at::Tensor forward_only(const at::Tensor& input, const FeedForwardShape& shape, 
     if (measured || static_cast<int>(tasks.size()) < at::get_num_threads()) {
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
             const Segment& segment = shape.segments[s];
-            y.narrow(0, segment.begin, segment.rows())
-                .copy_(run_few_rows(shape, products[s], shape.part(weights, s, 1), x.narrow(0, segment.begin, segment.rows())));
+            run_few_rows(shape, products[s], shape.part(weights, s, 1), x.narrow(0, segment.begin, segment.rows()),
+                         y.narrow(0, segment.begin, segment.rows()));
         }
         return y;
     }
@@ -145,58 +148,75 @@ at::Tensor forward_only(const at::Tensor& input, const FeedForwardShape& shape, 
 /// Consecutive rows as one tensor; a single part as it is.
 at::Tensor joined(const std::vector<at::Tensor>& parts) { return parts.size() == 1 ? parts[0] : at::cat(parts); }
 
-/// Gradients of the weights: made when first added to; stacked ones are zero where no row went.
+/// Gradients of the weights: written by the first chunk, added to by the others. Stacked ones are zero where no row went.
 class WeightGradients {
   public:
-    WeightGradients(const FeedForwardShape& shape, at::TensorList weights) : shape_(shape), sums_(weights.size()) {
+    WeightGradients(const FeedForwardShape& shape, at::TensorList weights, const at::TensorOptions& options)
+        : shape_(shape), weights_(weights), options_(options), sums_(weights.size()), begun_(3 * owners(), 0) {
         if (shape.stacked_experts == 0) return;
-        for (std::size_t i = 0; i < weights.size(); ++i)
-            if (weights[i].numel() > 0) sums_[i] = at::zeros_like(weights[i]);
+        for (std::size_t which = 0; which < weights.size(); ++which)
+            if (weights[which].numel() > 0)
+                sums_[which] = which == 1 ? at::zeros_like(weights[which], options) : at::empty(weights[which].sizes(), options);
     }
     at::Tensor bias(std::size_t segment, const at::Tensor& like) {
         if (!shape_.has_bias) return {};
         if (shape_.stacked_experts > 0) return shape_.part(sums_, segment, 1);
         return sums_[3 * segment + 1] = at::zeros_like(like);
     }
-    void add(std::size_t segment, std::size_t which, const at::Tensor& part) {
-        if (shape_.stacked_experts > 0) {
-            shape_.part(sums_, segment, which).add_(part);
-        } else {
-            at::Tensor& sum = sums_[3 * segment + which];
-            if (sum.defined())
-                sum.add_(part);
-            else
-                sum = part;
-        }
+    /// The gradient of weights `which` from dy and x, rows of the segment.
+    void add(std::size_t segment, std::size_t which, const at::Tensor& dy, const at::Tensor& x) {
+        weight_gradient(dy, x, place(segment, which), std::exchange(begun_[3 * owner(segment) + which], char(1)) != 0);
     }
-    const variable_list& sums() const { return sums_; }
+    variable_list finished() {
+        for (std::size_t e = 0; shape_.stacked_experts > 0 && e < owners(); ++e)
+            for (const std::size_t which : {std::size_t{0}, std::size_t{2}})
+                if (!begun_[3 * e + which]) sums_[which].chunk(shape_.stacked_experts, 0)[e].zero_();
+        return std::move(sums_);
+    }
 
   private:
+    std::size_t owners() const {
+        return shape_.stacked_experts > 0 ? static_cast<std::size_t>(shape_.stacked_experts) : shape_.segments.size();
+    }
+    std::size_t owner(std::size_t segment) const {
+        return shape_.stacked_experts > 0 ? static_cast<std::size_t>(shape_.segments[segment].path.expert) : segment;
+    }
+    at::Tensor place(std::size_t segment, std::size_t which) {
+        if (shape_.stacked_experts > 0) return shape_.part(sums_, segment, which);
+        at::Tensor& sum = sums_[3 * segment + which];
+        if (!sum.defined()) sum = at::empty(weights_[3 * segment + which].sizes(), options_);
+        return sum;
+    }
+
     const FeedForwardShape& shape_;
+    at::TensorList weights_;
+    at::TensorOptions options_;
     variable_list sums_;
+    std::vector<char> begun_;  ///< three an owner: whether its gradient holds a sum
 };
 
 /// Saved: x, the weights, then u = x up^T (before the bias) of each segment.
 struct FeedForward : Function<FeedForward> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const FeedForwardShape& shape, at::TensorList weights) {
         const at::Tensor x = input.contiguous();
-        std::vector<at::Tensor> out;
+        at::Tensor y;
         variable_list saved{x};
         saved.insert(saved.end(), weights.begin(), weights.end());
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
             const Segment& segment = shape.segments[s];
             const PreparedExpert products = ready(shape, weights, {}, s);
+            if (!y.defined()) y = at::empty({x.size(0), products.down->rows()}, x.options());
             saved.push_back(product(x.narrow(0, segment.begin, segment.rows()), *products.up));
             for (const Chunk& c : chunks_of(segment)) {
                 const at::Tensor u = saved.back().narrow(0, c.begin - segment.begin, c.rows);
                 const at::Tensor g = at::empty({c.rows, products.down->depth()}, u.options());
                 activate(shape, u, shape.part(weights, s, 1), g);
-                out.push_back(product(g, *products.down));
+                multiply_into(g, *products.down, {}, y.narrow(0, c.begin, c.rows));
             }
         }
         context->save_for_backward(std::move(saved));
         context->saved_data["shape"] = Carried<FeedForwardShape>::wrap(shape);
-        return joined(out);
+        return y;
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -207,7 +227,7 @@ struct FeedForward : Function<FeedForward> {
         const bool trained = context->needs_input_grad({torch::autograd::IndexRange(1, 1 + num_weights)});  // frozen under an adapter
         const at::Tensor &x = saved[0], dout = gradients[0].contiguous();
         std::vector<at::Tensor> dx;
-        WeightGradients sums(shape, weights);
+        WeightGradients sums(shape, weights, x.options());
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
             const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type()), bias = shape.part(weights, s, 1),
                              down = shape.part(weights, s, 2).to(x.scalar_type());
@@ -218,14 +238,15 @@ struct FeedForward : Function<FeedForward> {
                 const at::Tensor dg = product(dout_rows, down), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
                 activate_backward(shape, u, bias, dg, g, du, dbias);
                 if (trained) {
-                    sums.add(s, 2, product(dout_rows.t(), g));
-                    sums.add(s, 0, product(du.t(), x.narrow(0, c.begin, c.rows)));
+                    sums.add(s, 2, dout_rows, g);
+                    sums.add(s, 0, du, x.narrow(0, c.begin, c.rows));
                 }
                 dx.push_back(product(du, up));
             }
         }
         variable_list result{joined(dx), {}};
-        result.insert(result.end(), sums.sums().begin(), sums.sums().end());
+        const variable_list gradients_of_weights = sums.finished();
+        result.insert(result.end(), gradients_of_weights.begin(), gradients_of_weights.end());
         return result;
     }
 };
@@ -234,8 +255,9 @@ at::Tensor plain_feed_forward(const at::Tensor& x, const FeedForwardShape& shape
     std::vector<at::Tensor> outputs;
     for (std::size_t s = 0; s < shape.segments.size(); ++s) {
         const at::Tensor rows = x.narrow(0, shape.segments[s].begin, shape.segments[s].rows()), bias = shape.part(weights, s, 1);
-        const at::Tensor u = at::linear(rows, shape.part(weights, s, 0), bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
-        outputs.push_back(at::linear(faceter::activate(u, shape.form), shape.part(weights, s, 2)));
+        const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type()), down = shape.part(weights, s, 2).to(x.scalar_type());
+        const at::Tensor u = at::linear(rows, up, bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
+        outputs.push_back(at::linear(faceter::activate(u, shape.form), down));
     }
     return joined(outputs);
 }

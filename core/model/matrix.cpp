@@ -89,8 +89,11 @@ struct LinearLayer : Function<LinearLayer> {
         const auto saved = context->get_saved_variables();
         const at::Tensor dy = gradients[0].contiguous(), weight = saved[1].to(dy.scalar_type());
         const at::Tensor dx = context->needs_input_grad(0) ? product(dy, weight) : at::Tensor();
-        const at::Tensor dweight =
-            context->needs_input_grad(1) ? product(dy.t(), saved[0]) : at::Tensor();  // not where it is frozen under an adapter
+        at::Tensor dweight;
+        if (context->needs_input_grad(1)) {  // not where it is frozen under an adapter
+            dweight = at::empty(saved[1].sizes(), dy.options());
+            weight_gradient(dy, saved[0], dweight, false);
+        }
         const at::Tensor dbias = context->saved_data["bias"].toBool() && context->needs_input_grad(2) ? dy.sum(0) : at::Tensor();
         return {dx, dweight, dbias, at::Tensor()};
     }
@@ -111,12 +114,21 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
                         c10::List<std::optional<at::Scalar>>(), "");
 }
 
+void weight_gradient(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& dw, bool add) {
+    if (!bf16_products || !kernels::multiplies_natively(ProductForm::bf16)) return add_outer(dy, x, dw, add);
+    const at::Tensor part = product(dy.t(), x);
+    if (add)
+        dw.add_(part);
+    else
+        dw.copy_(part);
+}
+
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared) {
     return prepared ? product(x, *prepared, bias) : product(x, ProductWeights(w, unprepared_form(w.scalar_type())), bias);
 }
 
 at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const ProductWeights* prepared) {
-    if (!fast_path(x)) return at::linear(x, weight, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt);
+    if (!fast_path(x)) return at::linear(x, weight.to(x.scalar_type()), bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt);
     return LinearLayer::apply(x, weight, bias.defined() ? bias : at::empty({0}, x.options()), prepared);
 }
 

@@ -24,8 +24,8 @@ void force_ops(std::optional<OpsForm> form);
 /// True where the own kernels serve this tensor.
 inline bool fast_path(const at::Tensor& x) { return ops_form(x) == OpsForm::kernels; }
 
-/// Cosines and sines of rotary positions: position p, pair i turns by p * base^(-2i / rotary_dim) / stretch (Su et al., 2021). [L,
-/// rotary_dim / 2] each, float32.
+/// Cosines and sines of rotary positions, times rotary.amplitude: position p, pair i turns by p * rotary_frequency() (Su et al., 2021).
+/// [L, rotary_dim / 2] each, float32.
 struct RotaryTable {
     at::Tensor cosine, sine;
 };

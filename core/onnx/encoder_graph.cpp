@@ -97,7 +97,10 @@ class EncoderGraph {
         for (std::int64_t i = 0; i < config_.rotary_dim / 2; ++i) frequencies.push_back(rotary_frequency(i, config_.rotary_dim, rotary));
         const Value each = graph_.weight(name, {config_.rotary_dim / 2}, frequencies);
         const Value angles = graph_.multiply(graph_.unsqueeze(graph_.cast(positions_, OnnxType::float32), {1, 3}), each);
-        return {graph_.node("Cos", {angles}), graph_.node("Sin", {angles})};
+        const auto times_amplitude = [&](const Value& x) {
+            return rotary.amplitude == 1 ? x : graph_.multiply(x, graph_.number(rotary.amplitude));
+        };
+        return {times_amplitude(graph_.node("Cos", {angles})), times_amplitude(graph_.node("Sin", {angles}))};
     }
 
     /// Rows of the table of positions; RoBERTa's begin behind the padding id, and a token that has that id is not counted.

@@ -63,6 +63,7 @@ class Merged final : public Variant {
     /// The first run's model, whose weights wait for finish().
     void prepare(EmbeddingModel& model) const override {
         auto first = open_run_model(RunDirectory(runs_.front()));
+        first->widen();
         model.encoders = std::move(first->encoders);
         model.routes = std::move(first->routes);
     }

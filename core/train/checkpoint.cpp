@@ -57,8 +57,9 @@ void write_tensors(const fs::path& path, const std::vector<NamedTensor>& tensors
     std::vector<at::Tensor> kept;  // contiguous copies live until the write is over
     kept.reserve(tensors.size());
     for (const NamedTensor& t : tensors) {
-        kept.push_back(t.tensor.detach().to(at::kCPU, at::kFloat).contiguous());
-        writer.add(t.name, DType::f32, kept.back().sizes().vec(), kept.back().data_ptr<float>());
+        const bool halved = t.tensor.scalar_type() == at::kBFloat16;  // as they were read, and nothing has trained them
+        kept.push_back(t.tensor.detach().to(at::kCPU, halved ? at::kBFloat16 : at::kFloat).contiguous());
+        writer.add(t.name, halved ? DType::bf16 : DType::f32, kept.back().sizes().vec(), kept.back().data_ptr());
     }
     writer.write_new(path);
 }

@@ -62,6 +62,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       tools_{model, encoder_, batcher, settings_, group, stage.routing_loss, sides_of(stage, objective)} {
     check_adapter(objective, stage);
     if (adapter_ >= 0 || !adapters_.empty()) encoder_.require_grad(false);
+    if (adapter_ < 0 && (adapters_.empty() || base_rate_ > 0)) encoder_.widen();
     if (tools_.sides.documents_frozen)
         batcher_.freeze_documents(model, {stage.tasks.begin(), stage.tasks.end()}, tools_.sides.negatives, group_);
     for (const Parameter& p : trained()) p.tensor.requires_grad_(true);
@@ -137,6 +138,23 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 }
 
 StepReport Trainer::train_step() {
+    const std::int64_t tried = step_ + 1;
+    try {
+        return take_step();
+    } catch (const c10::OutOfMemoryError& error) {
+        lowered_.reset();
+        optimizer_->zero_grad();
+        const std::string what = error.what_without_backtrace();
+        throw Error(
+            ExitCode::out_of_memory,
+            fmt::format("{} is out of memory at step {}, in a batch of {} pairs; the step is not taken, the last checkpoint stands: set "
+                        "objective.gradient_cache_chunk to a part of the batch, training.activation_checkpointing to true, or lower "
+                        "training.batch_size ({})",
+                        encoder_.device().str(), tried, settings_.batch_size, what.substr(0, what.find('\n'))));
+    }
+}
+
+StepReport Trainer::take_step() {
     const auto start = std::chrono::steady_clock::now();
     StepSums sums;
     double temperature = 0;
@@ -224,10 +242,10 @@ void Trainer::check_finite(const StepReport& report) const {
 std::string Trainer::where_not_finite() const {
     std::map<std::string, std::pair<std::string, std::size_t>> groups;
     for (const Parameter& p : optimizer_->not_finite()) {
-        const std::string group = adapter_ >= 0                  ? "the low-rank adapter"
+        const std::string group = adapter_ >= 0                   ? "the low-rank adapter"
                                   : p.owner.adapter != Path::none ? fmt::format("low-rank adapter {}", p.owner.adapter)
                                   : p.owner.expert != Path::none  ? fmt::format("expert {}", p.owner.expert)
-                                                                 : "the shared weights";
+                                                                  : "the shared weights";
         auto& [first, count] = groups.emplace(group, std::pair(p.name, std::size_t{0})).first->second;
         ++count;
     }

@@ -1,0 +1,99 @@
+#include "checkpoint/rotary_scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "checkpoint/relative_position.h"
+#include "common/error.h"
+
+namespace faceter {
+namespace {
+
+constexpr double two_pi = 2 * std::numbers::pi;
+
+double number_or(const Json& parameters, const char* key, std::string_view name, double fallback) {
+    return parameters.contains(key) && !parameters.at(key).is_null() ? json_at<double>(parameters, key, name) : fallback;
+}
+
+double positive(double value, const char* key, std::string_view name) {
+    if (!(value > 0 && value < 1e30))
+        throw data_error("{}: the scaling of rotary positions has {} {}, expected a positive number", name, key, value);
+    return value;
+}
+
+/// How much longer texts are than those that the model was first trained on.
+double factor_of(const Json& parameters, std::string_view name, double usual) {
+    return positive(number_or(parameters, "factor", name, usual), "factor", name);
+}
+
+double original_length(const Json& parameters, std::string_view name) {
+    return positive(json_at<double>(parameters, "original_max_position_embeddings", name), "original_max_position_embeddings", name);
+}
+
+double magnitude(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }
+
+double yarn_amplitude(const Json& parameters, std::string_view name, double factor) {
+    const double numerator = number_or(parameters, "mscale", name, 0), denominator = number_or(parameters, "mscale_all_dim", name, 0);
+    const double usual =
+        numerator != 0 && denominator != 0 ? magnitude(factor, numerator) / magnitude(factor, denominator) : magnitude(factor, 1);
+    return positive(number_or(parameters, "attention_factor", name, usual), "attention_factor", name);
+}
+
+/// The pairs between which frequencies go over from their own to the slower ones.
+struct Ramp {
+    double low, high;
+    float at(std::int64_t i) const {
+        const double end = high == low ? high + 0.001 : high;
+        return std::clamp((static_cast<float>(i) - static_cast<float>(low)) / static_cast<float>(end - low), 0.0f, 1.0f);
+    }
+};
+
+Ramp yarn_ramp(const Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim) {
+    const double original = original_length(parameters, name), dim = static_cast<double>(rotary_dim);
+    const auto pair_that_turns = [&](const char* key, double usual) {  // so many times within the original length
+        const double given = number_or(parameters, key, name, usual), times = positive(given == 0 ? usual : given, key, name);
+        return dim * std::log(original / (times * two_pi)) / (2 * std::log(rotary.base));
+    };
+    Ramp ramp{pair_that_turns("beta_fast", 32), pair_that_turns("beta_slow", 1)};
+    if (json_or<bool>(parameters, "truncate", true, name)) ramp = {std::floor(ramp.low), std::ceil(ramp.high)};
+    return {std::max(ramp.low, 0.0), std::min(ramp.high, dim - 1)};
+}
+
+}  // namespace
+
+void scale_by_yarn(Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim, std::int64_t longest) {
+    positive(rotary.base - 1, "rope_theta - 1", name);
+    const double factor = factor_of(parameters, name, static_cast<double>(longest) / original_length(parameters, name));
+    const Ramp ramp = yarn_ramp(rotary, parameters, name, rotary_dim);
+    std::vector<float> frequencies;
+    for (std::int64_t i = 0; i < rotary_dim / 2; ++i) {
+        const float own = rotary_frequency(i, rotary_dim, rotary), slower = 1 / (static_cast<float>(factor) * (1 / own)),
+                    kept = 1 - ramp.at(i);
+        frequencies.push_back(slower * (1 - kept) + own * kept);
+    }
+    rotary.frequencies = std::move(frequencies);
+    rotary.amplitude = static_cast<float>(yarn_amplitude(parameters, name, factor));
+}
+
+void scale_by_llama3(Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim) {
+    const double factor = positive(json_at<double>(parameters, "factor", name), "factor", name),
+                 original = original_length(parameters, name),
+                 low = positive(json_at<double>(parameters, "low_freq_factor", name), "low_freq_factor", name),
+                 high = positive(json_at<double>(parameters, "high_freq_factor", name), "high_freq_factor", name);
+    if (low >= high)
+        throw data_error(
+            "{}: the scaling of rotary positions has low_freq_factor {} and high_freq_factor {}, expected a smaller and a larger", name,
+            low, high);
+    std::vector<float> frequencies;
+    for (std::int64_t i = 0; i < rotary_dim / 2; ++i) {
+        const float own = rotary_frequency(i, rotary_dim, rotary), length = static_cast<float>(two_pi) / own,
+                    slower = own / static_cast<float>(factor);
+        const float share = (static_cast<float>(original) / length - static_cast<float>(low)) / static_cast<float>(high - low);
+        const bool is_long = length > static_cast<float>(original / low), is_short = length < static_cast<float>(original / high);
+        frequencies.push_back(is_long ? slower : is_short ? own : (1 - share) * own / static_cast<float>(factor) + share * own);
+    }
+    rotary.frequencies = std::move(frequencies);
+}
+
+}  // namespace faceter
