@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "eval/group_embedding.h"
+#include "model/compute.h"
 #include "plugin/loader.h"
 #include "stage_data.h"
 #include "train/segments.h"
@@ -72,6 +73,8 @@ void RunTraining::announce(const std::vector<PlannedStage>& stages) {
     std::size_t most_steps = 0;
     for (const PlannedStage& planned : stages) {
         const TrainingSettings training = planned.training();
+        if (!json_or<Json>(planned.settings.at("training"), "batch_tokens", nullptr, "training").is_null())
+            return;  // known with its tokens
         const CurriculumContext context = context_of(planned, *objective_of(planned));
         std::size_t examples = 0;
         for (std::size_t s = 0; s < context.sets.size(); ++s)
@@ -101,7 +104,7 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     const PairBatcher& batcher = batcher_of(training.lengths, *objective);
     const CurriculumContext context = context_of(planned, *objective);
     run_.journal->phase("plan batches");
-    const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
+    const auto curriculum = curriculum_of(planned, context, batcher);
     check_sets(context, *objective);
     const fs::path kept = run_.run.folder() / objective->kept_as();
     if (const std::string message = objective->attach(model_, training.seed, kept); !message.empty())
@@ -140,12 +143,16 @@ TrainerEvents RunTraining::events_of(const PlannedStage& planned, std::size_t in
                                   planned.stage.name));
         else
             events.evaluate = [this, &planned, index](std::int64_t step) {
+                const LaidOutProducts laid_out(model_);
                 const double score = scores_.evaluate(planned, index, step);
                 let_servers_go(*run_.group);
                 return score;
             };
     }
-    events.serve = [this] { serve_embeddings(model_, *run_.group); };
+    events.serve = [this] {
+        const LaidOutProducts laid_out(model_);
+        serve_embeddings(model_, *run_.group);
+    };
     events.checkpoint = [this, &trainer, index](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
         save(trainer, index, state, optimizer);
     };

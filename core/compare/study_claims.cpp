@@ -9,11 +9,15 @@
 #include "stats/number.h"
 #include "stats/power.h"
 #include "stats/two_way_bootstrap.h"
+#include "stats/two_way_interval.h"
 
 namespace faceter {
 namespace {
 
 using Matrix = std::vector<std::vector<double>>;  // by seed, by set
+
+/// Fewer seeds or sets than that are not resampled: they cover too little of what others would have been.
+constexpr std::size_t fewest_to_resample = 10;
 
 Matrix advantage(const StudyClaim& claim, const Matrix& better, const Matrix& than) {
     Matrix all = better;
@@ -66,8 +70,8 @@ void plan_power(const Study& study, ClaimOutcome& outcome) {
 void decide(const Study& study, ClaimOutcome& outcome) {
     const auto in_favour = where(outcome.sets, &SetEffect::p, study.alpha),
                against = where(outcome.sets, &SetEffect::p_against, study.alpha);
-    const std::string found =
-        fmt::format("{:+.3g} [{:+.3g}, {:+.3g}]", outcome.effect.estimate, outcome.effect.interval.low, outcome.effect.interval.high);
+    const std::string found = fmt::format("{:+.3g} [{:+.3g}, {:+.3g}]{}", outcome.effect.estimate, outcome.effect.interval.low,
+                                          outcome.effect.interval.high, outcome.interval_by_t ? " (t interval)" : "");
     const bool equivalent = outcome.equivalence.p < study.alpha;
     if (outcome.test.p < study.alpha && equivalent) {
         outcome.verdict = Verdict::does_not_hold;
@@ -132,6 +136,8 @@ ClaimOutcome judge_claim(const StudyClaim& claim, std::vector<std::uint64_t> see
     const std::vector<double> zero(means.size(), 0.0);
     outcome.sets = effects_of(rows, sets);
     outcome.effect = two_way_bootstrap(rows);
+    outcome.interval_by_t = std::min(outcome.seeds.size(), sets.size()) < fewest_to_resample;
+    if (outcome.interval_by_t) outcome.effect.interval = two_way_t_interval(rows);
     outcome.test = paired_t(means, zero, Alternative::greater);
     outcome.equivalence = paired_equivalence(means, zero, claim.smallest_difference);
     plan_power(study, outcome);
@@ -154,6 +160,7 @@ Json ClaimOutcome::to_json() const {
             {"sentence", sentence},
             {"effect", number_to_json(effect.estimate)},
             {"interval", effect.interval.to_json()},
+            {"interval_by", interval_by_t ? "t" : "bootstrap"},
             {"p", number_to_json(test.p)},
             {"n", seeds.size()},
             {"seeds", seeds},

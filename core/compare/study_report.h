@@ -29,8 +29,9 @@ struct ClaimOutcome {
     std::string sentence;              ///< the verdict in words: where it holds, or what it would take
     std::vector<std::uint64_t> seeds;  ///< that both sides have
     std::vector<SetEffect> sets;
-    BootstrapResult effect;  ///< over seeds and sets (two-way bootstrap), 95 %
-    PairedTResult test;      ///< the primary one: means over the sets, paired by seed, one-sided
+    BootstrapResult effect;      ///< over seeds and sets (two-way bootstrap), 95 %
+    bool interval_by_t = false;  ///< the interval is two_way_t_interval(): a bootstrap of so few seeds or sets is too narrow
+    PairedTResult test;          ///< the primary one: means over the sets, paired by seed, one-sided
     EquivalenceResult equivalence;
     double power = 0;               ///< of the primary test for the smallest difference, at the deviation that was seen
     std::int64_t seeds_needed = 0;  ///< for the planned power at that deviation; 0: not known

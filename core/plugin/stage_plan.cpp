@@ -7,6 +7,8 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "plugin/loader.h"
+#include "train/token_budget.h"
 
 namespace faceter {
 namespace {
@@ -86,6 +88,16 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
     context.run = planned.settings;
     context.stage = stage.name;
     return context;
+}
+
+std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher) {
+    auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
+    const auto budget = json_or<double>(planned.settings.at("training"), "batch_tokens", 0, "training");
+    if (budget <= 0) return curriculum;
+    constexpr std::int64_t so_wide_that_only_tokens_count = std::int64_t{1} << 40;
+    return within_tokens(std::move(curriculum), context.batch_size, budget, [&batcher](std::span<const ExampleReference> items) {
+        return batcher.work_of(items, {}, so_wide_that_only_tokens_count);
+    });
 }
 
 }  // namespace faceter

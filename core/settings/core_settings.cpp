@@ -29,6 +29,12 @@ Schema training_schema() {
         "The optimiser and its schedule; one recipe for every stage that does not name its own.",
         {
             integer("batch_size", 32, "Pairs in a batch; the other pairs of the batch are the in-batch negatives.").at_least(1).in("pairs"),
+            integer("batch_tokens", 0,
+                    "Tokens that a batch has at most, negatives included: a batch of batch_size pairs that has more is cut into several of "
+                    "about the same size; null: no limit.")
+                .at_least(1)
+                .in("tokens")
+                .optional(),
             integer("epochs", 1, "Passes over the training data; without effect where steps is set.").at_least(1).from("MoTE, section 5.1"),
             integer("steps", 0, "Optimiser steps; null: as many as the epochs make.").at_least(1).in("steps").optional(),
             real("learning_rate", 2e-5, "Peak learning rate.").above(0).from("paper-silent for small models; MoTE trains with 5e-6"),

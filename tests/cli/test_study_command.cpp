@@ -69,6 +69,7 @@ class TestStudyCommand : public QObject {
         const Json report = json_of(study("report", {"--json", "--output", in("report")}));
         QCOMPARE(report.at("done").get<int>(), 5);
         QCOMPARE(report.at("claims").at(0).at("n").get<int>(), 2);
+        QCOMPARE(report.at("claims").at(0).at("interval_by").get<std::string>(), std::string("t"));
         QCOMPARE(report.at("claims").at(0).at("sets").at(0).at("set").get<std::string>(), std::string("held"));
         QCOMPARE(report.at("claims").at(1).at("verdict").get<std::string>(), std::string("undecided"));
         for (const char* file : {"report.md", "report.json", "forest_1.svg", "learning_curves.svg"})

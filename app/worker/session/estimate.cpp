@@ -84,7 +84,7 @@ Json Probe::stage(std::size_t index, const PlannedStage& planned) {
         request.progress("tokenise", 0, 0);
         batcher = std::make_unique<PairBatcher>(*model, sets, cache_directory() / "tokens", at::get_num_threads(), recipe.lengths);
     }
-    const auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
+    const auto curriculum = curriculum_of(planned, context, *batcher);
     const Json& loss = planned.settings.at("objective");
     const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
     for (const TrainingSet* set : context.sets)

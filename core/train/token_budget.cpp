@@ -1,0 +1,107 @@
+#include "train/token_budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace faceter {
+namespace {
+
+/// The first item of each of `count` parts of about the same number of tokens, and the end.
+std::vector<std::size_t> cuts_of(const std::vector<double>& tokens, std::size_t count) {
+    const double total = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+    std::vector<std::size_t> cuts{0};
+    double before = 0;
+    for (std::size_t i = 0; i < tokens.size(); before += tokens[i++])
+        if (i > cuts.back() && (before + tokens[i] / 2) / total * static_cast<double>(count) >= static_cast<double>(cuts.size()))
+            cuts.push_back(i);
+    cuts.push_back(tokens.size());
+    return cuts;
+}
+
+bool fits(const std::vector<double>& tokens, const std::vector<std::size_t>& cuts, double budget) {
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+        const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(cuts[c]),
+                   end = tokens.begin() + static_cast<std::ptrdiff_t>(cuts[c + 1]);
+        if (end - begin > 1 && std::accumulate(begin, end, 0.0) > budget) return false;
+    }
+    return true;
+}
+
+std::vector<std::size_t> cuts_within(const std::vector<double>& tokens, double budget) {
+    const double total = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+    for (auto count = static_cast<std::size_t>(std::max(1.0, std::ceil(total / budget))); count < tokens.size(); ++count)
+        if (auto cuts = cuts_of(tokens, count); fits(tokens, cuts, budget)) return cuts;
+    std::vector<std::size_t> each(tokens.size() + 1);
+    std::iota(each.begin(), each.end(), std::size_t{0});
+    return each;
+}
+
+BatchPlan part_of(const BatchPlan& plan, std::size_t begin, std::size_t end) {
+    BatchPlan part = plan;
+    const auto cut = [&](auto& values) {
+        if (!values.empty())
+            values = {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)};
+    };
+    cut(part.items);
+    cut(part.keep);
+    return part;
+}
+
+class WithinTokens final : public Curriculum {
+  public:
+    WithinTokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of)
+        : whole_(std::move(whole)), budget_(budget), tokens_of_(std::move(tokens_of)) {
+        const Json begin = whole_->state();
+        const std::int64_t planned = whole_->num_batches(),
+                           plans = planned > 0 ? planned : std::max<std::int64_t>(1, num_examples() / batch_size);
+        for (std::int64_t i = 0; i < plans; ++i) num_batches_ += static_cast<std::int64_t>(parts_of(whole_->next()).size());
+        whole_->restore(begin);
+    }
+
+    BatchPlan next() override {
+        if (next_ == parts_.size()) take(0);
+        return parts_[next_++];
+    }
+    std::int64_t num_examples() const override { return whole_->num_examples(); }
+    std::int64_t num_batches() const override { return num_batches_; }
+    Json state() const override {
+        const bool between = next_ == parts_.size();
+        return {{"whole", between ? whole_->state() : before_}, {"part", between ? 0 : next_}};
+    }
+    void restore(const Json& state) override {
+        whole_->restore(state.at("whole"));
+        parts_.clear();
+        next_ = 0;
+        if (const auto part = json_at<std::size_t>(state, "part", "curriculum"); part > 0) take(part);
+    }
+
+  private:
+    void take(std::size_t part) {
+        before_ = whole_->state();
+        parts_ = parts_of(whole_->next());
+        next_ = std::min(part, parts_.size());
+    }
+    std::vector<BatchPlan> parts_of(const BatchPlan& plan) const {
+        const auto cuts = cuts_within(tokens_of_(plan.items), budget_);
+        std::vector<BatchPlan> parts;
+        for (std::size_t c = 0; c + 1 < cuts.size(); ++c) parts.push_back(part_of(plan, cuts[c], cuts[c + 1]));
+        return parts;
+    }
+
+    std::unique_ptr<Curriculum> whole_;
+    double budget_;
+    PairTokens tokens_of_;
+    std::int64_t num_batches_ = 0;
+    std::vector<BatchPlan> parts_;
+    std::size_t next_ = 0;
+    Json before_;
+};
+
+}  // namespace
+
+std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of) {
+    return std::make_unique<WithinTokens>(std::move(whole), batch_size, budget, std::move(tokens_of));
+}
+
+}  // namespace faceter

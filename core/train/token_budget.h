@@ -1,0 +1,19 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "train/curriculum.h"
+
+namespace faceter {
+
+/// Tokens of each pair: query, document, and the negatives that are taken along.
+using PairTokens = std::function<std::vector<double>(std::span<const ExampleReference>)>;
+
+/// The batches of another curriculum, those of more than `budget` tokens cut into as few of about the same size as keep within it; a pair
+/// that is longer is a batch of its own. What is cut apart are no negatives of one another. An epoch's batches are counted by walking
+/// through one of them.
+std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of);
+
+}  // namespace faceter
