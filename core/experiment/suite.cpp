@@ -16,6 +16,7 @@ namespace faceter {
 namespace {
 
 constexpr int deepest_extension = 8;
+constexpr std::size_t shown_revision = 12;
 
 /// Settings of a data entry that a suite may give; the others say where data lie, which is not its business.
 constexpr std::array<std::string_view, 12> entry_keys{
@@ -42,6 +43,7 @@ Schema set_schema() {
                       choice("type", task_types(), "", "How it is scored.").must(),
                       list("folders", text("", "", "A name."), "Other names that its folder may have."),
                       text("get", "", "Which data set to get."),
+                      text("revision", "", "The commit of it that MTEB's scores are of."),
                   }};
     for (Field& field : entry_fields(entry_keys)) schema.fields.push_back(std::move(field));
     return schema;
@@ -68,7 +70,8 @@ bool contains(const Json& list, const std::string& name) { return std::find(list
 
 /// What the file says of a data set, without defaults.
 SuiteSet set_from(const Json& checked, const YamlNode& node) {
-    SuiteSet set{checked["name"], checked["mteb"], checked["type"], checked["folders"].get<std::vector<std::string>>(), checked["get"]};
+    SuiteSet set{checked["name"], checked["mteb"],    checked["type"], checked["folders"].get<std::vector<std::string>>(),
+                 checked["get"],  checked["revision"]};
     for (const std::string_view key : entry_keys)
         if (node.find(key)) set.entry[std::string(key)] = checked[std::string(key)];
     return set;
@@ -216,7 +219,8 @@ std::string describe_missing(const Suite& suite, const SuitePlan& plan, const fs
     std::string lines = fmt::format("suite {}: {} of {} data sets are not under {}", suite.name, plan.missing.size(), suite.sets.size(),
                                     data_root.string());
     for (const SuiteSet& set : plan.missing)
-        lines += fmt::format("\n  {:<30} {:<24} {}", set.name, set.task_type, set.get.empty() ? "" : "get " + set.get);
+        lines += fmt::format("\n  {:<30} {:<24} {}{}", set.name, set.task_type, set.get.empty() ? "" : "get " + set.get,
+                             set.revision.empty() ? "" : ", revision " + set.revision.substr(0, shown_revision));
     if (!suite.get.empty()) lines += "\n  " + suite.get;
     return lines;
 }

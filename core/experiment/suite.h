@@ -16,6 +16,7 @@ struct SuiteSet {
     std::string task_type;
     std::vector<std::string> folders;  ///< further names that its folder may have
     std::string get;                   ///< which data set to get
+    std::string revision;              ///< and the commit of it that MTEB's scores are of; empty: not known
     Json entry = Json::object();       ///< settings of its data entry (core/data/settings.h) that differ from the defaults, without `path`
 };
 

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <set>
 
+#include "common/json.h"
+#include "data/child_process.h"
 #include "experiment/machine.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -59,6 +61,36 @@ class TestSuite : public QObject {
         QCOMPARE(find_suite("data-cube").sets.size(), std::size_t{28});
         QCOMPARE(find_suite("router-retriever").sets.size(), std::size_t{14});
         QCOMPARE(find_suite("nomic-embed-v2").sets.size(), std::size_t{16});
+    }
+    /// MTEB(eng, v2): 41.
+    void mteb_english_v2_has_its_41_data_sets() {
+        QCOMPARE(count_types(find_suite("mteb-english-v2")), (std::map<std::string, int>{{"retrieval", 10},
+                                                                                         {"classification", 8},
+                                                                                         {"clustering", 8},
+                                                                                         {"reranking", 2},
+                                                                                         {"pair_classification", 3},
+                                                                                         {"sts", 9},
+                                                                                         {"summarisation", 1}}));
+    }
+    void data_sets_splits_and_revisions_are_those_of_the_mteb_package() {
+        const char* python = std::getenv("FACETER_PEERS");
+        if (!python) QSKIP("no Python with mteb (FACETER_PEERS)");
+        Json suites = Json::object();
+        for (const auto& [benchmark, name] : {std::pair("MTEB(eng, v1)", "mteb-english-56"), std::pair("MTEB(eng, v2)", "mteb-english-v2")})
+            for (const SuiteSet& set : find_suite(name).sets)
+                suites[benchmark].push_back({{"mteb", set.mteb},
+                                             {"type", set.task_type},
+                                             {"get", set.get},
+                                             {"revision", set.revision},
+                                             {"split", set.entry.value("split", "test")},
+                                             {"subsets", set.entry.value("subsets", Json::array())},
+                                             {"examples_per_label", set.entry.value("examples_per_label", 8)}});
+        const fs::path in = put(folder_.path() / "suites.json", suites.dump()), out = folder_.path() / "wrong.json";
+        const ChildResult peer = run_child({python, FACETER_SOURCE_DIR "/tests/experiment/peer_suites.py", in.string(), out.string()},
+                                           std::chrono::seconds(200), 1 << 20);
+        if (peer.exit_code == 3) QSKIP("the peers' Python has no mteb");
+        QVERIFY2(peer.exit_code == 0, peer.last_lines.c_str());
+        QCOMPARE(read_json(out), Json::array());
     }
     void protocol_settings_are_mtebs() {
         const Suite suite = find_suite("mteb-english-56");
