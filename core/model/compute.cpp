@@ -109,7 +109,7 @@ std::vector<Candidate> measured_products(Encoder& encoder, const Sample& sample,
     std::size_t next = 0;
     encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& weight) {
         Candidate& one = all[next++];
-        one.lowered = std::make_shared<ProductWeights>(weight, form_of(compute), one.error->largest);
+        one.lowered = std::make_shared<ProductWeights>(weight, form_of(compute), one.error->sizes());
         one.exact = std::make_shared<ProductWeights>(weight, kept_form(compute, weight.scalar_type()));
         const auto measuring = std::make_shared<ProductWeights>(weight, unprepared_form(weight.scalar_type()));
         measuring->measure(one.lowered, one.error);
@@ -153,7 +153,46 @@ void lower_products(EmbeddingModel& model, int index, ComputeReport& report) {
     for (std::size_t i = 0; i < num_exact; ++i) report.kept.push_back(prefix + all[worst_first[i]].name);
 }
 
+/// Of an accelerator: all products in bfloat16, in place of the encoder that was, and texts end to end in its attention.
+void lower_on_device(EmbeddingModel& model, int index, ComputeReport& report) {
+    std::unique_ptr<Encoder>& encoder = model.encoders[static_cast<std::size_t>(index)];
+    if (report.compute == Compute::float32) return;
+    if (report.compute == Compute::int8)
+        throw usage_error("--compute {} is of the CPU, and the model is on {}; add --device cpu, or take bf16",
+                          compute_name(report.compute), encoder->device().str());
+    const at::Tensor expected = Sample(model, index).embedded();
+    encoder = encoder->lowered(at::kBFloat16);
+    report.native = true;
+    report.smallest_cosine = std::min(report.smallest_cosine, smallest_cosine(Sample(model, index).embedded(), expected));
+}
+
+/// Every product in the form of its weights; returns how many there are.
+std::size_t lay_out_as_given(Encoder& encoder, bool release_weights) {
+    std::size_t count = 0;
+    encoder.lay_out_products(
+        [&](const ProductPlace&, const at::Tensor& weight) {
+            ++count;
+            return std::make_shared<const ProductWeights>(weight, unprepared_form(weight.scalar_type()));
+        },
+        release_weights);
+    return count;
+}
+
 }  // namespace
+
+LaidOutProducts::LaidOutProducts(EmbeddingModel& model) {
+    const at::NoGradGuard no_grad;
+    for (const auto& encoder : model.encoders) {
+        const bool by_kernels = encoder->device().is_cpu() && encoder->dtype() == at::kFloat;
+        if (!by_kernels || encoder->blocks().empty() || encoder->blocks().front().qkv.prepared) continue;
+        lay_out_as_given(*encoder, false);
+        encoders_.push_back(encoder.get());
+    }
+}
+
+LaidOutProducts::~LaidOutProducts() {
+    for (Encoder* encoder : encoders_) encoder->drop_prepared();
+}
 
 Compute compute_from_name(std::string_view name) {
     for (const Compute compute : {Compute::float32, Compute::bf16, Compute::int8})
@@ -174,17 +213,11 @@ ComputeReport prepare_products(EmbeddingModel& model, Compute compute, bool rele
     for (std::size_t i = 0; i < model.encoders.size(); ++i) {
         Encoder& encoder = *model.encoders[i];
         if (!encoder.device().is_cpu()) {
-            if (compute == Compute::float32) continue;
-            throw usage_error("--compute {} is of the CPU, and the model is on {}; add --device cpu, or leave --compute out",
-                              compute_name(compute), encoder.device().str());
+            lower_on_device(model, static_cast<int>(i), report);
+            continue;
         }
         if (compute == Compute::float32)
-            encoder.lay_out_products(
-                [&](const ProductPlace&, const at::Tensor& weight) {
-                    ++report.num_products;
-                    return std::make_shared<const ProductWeights>(weight, unprepared_form(weight.scalar_type()));
-                },
-                release_weights);
+            report.num_products += lay_out_as_given(encoder, release_weights);
         else
             lower_products(model, static_cast<int>(i), report);
         if (release_weights) encoder.release_prepared();

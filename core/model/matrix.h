@@ -6,9 +6,10 @@
 namespace faceter {
 
 /// The matrix products of the float32 CPU path. What rows of activations are multiplied with in a forward pass goes through own kernels
-/// (product_weights.h): a row's result depends on nothing beside it. The products of backward go through oneDNN, whose kernels are made for
-/// the processor at hand whoever built it: where ATen's default library takes its generic path (AMD), they are about twice as fast,
-/// elsewhere equal. Strided operands (transposes) are taken as they are.
+/// (product_weights.h): a row's result depends on nothing beside it. So do the gradients of weights, which are added up where they stand.
+/// The other products of backward go through oneDNN, whose kernels are made for the processor at hand whoever built it: where ATen's
+/// default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided operands (transposes) are taken as
+/// they are.
 
 /// While one that is on lives, this thread's products round their operands to bfloat16 and add in float32, where the processor multiplies
 /// bfloat16 (AMX, AVX512-BF16: two to three times as fast); elsewhere nothing changes. Everything between the products stays float32.
@@ -31,6 +32,9 @@ inline at::Tensor product(const at::Tensor& x, const at::Tensor& w) { return pro
 
 /// x w^T (+ bias) of a forward pass, without a gradient: w is laid out for this product, unless `prepared` has it.
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared = nullptr);
+
+/// The gradient of weights: dw [N, K] (+)= dy^T x, dy [T, N], x [T, K]. `add`: to what dw holds, else it is written.
+void weight_gradient(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& dw, bool add);
 
 /// A linear layer with gradients: x [T, K], weight [N, K], bias [N] or undefined -> [T, N]. `prepared`: the weight laid out, where it is.
 at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const ProductWeights* prepared = nullptr);

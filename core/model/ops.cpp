@@ -66,11 +66,11 @@ struct MeanPool : Function<MeanPool> {
         const auto& [layout, skip] = Carried<Shape>::from(context->saved_data["shape"]);
         const at::Tensor dy = gradients[0].contiguous(), dx = at::zeros({layout->num_tokens(), dy.size(1)}, dy.options());
         const std::int64_t width = dy.size(1);
-        parallel_tasks(layout->num_sequences(), [&, &layout = layout, &skip = skip](std::int64_t s) {
+        parallel_tasks(layout->num_sequences(), [&, &layout = layout, &skip = skip, from = data(dy), into = data(dx)](std::int64_t s) {
             const auto [begin, rows] = pooled_rows(*layout, skip, s);
             const float share = 1.0f / static_cast<float>(rows);
             for (std::int64_t i = begin; i < begin + rows; ++i)
-                for (std::int64_t d = 0; d < width; ++d) data(dx)[i * width + d] = data(dy)[s * width + d] * share;
+                for (std::int64_t d = 0; d < width; ++d) into[i * width + d] = from[s * width + d] * share;
         });
         return {dx, {}, {}};
     }

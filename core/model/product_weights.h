@@ -14,19 +14,23 @@ using kernels::ProductForm;
 /// How much a product's results differ from those in float32, over all rows that pass.
 struct ProductError {
     double squared_error = 0, squared_size = 0;
-    at::Tensor largest;  ///< [K]: of each element of the rows, its largest absolute value; undefined where no row passed
+    at::Tensor squares;  ///< [K]: of each element of the rows, the sum of its squares; undefined where no row passed
+    std::int64_t rows = 0;
     /// Of the results' length; 0 where no row passed.
     double relative() const;
+    /// [K]: how large each element is, the root of its mean square; undefined where no row passed.
+    at::Tensor sizes() const;
 };
 
 /// A matrix of weights [N, K] laid out once for y = x W^T on the CPU (kernels/products.h). A row of y has the same bits alone and in any
 /// batch, on any number of threads.
 class ProductWeights {
   public:
-    /// `weight`: [N, K] float32 or bfloat16, strided as it comes; it is not kept. `largest` [K], for int8: how large each element of the
-    /// rows gets. Elements far larger than others leave these too few of the integers; half of that difference, as a power, goes to the
-    /// weights then (SmoothQuant, Xiao et al., 2023, equation 4).
-    ProductWeights(const at::Tensor& weight, ProductForm form, const at::Tensor& largest = {});
+    /// `weight`: [N, K] float32 or bfloat16, strided as it comes; it is not kept. `sizes` [K], for int8: how large each element of the rows
+    /// is (ProductError::sizes()). Elements far larger than others leave these too few of the integers; half of that difference, as a
+    /// power, goes to the weights then (SmoothQuant, Xiao et al., 2023, equation 4; with root mean squares of activations in the place of
+    /// their largest values, which loses less here).
+    ProductWeights(const at::Tensor& weight, ProductForm form, const at::Tensor& sizes = {});
 
     std::int64_t rows() const { return rows_; }
     std::int64_t depth() const { return depth_; }
@@ -50,7 +54,7 @@ class ProductWeights {
     bool is_measured() const { return error_ != nullptr; }
 
   private:
-    friend at::Tensor product(const at::Tensor& x, const ProductWeights& weights, const at::Tensor& bias);
+    friend void multiply_into(const at::Tensor& x, const ProductWeights& weights, const at::Tensor& bias, const at::Tensor& y);
     kernels::WeightPanels panels() const;
     void look_at(const at::Tensor& x, const at::Tensor& y, const at::Tensor& bias) const;
 
@@ -65,6 +69,12 @@ using ProductPointer = std::shared_ptr<const ProductWeights>;
 
 /// x W^T (+ bias): x [T, K] float32 -> [T, N]. No gradient.
 at::Tensor product(const at::Tensor& x, const ProductWeights& weights, const at::Tensor& bias = {});
+/// The same into y [T, N], contiguous.
+void multiply_into(const at::Tensor& x, const ProductWeights& weights, const at::Tensor& bias, const at::Tensor& y);
+
+/// The gradient of weights, in float32: dw [N, K] (+)= dy^T x, dy [T, N], x [T, K]; the sum over T goes in its order, on any number of
+/// threads. `add`: to what dw holds, else it is written. Rows of x and dy may stand apart, dw is contiguous.
+void add_outer(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& dw, bool add);
 
 /// Rows that one task takes of `rows`, where results of `width` floats a row should stay in the cache: a multiple of what the processor
 /// multiplies at once, so many that every thread has some.

@@ -1,6 +1,6 @@
-// usage: bench_learn_encode MODEL TEXTS.jsonl [COUNT] [ROUNDS] [float32|bf16|int8|unprepared]     (TEXTS: {"short", "long"} a line)
-// Texts and tokens a second of embedding mixed-length texts, and the latency of one short text. Peer: peer_encode.py with the same file.
-// "unprepared": weights are laid out for each product, as in a run that trains.
+// usage: bench_learn_encode MODEL TEXTS.jsonl [COUNT] [ROUNDS] [float32|bf16|int8|unprepared] [TOKENS]     (TEXTS: {"short", "long"} a
+// line) Texts and tokens a second of embedding mixed-length texts, and the latency of one short text. Peer: peer_encode.py with the same
+// file. "unprepared": weights are laid out for each product, as in a run that trains. TOKENS: of a forward pass; 0: as embed chooses.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -25,7 +25,7 @@ double cpu_seconds() {
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        fmt::print(stderr, "usage: bench_learn_encode MODEL TEXTS.jsonl [COUNT] [ROUNDS] [float32|bf16|int8|unprepared]\n");
+        fmt::print(stderr, "usage: bench_learn_encode MODEL TEXTS.jsonl [COUNT] [ROUNDS] [float32|bf16|int8|unprepared] [TOKENS]\n");
         return 2;
     }
     const std::size_t count = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 2000;
@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
     const auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(argv[1])));
     const std::string compute = argc > 5 ? argv[5] : "float32";
     if (compute != "unprepared") prepare_products(*model, compute_from_name(compute), true);
+    EmbedOptions options;
+    options.tokens_per_batch = argc > 6 ? std::atoi(argv[6]) : 0;
     const auto pairs = bench::read_pairs(argv[2], count);
     std::vector<std::string_view> texts;
     for (const auto& pair : pairs) texts.push_back(pair.document);
@@ -40,7 +42,7 @@ int main(int argc, char** argv) {
     embed_texts(*model, std::span(texts).first(64), {});
     std::vector<double> seconds, latency;
     const double before = cpu_seconds();
-    for (int round = 0; round < rounds; ++round) seconds.push_back(bench::seconds_of([&] { embed_texts(*model, texts, {}); }));
+    for (int round = 0; round < rounds; ++round) seconds.push_back(bench::seconds_of([&] { embed_texts(*model, texts, {}, options); }));
     const double cpu = (cpu_seconds() - before) / std::max(1, rounds);
     const std::string_view query = "How do I reset my password?";
     for (int i = 0; i < 50; ++i) latency.push_back(bench::seconds_of([&] { embed_texts(*model, {&query, 1}, {}); }));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "model/kernels/kernels.h"
 #include "model/product_weights.h"
@@ -29,8 +30,9 @@ at::Tensor multiplied(const kernels::ProductTable& table, ProductForm form, cons
     const auto n = static_cast<std::size_t>(w.size(0)), k = static_cast<std::size_t>(w.size(1)), rows = static_cast<std::size_t>(x.size(0));
     const std::size_t step = kernels::depth_step(form), panels = (n + table.panel_rows - 1) / table.panel_rows;
     std::vector<std::byte> values(panels * table.panel_rows * ((k + step - 1) / step * step) * kernels::weight_bytes(form));
-    std::vector<float> scales(panels * table.panel_rows);
-    std::vector<std::int32_t> sums(panels * table.panel_rows);
+    const std::size_t groups = kernels::num_groups(form, k);
+    std::vector<float> scales(panels * groups * table.panel_rows);
+    std::vector<std::int32_t> sums(panels * groups * table.panel_rows);
     const kernels::GivenWeights given{w.const_data_ptr(),
                                       w.scalar_type() == at::kBFloat16,
                                       static_cast<std::size_t>(w.stride(0)),
@@ -39,12 +41,21 @@ at::Tensor multiplied(const kernels::ProductTable& table, ProductForm form, cons
                                       k};
     table.pack(form, given, 0, panels, values.data(), scales.data(), sums.data());
     std::vector<std::byte> prepared(rows * kernels::activation_stride(form, k));
-    std::vector<kernels::RowScale> row_scales(rows);
+    std::vector<kernels::RowScale> row_scales(rows * groups);
     table.prepare(form, x.data_ptr<float>(), k, rows, k, nullptr, prepared.data(), row_scales.data());
     const at::Tensor y = at::full({x.size(0), w.size(0)}, std::nan(""));
     table.multiply({form, n, k, values.data(), scales.data(), sums.data()}, {prepared.data(), row_scales.data(), rows}, 0, panels,
                    bias.defined() ? bias.data_ptr<float>() : nullptr, y.data_ptr<float>(), n);
     return y;
+}
+
+/// What int8 makes of a group of the depth, in float64.
+std::pair<at::Tensor, at::Tensor> as_integers(const at::Tensor& x, const at::Tensor& w) {
+    const at::Tensor w_scale = w.abs().amax(1, true) / 127;
+    const at::Tensor low = x.amin(1, true).clamp_max(0), high = x.amax(1, true).clamp_min(0), x_scale = (high - low) / 255;
+    const at::Tensor zero = (-low / x_scale).round();
+    const at::Tensor q = ((x / x_scale).round() + zero).clamp(0, 255) - zero;
+    return {q.to(at::kDouble) * x_scale.to(at::kDouble), (w / w_scale).round().to(at::kDouble) * w_scale.to(at::kDouble)};
 }
 
 /// What the form makes of weights and activations, in float64.
@@ -53,11 +64,15 @@ std::pair<at::Tensor, at::Tensor> as_multiplied(ProductForm form, const at::Tens
     if (form == ProductForm::float32) return {x.to(at::kDouble), w.to(at::kDouble)};
     if (form == ProductForm::widened) return {x.to(at::kDouble), halved(w)};
     if (form == ProductForm::bf16) return {halved(x), halved(w)};
-    const at::Tensor w_scale = w.abs().amax(1, true) / 127;
-    const at::Tensor low = x.amin(1, true).clamp_max(0), high = x.amax(1, true).clamp_min(0), x_scale = (high - low) / 255;
-    const at::Tensor zero = (-low / x_scale).round();
-    const at::Tensor q = ((x / x_scale).round() + zero).clamp(0, 255) - zero;
-    return {q.to(at::kDouble) * x_scale.to(at::kDouble), (w / w_scale).round().to(at::kDouble) * w_scale.to(at::kDouble)};
+    const auto group = static_cast<std::int64_t>(kernels::group_depth(form, static_cast<std::size_t>(x.size(1))));
+    std::vector<at::Tensor> rows, weights;
+    for (std::int64_t k = 0; k < x.size(1); k += group) {
+        const std::int64_t here = std::min(group, x.size(1) - k);
+        auto [a, b] = as_integers(x.narrow(1, k, here), w.narrow(1, k, here));
+        rows.push_back(a);
+        weights.push_back(b);
+    }
+    return {at::cat(rows, 1), at::cat(weights, 1)};
 }
 
 constexpr ProductForm all_forms[] = {ProductForm::float32, ProductForm::widened, ProductForm::bf16, ProductForm::int8};
@@ -142,6 +157,58 @@ class TestProducts : public QObject {
     void no_rows_make_no_rows() {
         QCOMPARE(product(at::empty({0, 8}), ProductWeights(at::ones({5, 8}), ProductForm::float32)).sizes().vec(),
                  (std::vector<std::int64_t>{0, 5}));
+    }
+    /// One large element costs its own group of the depth the small steps, and not the others.
+    void a_large_element_costs_its_own_group_alone() {
+        at::manual_seed(7);
+        const auto group = static_cast<std::int64_t>(kernels::largest_group);
+        const at::Tensor x = at::randn({16, 2 * group}), w = at::randn({40, 2 * group});
+        x.select(1, 3).fill_(1000);
+        w.select(1, 3).zero_();
+        const at::Tensor off = (product(x, ProductWeights(w, ProductForm::int8)) - x.mm(w.t())).abs();
+        const at::Tensor alone = x.narrow(1, 0, group), expected = alone.mm(w.narrow(1, 0, group).t());
+        const at::Tensor off_alone = (product(alone, ProductWeights(w.narrow(1, 0, group), ProductForm::int8)) - expected).abs();
+        QVERIFY(off.mean().item<double>() < 1.1 * off_alone.mean().item<double>());
+    }
+    void gradients_of_weights_are_added_up_where_they_stand_data() {
+        QTest::addColumn<int>("steps");
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<int>("columns");
+        for (const auto& [steps, rows, columns] :
+             {std::tuple(1, 1, 1), std::tuple(5, 12, 32), std::tuple(300, 13, 33), std::tuple(517, 205, 70), std::tuple(0, 7, 9),
+              std::tuple(256, 1, 40), std::tuple(40, 400, 1)})
+            QTest::addRow("%d x %d x %d", steps, rows, columns) << steps << rows << columns;
+    }
+    /// By every table, against float64; and the same bits on one thread and on seven.
+    void gradients_of_weights_are_added_up_where_they_stand() {
+        QFETCH(int, steps);
+        QFETCH(int, rows);
+        QFETCH(int, columns);
+        at::manual_seed(8);
+        const at::Tensor dy = at::randn({steps, rows + 3}).narrow(1, 2, rows), x = at::randn({steps, columns + 1}).narrow(1, 0, columns);
+        const at::Tensor before = at::randn({rows, columns}), exact = dy.to(at::kDouble).t().mm(x.to(at::kDouble));
+        const double allowed = 1e-6 * (std::sqrt(steps) + 1);
+        for (const auto* table : tables_for(ProductForm::float32))
+            for (const bool add : {false, true}) {
+                const at::Tensor dw = add ? before.clone() : at::full({rows, columns}, std::nan(""));
+                std::vector<float> scratch(kernels::outer_scratch(*table, static_cast<std::size_t>(rows)));
+                const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+                table->add_outer({dy.data_ptr<float>(), x.data_ptr<float>(), size(dy.stride(0)), size(x.stride(0)), size(steps), size(rows),
+                                  size(columns), dw.data_ptr<float>(), size(columns), add},
+                                 scratch.data());
+                const at::Tensor expected = add ? exact + before : exact;
+                QVERIFY2((dw - expected).abs().max().item<double>() < allowed * 10, table->instruction_set);
+            }
+        const auto on_threads = [&](int threads) {
+            at::set_num_threads(threads);
+            const at::Tensor dw = at::empty({rows, columns});
+            add_outer(dy, x, dw, false);
+            return dw;
+        };
+        const int threads = at::get_num_threads();
+        const at::Tensor alone = on_threads(1), shared = on_threads(7);
+        at::set_num_threads(threads);
+        QVERIFY(at::equal(alone, shared));
     }
     void zeros_stay_zeros() {
         for (const ProductForm form : all_forms)

@@ -143,9 +143,10 @@ struct Place {
     std::size_t y_stride, columns;  ///< of the panel that y has: fewer than panel_rows in the last one
     const float* bias;              ///< of the panel; null: none, or not yet
     bool more;                      ///< y holds the sum of an earlier part of the depth
-    const float* weight_scales;     ///< of int8, as the rest
+    const float* weight_scales;     ///< of int8, of this part of the depth, as the rest
     const std::int32_t* weight_sums;
-    const RowScale* row_scales;
+    const RowScale* row_scales;  ///< num_groups apart
+    std::size_t num_groups;
 };
 
 /// Calls body(v, row of y) with whole vectors of y, through a copy where the panel has fewer columns.
@@ -192,9 +193,11 @@ inline void finish(const Place& place, const IntVector (&sums)[R][2]) {
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < R; ++i)
         with_row(place, i, [&](float* row) {
+            const RowScale& own = place.row_scales[i * place.num_groups];
             for (std::size_t v = 0; v < 2; ++v) {
-                const IntVector exact = sums[i][v] - zeros[v] * place.row_scales[i].zero;
-                store(row + v * lanes, __builtin_convertvector(exact, Vector) * (scales[v] * place.row_scales[i].scale) + bias[v]);
+                const IntVector exact = sums[i][v] - zeros[v] * own.zero;
+                const Vector before = place.more ? load(row + v * lanes) + bias[v] : bias[v];
+                store(row + v * lanes, __builtin_convertvector(exact, Vector) * (scales[v] * own.scale) + before);
             }
         });
 }
@@ -252,19 +255,21 @@ inline Tile tile_of(std::size_t rows) {
     return all[rows - 1];
 }
 
-/// Steps of the depth that a pass over the rows takes: a panel's part stays in the first cache, the rows' in the second. Integers are
-/// summed in one pass.
+/// Steps of the depth that a pass over the rows takes: a panel's part stays in the first cache, the rows' in the second. Integers take a
+/// group of the depth.
 constexpr std::size_t steps_a_pass = 512;
 
 template <typename F>
 void multiply_form(const WeightPanels& weights, const PreparedRows& x, std::size_t first, std::size_t last, const float* bias, float* y,
                    std::size_t y_stride) {
     const std::size_t steps = parts_of(weights.depth, depth_step(weights.form)), stride = activation_stride(weights.form, weights.depth);
-    const bool one_pass = weights.form == ProductForm::int8;
-    const std::size_t pass = one_pass ? steps : parts_of(steps, parts_of(steps, steps_a_pass));
+    const std::size_t groups = num_groups(weights.form, weights.depth);
+    const std::size_t pass = weights.form == ProductForm::int8 ? group_depth(weights.form, weights.depth) / depth_step(weights.form)
+                                                               : parts_of(steps, parts_of(steps, steps_a_pass));
     for (std::size_t k = 0; k < steps; k += pass) {
         const std::size_t here = smaller(pass, steps - k);
         const bool ends = k + here == steps;
+        const std::size_t group = groups > 1 ? k / pass : 0;
         for (std::size_t p = first; p < last; ++p) {
             const std::size_t column = p * panel_rows, columns = smaller(panel_rows, weights.rows - column);
             const std::byte* w = weights.values + (p * steps + k) * panel_rows * F::weight_step;
@@ -274,9 +279,10 @@ void multiply_form(const WeightPanels& weights, const PreparedRows& x, std::size
                                   columns,
                                   ends && bias ? bias + column : nullptr,
                                   k > 0,
-                                  weights.scales + column,
-                                  weights.sums + column,
-                                  x.scales + row};
+                                  weights.scales + (p * groups + group) * panel_rows,
+                                  weights.sums + (p * groups + group) * panel_rows,
+                                  x.scales + row * groups + group,
+                                  groups};
                 tile_of<F>(smaller(tile_rows, x.rows - row))(here, x.values + row * stride + k * F::value_step, stride, w, place);
             }
         }
@@ -307,20 +313,28 @@ inline float given(const GivenWeights& weights, std::size_t n, std::size_t k) {
     return float_of(std::uint32_t{static_cast<const std::uint16_t*>(weights.values)[at]} << 16);
 }
 
-/// Row n of the weights scaled to [-127, 127] into lane j of its panel.
-void pack_int8_row(const GivenWeights& weights, std::size_t n, std::int8_t* panel, std::size_t j, float& scale, std::int32_t& sum) {
+/// Elements [first, last) of row n of the weights scaled to [-127, 127] into lane j of its panel.
+void pack_int8_part(const GivenWeights& weights, std::size_t n, std::size_t first, std::size_t last, std::int8_t* panel, std::size_t j,
+                    float& scale, std::int32_t& sum) {
     float largest = 0;
-    for (std::size_t k = 0; k < weights.depth; ++k) {
+    for (std::size_t k = first; k < last; ++k) {
         const float size = __builtin_fabsf(given(weights, n, k));
         largest = size > largest ? size : largest;
     }
     scale = largest > 0 ? largest / 127.0f : 1.0f;
     sum = 0;
-    for (std::size_t k = 0; k < weights.depth; ++k) {
+    for (std::size_t k = first; k < last; ++k) {
         const auto q = static_cast<std::int8_t>(__builtin_rintf(given(weights, n, k) / scale));
         panel[(k / 4 * panel_rows + j) * 4 + k % 4] = q;
         sum += q;
     }
+}
+
+/// Row n; `scales` and `sums` are those of lane j, a panel's rows from group to group.
+void pack_int8_row(const GivenWeights& weights, std::size_t n, std::int8_t* panel, std::size_t j, float* scales, std::int32_t* sums) {
+    const std::size_t group = group_depth(ProductForm::int8, weights.depth);
+    for (std::size_t first = 0; first < weights.depth; first += group, scales += panel_rows, sums += panel_rows)
+        pack_int8_part(weights, n, first, smaller(weights.depth, first + group), panel, j, *scales, *sums);
 }
 
 void pack_row(ProductForm form, const GivenWeights& weights, std::size_t n, std::byte* panel, std::size_t j) {
@@ -356,6 +370,7 @@ void pack_squares(const GivenWeights& weights, std::size_t begin, float* panel) 
 void pack(ProductForm form, const GivenWeights& weights, std::size_t first, std::size_t last, std::byte* values, float* scales,
           std::int32_t* sums) {
     const std::size_t bytes = parts_of(weights.depth, depth_step(form)) * depth_step(form) * panel_rows * weight_bytes(form);
+    const std::size_t groups = num_groups(form, weights.depth);
     for (std::size_t p = first; p < last; ++p, values += bytes) {
         const std::size_t begin = p * panel_rows, rows = smaller(panel_rows, weights.rows - begin);
         if (form == ProductForm::float32 && !weights.bf16 && weights.column_step == 1 && rows == panel_rows) {
@@ -364,9 +379,9 @@ void pack(ProductForm form, const GivenWeights& weights, std::size_t first, std:
         }
         if (rows < panel_rows || weights.depth % depth_step(form) != 0) __builtin_memset(values, 0, bytes);
         for (std::size_t j = 0; j < rows; ++j) {
-            const std::size_t at = (p - first) * panel_rows + j;
+            const std::size_t at = (p - first) * groups * panel_rows + j;
             if (form == ProductForm::int8)
-                pack_int8_row(weights, begin + j, reinterpret_cast<std::int8_t*>(values), j, scales[at], sums[at]);
+                pack_int8_row(weights, begin + j, reinterpret_cast<std::int8_t*>(values), j, scales + at, sums + at);
             else
                 pack_row(form, weights, begin + j, values, j);
         }
@@ -426,7 +441,8 @@ inline void range_of(const Row& x, std::size_t depth, float& low, float& high) {
     }
 }
 
-/// q = round(x / scale) + zero in [0, 255], so that 0 is exactly `zero`. A row with a number that is not finite has a scale that is not.
+/// A group: q = round(x / scale) + zero in [0, 255], so that 0 is exactly `zero`. A row with a number that is not finite has a scale that
+/// is not.
 template <typename Row>
 RowScale prepare_int8(const Row& x, std::size_t depth, std::byte* to) {
     float low, high;
@@ -454,17 +470,26 @@ RowScale prepare_int8(const Row& x, std::size_t depth, std::byte* to) {
             not_finite += v * 0.0f;
             out[k] = static_cast<std::uint8_t>(clipped(v * inverse + (zero + magic) - magic, 0.0f, 255.0f));
         });
-    for (std::size_t k = depth; k % 4; ++k) out[k] = 0;
     for (std::size_t i = 0; i < lanes; ++i) not_finite += poison[i];
     return {scale + not_finite, static_cast<std::int32_t>(zero)};
 }
 
+/// A row of several groups.
+void prepare_int8_row(const float* x, std::size_t depth, const float* factors, std::byte* to, RowScale* scales) {
+    const std::size_t group = group_depth(ProductForm::int8, depth);
+    for (std::size_t k = 0; k < depth; k += group, ++scales) {
+        const std::size_t here = smaller(group, depth - k);
+        *scales = factors ? prepare_int8(ScaledRow{x + k, factors + k}, here, to + k) : prepare_int8(PlainRow{x + k}, here, to + k);
+    }
+    for (std::size_t k = depth; k % 4; ++k) to[k] = std::byte{0};
+}
+
 void prepare(ProductForm form, const float* x, std::size_t x_stride, std::size_t rows, std::size_t depth, const float* factors,
              std::byte* values, RowScale* scales) {
-    const std::size_t stride = activation_stride(form, depth);
+    const std::size_t stride = activation_stride(form, depth), groups = num_groups(form, depth);
     for (std::size_t i = 0; i < rows; ++i, x += x_stride, values += stride) {
         if (form == ProductForm::int8)
-            scales[i] = factors ? prepare_int8(ScaledRow{x, factors}, depth, values) : prepare_int8(PlainRow{x}, depth, values);
+            prepare_int8_row(x, depth, factors, values, scales + i * groups);
         else if (form == ProductForm::bf16)
             prepare_bf16(x, depth, values);
         else
@@ -472,9 +497,51 @@ void prepare(ProductForm form, const float* x, std::size_t x_stride, std::size_t
     }
 }
 
+// ---------------------------------------------------------------- gradients of weights
+
+/// Values of a step stand side by side, a tile's end to end.
+struct Outer : Float32 {
+    static constexpr std::size_t value_step = 4 * tile_rows;
+};
+
+/// `steps` rows of `columns` floats, `stride` apart, end to end in rows of `width`, zeros behind.
+template <std::size_t width>
+void pack_steps(const float* from, std::size_t stride, std::size_t steps, std::size_t columns, float* to) {
+    if (columns == width) {
+        for (std::size_t t = 0; t < steps; ++t) __builtin_memcpy(to + t * width, from + t * stride, width * sizeof(float));
+        return;
+    }
+    for (std::size_t t = 0; t < steps; ++t)
+        for (std::size_t i = 0; i < width; ++i) to[t * width + i] = i < columns ? from[t * stride + i] : 0.0f;
+}
+
+/// One pass over dw: steps [t, t + steps) of the sum.
+void add_outer_steps(const OuterProduct& product, std::size_t t, std::size_t steps, bool add, float* scratch) {
+    float *panel = scratch, *rows = scratch + panel_rows * outer_steps;
+    for (std::size_t n = 0; n < product.rows; n += tile_rows)
+        pack_steps<tile_rows>(product.dy + t * product.dy_stride + n, product.dy_stride, steps, smaller(tile_rows, product.rows - n),
+                              rows + n * steps);
+    for (std::size_t k = 0; k < product.columns; k += panel_rows) {
+        const std::size_t columns = smaller(panel_rows, product.columns - k);
+        pack_steps<panel_rows>(product.x + t * product.x_stride + k, product.x_stride, steps, columns, panel);
+        for (std::size_t n = 0; n < product.rows; n += tile_rows) {
+            const Place place{
+                product.dw + n * product.dw_stride + k, product.dw_stride, columns, nullptr, add, nullptr, nullptr, nullptr, 1};
+            tile_of<Outer>(smaller(tile_rows, product.rows - n))(steps, reinterpret_cast<const std::byte*>(rows + n * steps), 4,
+                                                                 reinterpret_cast<const std::byte*>(panel), place);
+        }
+    }
+}
+
+void add_outer(const OuterProduct& product, float* scratch) {
+    if (product.steps == 0 && !product.add) add_outer_steps(product, 0, 0, false, scratch);
+    for (std::size_t t = 0; t < product.steps; t += outer_steps)
+        add_outer_steps(product, t, smaller(outer_steps, product.steps - t), product.add || t > 0, scratch);
+}
+
 }  // namespace
 
 extern const ProductTable FACETER_PRODUCTS_TABLE;
-const ProductTable FACETER_PRODUCTS_TABLE = {FACETER_PRODUCTS_NAME, panel_rows, tile_rows, pack, prepare, multiply};
+const ProductTable FACETER_PRODUCTS_TABLE = {FACETER_PRODUCTS_NAME, panel_rows, tile_rows, pack, prepare, multiply, add_outer};
 
 }  // namespace faceter::kernels

@@ -44,4 +44,6 @@ const ProductTable& products(ProductForm form) {
     return plain;
 }
 
+std::size_t outer_scratch(const ProductTable& table, std::size_t rows) { return (rows + table.tile_rows + table.panel_rows) * outer_steps; }
+
 }  // namespace faceter::kernels
