@@ -29,6 +29,13 @@ void gather_transposed(const float* from, std::size_t stride, std::size_t rows, 
         for (std::size_t d = i < whole_rows ? whole_width : 0; d < width; ++d) to[d * padded + i] = from[i * stride + d];
 }
 
+/// The same, row i times factors[i].
+void scatter_scaled(const float* from, std::size_t padded, std::size_t rows, std::size_t width, const float* factors, float* to,
+                    std::size_t stride) {
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t d = 0; d < width; ++d) to[i * stride + d] = from[i * padded + d] * factors[i];
+}
+
 void scatter(const float* from, std::size_t padded, std::size_t rows, std::size_t width, float* to, std::size_t stride) {
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t d = 0; d < width; ++d) to[i * stride + d] = from[i * padded + d];
@@ -41,8 +48,7 @@ void scatter_sum(const float* from, std::size_t padded, std::size_t rows, std::s
 
 /// What lanes [j, j + lanes) keep of the half-open range [first, last).
 inline IntVector inside(std::size_t j, std::size_t first, std::size_t last) {
-    IntVector lane;
-    for (std::size_t i = 0; i < lanes; ++i) lane[i] = static_cast<std::int32_t>(j + i);
+    const IntVector lane = Lanes::counted() + static_cast<std::int32_t>(j);
     return (lane >= static_cast<std::int32_t>(first)) & (lane < static_cast<std::int32_t>(last));
 }
 
@@ -63,20 +69,16 @@ inline void add_bias(float* row, const float* bias, std::size_t first, std::size
     for (std::size_t j = first; j < last; ++j) row[j] = row[j] * scale + bias[j];
 }
 
-inline float largest(const float* row, std::size_t length) {
-    float best = row[0];
-    std::size_t j = 0;
-    if (length >= lanes) {
-        Vector v = load(row);
-        for (j = lanes; j + lanes <= length; j += lanes) {
-            const Vector w = load(row + j);
-            v = select(w > v, w, v);
-        }
-        best = v[0];
-        for (std::size_t i = 1; i < lanes; ++i) best = v[i] > best ? v[i] : best;
+/// The largest of row[first, last), whose whole vectors can be read.
+inline float largest_in(const float* row, std::size_t first, std::size_t last) {
+    const Vector least = splat(-__builtin_inff());
+    Vector best = least;
+    for (std::size_t j = first / lanes * lanes; j < last; j += lanes) {
+        Vector v = load(row + j);
+        if (j < first || j + lanes > last) v = select(inside(j, first, last), v, least);
+        best = select(v > best, v, best);
     }
-    for (; j < length; ++j) best = row[j] > best ? row[j] : best;
-    return best;
+    return largest(best);
 }
 
 /// The columns that `rows` rows from `start` see, the first rounded down to whole vectors: relative to it the rest is addressed. From 0
@@ -95,11 +97,14 @@ struct Seen {
     std::size_t first, last;
 };
 inline Seen seen_by(const AttentionHead& head, const Columns& columns, std::size_t i) {
-    const std::size_t first = i > head.before ? i - head.before : 0, last = smaller(head.length, i + head.after + 1);
+    const std::size_t begin = i > head.before ? i - head.before : 0, end = smaller(head.length, i + head.after + 1);
+    const std::size_t first = begin > columns.first ? begin : columns.first, last = smaller(end, columns.first + columns.count);
+    if (first >= last) return {0, 0};
     return {first - columns.first, last - columns.first};
 }
 
-/// exp(logits - shift) of row i from its products; the largest logit becomes the shift where `find_shift`. Returns the sum.
+/// exp(logits - shift) of row i from its products; the shift becomes the largest logit, if that is larger, where `find_shift`. Returns the
+/// sum.
 inline float softmax_row(const AttentionHead& head, const Columns& columns, std::size_t i, float* row, bool find_shift, float& shift) {
     const Seen seen = seen_by(head, columns, i);
     float scale = head.scale;
@@ -108,40 +113,103 @@ inline float softmax_row(const AttentionHead& head, const Columns& columns, std:
                  scale);
         scale = 1;
     }
-    if (find_shift) shift = largest(row + seen.first, seen.last - seen.first) * scale;
+    if (find_shift) {
+        const float peak = largest_in(row, seen.first, seen.last) * scale;
+        shift = peak > shift ? peak : shift;
+    }
     return exponentials(row, seen.first, seen.last, columns.padded, scale, shift);
 }
 
 #include "model/kernels/relative.inc.h"
 
+/// Keys that a block of queries meets at a time: their products stay in the cache however long the text is.
+constexpr std::size_t block_keys = 512;
+
+/// Keys transposed, a block of [width, step] after the other. Rows are an odd number of vectors apart: else they compete for the same lines
+/// of the cache.
+struct KeyBlocks {
+    float* begin;
+    std::size_t width, step, stride;
+
+    /// Masks of dropout and rows of a table are of all keys at once.
+    KeyBlocks(const AttentionHead& head, float* scratch)
+        : begin(scratch), width(round_up(head.head_dim, lanes)), step(round_up(head.length + (head.length == 0), lanes)) {
+        if (!head.dropout.threshold && head.relative.rows == 0) step = smaller(step, block_keys);
+        stride = step / lanes % 2 ? step : step + lanes;
+        for (std::size_t j = 0; j < head.length; j += step)
+            gather_transposed(head.k + j * head.qkv_stride, head.qkv_stride, smaller(step, head.length - j), head.head_dim, stride, at(j));
+    }
+    float* at(std::size_t key) const { return begin + key / step * width * stride + key % step; }
+    float* end(std::size_t keys) const { return begin + (keys + step - 1) / step * width * stride; }
+    /// The columns from `key` on that stand in its block.
+    Columns part(const Columns& columns, std::size_t key) const {
+        const std::size_t next = smaller((key / step + 1) * step, columns.first + columns.padded);
+        return {key, smaller(next, columns.first + columns.count) - key, next - key};
+    }
+};
+
+/// What a block of queries has gathered, key block after key block (online softmax; Milakov and Gimelshein, 2018): the largest logit of
+/// each row so far, the sum of its exponentials above that, and the sum of values times these.
+struct Gathered {
+    float peak[block_rows], total[block_rows];
+    float* values;  ///< [block, width]
+    std::size_t width;
+
+    void begin(std::size_t rows) {
+        for (std::size_t i = 0; i < rows; ++i) peak[i] = -__builtin_inff(), total[i] = 0;
+    }
+    /// Row i has met more keys: its peak was `before`, their exponentials sum to `more`.
+    void add(std::size_t i, float before, float more, bool is_first) {
+        if (!is_first && peak[i] != before) {
+            const float factor = exp_vector(splat(before - peak[i]))[0];
+            total[i] *= factor;
+            for (std::size_t d = 0; d < width; d += lanes) store(values + i * width + d, load(values + i * width + d) * factor);
+        }
+        total[i] += more;
+    }
+    void finish(std::size_t rows, std::size_t head_dim, float* out, std::size_t out_stride, float* lse) {
+        for (std::size_t i = 0; i < rows; ++i) {
+            lse[i] = peak[i] + __builtin_logf(total[i]);
+            total[i] = 1.0f / total[i];
+        }
+        scatter_scaled(values, width, rows, head_dim, total, out, out_stride);
+    }
+};
+
 void attention_forward(const AttentionHead& head, float* out, float* lse, float* scratch) {
-    const std::size_t n = head.length, width = round_up(head.head_dim, lanes), padded = round_up(n, lanes);
-    float* keys = scratch;                         // [width, padded], transposed
-    float* values = keys + width * padded;         // [padded, width]
-    float* queries = values + padded * width;      // [block, width]
-    float* scores = queries + block_rows * width;  // [block, padded]
-    float* result = scores + block_rows * padded;  // [block, width]
-    gather_transposed(head.k, head.qkv_stride, n, head.head_dim, padded, keys);
+    const std::size_t n = head.length, width = round_up(head.head_dim, lanes);
+    const KeyBlocks keys(head, scratch);
+    float* values = keys.end(n);                           // [padded, width]
+    float* queries = values + round_up(n, lanes) * width;  // [block, width]
+    float* scores = queries + block_rows * width;          // [block, keys.stride]
+    float* result = scores + block_rows * keys.stride;     // [block, width]
     gather(head.v, head.qkv_stride, n, head.head_dim, width, values);
-    RelativeTerms relative(head, keys, padded, result + block_rows * width);
+    RelativeTerms relative(head, keys.begin, keys.stride, result + block_rows * width);
+    Gathered gathered{{}, {}, result, width};
     for (std::size_t start = 0; start < n; start += block_rows) {
         const std::size_t rows = smaller(block_rows, n - start);
         const Columns columns = columns_of(head, start, rows);
         gather(head.q + start * head.qkv_stride, head.qkv_stride, rows, head.head_dim, width, queries);
-        product<false>(rows, columns.padded, head.head_dim, queries, width, 1, keys + columns.first, padded, scores, padded);
         relative.take_queries(rows, queries);
-        for (std::size_t i = 0; i < rows; ++i) {
-            float* row = scores + i * padded;
-            relative.add(row, columns, start, i);
-            float peak = 0;
-            const float total = softmax_row(head, columns, start + i, row, true, peak);
-            const Vector inverse = splat(1.0f / total);
-            for (std::size_t j = 0; j < columns.padded; j += lanes) store(row + j, load(row + j) * inverse);
-            lse[start + i] = peak + __builtin_logf(total);
-            if (head.dropout.threshold) dropout_row(row, row, columns.count, start + i, head.sequence_key, head.dropout);
+        gathered.begin(rows);
+        for (std::size_t k = columns.first; k < columns.first + columns.padded;) {
+            const Columns part = keys.part(columns, k);
+            const bool is_first = k == columns.first;
+            product<false>(rows, part.padded, head.head_dim, queries, width, 1, keys.at(k), keys.stride, scores, keys.stride);
+            for (std::size_t i = 0; i < rows; ++i) {
+                float* row = scores + i * keys.stride;
+                relative.add(row, part, start, i);
+                const float before = gathered.peak[i];
+                gathered.add(i, before, softmax_row(head, part, start + i, row, true, gathered.peak[i]), is_first);
+                if (head.dropout.threshold) dropout_row(row, row, part.count, start + i, head.sequence_key, head.dropout);
+            }
+            if (is_first)
+                product<false>(rows, width, part.count, scores, keys.stride, 1, values + k * width, width, result, width);
+            else
+                product<true>(rows, width, part.count, scores, keys.stride, 1, values + k * width, width, result, width);
+            k += part.padded;
         }
-        product<false>(rows, width, columns.count, scores, padded, 1, values + columns.first * width, width, result, width);
-        scatter(result, width, rows, head.head_dim, out + start * head.out_stride, head.out_stride);
+        gathered.finish(rows, head.head_dim, out + start * head.out_stride, head.out_stride, lse + start);
     }
 }
 

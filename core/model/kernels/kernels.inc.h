@@ -27,10 +27,37 @@ inline Vector select(IntVector condition, Vector yes, Vector no) { return condit
 inline std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
+/// The numbers of lanes from 0 on, as constants: a vector that a loop fills is put together anew wherever it is used.
+template <std::int32_t count, std::int32_t... i>
+struct LaneNumbers : LaneNumbers<count - 1, count - 1, i...> {};
+template <std::int32_t... i>
+struct LaneNumbers<0, i...> {
+    static IntVector counted() { return IntVector{i...}; }
+    /// Lane i has lane i ^ distance of v.
+    template <std::int32_t distance>
+    static Vector exchanged(Vector v) {
+        return __builtin_shuffle(v, IntVector{(i ^ distance)...});
+    }
+};
+using Lanes = LaneNumbers<static_cast<std::int32_t>(lanes)>;
+
+/// In pairs, so that no lane waits for all before it.
+template <std::int32_t distance = lanes / 2>
 inline float sum(Vector v) {
-    float total = 0;
-    for (std::size_t i = 0; i < lanes; ++i) total += v[i];
-    return total;
+    v += Lanes::exchanged<distance>(v);
+    if constexpr (distance > 1)
+        return sum<distance / 2>(v);
+    else
+        return v[0];
+}
+template <std::int32_t distance = lanes / 2>
+inline float largest(Vector v) {
+    const Vector other = Lanes::exchanged<distance>(v);
+    v = select(other > v, other, v);
+    if constexpr (distance > 1)
+        return largest<distance / 2>(v);
+    else
+        return v[0];
 }
 
 /// exp(x), relative error below 2e-7; below -87 the smallest normal number, callers mask what must be 0.
