@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace faceter {
 namespace {
@@ -10,6 +11,13 @@ namespace {
 struct Int8Rows {
     std::vector<std::int8_t> values;
     std::vector<float> scales;
+    std::vector<float> sums() const {
+        const std::size_t columns = values.size() / scales.size();
+        std::vector<float> all;
+        for (auto row = values.begin(); row != values.end(); row += static_cast<std::ptrdiff_t>(columns))
+            all.push_back(static_cast<float>(std::accumulate(row, row + static_cast<std::ptrdiff_t>(columns), 0)));
+        return all;
+    }
 };
 
 Int8Rows int8_rows(const std::vector<float>& values, std::size_t columns) {
@@ -46,10 +54,19 @@ std::vector<float> GraphLayers::values(const std::string& name) const {
 
 const GraphLayers::Quantised& GraphLayers::quantised(const Value& x) {
     const auto [at, is_new] = quantised_.try_emplace(x);
-    if (is_new) {
-        const auto parts = graph_.node_of(3, "DynamicQuantizeLinear", {x});
-        at->second = {parts[0], parts[1], parts[2]};
-    }
+    if (!is_new) return at->second;
+    const auto extreme = [&](const char* of_row, const char* of_two) {
+        const Value found = graph_.node(of_row, {x}, {{"axes", std::vector<std::int64_t>{-1}}});
+        return graph_.node(of_two, {found, graph_.number(0)});
+    };
+    const Value low = extreme("ReduceMin", "Min"), high = extreme("ReduceMax", "Max");
+    const Value range = graph_.node("Div", {graph_.node("Sub", {high, low}), graph_.number(255)});
+    const Value scale = graph_.node("Max", {range, graph_.number(1e-30f)});  // a row of zeros
+    const auto rounded = [&](const Value& value) { return graph_.node("Round", {graph_.node("Div", {value, scale})}); };
+    const Value zero = graph_.node("Sub", {graph_.number(0), rounded(low)});
+    const Value whole = graph_.add(rounded(x), zero);
+    const Value clipped = graph_.node("Max", {graph_.node("Min", {whole, graph_.number(255)}), graph_.number(0)});
+    at->second = {graph_.cast(clipped, OnnxType::uint8), scale, zero};
     return at->second;
 }
 
@@ -60,9 +77,11 @@ GraphLayers::Value GraphLayers::quantised_product(const Value& x, const std::str
     const Value weight =
         graph_.weight(name + "_quantized", OnnxType::int8, {info.shape[1], info.shape[0]}, bytes_of(transposed(rows.values, columns)));
     const Value scales = graph_.weight(name + "_scale", {info.shape[0]}, rows.scales);
+    const Value sums = graph_.weight(name + "_sum", {info.shape[0]}, rows.sums());
     const Quantised& from = quantised(x);
-    const Value whole = graph_.node("MatMulInteger", {from.values, weight, from.zero});
-    return graph_.multiply(graph_.cast(whole, OnnxType::float32), graph_.multiply(from.scale, scales));
+    const Value whole = graph_.cast(graph_.node("MatMulInteger", {from.values, weight}), OnnxType::float32);
+    const Value centred = graph_.node("Sub", {whole, graph_.multiply(from.zero, sums)});
+    return graph_.multiply(graph_.multiply(centred, from.scale), scales);
 }
 
 GraphLayers::Value GraphLayers::product(const Value& x, const std::string& name) {

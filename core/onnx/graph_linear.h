@@ -16,8 +16,9 @@ class GraphLayers {
 
     GraphLayers(GraphBuilder& graph, const Weights& weights, OnnxForm form) : graph_(graph), weights_(weights), form_(form) {}
 
-    /// x W^T + b, b where the checkpoint has one. In int8 (Vanhoucke et al., 2011; ONNX's DynamicQuantizeLinear): x in 8 bits by its own
-    /// range, W by the largest value of each row.
+    /// x W^T + b, b where the checkpoint has one. In int8 (Vanhoucke et al., 2011): each row of x in 8 bits by its own range, W by the
+    /// largest value of each row. (ONNX's DynamicQuantizeLinear takes one range for the whole batch: a text would depend on its company,
+    /// and one large number would leave nothing for the others.)
     Value linear(const Value& x, const std::string& name);
     /// The same in float32, whatever the form.
     Value exact_linear(const Value& x, const std::string& name);
@@ -29,7 +30,7 @@ class GraphLayers {
     std::vector<float> values(const std::string& name) const;
 
   private:
-    /// What products in 8 bits need of x, made once for all that share it.
+    /// What products in 8 bits need of x, made once for all that share it: x = scale (values - zero), scale and zero of each row.
     struct Quantised {
         Value values, scale, zero;
     };

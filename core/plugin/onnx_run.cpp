@@ -34,7 +34,8 @@ at::ScalarType scalar_type(OnnxType type) {
 
 /// ONNX's number of a type, of those that graphs cast to.
 at::ScalarType scalar_type(std::int64_t number) {
-    static const std::unordered_map<std::int64_t, at::ScalarType> types = {{1, at::kFloat}, {6, at::kInt}, {7, at::kLong}, {9, at::kBool}};
+    static const std::unordered_map<std::int64_t, at::ScalarType> types = {
+        {1, at::kFloat}, {2, at::kByte}, {6, at::kInt}, {7, at::kLong}, {9, at::kBool}};
     const auto found = types.find(number);
     if (found == types.end()) throw data_error("the graph casts to ONNX's type {}, which Faceter does not write", number);
     return found->second;
@@ -73,17 +74,8 @@ at::Tensor layer_norm(const OnnxNode& node, const Tensors& in) {
     return at::layer_norm(in[0], {in[0].size(-1)}, in[1], in.size() > 2 ? in[2] : at::Tensor(), attribute(node, "epsilon", 1e-5f));
 }
 
-/// y = saturate(round(x / scale) + zero), the range stretched to hold 0 (ONNX, DynamicQuantizeLinear-11).
-Tensors dynamically_quantised(const at::Tensor& x) {
-    const at::Tensor most = x.max().clamp_min(0), least = x.min().clamp_max(0), scale = (most - least) / 255;
-    const at::Tensor zero = at::clamp(at::round(-least / scale), 0, 255);
-    return {at::clamp(at::round(x / scale) + zero, 0, 255).to(at::kByte), scale, zero.to(at::kByte)};
-}
-
 /// Exact: sums of products of bytes stay far below 2^53.
-at::Tensor integer_product(const Tensors& in) {
-    return at::matmul(in[0].to(at::kDouble) - in[2].to(at::kDouble), in[1].to(at::kDouble)).to(at::kInt);
-}
+at::Tensor integer_product(const Tensors& in) { return at::matmul(in[0].to(at::kDouble), in[1].to(at::kDouble)).to(at::kInt); }
 
 at::Tensor reduced_sum(const OnnxNode& node, const Tensors& in) {
     return in[0].sum(integers(in[1]), attribute(node, "keepdims", std::int64_t{1}) != 0);
@@ -109,7 +101,11 @@ std::unordered_map<std::string, Operator> arithmetic() {
             {"Div", single([](const OnnxNode&, const Tensors& in) { return in[0] / in[1]; })},
             {"MatMul", of_two(at::matmul)},
             {"MatMulInteger", single([](const OnnxNode&, const Tensors& in) { return integer_product(in); })},
-            {"DynamicQuantizeLinear", [](const OnnxNode&, const Tensors& in) { return dynamically_quantised(in[0]); }},
+            {"Round", elementwise(at::round)},
+            {"ReduceMax",
+             single([](const OnnxNode& node, const Tensors& in) { return in[0].amax(attribute(node, "axes", Integers{}), true); })},
+            {"ReduceMin",
+             single([](const OnnxNode& node, const Tensors& in) { return in[0].amin(attribute(node, "axes", Integers{}), true); })},
             {"Max", of_two(at::maximum)},
             {"Min", of_two(at::minimum)},
             {"Sqrt", elementwise(at::sqrt)},

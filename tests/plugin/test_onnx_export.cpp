@@ -99,6 +99,19 @@ class TestOnnxExport : public QObject {
             QVERIFY2(away < 1e-6, fmt::format("{}: {}", name, away).c_str());
         }
     }
+    /// Ranges are those of a token, not of a batch.
+    void a_text_in_int8_does_not_depend_on_its_company() {
+        for (const char* name : {"bert", "modernbert", "qwen3_embedding"}) {
+            const OnnxRun run(encoder_graph(ModelFolder::open(shared_folder() / "fixtures" / name), OnnxForm::int8));
+            const at::Tensor ids = at::tensor({5, 6, 7, 8}, at::kLong).unsqueeze(0);
+            const at::Tensor both = at::cat({ids, at::tensor({11, 30, 2, 17}, at::kLong).unsqueeze(0)});
+            const auto embedded = [&](const at::Tensor& of) {
+                return run({{"input_ids", of}, {"attention_mask", at::ones_like(of)}}).at("sentence_embedding");
+            };
+            const double away = (embedded(ids) - embedded(both).narrow(0, 0, 1)).abs().max().item<double>();
+            QVERIFY2(away < 1e-6, fmt::format("{}: {}", name, away).c_str());
+        }
+    }
     void a_flipped_weight_and_a_missing_head_are_refused() {
         const auto model = fixture("t5");
         const TemporaryDirectory out;
