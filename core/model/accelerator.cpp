@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -17,6 +18,11 @@ namespace fs = std::filesystem;
 
 /// libtorch's CUDA half lies beside its CPU half, which this process has open.
 fs::path torch_cuda_file() { return beside_library_of(reinterpret_cast<const void*>(&at::globalContext), "libtorch_cuda.so"); }
+
+/// What stands in for CUDA where a library in this process has registered a device of its own.
+std::optional<c10::DeviceType> registered_accelerator() {
+    return at::isPrivateUse1HooksRegistered() ? std::optional(c10::kPrivateUse1) : std::nullopt;
+}
 
 /// Opens what CUDA needs, once; what is missing otherwise, and what to do.
 const std::optional<std::string>& why_no_cuda() {
@@ -35,9 +41,14 @@ const std::optional<std::string>& why_no_cuda() {
 
 }  // namespace
 
+void open_accelerators() {
+    if (!registered_accelerator()) why_no_cuda();
+}
+
 c10::Device choose_device(const std::string& wanted, int local_rank, int local_size) {
     if (wanted == "cpu") return c10::Device(c10::kCPU);
-    if (const auto& problem = why_no_cuda()) {
+    const auto registered = registered_accelerator();
+    if (const auto problem = registered ? std::nullopt : why_no_cuda()) {
         if (wanted == "auto") return c10::Device(c10::kCPU);
         throw settings_error("device: cuda is asked for, but {}", *problem);
     }
@@ -46,11 +57,11 @@ c10::Device choose_device(const std::string& wanted, int local_rank, int local_s
         throw settings_error("{} processes on this machine share {} GPUs; start one a GPU (--devices {})", local_size, count, count);
     const auto index = static_cast<c10::DeviceIndex>(local_rank % count);  // a launcher may show every process its own GPU only
     at::accelerator::setDeviceIndex(index);
-    return {c10::kCUDA, index};
+    return {registered.value_or(c10::kCUDA), index};
 }
 
 DeviceMemory device_memory(const c10::Device& device) {
-    if (!device.is_cuda()) return {};
+    if (!is_accelerator(device)) return {};
     const auto bytes = at::accelerator::getDeviceStats(device.index()).allocated_bytes[0];  // a copy: the statistics are a temporary
     return {static_cast<std::uint64_t>(bytes.current), static_cast<std::uint64_t>(bytes.peak)};
 }

@@ -12,6 +12,15 @@ namespace faceter {
 /// libraries, or with fewer GPUs than processes.
 c10::Device choose_device(const std::string& wanted, int local_rank = 0, int local_size = 1);
 
+/// Opens what CUDA needs, where there is a driver. A process that only may choose a device later calls this before anything else: PyTorch's
+/// autograd counts the devices at its first backward pass, and cannot train on one that comes behind it.
+void open_accelerators();
+
+/// Whether a device works behind the host's back, on memory of its own and with CUDA's operators: the host copies there from pinned pages
+/// without waiting, attention takes sequences of any lengths, and its memory is counted. Of CUDA it is true, and of a device that another
+/// library registers in the place that PyTorch keeps for such (PrivateUse1): the tests' pretend device.
+inline bool is_accelerator(const c10::Device& device) { return device.is_cuda() || device.is_privateuseone(); }
+
 /// Bytes that tensors hold on the device now, and at most since the process began; 0 on a CPU.
 struct DeviceMemory {
     std::uint64_t held = 0, most = 0;

@@ -5,11 +5,13 @@
 
 #include <mutex>
 
+#include "model/accelerator.h"
+
 namespace faceter {
 
 at::Tensor to_device(const at::Tensor& tensor, const c10::Device& device) {
     if (tensor.device() == device) return tensor;
-    const bool pinned = tensor.is_cpu() && device.is_cuda();
+    const bool pinned = tensor.is_cpu() && is_accelerator(device);
     return (pinned ? tensor.pin_memory() : tensor).to(device, /*non_blocking=*/pinned);
 }
 

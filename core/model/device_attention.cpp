@@ -1,27 +1,44 @@
 #include "model/device_attention.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <limits>
 
+#include "model/accelerator.h"
 #include "model/device.h"
 
 namespace faceter {
 namespace {
 
-/// x [T, H, w] turned by the positions of its rows: the first half of the rotated elements against the second.
-at::Tensor rotated(const at::Tensor& x, const RotaryTable& table, const at::Tensor& position) {
-    const std::int64_t half = table.cosine.size(1);
-    const auto rows = [&](const at::Tensor& t) {
-        return to_device(t, x.device()).to(x.scalar_type()).index_select(0, position).view({-1, 1, half});
-    };
-    const at::Tensor c = rows(table.cosine), s = rows(table.sine), a = x.narrow(2, 0, half), b = x.narrow(2, half, half);
-    return at::cat({a * c - b * s, b * c + a * s, x.narrow(2, 2 * half, x.size(2) - 2 * half)}, 2);
+/// x [T, H, w]: the first half of the rotated elements against the second, by the angles of each row [T, 1, half], in float32 whatever x
+/// is.
+at::Tensor turned(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine) {
+    const std::int64_t half = cosine.size(2), rest = x.size(2) - 2 * half;
+    const at::Tensor a = x.narrow(2, 0, half), b = x.narrow(2, half, half), out = at::empty(x.sizes(), x.options());
+    out.narrow(2, 0, half).copy_(a * cosine - b * sine);
+    out.narrow(2, half, half).copy_(b * cosine + a * sine);
+    if (rest > 0) out.narrow(2, 2 * half, rest).copy_(x.narrow(2, 2 * half, rest));
+    return out;
 }
+
+/// Keeps the angles alone; backward turns back.
+struct Turn : torch::autograd::Function<Turn> {
+    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x, const at::Tensor& cosine,
+                              const at::Tensor& sine) {
+        context->save_for_backward({cosine, sine});
+        return turned(x, cosine, sine);
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& gradients) {
+        const auto angles = context->get_saved_variables();
+        return {turned(gradients[0], angles[0], -angles[1]), {}, {}};
+    }
+};
 
 bool flash_serves(const at::Tensor& qkv, std::int64_t width, const AttentionForm& form) {
     const bool half = qkv.scalar_type() == at::kBFloat16 || qkv.scalar_type() == at::kHalf;
-    return qkv.is_cuda() && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256;
+    return is_accelerator(qkv.device()) && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256;
 }
 
 /// q: [T, H, w], k, v: [T, K, w] -> [T, H, w].
@@ -95,11 +112,20 @@ at::Tensor padded(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
 
 }  // namespace
 
+RotaryTable rows_of(const RotaryTable& table, const PackedLayout& layout, const c10::Device& device) {
+    if (table.cosine.size(0) == layout.num_tokens()) return table;  // taken already, or a single text, whose rows are the table's
+    const at::Tensor& position = layout.on(device).position;
+    return {to_device(table.cosine, device).index_select(0, position), to_device(table.sine, device).index_select(0, position)};
+}
+
 at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, const AttentionForm& form, double dropout) {
     const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (form.heads + 2 * form.key_heads), turned = form.heads + form.key_heads;
     const at::Tensor parts = qkv.view({tokens, -1, width});  // [T, H + 2 K, w]
     at::Tensor qk = parts.narrow(1, 0, turned);
-    if (form.rotary) qk = rotated(qk, *form.rotary, layout.on(qkv.device()).position);
+    if (form.rotary) {
+        const RotaryTable rows = rows_of(*form.rotary, layout, qkv.device());
+        qk = Turn::apply(qk, rows.cosine.unsqueeze(1), rows.sine.unsqueeze(1));
+    }
     const at::Tensor q = qk.narrow(1, 0, form.heads), k = qk.narrow(1, form.heads, form.key_heads),
                      v = parts.narrow(1, turned, form.key_heads);
     const at::Tensor out = flash_serves(qkv, width, form) ? flash(q, k, v, layout, form, dropout) : padded(q, k, v, layout, form, dropout);

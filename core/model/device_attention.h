@@ -3,6 +3,10 @@
 
 namespace faceter {
 
+/// Angles of rotary positions, taken once for all layers of a pass: from a table of the positions of the longest text, [L, half] each, to
+/// one row for each packed one, [T, half], on the device. A table of such rows stays as it is.
+RotaryTable rows_of(const RotaryTable& table, const PackedLayout& layout, const c10::Device& device);
+
 /// packed_attention() on an accelerator. bfloat16 and float16 without a bias go through the flash kernel of variable lengths on the packed
 /// rows, in CUDA; everything else through PyTorch's scaled dot product on rows filled up to the longest text, which takes any type, bias
 /// and window. Probabilities are dropped by the device's own generator (seed_device).

@@ -133,16 +133,19 @@ struct Walk {
     at::Tensor loss, right, dx, dweight, dbias;
 };
 
-Walk walk_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& targets, std::int64_t step,
-               bool gradients) {
+/// Products are in x's type; in a half-precision one, logits, losses and sums are in float32 all the same.
+Walk walk_rows(const at::Tensor& x, const at::Tensor& given_weight, const at::Tensor& given_bias, const at::Tensor& targets,
+               std::int64_t step, bool gradients) {
     const std::int64_t rows = x.size(0);
     const bool fast = fast_path(x);
-    Walk walk{at::zeros({}, x.options()), at::zeros({}, x.options().dtype(at::kLong)), {}, {}, {}};
-    if (gradients) walk.dx = at::empty_like(x), walk.dweight = at::zeros_like(weight), walk.dbias = at::zeros_like(bias);
+    const auto narrow = x.scalar_type(), wide = given_weight.scalar_type();
+    const at::Tensor weight = given_weight.to(narrow), bias = given_bias.to(narrow);
+    Walk walk{at::zeros({}, x.options().dtype(wide)), at::zeros({}, x.options().dtype(at::kLong)), {}, {}, {}};
+    if (gradients) walk.dx = at::empty_like(x), walk.dweight = at::zeros_like(given_weight), walk.dbias = at::zeros_like(given_bias);
     for (std::int64_t begin = 0; begin < rows; begin += step) {
         const std::int64_t count = std::min(step, rows - begin);
-        const at::Tensor part = x.narrow(0, begin, count), target = targets.narrow(0, begin, count).unsqueeze(1);  // [m, D], [m, 1]
-        at::Tensor logits = fast ? product_transposed(part, weight, bias) : at::addmm(bias, part, weight.t());     // [m, V]
+        const at::Tensor part = x.narrow(0, begin, count), target = targets.narrow(0, begin, count).unsqueeze(1);          // [m, D], [m, 1]
+        at::Tensor logits = (fast ? product_transposed(part, weight, bias) : at::addmm(bias, part, weight.t())).to(wide);  // [m, V]
         walk.right += (logits.argmax(1, true) == target).sum();
         const at::Tensor normaliser = logits.logsumexp(1, true);
         walk.loss += (normaliser - logits.gather(1, target)).sum();
@@ -151,8 +154,9 @@ Walk walk_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& 
             .exp_()
             .scatter_add_(1, target, at::full_like(normaliser, -1))
             .div_(static_cast<double>(rows));  // d loss / d logits
-        walk.dx.narrow(0, begin, count).copy_(fast ? product(logits, weight) : logits.mm(weight));
-        walk.dweight += fast ? product(logits.t(), part) : logits.t().mm(part);
+        const at::Tensor dlogits = logits.to(narrow);
+        walk.dx.narrow(0, begin, count).copy_(fast ? product(dlogits, weight) : dlogits.mm(weight));
+        walk.dweight += fast ? product(dlogits.t(), part) : dlogits.t().mm(part);
         walk.dbias += logits.sum(0);
     }
     walk.loss /= static_cast<double>(rows);

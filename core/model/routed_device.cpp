@@ -58,24 +58,34 @@ struct GatherRows : Function<GatherRows> {
     }
 };
 
-/// Rows that begin every 16 bytes are what the grouped product takes; float64 it does not.
-bool grouped_product_serves(const at::Tensor& rows, const at::Tensor& weights) {
-    const auto whole = [](const at::Tensor& t, std::int64_t count) { return count * t.element_size() % 16 == 0; };
-    return rows.scalar_type() != at::kDouble && whole(rows, rows.size(1)) && whole(weights, weights.size(1));
-}
+/// The products of one dispatch, each row with the weights of its expert.
+class GroupedProducts {
+  public:
+    explicit GroupedProducts(const at::Tensor& ends) : ends_(ends) {}
 
-/// rows [N, K], sorted by expert; weights [E, M, K] -> rows of expert e times weights[e]^T: [N, M].
-at::Tensor grouped_product(const at::Tensor& rows, const at::Tensor& weights, const at::Tensor& ends) {
-    if (grouped_product_serves(rows, weights)) return at::_grouped_mm(rows, weights.transpose(1, 2), ends);
-    const at::Tensor on_host = ends.cpu();
-    std::vector<at::Tensor> parts;
-    for (std::int64_t e = 0, begin = 0; e < weights.size(0); ++e) {
-        const std::int64_t end = on_host.data_ptr<std::int32_t>()[e];
-        parts.push_back(at::linear(rows.narrow(0, begin, end - begin), weights.select(0, e)));
-        begin = end;
+    /// rows [N, K], sorted by expert; weights [E, M, K] -> rows of expert e times weights[e]^T: [N, M].
+    at::Tensor operator()(const at::Tensor& rows, const at::Tensor& weights) {
+        if (kernel_serves(rows, weights)) return at::_grouped_mm(rows, weights.transpose(1, 2), ends_);
+        if (!on_host_.defined()) on_host_ = ends_.cpu();
+        std::vector<at::Tensor> parts;
+        for (std::int64_t e = 0, begin = 0; e < weights.size(0); ++e) {
+            const std::int64_t end = on_host_.data_ptr<std::int32_t>()[e];
+            parts.push_back(at::linear(rows.narrow(0, begin, end - begin), weights.select(0, e)));
+            begin = end;
+        }
+        return at::cat(parts);
     }
-    return at::cat(parts);
-}
+
+  private:
+    /// CUDA's kernel takes bfloat16, in rows that begin every 16 bytes. In float32 and float16 PyTorch's own function brings the ends to
+    /// the host, in each product of forward and backward again: here that is done once.
+    static bool kernel_serves(const at::Tensor& rows, const at::Tensor& weights) {
+        const auto whole = [](const at::Tensor& t, std::int64_t count) { return count * t.element_size() % 16 == 0; };
+        return rows.scalar_type() == at::kBFloat16 && whole(rows, rows.size(1)) && whole(weights, weights.size(1));
+    }
+
+    at::Tensor ends_, on_host_;
+};
 
 }  // namespace
 
@@ -83,14 +93,15 @@ Routed through_experts_on_device(const at::Tensor& x, const at::Tensor& experts,
                                  const FeedForwardForm& form) {
     const DeviceDispatch d = dispatch_on_device(experts, routing);
     const std::int64_t count = routing.num_experts, k = routing.top_k, width = x.size(1);
-    at::Tensor u = grouped_product(GatherRows::apply(x, d.order, d.place, k), routing.up.view({count, -1, width}), d.ends);  // [N, U]
+    GroupedProducts product(d.ends);
+    at::Tensor u = product(GatherRows::apply(x, d.order, d.place, k), routing.up.view({count, -1, width}));  // [N, U]
     // A product with one-hot rows: its backward is one as well, where a gather of few rows would add up in whatever order.
     if (routing.up_bias.defined())
         u = u + (d.experts.unsqueeze(1) == at::arange(count, d.experts.options()))
                     .to(u.scalar_type())
                     .matmul(routing.up_bias.view({count, -1}));
     const at::Tensor g = activate(u, form);                                                                         // [N, I]
-    const at::Tensor outputs = grouped_product(g, routing.down.view({count, width, -1}), d.ends);                   // [N, D]
+    const at::Tensor outputs = product(g, routing.down.view({count, width, -1}));                                   // [N, D]
     const at::Tensor share = d.kept.defined() ? weight * d.kept.view_as(weight).to(weight.scalar_type()) : weight;  // [T, k]
     const at::Tensor y = (GatherRows::apply(outputs, d.place, d.order, 1).view({-1, k, width}) * share.unsqueeze(-1)).sum(1);
     const at::Tensor dropped = d.kept.defined() ? d.kept.bitwise_not().sum().to(at::kDouble) : at::zeros({}, d.load.options());

@@ -33,10 +33,21 @@ struct Rows {
                   const at::Tensor& none) const {
         std::vector<at::Tensor> own{none};
         for (const auto* part : {&queries, &documents, &negatives}) own.insert(own.end(), part->begin(), part->end());
-        return taken_apart(group.all_gather_rows(at::cat(own)), pairs, num_negatives, queries_only);
+        return taken_apart(group.all_gather_rows(at::cat(own), counts(pairs, num_negatives, queries_only)), pairs, num_negatives,
+                           queries_only);
     }
 
   private:
+    /// How many rows each rank sends.
+    static std::vector<std::int64_t> counts(std::int64_t pairs, const std::vector<std::int64_t>& num_negatives, bool queries_only) {
+        std::vector<std::int64_t> rows;
+        const int ranks = static_cast<int>(num_negatives.size());
+        for (int r = 0; r < ranks; ++r) {
+            const std::int64_t own = share_of(pairs, r, ranks).size();
+            rows.push_back(queries_only ? own : 2 * own + num_negatives[static_cast<std::size_t>(r)]);
+        }
+        return rows;
+    }
     /// Each rank has sent its queries, then documents, then negatives.
     static Rows taken_apart(const at::Tensor& all, std::int64_t pairs, const std::vector<std::int64_t>& num_negatives, bool queries_only) {
         Rows rows;

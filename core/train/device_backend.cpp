@@ -18,6 +18,8 @@ std::filesystem::path module_file() { return beside_library_of(reinterpret_cast<
 c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                             std::chrono::milliseconds limit) {
     static const auto open = [] {
+        if (void* brought = ::dlsym(RTLD_DEFAULT, "faceter_open_nccl"))  // by the library of another device
+            return reinterpret_cast<decltype(&faceter_open_nccl)>(brought);
         const auto file = module_file();
         if (!std::filesystem::exists(file))
             throw settings_error("{} is missing, which joins several GPUs; run packaging/setup.sh --cuda and build again", file.string());

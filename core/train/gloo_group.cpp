@@ -131,23 +131,29 @@ class GlooGroup final : public ProcessGroup {
     int size() const override { return size_; }
 
     at::Tensor all_gather_rows(const at::Tensor& rows) override {
+        const at::Tensor counts = all_gather_parts(at::full({1}, rows.size(0), at::kLong));
+        return all_gather_rows(rows, {counts.data_ptr<std::int64_t>(), counts.data_ptr<std::int64_t>() + size_});
+    }
+
+    at::Tensor all_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts) override {
         const at::Tensor own = rows.detach().contiguous();
-        const at::Tensor counts = all_gather_parts(at::full({1}, own.size(0), at::kLong));
-        const auto* count = counts.data_ptr<std::int64_t>();
-        const std::int64_t most = *std::max_element(count, count + size_), least = *std::min_element(count, count + size_);
+        if (counts.at(static_cast<std::size_t>(rank_)) != own.size(0))
+            throw failure("rank {} has {} rows to share, the others expect {}", rank_, own.size(0),
+                          counts[static_cast<std::size_t>(rank_)]);
+        const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
         std::vector<std::int64_t> shape = own.sizes().vec();
-        if (most == 0) return own;
-        shape[0] = most;  // Gloo gathers equal parts only
+        if (*most == 0) return own;
+        shape[0] = *most;  // Gloo gathers equal parts only
         at::Tensor padded = own;
-        if (own.size(0) < most) {
+        if (own.size(0) < *most) {
             padded = at::zeros(shape, own.options());
             padded.narrow(0, 0, own.size(0)).copy_(own);
         }
-        shape[0] = most * size_;
+        shape[0] = *most * size_;
         const at::Tensor all = all_gather_parts(padded.flatten()).view(shape);
-        if (least == most) return all;
+        if (*least == *most) return all;
         std::vector<at::Tensor> parts;
-        for (int r = 0; r < size_; ++r) parts.push_back(all.narrow(0, r * most, count[r]));
+        for (std::size_t r = 0; r < counts.size(); ++r) parts.push_back(all.narrow(0, static_cast<std::int64_t>(r) * *most, counts[r]));
         return at::cat(parts);
     }
 

@@ -83,8 +83,8 @@ LossResult MaskedLanguage::loss(const Encoder& encoder, const PackedBatch& texts
     if (masked.rows.numel() == 0) return {hidden.sum() * 0, {{"masked_accuracy", at::zeros({}, at::kDouble)}}, 0};
     const at::Tensor guessed = attached_->head.transform(
         hidden.index_select(0, to_device(masked.rows, hidden.device())).to(word_embeddings(encoder).scalar_type()));  // [M, D]
-    const TokenLoss result =
-        token_cross_entropy(guessed, word_embeddings(encoder), attached_->head.bias(), to_device(masked.targets, hidden.device()));
+    const TokenLoss result = token_cross_entropy(guessed.to(encoder.dtype()), word_embeddings(encoder), attached_->head.bias(),
+                                                 to_device(masked.targets, hidden.device()));
     return {result.loss, {{"masked_accuracy", result.accuracy}}, static_cast<double>(masked.rows.numel())};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace faceter {
 
@@ -28,6 +29,8 @@ class ProcessGroup {
     virtual int size() const = 0;
     /// Rows of all ranks, in rank order: [n, D] of each -> [sum n, D]. Detached.
     virtual at::Tensor all_gather_rows(const at::Tensor& rows) = 0;
+    /// The same where every rank knows how many rows each has, `counts`: nobody waits for these to be told.
+    virtual at::Tensor all_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts) = 0;
     /// Element-wise sum over the ranks, in place: contiguous, and afterwards the same bits on all of them.
     virtual void all_reduce_sum(at::Tensor& values, Patience patience) = 0;
     void all_reduce_sum(at::Tensor& values) { all_reduce_sum(values, Patience::step); }
@@ -55,6 +58,7 @@ class SingleProcess final : public ProcessGroup {
     int rank() const override { return 0; }
     int size() const override { return 1; }
     at::Tensor all_gather_rows(const at::Tensor& rows) override { return rows.detach(); }
+    at::Tensor all_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>&) override { return rows.detach(); }
     void all_reduce_sum(at::Tensor&, Patience) override {}
     at::Tensor reduce_scatter_sum(const at::Tensor& values) override { return values; }
     std::unique_ptr<PendingSum> start_all_reduce_sum(const at::Tensor& values) override { return std::make_unique<Done>(values); }

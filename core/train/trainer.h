@@ -88,6 +88,7 @@ class Trainer {
         double score = 0;
     };
     TrainOutcome run_steps(const TrainerEvents& events);
+    StepReport take_step();
     std::vector<Parameter> trained_of_encoder() const;
     std::vector<Parameter> trained() const;
     StepReport read(const StepSums& sums, const at::Tensor& norm) const;

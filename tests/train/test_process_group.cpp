@@ -35,6 +35,13 @@ int free_port() {
     return ntohs(address.sin_port);
 }
 
+/// As many rows as the rank's number.
+std::vector<std::int64_t> known_counts(int size) {
+    std::vector<std::int64_t> counts;
+    for (int r = 0; r < size; ++r) counts.push_back(r);
+    return counts;
+}
+
 }  // namespace
 
 /// What the processes do that the tests below start.
@@ -60,6 +67,8 @@ class AsMember : public QObject {
         for (int r = 0; r < size; ++r)
             for (int i = 0; i < r; ++i) QCOMPARE(rows[row++][2].item<float>(), static_cast<float>(r));
         QCOMPARE(group.all_gather_rows(at::empty({0, 3})).size(0), std::int64_t{0});
+        QVERIFY(at::equal(group.all_gather_rows(at::full({rank, 3}, rank, at::kFloat), known_counts(group.size())), rows));
+        EXPECT_ERROR(group.all_gather_rows(at::empty({rank + 1, 3}), known_counts(group.size())), "rows to share");
         const at::Tensor part = group.reduce_scatter_sum(at::arange(2 * size, at::kDouble));
         QVERIFY(at::equal(part, (at::arange(2, at::kDouble) + 2 * rank) * size));
         QVERIFY(at::equal(group.all_gather_parts(at::full({2}, rank, at::kLong)), at::arange(2 * size, at::kLong).div(2, "floor")));

@@ -1,0 +1,129 @@
+#include <ATen/ATen.h>
+
+#include <QProcess>
+
+#include "model/accelerator.h"
+#include "model/device.h"
+#include "support/pretend_device/pretend.h"
+#include "support/tensors.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+const c10::Device there = pretend::device();
+constexpr const char* touching = "FACETER_PRETEND_TOUCH";
+}  // namespace
+
+/// The pretend accelerator itself.
+class TestPretendDevice : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    /// Run again by the test below.
+    void touches_a_tensor() {
+        if (!qEnvironmentVariableIsSet(touching)) QSKIP("is run by a_touch_by_the_host_is_named");
+        const at::Tensor x = at::zeros({5}, there);
+        x.data_ptr<float>()[2] = 1;
+    }
+    void a_touch_by_the_host_is_named() {
+        QProcess process;
+        auto variables = QProcessEnvironment::systemEnvironment();
+        variables.insert(touching, "1");
+        process.setProcessEnvironment(variables);
+        process.setProcessChannelMode(QProcess::MergedChannels);
+        process.start(QCoreApplication::applicationFilePath(), {"test_pretend_device", "touches_a_tensor"});
+        QVERIFY(process.waitForFinished(hang_ms));
+        const QByteArray output = process.readAll();
+        QCOMPARE(process.exitStatus(), QProcess::CrashExit);
+        QVERIFY2(output.contains("the host touches the device's memory: byte 8 of a tensor of 20 bytes"), output);
+        QVERIFY2(output.contains("test_pretend"), output);
+    }
+
+    void operators_compute_what_the_processor_does() {
+        at::manual_seed(1);
+        const at::Tensor a = at::randn({7, 5}), b = at::randn({5, 3}), rows = at::tensor({3, 0, 6, 3}, at::kLong);
+        const auto each = [&](const c10::Device& device) {
+            const at::Tensor x = a.to(device), y = b.to(device), i = rows.to(device);
+            return std::vector<at::Tensor>{
+                at::mm(x, y),
+                x.t().contiguous().view({-1}).slice(0, 2, 30, 3),
+                at::cat({x, x.flip(0)}, 1),
+                x.index_select(0, i),
+                std::get<1>(x.sort(true, 1, true)),
+                at::arange(4, x.options()) + 1.5,
+                x.masked_fill(x > 0, -1.0),
+                at::layer_norm(x, {5}),
+                x.sum(1, true).exp().to(at::kDouble),
+                at::zeros({9}, x.options().dtype(at::kInt)).scatter_add_(0, i, at::ones({4}, x.options().dtype(at::kInt)))};
+        };
+        const auto here = each(at::kCPU), far = each(there);
+        for (std::size_t n = 0; n < here.size(); ++n) {
+            QVERIFY(far[n].device() == there && far[n].strides() == here[n].strides());
+            QVERIFY2(at::equal(far[n].cpu(), here[n]), std::to_string(n).c_str());
+        }
+    }
+
+    void waits_are_counted_where_they_are_called() {
+        const at::Tensor x = at::arange(5, at::kFloat), y = to_device(x, there);
+        pretend::reset_counts();
+        const at::Tensor sum = (to_device(x, there) * y).sum();
+        QCOMPARE(pretend::counts().waits, std::int64_t{0});
+        QCOMPARE(read_scalars({sum}), std::vector<double>{30});
+        QCOMPARE(pretend::counts().waits, std::int64_t{1});
+        const std::string where = pretend::waits_by_place().begin()->first;
+        QVERIFY2(where.find("read_scalars") != std::string::npos, where.c_str());
+        y.nonzero();
+        x.to(there);
+        QCOMPARE(pretend::counts().waits, std::int64_t{3});
+    }
+
+    void operands_of_two_devices_are_refused() {
+        const at::Tensor x = at::ones({3}, there);
+        EXPECT_ERROR(x + at::ones({3}), "same device");
+        EXPECT_ERROR(x + at::ones({3}, pretend::device(1)), "same device");
+        QVERIFY(at::equal((x + at::scalar_tensor(2.0)).cpu(), at::full({3}, 3.0)));
+    }
+
+    void memory_is_counted_bounded_and_new_memory_is_no_number() {
+        pretend::reset_counts();
+        const auto before = device_memory(there);
+        {
+            const at::Tensor x = at::empty({1000}, there);
+            QVERIFY(x.isnan().all().item<bool>());
+            QVERIFY(device_memory(there).held - before.held == 4096);  // 4,000 bytes in blocks of 512
+        }
+        QCOMPARE(device_memory(there).held, before.held);
+        QVERIFY(device_memory(there).most >= before.held + 4096);
+        pretend::limit_memory(before.held + 1024);
+        EXPECT_ERROR(at::empty({1000}, there), "out of memory");
+        pretend::limit_memory(std::uint64_t{4} << 30);
+        pretend::fail_allocation(2);
+        const at::Tensor first = at::empty({10}, there);
+        EXPECT_ERROR(at::empty({10}, there), "out of memory");
+        QCOMPARE(at::empty({10}, there).numel(), std::int64_t{10});
+    }
+
+    void random_numbers_come_from_the_devices_own_seed() {
+        at::manual_seed(3);
+        const at::Tensor host = at::rand({4});
+        seed_device(there, 7);
+        const at::Tensor x = at::rand({4}, there), kept = at::dropout(at::ones({64}, there), 0.5, true);
+        at::manual_seed(3);
+        QVERIFY(at::equal(at::rand({4}), host));
+        seed_device(there, 7);
+        QVERIFY(at::equal(at::rand({4}, there).cpu(), x.cpu()));
+        QVERIFY(at::equal(at::dropout(at::ones({64}, there), 0.5, true).cpu(), kept.cpu()));
+        QVERIFY(kept.min().item<float>() == 0 && kept.max().item<float>() == 2);
+    }
+
+    void cuda_is_what_another_device_stands_in_for() {
+        QVERIFY(choose_device("auto") == there && choose_device("cuda", 1, 2) == pretend::device(1));
+        QVERIFY(choose_device("cpu").is_cpu());
+        EXPECT_ERROR(choose_device("cuda", 0, 3), "3 processes on this machine share 2 GPUs");
+        choose_device("cuda");
+    }
+};
+
+FACETER_TEST(TestPretendDevice)
+#include "test_pretend_device.moc"

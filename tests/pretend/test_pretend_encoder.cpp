@@ -1,0 +1,133 @@
+#include "model/embedding_model.h"
+#include "support/backbones.h"
+#include "support/ops_forms.h"
+#include "support/pretend_device/pretend.h"
+#include "support/rounding.h"
+#include "support/test.h"
+#include "train/objective.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+const c10::Device there = pretend::device();
+
+/// The encoder of a family: "dense", "mixture" (two task experts in every other block) or "routed" (four experts by token there).
+std::unique_ptr<Encoder> some_encoder(const std::string& family, const std::string& kind) {
+    auto encoder = std::make_unique<Encoder>(small_config(family), std::vector<DenseModule>{}, at::kFloat);
+    fill(*encoder);
+    for (std::size_t i = 1; i < encoder->blocks().size(); i += 2) {
+        Block& block = encoder->blocks()[i];
+        if (kind == "mixture") block.experts.push_back(block.experts.front().clone());
+        if (kind != "routed") continue;
+        TokenRouting routing;
+        routing.num_experts = 4;
+        routing.top_k = 2;
+        routing.router = at::randn({4, 24});
+        Encoder::route_tokens(block, std::move(routing));
+    }
+    encoder->require_grad(true);
+    return encoder;
+}
+
+/// Loss of two queries against two documents, as a step has it.
+at::Tensor loss_of(const Encoder& encoder, const PackedBatch& batch) {
+    const at::Tensor rows =
+        pool(encoder.forward(batch, {}), batch.layout, Pooling::mean, {}).to(encoder.dtype() == at::kDouble ? at::kDouble : at::kFloat);
+    PairEmbeddings pairs;
+    pairs.queries = rows.narrow(0, 0, 2);
+    pairs.documents = rows.narrow(0, 2, 2);
+    pairs.document_texts = {1, 2};
+    return InfoNce({})(pairs).loss;
+}
+
+void every_kind() {
+    QTest::addColumn<QString>("family");
+    QTest::addColumn<QString>("kind");
+    for (const char* family : backbone_families)
+        for (const char* kind : {"dense", "mixture", "routed"}) QTest::addRow("%s, %s", family, kind) << family << kind;
+}
+
+}  // namespace
+
+/// Encoders on the pretend accelerator.
+class TestPretendEncoder : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    /// In float64, where sums in another order are still the same; and nothing is read back.
+    void a_pass_equals_that_of_the_processor_data() { every_kind(); }
+    void a_pass_equals_that_of_the_processor() {
+        QFETCH(QString, family);
+        QFETCH(QString, kind);
+        const auto encoder = some_encoder(family.toStdString(), kind.toStdString())->clone(at::kDouble);
+        encoder->require_grad(true);
+        const std::vector<int> experts = kind == "mixture" ? std::vector<int>{0, 0, 1, 1} : std::vector<int>{0, 0, 0, 0};
+        at::Tensor wanted;
+        std::vector<at::Tensor> gradients;
+        {
+            const InForm in_form(OpsForm::device);
+            wanted = loss_of(*encoder, some_batch(experts));
+            wanted.backward();
+            for (const Parameter& p : encoder->parameters()) gradients.push_back(p.tensor.grad());
+        }
+        const auto far = encoder->clone();
+        far->move_to(there);
+        far->require_grad(true);
+        const PackedBatch batch = some_batch(experts);
+        pretend::reset_counts();
+        const at::Tensor loss = loss_of(*far, batch);
+        loss.backward();
+        std::string places;
+        for (const auto& [place, times] : pretend::waits_by_place()) places += place + " " + std::to_string(times) + " times\n";
+        // Beyond bfloat16 a routed block needs to know how many rows each expert has; half precision does not, below.
+        QVERIFY2(pretend::counts().waits == (kind == "routed" ? 2 : 0), places.c_str());
+        QVERIFY(loss.device() == there);
+        QVERIFY(relative_difference(loss.cpu(), wanted) < 1e-9);
+        const auto parameters = far->parameters();
+        double largest = 0;  // a gradient that cancels out is what rounding leaves of terms as large as these
+        for (const at::Tensor& gradient : gradients)
+            if (gradient.defined()) largest = std::max(largest, gradient.abs().max().item<double>());
+        for (std::size_t i = 0; i < gradients.size(); ++i) {
+            const at::Tensor got = parameters[i].tensor.grad();
+            QCOMPARE(got.defined(), gradients[i].defined());
+            if (got.defined()) QVERIFY2(max_difference(got.cpu(), gradients[i]) < 1e-9 * largest, parameters[i].name.c_str());
+        }
+    }
+
+    /// bfloat16 goes through the attention of variable lengths and the grouped product.
+    void half_precision_equals_float32_but_for_rounding_data() { every_kind(); }
+    void half_precision_equals_float32_but_for_rounding() {
+        QFETCH(QString, family);
+        QFETCH(QString, kind);
+        if (kind == "routed") QSKIP("a token between two experts may go either way; tests/model/test_device has it");
+        const auto encoder = some_encoder(family.toStdString(), kind.toStdString());
+        const PackedBatch batch = some_batch({0, 0, 0, 0});
+        const auto trained = [](const Encoder& one) { return one.parameters(); };
+        const auto pass = [&](const Encoder& one) { return loss_of(one, batch); };
+        std::vector<std::string> names;
+        for (const Parameter& p : encoder->parameters()) names.push_back(p.name);
+        const InForm in_form(OpsForm::device);
+        const auto exact = gradients_of(*encoder, pass, trained);
+        std::vector<std::vector<at::Tensor>> moved;
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            const auto copy = encoder->clone();
+            move_weights(*copy, last_place_bf16, seed);
+            copy->require_grad(true);
+            moved.push_back(gradients_of(*copy, pass, trained));
+        }
+        const auto far = encoder->clone();
+        far->move_to(there);
+        far->require_grad(true);
+        pretend::reset_counts();
+        loss_of(*far->lowered(at::kBFloat16), batch).backward();
+        QCOMPARE(pretend::counts().waits, std::int64_t{0});
+        if (family == "bert") QVERIFY(pretend::operators_by_name().contains("aten::_flash_attention_backward"));
+        std::vector<at::Tensor> got;
+        for (const Parameter& p : far->parameters()) got.push_back(p.tensor.grad().defined() ? p.tensor.grad().cpu() : at::Tensor());
+        QCOMPARE(beyond_rounding(names, got, exact, moved, last_place_bf16, 2), std::string());
+    }
+};
+
+FACETER_TEST(TestPretendEncoder)
+#include "test_pretend_encoder.moc"

@@ -1,0 +1,113 @@
+#include <fstream>
+
+#include "common/error.h"
+#include "model/accelerator.h"
+#include "support/ranks.h"
+#include "train/rendezvous.h"
+#include "training.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr const char* job_variable = "FACETER_TEST_JOB";
+
+/// This process' device in the group.
+c10::Device own_device(const Rendezvous& where) { return choose_device("cuda", where.rank, where.size); }
+
+TrainingSettings settings_of(bool sharded) {
+    TrainingSettings settings = exact_settings();
+    settings.sharding = sharded ? Sharding::zero2 : Sharding::none;
+    return settings;
+}
+
+void write_weights(const fs::path& file, const std::vector<at::Tensor>& weights) {
+    std::ofstream out(file, std::ios::binary);
+    for (const at::Tensor& t : weights)
+        out.write(static_cast<const char*>(t.contiguous().data_ptr()), static_cast<std::streamsize>(t.nbytes()));
+}
+
+at::Tensor read_weights(const fs::path& file) {
+    const at::Tensor all = at::empty({static_cast<std::int64_t>(fs::file_size(file) / sizeof(double))}, at::kDouble);
+    std::ifstream(file, std::ios::binary).read(static_cast<char*>(all.data_ptr()), static_cast<std::streamsize>(all.nbytes()));
+    return all;
+}
+
+}  // namespace
+
+/// What the processes do that the tests below start.
+class AsPretendRank : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void works() {
+        const QByteArray job = qgetenv(job_variable);
+        if (job.isEmpty()) QSKIP("started by the tests of test_pretend_ranks");
+        const Json wanted = Json::parse(job.toStdString());
+        const Rendezvous where = Rendezvous::from_environment();
+        const c10::Device device = own_device(where);
+        const auto group = join_gloo_group(where, {60, 60, 60}, device);
+        if (!wanted.contains("method")) return goes_another_way(*group, device);
+        TrainingBench bench(methods[wanted.at("method").get<std::size_t>()], settings_of(wanted.at("sharded").get<bool>()), device,
+                            at::kDouble, group.get());
+        bench.steps(2);
+        pretend::reset_counts();
+        bench.steps(3);
+        const auto counts = pretend::counts();
+        qInfo("a step has %.1f waits, %.0f allocations", static_cast<double>(counts.waits) / 3,
+              static_cast<double>(counts.allocations) / 3);
+        for (const auto& [place, times] : pretend::waits_by_place()) qInfo("  %d %s", static_cast<int>(times), place.c_str());
+        if (group->rank() == 0) write_weights(wanted.at("file").get<std::string>(), bench.weights());
+    }
+
+  private:
+    static void goes_another_way(ProcessGroup& group, const c10::Device& device) {
+        at::Tensor values = at::ones({group.rank() == 0 ? 4 : 6}, device);
+        group.all_reduce_sum(values);
+    }
+};
+static const bool registered_as_rank = register_test("as_pretend_rank.cpp", [] { return std::make_unique<AsPretendRank>(); });
+
+/// Two processes, each with a pretend device of its own.
+class TestPretendRanks : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void two_devices_train_as_one_does_data() {
+        QTest::addColumn<int>("method");
+        QTest::addColumn<bool>("sharded");
+        for (const int method : {0, 1, 2, 5})
+            for (const bool sharded : {false, true})
+                QTest::addRow("%s%s", methods[static_cast<std::size_t>(method)].name, sharded ? ", sharded" : "") << method << sharded;
+    }
+    void two_devices_train_as_one_does() {
+        NEED_SHARED();
+        QFETCH(int, method);
+        QFETCH(bool, sharded);
+        TemporaryDirectory folder;
+        const Json job = {{"method", method}, {"sharded", sharded}, {"file", (folder.path() / "weights").string()}};
+        Ranks ranks(2, "as_pretend_rank", {{job_variable, QString::fromStdString(job.dump())}});
+        const std::string problem = ranks.problem();
+        QVERIFY2(problem.empty(), problem.c_str());
+        qInfo("%s", ranks.output(0).c_str());
+        TrainingBench one(methods[static_cast<std::size_t>(method)], settings_of(sharded), pretend::device(), at::kDouble);
+        one.steps(5);
+        std::vector<at::Tensor> flat;
+        for (const at::Tensor& t : one.weights()) flat.push_back(t.flatten());
+        const double difference = relative_difference(read_weights(folder.path() / "weights"), at::cat(flat));
+        QVERIFY2(difference < 1e-5, std::to_string(difference).c_str());
+    }
+
+    void a_rank_that_goes_another_way_is_named() {
+        Ranks ranks(2, "as_pretend_rank", {{job_variable, "{}"}});
+        for (const int rank : {0, 1}) {
+            QVERIFY(ranks.finish(rank) != 0);
+            const std::string output = ranks.output(rank);
+            QVERIFY2(output.find("rank 0 does all-reduce of 4 Float, rank 1 does all-reduce of 6 Float") != std::string::npos ||
+                         output.find("rank 1 does all-reduce of 6 Float, rank 0 does all-reduce of 4 Float") != std::string::npos,
+                     output.c_str());
+        }
+    }
+};
+
+FACETER_TEST(TestPretendRanks)
+#include "test_pretend_ranks.moc"

@@ -1,0 +1,177 @@
+#include "common/error.h"
+#include "eval/embedder.h"
+#include "model/accelerator.h"
+#include "model/compute.h"
+#include "support/ops_forms.h"
+#include "training.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+const c10::Device there = pretend::device();
+
+void every_method() {
+    QTest::addColumn<int>("method");
+    for (std::size_t m = 0; m < methods.size(); ++m) QTest::addRow("%s", methods[m].name) << static_cast<int>(m);
+}
+
+std::vector<std::string_view> some_texts(const TrainingBench& bench) {
+    std::vector<std::string_view> texts;
+    for (std::uint32_t i = 0; i < 40; ++i) texts.push_back(bench.sets[0].texts[bench.sets[0].examples[i].positive]);
+    return texts;
+}
+
+std::string listed(const std::map<std::string, std::int64_t>& places) {
+    std::string all;
+    for (const auto& [place, times] : places) all += "\n  " + std::to_string(times) + "  " + place;
+    return all;
+}
+
+}  // namespace
+
+/// Steps of the real trainer on the pretend accelerator.
+class TestPretendTraining : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    /// In float64: AdamW makes a whole step of a gradient that is nothing but rounding.
+    void steps_equal_those_of_the_processor_data() { every_method(); }
+    void steps_equal_those_of_the_processor() {
+        NEED_SHARED();
+        QFETCH(int, method);
+        const Method& one = methods[static_cast<std::size_t>(method)];
+        for (const std::int64_t chunk : {0, 5}) {
+            TrainingSettings settings = exact_settings();
+            settings.gradient_cache_chunk = chunk;
+            settings.accumulate = 2;
+            TrainingBench far(one, settings, there, at::kDouble);
+            const auto losses = far.steps(4);
+            const InForm in_form(OpsForm::device);
+            TrainingBench here(one, settings, c10::kCPU, at::kDouble);
+            const double of_losses = largest_difference(losses, here.steps(4)),
+                         of_weights = largest_difference(far.weights(), here.weights());
+            qInfo("%s, chunk %d: losses within %.2g, weights within %.2g", one.name, static_cast<int>(chunk), of_losses, of_weights);
+            QVERIFY(of_losses < 1e-8);
+            QVERIFY(of_weights < 1e-8);
+        }
+    }
+
+    /// Dropout draws by pass: one that is taken again draws the same.
+    void recomputed_blocks_train_as_kept_ones_do_data() { every_method(); }
+    void recomputed_blocks_train_as_kept_ones_do() {
+        NEED_SHARED();
+        QFETCH(int, method);
+        Method one = methods[static_cast<std::size_t>(method)];
+        if (one.settings.contains("jitter")) one.settings["jitter"] = 0.05;
+        for (const std::int64_t chunk : {0, 5}) {
+            TrainingSettings settings = exact_settings();
+            settings.dropout = 0.1;
+            settings.gradient_cache_chunk = chunk;
+            TrainingBench kept(one, settings, there, at::kDouble);
+            const auto losses = kept.steps(3);
+            settings.activation_checkpointing = true;
+            TrainingBench again(one, settings, there, at::kDouble);
+            QVERIFY(largest_difference(again.steps(3), losses) < 1e-8);
+            QVERIFY(largest_difference(again.weights(), kept.weights()) < 1e-8);
+        }
+    }
+
+    /// A step in bfloat16, as a GPU trains: the host waits once, and the tenth step holds what the third held.
+    void a_step_waits_once_and_holds_no_more_than_the_one_before_data() { every_method(); }
+    void a_step_waits_once_and_holds_no_more_than_the_one_before() {
+        NEED_SHARED();
+        QFETCH(int, method);
+        const Method& one = methods[static_cast<std::size_t>(method)];
+        for (const std::int64_t chunk : {0, 5})
+            for (const bool bf16 : {true, false}) {
+                TrainingSettings settings = exact_settings();
+                settings.bf16 = bf16;
+                settings.dropout = 0.1;
+                settings.gradient_cache_chunk = chunk;
+                TrainingBench bench(one, settings, there);
+                bench.steps(3);
+                const auto before = pretend::counts();
+                pretend::reset_counts();
+                bench.steps(7);
+                const auto after = pretend::counts();
+                qInfo("%s, %s, chunk %d: a step has %.1f waits, %.0f operators, %.0f allocations; %llu bytes held, %llu at most%s",
+                      one.name, bf16 ? "bfloat16" : "float32", static_cast<int>(chunk), static_cast<double>(after.waits) / 7,
+                      static_cast<double>(after.operators) / 7, static_cast<double>(after.allocations) / 7,
+                      static_cast<unsigned long long>(after.held), static_cast<unsigned long long>(after.most),
+                      listed(pretend::waits_by_place()).c_str());
+                QCOMPARE(after.held, before.held);
+                if (bf16) QVERIFY2(after.waits <= 7, listed(pretend::waits_by_place()).c_str());
+            }
+    }
+
+    /// Wherever it strikes, the step ends with one sentence that says what to do, and leaves nothing behind.
+    void out_of_memory_at_any_allocation_is_one_clear_error() {
+        NEED_SHARED();
+        const std::uint64_t held = device_memory(there).held;
+        std::int64_t allocations = 0;
+        {
+            TrainingBench bench(methods[2], exact_settings(), there);
+            bench.steps(2);
+            pretend::reset_counts();
+            bench.steps(1);
+            allocations = pretend::counts().allocations;
+        }
+        QVERIFY(allocations > 100);
+        for (std::int64_t n = 1; n < allocations; n += 37) {
+            {
+                TrainingBench bench(methods[2], exact_settings(), there);
+                bench.steps(2);
+                pretend::fail_allocation(n);
+                try {
+                    bench.steps(1);
+                    QFAIL("no error");
+                } catch (...) {
+                    const auto [code, message] = describe_current_exception();
+                    QVERIFY(code == ExitCode::out_of_memory);
+                    for (const char* part : {"out of memory", "step 3", "gradient_cache_chunk", "activation_checkpointing"})
+                        QVERIFY2(message.find(part) != std::string::npos, message.c_str());
+                    QVERIFY2(message.find('\n') == std::string::npos, message.c_str());
+                }
+            }
+            pretend::fail_allocation(0);
+            QCOMPARE(device_memory(there).held, held);
+        }
+    }
+
+    void products_in_bfloat16_give_vectors_near_those_in_float32() {
+        NEED_SHARED();
+        TrainingBench bench(methods[0], exact_settings(), there);
+        const auto texts = some_texts(bench);
+        const Route route = bench.model->route("retrieval", Role::document);
+        const at::Tensor wanted = embed_texts(*bench.model, texts, route);
+        const ComputeReport report = prepare_products(*bench.model, Compute::bf16, true);
+        QVERIFY(bench.model->encoders.front()->dtype() == at::kBFloat16 && !bench.model->computed.empty());
+        QVERIFY2(report.smallest_cosine > 0.999, std::to_string(report.smallest_cosine).c_str());
+        const at::Tensor got = embed_texts(*bench.model, texts, route);
+        const double nearest = (normalize_rows(got) * normalize_rows(wanted)).sum(1).min().item<double>();
+        QVERIFY2(nearest > 0.999 && nearest < 0.9999999, std::to_string(nearest).c_str());
+        EXPECT_ERROR(prepare_products(*bench.model, Compute::int8, true), "--device cpu", "bf16");
+    }
+
+    void texts_are_embedded_as_on_the_processor_with_a_wait_a_batch() {
+        NEED_SHARED();
+        TrainingBench bench(methods[0], exact_settings(), c10::kCPU);
+        const auto texts = some_texts(bench);
+        EmbedOptions options;
+        options.tokens_per_batch = 100;
+        const Route route = bench.model->route("retrieval", Role::document);
+        const at::Tensor wanted = embed_texts(*bench.model, texts, route, options);
+        bench.model->move_to(there);
+        int batches = 0;
+        options.progress = [&](std::size_t) { ++batches; };
+        pretend::reset_counts();
+        const at::Tensor got = embed_texts(*bench.model, texts, route, options);
+        QVERIFY(batches > 3);
+        QCOMPARE(pretend::counts().waits, std::int64_t{batches});
+        QVERIFY(max_difference(got, wanted) < 1e-5);
+    }
+};
+
+FACETER_TEST(TestPretendTraining)
+#include "test_pretend_training.moc"

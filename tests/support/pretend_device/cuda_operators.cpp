@@ -1,0 +1,174 @@
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/native/GroupedMMUtils.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <limits>
+
+#include "counters.h"
+#include "gate.h"
+
+namespace faceter::testing::pretend {
+namespace {
+
+using OptionalTensor = std::optional<at::Tensor>;
+
+void check_on_device(const at::Tensor& t, const at::Tensor& like, const char* name) {
+    TORCH_CHECK(t.device() == like.device(), name, " must be on the device of the query, ", like.device(), ", and is on ", t.device());
+}
+
+/// The checks of FlashAttention's varlen_fwd.
+void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const OptionalTensor& offsets_q,
+                     const OptionalTensor& offsets_k) {
+    TORCH_CHECK(q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16, "FlashAttention only support fp16 and bf16 data type");
+    TORCH_CHECK(offsets_q && offsets_k, "the pretend device has attention over offsets only");
+    for (const at::Tensor& t : {k, v}) {
+        TORCH_CHECK(t.scalar_type() == q.scalar_type(), "query, key and value must have the same dtype");
+        check_on_device(t, q, "key and value");
+    }
+    for (const at::Tensor& t : {q, k, v}) {
+        TORCH_CHECK(t.dim() == 3, "query, key and value must be [tokens, heads, head size]");
+        TORCH_CHECK(t.stride(-1) == 1, "Input tensor must have contiguous last dimension");
+    }
+    for (const at::Tensor& t : {*offsets_q, *offsets_k}) {
+        TORCH_CHECK(t.scalar_type() == at::kInt, "cu_seqlens must have dtype int32");
+        TORCH_CHECK(t.is_contiguous(), "cu_seqlens must be contiguous");
+        check_on_device(t, q, "cu_seqlens");
+    }
+    TORCH_CHECK(q.size(2) % 8 == 0 && q.size(2) <= 256, "head_size should be a multiple of 8, and at most 256");
+    TORCH_CHECK(q.size(1) % k.size(1) == 0, "Number of heads in key/value must divide number of heads in query");
+    TORCH_CHECK(offsets_q->numel() > 1, "batch size must be positive");
+}
+
+/// One sequence of a batch in float32, heads first: what forward and backward have in common.
+struct Attention {
+    at::Tensor q, k, v;       ///< [H, L, w]; keys and values repeated for the heads that share them
+    at::Tensor p, lse, kept;  ///< softmax [H, L, L], log of its sum [H, L], and what dropout multiplies it by
+
+    Attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale, std::int64_t before,
+              std::int64_t after, double dropout, std::uint64_t seed) {
+        const std::int64_t shared = query.size(1) / key.size(1), length = query.size(0);
+        const auto heads = [](const at::Tensor& t) { return t.to(at::kFloat).transpose(0, 1); };
+        q = heads(query);
+        k = heads(key).repeat_interleave(shared, 0);
+        v = heads(value).repeat_interleave(shared, 0);
+        at::Tensor logits = at::matmul(q, k.transpose(1, 2)) * scale;
+        const at::Tensor index = at::arange(length), distance = index.unsqueeze(0) - index.unsqueeze(1);  // key - query
+        if (before >= 0) logits.masked_fill_(distance < -before, -std::numeric_limits<double>::infinity());
+        if (after >= 0) logits.masked_fill_(distance > after, -std::numeric_limits<double>::infinity());
+        lse = logits.logsumexp(-1);
+        p = (logits - lse.unsqueeze(-1)).exp();
+        kept = dropout > 0 ? at::empty_like(p).bernoulli_(1 - dropout, at::detail::createCPUGenerator(seed)) / (1 - dropout)
+                           : at::ones({1}, p.options());
+    }
+};
+
+struct Span {
+    std::int64_t begin, length;
+};
+std::vector<Span> spans_of(const at::Tensor& offsets) {
+    std::vector<Span> spans;
+    const auto* at = offsets.const_data_ptr<std::int32_t>();
+    for (std::int64_t s = 0; s + 1 < offsets.numel(); ++s)
+        if (at[s + 1] > at[s]) spans.push_back({at[s], at[s + 1] - at[s]});
+    return spans;
+}
+
+std::int64_t reach(const std::optional<c10::SymInt>& window) { return window ? window->expect_int() : -1; }
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> flash_forward(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const OptionalTensor& offsets_q,
+    const OptionalTensor& offsets_k, c10::SymInt, c10::SymInt, double dropout, bool causal, bool, std::optional<double> scale,
+    std::optional<c10::SymInt> before, std::optional<c10::SymInt> after, const OptionalTensor&, const OptionalTensor&) {
+    check_attention(query, key, value, offsets_q, offsets_k);
+    TORCH_CHECK(!causal, "the pretend device's attention is not causal");
+    const RunningOperator running("aten::_flash_attention_forward");
+    const at::AutoDispatchBelowADInplaceOrView below;
+    const at::Tensor out = at::empty(query.sizes(), query.options()),
+                     lse = at::empty({query.size(1), query.size(0)}, query.options().dtype(at::kFloat)),
+                     state = at::empty({2}, query.options().dtype(at::kLong)), unused = at::empty({}, query.options().dtype(at::kLong));
+    Aliases here;
+    const at::Tensor q = here.of(query), k = here.of(key), v = here.of(value), y = here.of(out), l = here.of(lse);
+    const auto seed = static_cast<std::uint64_t>(
+        dropout > 0 ? at::empty({}, at::kLong).random_(host_generator(query.device().index())).item<std::int64_t>() : 0);
+    here.of(state).fill_(static_cast<std::int64_t>(seed));
+    for (const auto [begin, length] : spans_of(here.of(*offsets_q))) {
+        const auto rows = [&, begin = begin, length = length](const at::Tensor& t) { return t.narrow(0, begin, length); };
+        const Attention one(rows(q), rows(k), rows(v), scale.value_or(1 / std::sqrt(static_cast<double>(query.size(2)))), reach(before),
+                            reach(after), dropout, seed + static_cast<std::uint64_t>(begin));
+        rows(y).copy_(at::matmul(one.p * one.kept, one.v).transpose(0, 1));
+        l.narrow(1, begin, length).copy_(one.lse);
+    }
+    return {out, lse, state, unused, at::empty({0}, query.options())};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_backward(const at::Tensor& grad, const at::Tensor& query, const at::Tensor& key,
+                                                              const at::Tensor& value, const at::Tensor& out, const at::Tensor&,
+                                                              const at::Tensor& offsets_q, const at::Tensor& offsets_k, c10::SymInt,
+                                                              c10::SymInt, double dropout, bool, const at::Tensor& state, const at::Tensor&,
+                                                              std::optional<double> scale_given, std::optional<c10::SymInt> before,
+                                                              std::optional<c10::SymInt> after) {
+    check_attention(query, key, value, offsets_q, offsets_k);
+    TORCH_CHECK(grad.scalar_type() == query.scalar_type() && out.scalar_type() == query.scalar_type(),
+                "the gradient and the output must have the query's dtype");
+    const RunningOperator running("aten::_flash_attention_backward");
+    const at::AutoDispatchBelowADInplaceOrView below;
+    const at::Tensor dq = at::zeros_like(query), dk = at::zeros_like(key), dv = at::zeros_like(value);
+    Aliases here;
+    const at::Tensor dy = here.of(grad), q = here.of(query), k = here.of(key), v = here.of(value);
+    const double scale = scale_given.value_or(1 / std::sqrt(static_cast<double>(query.size(2))));
+    const auto seed = static_cast<std::uint64_t>(here.of(state)[0].item<std::int64_t>());
+    for (const auto [begin, length] : spans_of(here.of(offsets_q))) {
+        const auto rows = [&, begin = begin, length = length](const at::Tensor& t) { return t.narrow(0, begin, length); };
+        const Attention one(rows(q), rows(k), rows(v), scale, reach(before), reach(after), dropout,
+                            seed + static_cast<std::uint64_t>(begin));
+        const at::Tensor d = rows(dy).to(at::kFloat).transpose(0, 1);           // [H, L, w]
+        const at::Tensor dp = at::matmul(d, one.v.transpose(1, 2)) * one.kept;  // [H, L, L]
+        const at::Tensor ds = one.p * (dp - (dp * one.p).sum(-1, true)) * scale;
+        const auto add = [&](const at::Tensor& to, const at::Tensor& heads) {  // those that share a key add up
+            rows(here.of(to)).copy_(heads.view({to.size(1), -1, heads.size(1), heads.size(2)}).sum(1).transpose(0, 1));
+        };
+        add(dq, at::matmul(ds, one.k));
+        add(dk, at::matmul(ds.transpose(1, 2), one.q));
+        add(dv, at::matmul((one.p * one.kept).transpose(1, 2), d));
+    }
+    return {dq, dk, dv};
+}
+
+/// CUDA has a kernel for bfloat16 alone; in other types PyTorch's CUDA code brings the offsets to the host and multiplies group by group.
+at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const OptionalTensor& ends, const OptionalTensor& bias,
+                           std::optional<at::ScalarType> dtype) {
+    at::native::_grouped_mm_validate_inputs(a, b, ends, bias, dtype);
+    check_on_device(b, a, "mat_b");
+    if (ends) check_on_device(*ends, a, "offs");
+    const RunningOperator running("aten::_grouped_mm");
+    const at::AutoDispatchBelowADInplaceOrView below;
+    if (ends && a.scalar_type() != at::kBFloat16) count_wait("aten::_grouped_mm in another type than bfloat16");
+    const at::Tensor out = at::native::create_grouped_gemm_output_tensor(a, b, ends, a.scalar_type());
+    Aliases here;
+    here.of(out).zero_();  // of rows that belong to no group
+    at::native::_grouped_mm_fallback(here.of(a), here.of(b), ends ? OptionalTensor(here.of(*ends)) : ends, bias, dtype, here.of(out));
+    return out;
+}
+
+std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& x, double p, std::optional<bool> train) {
+    const RunningOperator running("aten::native_dropout");
+    const at::AutoDispatchBelowADInplaceOrView below;
+    const at::Tensor mask = at::empty(x.sizes(), x.options().dtype(at::kBool)), out = at::empty_like(x);
+    Aliases here;
+    const double kept = train.value_or(true) ? 1 - p : 1;
+    here.of(mask).bernoulli_(kept, host_generator(x.device().index()));
+    here.of(out).copy_(here.of(x) * here.of(mask) * (kept > 0 ? 1 / kept : 0.0));
+    return {out, mask};
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+    library.impl("_flash_attention_forward", flash_forward);
+    library.impl("_flash_attention_backward", flash_backward);
+    library.impl("_grouped_mm", grouped_product);
+    library.impl("native_dropout", native_dropout);
+}
+
+}  // namespace
+}  // namespace faceter::testing::pretend
