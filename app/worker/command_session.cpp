@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "model/accelerator.h"
 #include "session/session_data.h"
 #include "session/session_server.h"
 
@@ -21,6 +22,7 @@ int private_output() {
 
 int serve() {
     std::signal(SIGPIPE, SIG_IGN);
+    open_accelerators();  // an estimate may choose one behind requests that used the CPU
     const auto data = std::make_shared<SessionData>();
     const auto with_data = [data](auto body) {
         return [data, body](const Json& params, Request& request) { return body(params, *data, request); };
@@ -32,7 +34,10 @@ int serve() {
                           {"example_texts", with_data(example_texts)},
                           {"corpus", with_data(corpus)},
                           {"neighbours", with_data(neighbours)},
-                          {"map", with_data(map)}});
+                          {"map", with_data(map)},
+                          {"token_experts", with_data(token_experts)},
+                          {"route", with_data(route)},
+                          {"change_router", with_data(change_router)}});
     return server.serve();
 }
 
