@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Training and embedding on GPUs, as one table: `tests/bench/gpu.sh` calls it.
+
+    python3 tests/bench/gpu.py --build build/release --model google-bert/bert-base-uncased --devices 1,2,4,8 --steps 40
+
+Each method trains on pairs of made texts in bfloat16 through `faceter run`; a figure is the median over the steps behind the first five. Utilisation is of
+--peak-tflops (of one GPU, dense bfloat16), from the multiply-adds that the model counts, three passes a step.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+METHODS = {"IC": "{method: instruction}", "MoTE": "{method: mote, placement: every}", "TLR": "{method: token_routed_moe, experts: 8, top_k: 2}"}
+EXPERIMENT = """name: gpu
+model: {model}
+max_length: {length}
+precision: {precision}
+device: cuda
+tasks:
+  retrieval:
+    instructions: {{query: "search query: ", document: "search document: "}}
+    train: [{{name: pairs, source: file, path: pairs.jsonl}}]
+variants:
+  {name}: {method}
+training: {{batch_size: {batch}, steps: {steps}, checkpoint_every_steps: 0}}
+evaluation: {{baseline: false, datasets: []}}
+"""
+WARM_UP = 5
+
+
+def made_pairs(file, count, words):
+    """Texts of so many words drawn from a small vocabulary, each pair sharing half of them."""
+    source = random.Random(3)
+    vocabulary = ["".join(source.choices("abcdefghijklmnoprstuvw", k=source.randint(3, 7))) for _ in range(2000)]
+    with open(file, "w") as out:
+        for _ in range(count):
+            shared = source.choices(vocabulary, k=words // 2)
+            query, document = (shared + source.choices(vocabulary, k=words - words // 2) for _ in range(2))
+            out.write(json.dumps({"query": " ".join(query), "document": " ".join(document)}) + "\n")
+
+
+def call(options, *command):
+    environment = os.environ | ({"LD_PRELOAD": str(options.preload)} if options.preload else {})
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+def found(folder, key):
+    """The first number under this name in what a run has left."""
+    for file in sorted(folder.glob("runs/*/**/*.json*")):
+        for line in file.read_text().splitlines() if file.suffix == ".jsonl" else [file.read_text()]:
+            if f'"{key}"' in line:
+                text = line.split(f'"{key}":', 1)[1].lstrip()
+                return float(text.split(",")[0].rstrip("}] \n"))
+    return 0.0
+
+
+def train(options, name, devices):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu"))
+    made_pairs(folder / "pairs.jsonl", options.batch * (options.steps + 2), options.length // 2)
+    experiment = folder / "gpu.yaml"
+    experiment.write_text(EXPERIMENT.format(name=name, method=METHODS[name], **vars(options)))
+    call(options, options.build / "bin/faceter", "run", experiment, "--project", folder, "--devices", str(devices))
+    journal = next(folder.glob("runs/*/journal/*/rank-0.jsonl")).read_text().splitlines()
+    steps = [json.loads(line) for line in journal if '"pairs_per_s"' in line][WARM_UP:]
+    tokens = statistics.median(step["tokens_per_s"] for step in steps)
+    flops = 6 * found(folder, "multiply_adds_per_token") * tokens / devices
+    return {"what": f"train {name}", "devices": devices, "pairs/s": statistics.median(step["pairs_per_s"] for step in steps), "tokens/s": tokens,
+            "peak GiB": found(folder, "peak_gpu_memory_bytes") / 2 ** 30, "utilisation %": 100 * flops / (options.peak_tflops * 1e12)}
+
+
+def embed(options):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu"))
+    made_pairs(folder / "pairs.jsonl", options.texts, options.length)
+    texts = folder / "texts.txt"
+    texts.write_text("\n".join(json.loads(line)["document"] for line in open(folder / "pairs.jsonl")) + "\n")
+    command = [options.build / "bin/faceter", "embed", "--model", options.model, "--device", "cuda", "--compute", "bf16", "--output", folder / "all.npy", texts]
+    start = time.monotonic()
+    call(options, *command)
+    return {"what": "embed (bf16, start included)", "devices": 1, "texts/s": options.texts / (time.monotonic() - start)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
+    parser.add_argument("--model", default="google-bert/bert-base-uncased")
+    parser.add_argument("--devices", default="1", help="how many GPUs, each in turn: 1,2,4,8")
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--length", type=int, default=128)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--texts", type=int, default=100000)
+    parser.add_argument("--precision", default="bf16")
+    parser.add_argument("--peak-tflops", type=float, default=989.0, help="of one GPU; 989: an H100 (SXM)")
+    parser.add_argument("--preload", type=pathlib.Path, help="a library that brings another device")
+    options = parser.parse_args()
+    rows = [train(options, name, devices) for name in options.methods.split(",") for devices in map(int, options.devices.split(","))]
+    rows.append(embed(options))
+    columns = ["what", "devices", "pairs/s", "texts/s", "tokens/s", "peak GiB", "utilisation %"]
+    print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
+    for row in rows:
+        print("| " + " | ".join(f"{row[c]:.4g}" if isinstance(row.get(c), float) else str(row.get(c, "")) for c in columns) + " |")
+
+
+main()

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Everything that a machine with GPUs can say of Faceter, in one command. `--help` says more.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+usage() {
+    cat <<'TEXT'
+usage: tests/bench/gpu.sh [--build DIR] [--model MODEL] [--pretend] [OPTION OF gpu.py...]
+
+Looks at the machine (faceter doctor), then trains IC, MoTE and TLR in bfloat16 on 1, 2, 4 and 8 GPUs as far as there are so many, and embeds; prints one
+table. Example, for whoever has GPUs:  packaging/setup.sh --cuda && cmake --build --preset release --target programs && tests/bench/gpu.sh
+
+  --build DIR    a build (default: build/release)
+  --model MODEL  a model's folder or name (default: google-bert/bert-base-uncased)
+  --pretend      on the tests' pretend devices, tiny: shows that all of it runs, its times mean nothing
+  --help         this text
+TEXT
+}
+
+build=$root/build/release
+arguments=()
+pretend=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --build) build=${2:?--build needs a folder}; shift 2 ;;
+        --pretend) pretend=1; shift ;;
+        --help | -h) usage; exit 0 ;;
+        *) arguments+=("$1"); shift ;;
+    esac
+done
+
+"$build/bin/faceter" doctor
+if [ -n "$pretend" ]; then
+    devices=1,2
+    set -- --preload "$build/lib/libfaceter-pretend.so" --batch 8 --length 32 --steps 8 --texts 50
+else
+    count=$(nvidia-smi --list-gpus | wc -l)
+    devices=$(for n in 1 2 4 8; do [ "$n" -gt "$count" ] || echo "$n"; done | paste -sd,)
+    set --
+fi
+exec python3 "$root/tests/bench/gpu.py" --build "$build" --devices "$devices" "$@" "${arguments[@]}"
