@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "expert_moves.h"
 #include "model/model_shape.h"
 #include "plugin/abi.h"
 #include "plugin/fingerprint.h"
@@ -105,4 +106,5 @@ class Mote final : public Variant {
 
 FACETER_PLUGIN("mote", [](faceter::Registry& registry) {
     registry.add_variant("mote", [](const faceter::Json& settings) { return std::make_unique<faceter::Mote>(settings); });
+    registry.add_analysis("expert_moves", [](const faceter::Json&) { return faceter::make_expert_moves(); });
 })

@@ -31,6 +31,10 @@ Manifest plugin_manifest() {
           }},
          /*dense_start=*/true},
     };
+    manifest.analyses = {
+        {"expert_moves",
+         "How far the experts have moved from the dense block and from one another, by block, and which instruction has which.",
+         {"expert_moves", "", {}}}};
     return manifest;
 }
 

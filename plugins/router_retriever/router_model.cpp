@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <limits>
 
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/lock_file.h"
 #include "common/strings.h"
 #include "data/sources.h"
+#include "eval/projection.h"
 #include "record/run_directory.h"
 
 namespace faceter {
@@ -156,9 +158,40 @@ std::optional<Path> RouterModel::always() const {
     return path_of(settings_.fixed_gate == "base" ? 0 : library_.expert_named(settings_.fixed_gate));
 }
 
+namespace {
+
+/// The candidate with the highest value but for the chosen one; null where the router has no values.
+Json next_gate(const Json& values, const std::string& chosen) {
+    Json next;
+    double highest = -std::numeric_limits<double>::infinity();
+    for (const auto& [name, value] : values.items())
+        if (const double own = value.get<double>(); name != chosen && own > highest) highest = own, next = name;
+    return next;
+}
+
+/// Pilots and the text in the plane of the pilots' principal components, so that pilots stay where they are whatever the text.
+void add_places(const at::Tensor& base, const PilotLibrary& pilots, Json& json) {
+    std::vector<at::Tensor> rows;
+    for (const Pilot& pilot : pilots.pilots) rows.push_back(pilot.embedding);
+    const at::Tensor all = at::stack(rows).to(at::kDouble);
+    const Projection plane = project_to_plane(all);
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        json["pilots"][p]["x"] = plane.x[p];
+        json["pilots"][p]["y"] = plane.y[p];
+    }
+    const at::Tensor own = base.to(at::kDouble) - all.mean(0);
+    const auto along = [&](int axis) {
+        return own.dot(at::tensor(plane.axes[static_cast<std::size_t>(axis)], at::kDouble)).item<double>();
+    };
+    json["place"] = {{"x", along(0)}, {"y", along(1)}};
+}
+
+}  // namespace
+
 Json RouterModel::explain(const at::Tensor& base) const {
     Json json = {{"gate", library_.name_of(router_->choose(base.unsqueeze(0)).front())}, {"router", settings_.kind}};
     json["values"] = router_->explain(base, library_);
+    json["next_gate"] = next_gate(json["values"], json["gate"].get<std::string>());
     if (settings_.kind != "pilot") return json;
     const PilotLibrary pilots = build_pilots(library_, candidates_, settings_);
     const at::Tensor similar = similarities_to(base.unsqueeze(0), pilots.pilots, settings_.cosine)[0];
@@ -167,6 +200,7 @@ Json RouterModel::explain(const at::Tensor& base) const {
                                   {"domain", library_.domains[pilots.pilots[p].domain].name},
                                   {"instances", pilots.pilots[p].instances},
                                   {"similarity", similar[static_cast<std::int64_t>(p)].item<double>()}});
+    add_places(base, pilots, json);
     return json;
 }
 

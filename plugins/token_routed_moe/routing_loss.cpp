@@ -1,6 +1,7 @@
 #include "routing_loss.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 namespace faceter {
 namespace {
@@ -56,7 +57,14 @@ at::Tensor z_loss(const RoutingTrace& trace, const RoutingTotals& totals) {
     return sum / (static_cast<double>(totals.tokens) * static_cast<double>(trace.size()));
 }
 
-/// This part's share of what is journaled: the mean entropy in nats, the largest load against an even one, dropped assignments.
+/// This part's share of what is journaled of one router: its entropy in nats and each expert's share of the assignments.
+void report_block(const RouterOutput& router, const at::Tensor& load, const RoutingTotals& totals, double part, LossParts& parts) {
+    parts[fmt::format("router_entropy/block {}", router.block)] = router.entropy_sum() / static_cast<double>(totals.tokens);
+    const std::vector<at::Tensor> shares = (load / load.sum().clamp_min(1) * part).unbind();
+    for (std::size_t e = 0; e < shares.size(); ++e) parts[fmt::format("expert_load/block {}/expert {}", router.block, e)] = shares[e];
+}
+
+/// The same over all of them: the mean entropy, the largest load against an even one, dropped assignments.
 void report(const RoutingTrace& trace, const RoutingTotals& totals, LossParts& parts) {
     const at::NoGradGuard no_grad;
     const auto layers = static_cast<double>(trace.size());
@@ -66,6 +74,7 @@ void report(const RoutingTrace& trace, const RoutingTotals& totals, LossParts& p
         sum = sum.defined() ? sum + value : value;
     };
     for (std::size_t i = 0; i < trace.size(); ++i) {
+        report_block(trace[i], totals.load[i], totals, part, parts);
         add("router_entropy", trace[i].entropy_sum() / (static_cast<double>(totals.tokens) * layers));
         add("largest_load", totals.load[i].max() / totals.load[i].mean() * (part / layers));
         add("dropped_assignments", trace[i].dropped);

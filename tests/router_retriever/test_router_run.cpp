@@ -230,6 +230,13 @@ class TestRouterRun : public QObject {
             if (value.get<double>() > best) best = value.get<double>(), gate = name;
         QCOMPARE(json.at("gate").get<std::string>(), gate);
         QVERIFY(json.at("pilots").size() >= 3);
+        double second = -2;
+        for (const auto& [name, value] : json.at("values").items())
+            if (name != gate) second = std::max(second, value.get<double>());
+        QCOMPARE(json.at("values").at(json.at("next_gate").get<std::string>()).get<double>(), second);
+        double x = 0;  // pilots are centred
+        for (const Json& pilot : json.at("pilots")) x += pilot.at("x").get<double>();
+        QVERIFY(std::abs(x) < 1e-4 && json.at("place").at("y").is_number());
         QCOMPARE(ask({"router", "list", run_->folder().string()}).exit_code, 0);
     }
 

@@ -7,8 +7,9 @@
 namespace faceter::testing {
 
 /// Really trained, tiny runs (start and IC, one step) of two tasks on the reference model, scored on a retrieval set of 30 documents and a
-/// classification set of 24 texts: what needs models to ask. Returns why there is none; empty: it is there.
-inline std::string make_explored_project(const fs::path& folder) {
+/// classification set of 24 texts: what needs models to ask. `variants`: others, as lines of YAML, and what stands behind them. Returns why
+/// there is none; empty: it is there.
+inline std::string make_explored_project(const fs::path& folder, const std::string& variants = "  IC: {method: instruction}\n") {
     make_directories(folder / "animals");
     make_directories(folder / "topics");
     std::ofstream pairs(folder / "pairs.jsonl"), corpus(folder / "animals/corpus.jsonl"), queries(folder / "animals/queries.jsonl");
@@ -35,8 +36,9 @@ inline std::string make_explored_project(const fs::path& folder) {
                                         "tasks:\n  retrieval:\n    instructions: {query: \"query: \", document: \"document: \"}\n"
                                         "    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
                                         "  classification:\n    instructions: {text: \"classification: \"}\n"
-                                        "variants:\n  IC: {method: instruction}\n"
-                                        "training: {batch_size: 8, steps: 1}\n"
+                                        "variants:\n"
+                                     << variants
+                                     << "training: {batch_size: 8, steps: 1}\n"
                                         "evaluation:\n  baseline: true\n  datasets:\n"
                                         "    - {name: animals, source: folder, path: animals, task: retrieval}\n"
                                         "    - {name: topics, source: folder, path: topics, task: classification}\n";

@@ -296,8 +296,18 @@ class TestTokenRouting : public QObject {
         totals.add(first);
         totals.add(rest);
         const RoutingLoss loss = routing_loss(settings);
-        const double sum = loss(first, totals).loss.item<double>() + loss(rest, totals).loss.item<double>();
-        QVERIFY(std::abs(sum - loss(whole, totals).loss.item<double>()) < 1e-5);
+        const LossResult parts[] = {loss(first, totals), loss(rest, totals)}, all = loss(whole, totals);
+        const double sum = parts[0].loss.item<double>() + parts[1].loss.item<double>();
+        QVERIFY(std::abs(sum - all.loss.item<double>()) < 1e-5);
+        std::map<std::string, double> shares;  // of each block
+        for (const auto& [name, value] : all.parts) {
+            if (!name.starts_with("expert_load/") && !name.starts_with("router_entropy/")) continue;
+            const double added = parts[0].parts.at(name).item<double>() + parts[1].parts.at(name).item<double>();
+            QVERIFY2(std::abs(added - value.item<double>()) < 1e-5, name.c_str());
+            if (name.starts_with("expert_load/")) shares[name.substr(0, name.rfind('/'))] += value.item<double>();
+        }
+        QCOMPARE(shares.size(), whole.size());
+        for (const auto& [block, share] : shares) QVERIFY2(std::abs(share - 1) < 1e-9, block.c_str());
     }
 
     void more_choices_than_experts_are_refused() {

@@ -1,8 +1,6 @@
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,25 +8,20 @@
 
 #include "common/strings.h"
 #include "diagnose/diagnose_model.h"
+#include "model/movement.h"
 
 namespace faceter::worker {
 namespace {
 
 constexpr double least_move = 1e-6, largest_move = 0.5;
 
-struct Squares {
-    double moved = 0, start = 0;
-    void add(const Squares& other) { moved += other.moved, start += other.start; }
-    double ratio() const { return start > 0 ? std::sqrt(moved / start) : std::sqrt(moved); }
-};
-
 /// One encoder, expert or adapter.
 struct Part {
     std::string name;
     bool trained = true;  ///< texts of a task with training data go through it
     bool adapter = false;
-    Squares whole;
-    std::map<std::int64_t, Squares> layers;  ///< -1: outside of the blocks
+    Movement whole;
+    std::map<std::int64_t, Movement> layers;  ///< -1: outside of the blocks
 };
 
 /// The first number of a parameter's name is its layer's: "encoder.layer.3.output.dense.weight".
@@ -39,11 +32,6 @@ std::int64_t layer_of(const std::string& name) {
     return -1;
 }
 
-Squares squares_of(const at::Tensor& now, const at::Tensor& start) {
-    const at::Tensor a = now.detach().to(at::kDouble), b = start.detach().to(at::kDouble);
-    return {(a - b).square().sum().item<double>(), b.square().sum().item<double>()};
-}
-
 void compare(const std::vector<Parameter>& start, const std::vector<Parameter>& now, const std::function<Part&(const Parameter&)>& part_of,
              std::size_t skipped_front) {
     std::map<std::string, at::Tensor> before;
@@ -51,10 +39,11 @@ void compare(const std::vector<Parameter>& start, const std::vector<Parameter>& 
     for (const Parameter& p : now) {
         const auto found = before.find(p.name);
         if (found == before.end() || found->second.sizes() != p.tensor.sizes()) continue;
-        const Squares squares = squares_of(p.tensor, found->second);
+        Movement movement;
+        movement.add(p.tensor, found->second);
         Part& part = part_of(p);
-        part.whole.add(squares);
-        part.layers[layer_of(p.name.substr(std::min(skipped_front, p.name.size())))].add(squares);
+        part.whole.add(movement);
+        part.layers[layer_of(p.name.substr(std::min(skipped_front, p.name.size())))].add(movement);
     }
 }
 
@@ -115,8 +104,8 @@ void add_adapters(const Encoder& start, const Encoder& now, std::vector<Part>& p
 
 Json layers_of(const Part& part) {
     Json layers = Json::array();
-    for (const auto& [layer, squares] : part.layers)
-        layers.push_back({{"layer", layer < 0 ? Json(nullptr) : Json(layer)}, {"moved", squares.ratio()}});
+    for (const auto& [layer, movement] : part.layers)
+        layers.push_back({{"layer", layer < 0 ? Json(nullptr) : Json(layer)}, {"moved", movement.ratio()}});
     return layers;
 }
 

@@ -76,5 +76,8 @@ Json example_texts(const Json& params, SessionData& data, Request& request);
 Json corpus(const Json& params, SessionData& data, Request& request);
 Json neighbours(const Json& params, SessionData& data, Request& request);
 Json map(const Json& params, SessionData& data, Request& request);
+Json token_experts(const Json& params, SessionData& data, Request& request);
+Json route(const Json& params, SessionData& data, Request& request);
+Json change_router(const Json& params, SessionData& data, Request& request);
 
 }  // namespace faceter::worker
