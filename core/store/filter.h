@@ -25,9 +25,10 @@ class FilterData;
 ///   variant = mote and retrieval > 0.4        state != failed            variant in (em, ic) and not tag = paper
 ///   training.learning_rate < 1e-4             name ~ quick (contains)    created > 2026-11-01        pinned or scifact >= 60
 /// Names: columns, data sets (their main score), task types (mean of their data sets), dotted settings or their last part where only one
-/// has it. Texts are compared without regard to case. Scores are percent; a number from -1 to 1 is taken as a fraction (0.4 is 40; write
-/// 0.4% for the percentage). A time is compared as far as it is written: created > 2026-11-01 begins on the 2nd. What a run does not have
-/// is unequal to everything. `not` binds before `and`, that before `or`. Errors (settings) show the place and the nearest name.
+/// has it; one number of a series (loss:last, loss/retrieval:min, grad_norm:max, loss:100 at a step). Texts are compared without regard to
+/// case. Scores are percent; a number from -1 to 1 is taken as a fraction (0.4 is 40; write 0.4% for the percentage). A time is compared as
+/// far as it is written: created > 2026-11-01 begins on the 2nd. What a run does not have is unequal to everything. `not` binds before
+/// `and`, that before `or`. Errors (settings) show the place and the nearest name.
 class Filter {
   public:
     Filter() = default;  ///< lets every run through
@@ -36,6 +37,8 @@ class Filter {
     std::vector<bool> matches(const FilterData& data) const;
     /// Dotted keys that it compares.
     std::vector<std::string> settings() const;
+    /// Values of series that it compares (SeriesValue::text()).
+    std::vector<std::string> series() const;
     bool empty() const { return !root_; }
 
   private:
@@ -45,7 +48,7 @@ class Filter {
 /// The rows with what a filter asks of them.
 class FilterData {
   public:
-    /// The rows must outlive it.
+    /// The rows must outlive it. A series that no row has is a settings error.
     FilterData(Store& store, const Filter& filter, const std::vector<RunRow>& rows);
     const std::vector<RunRow>& rows() const { return rows_; }
     /// Percent; NaN where the run has none.
@@ -53,6 +56,8 @@ class FilterData {
     double type_mean(std::size_t row, const std::string& task_type) const;
     /// Null where the run does not have it.
     const std::string* setting(std::size_t row, const std::string& key) const;
+    /// NaN where the run has none.
+    double series(std::size_t row, const std::string& value) const;
 
   private:
     static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
@@ -60,6 +65,7 @@ class FilterData {
     RunScores scores_;
     std::vector<std::size_t> score_rows_;
     std::map<std::string, std::unordered_map<std::string, std::string>> settings_;
+    std::map<std::string, std::vector<double>> series_;  // one a row
 };
 
 /// Leaves the rows that an expression lets through.

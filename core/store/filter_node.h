@@ -21,7 +21,8 @@ enum class FilterColumn {
     loss,
     score,
     time,
-    attempts,  // numbers
+    attempts,
+    series,  // numbers
     archived,
     pinned,
     smoke,  // flags
@@ -41,7 +42,7 @@ struct FilterNode {
     std::vector<FilterNode> parts;  ///< of all, any, negation
 
     FilterColumn column = FilterColumn::run;  ///< of a comparison
-    std::string name;                         ///< of the data set, task type or setting
+    std::string name;                         ///< of the data set, task type, setting or value of a series
     FilterOperator op = FilterOperator::equal;
     std::vector<std::string> texts;  ///< lower case; several: `in`
     std::vector<double> numbers;     ///< the same as numbers (NaN: none); scores in percent

@@ -6,6 +6,7 @@
 #include "common/strings.h"
 #include "store/filter_node.h"
 #include "store/filter_tokens.h"
+#include "store/series_value.h"
 
 namespace faceter {
 namespace {
@@ -120,6 +121,8 @@ class Parser {
             node.column = FilterColumn::set;
         else if (has(names_.task_types))
             node.column = FilterColumn::task_type;
+        else if (SeriesValue::parse(token.text))
+            node.column = FilterColumn::series;
         else
             setting(token, node);
         return node;

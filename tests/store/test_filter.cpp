@@ -56,6 +56,16 @@ class TestFilter : public QObject {
     Fixture f_;
 
   private Q_SLOTS:
+    void a_value_of_a_series_chooses_runs() {
+        QCOMPARE(f_.pass("loss:last < 0.2"), std::string("EM2"));  // 1 / step, and ten steps of one run alone
+        QCOMPARE(f_.pass("loss:1 = 1"), std::string("EM2"));
+        QCOMPARE(f_.pass("not loss:max > 0"), std::string("EM1 Mix1 Mix2 start1"));
+        QCOMPARE(f_.pass("lr:min <= 1e-5 or seed = 1"), std::string("EM1 EM2 Mix1 start1"));
+        QVERIFY_THROWS_EXCEPTION(Error, f_.pass("lss:last < 1"));  // misspelt
+        QVERIFY_THROWS_EXCEPTION(Error, Filter::parse("loss:best < 1", f_.names));
+        QVERIFY_THROWS_EXCEPTION(Error, Filter::parse("loss:last ~ 1", f_.names));
+    }
+
     void expressions_choose_runs_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("expected");

@@ -8,6 +8,8 @@
 #include "project/runs_snapshot.h"
 
 namespace faceter::desktop {
+
+QString seriesText(double value) { return QString::number(value, 'g', 5); }
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Texts", text); }

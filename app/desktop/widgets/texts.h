@@ -5,6 +5,9 @@
 
 namespace faceter::desktop {
 
+/// Five digits that matter: a loss, a learning rate, a rate of tokens.
+QString seriesText(double value);
+
 // Numbers as look.md has them: scores with two decimals, "2 min 14 s", thin spaces in counts, GiB.
 QString durationText(double seconds);
 QString countText(std::int64_t count);

@@ -120,6 +120,37 @@ class TestRunsPage : public QObject {
         QCOMPARE(on.table->columnWidth(0), 700);
     }
 
+    void a_series_value_is_a_column_to_sort_and_to_filter_by() {
+        Opened on;
+        QTest::mouseClick(on.find<QToolButton>("runsColumns"), Qt::LeftButton);
+        auto* list = on.page->window()->findChild<QListWidget*>(QStringLiteral("columnList"));
+        auto* search = on.page->window()->findChild<QLineEdit*>(QStringLiteral("columnSearch"));
+        QVERIFY(list && search);
+        const auto itemOf = [&](const QString& id) -> QListWidgetItem* {
+            for (int i = 0; i < list->count(); ++i)
+                if (list->item(i)->data(Qt::UserRole).toString() == id) return list->item(i);
+            return nullptr;
+        };
+        QVERIFY(itemOf(QStringLiteral("series:loss:min"))->isHidden());  // hundreds of them would hide the others
+        QTest::keyClicks(search, QStringLiteral("loss:10"));
+        QVERIFY(itemOf(QStringLiteral("series:loss:10")) && !itemOf(QStringLiteral("series:loss:10"))->isHidden());
+        itemOf(QStringLiteral("series:loss:10"))->setCheckState(Qt::Checked);
+        QVERIFY(on.settled());
+        QTest::keyClick(search, Qt::Key_Escape);
+        on.page->setGrouping(GroupBy::fromId(QStringLiteral("none")));
+        const RunColumn column{RunColumn::Kind::series, "loss:10"};
+        on.page->setSort({column, Qt::AscendingOrder});
+        QVERIFY(on.settled());
+        // Made as 3.0, 2.8, ... divided by the step: the last run has the least.
+        QCOMPARE(on.column(column.kind, column.key), QStringList({QStringLiteral("0.22"), QStringLiteral("0.24"), QStringLiteral("0.26"),
+                                                                  QStringLiteral("0.28"), QStringLiteral("0.3")}));
+        on.type(QStringLiteral("loss:10 < 0.25 and loss:last > 0"));
+        QTRY_COMPARE(on.model->rowCount(), 2);
+        const QJsonObject state = on.page->state();
+        on.open(state);
+        QCOMPARE(on.column(column.kind, column.key).size(), 2);
+    }
+
     void seeds_stand_together_until_their_group_is_opened() {
         Opened on;
         QCOMPARE(on.model->rowCount(), 3);  // start alone, EM and Mix of two seeds

@@ -67,6 +67,29 @@ class TestRunsQuery : public QObject {
         for (int row = 0; row < 5; ++row) QCOMPARE(some.kept[static_cast<std::size_t>(row)], some.data->run(row).info.variant == "Mix");
     }
 
+    void values_of_series_are_columns_and_only_changed_runs_are_read_again() {
+        const RunsSnapshotPtr snapshot = snapshot_of(*store_);
+        const std::set<std::string> keys{"loss:last", "loss:min", "lr:max", "loss:10", "loss:101"};
+        const RunsAnswer answer = readRuns(*store_, snapshot, {}, {}, keys);
+        const auto number = [](const RunsAnswer& of, const char* key) { return of.data->number(0, {RunColumn::Kind::series, key}); };
+        QCOMPARE(number(answer, "loss:last"), 3.0 / 100);  // the sample's losses fall as 3 / step
+        QCOMPARE(number(answer, "loss:min"), 3.0 / 100);
+        QCOMPARE(number(answer, "loss:10"), 3.0 / 10);
+        QCOMPARE(number(answer, "lr:max"), 1e-5 * 100);
+        QVERIFY(std::isnan(number(answer, "loss:101")));
+        QCOMPARE(answer.data->text(0, {RunColumn::Kind::series, "loss:101"}), QStringLiteral("—"));
+        const std::vector<RunColumn> all = answer.data->allColumns();
+        QVERIFY(std::find(all.begin(), all.end(), RunColumn{RunColumn::Kind::series, "loss:min"}) != all.end());
+        QCOMPARE(readRuns(*store_, snapshot, answer, {}, keys).data, answer.data);
+        write_attempt(Project(project_.path(), false).find_run(answer.data->run(0).info.id), 101, 120, "finished", 3.0);
+        store_->ingest_all();
+        const RunsAnswer later = readRuns(*store_, snapshot_of(*store_), answer, {}, keys);
+        QCOMPARE(number(later, "loss:last"), 3.0 / 120);
+        QCOMPARE(number(later, "loss:101"), 3.0 / 101);
+        QCOMPARE(later.data->number(1, {RunColumn::Kind::series, "loss:last"}),
+                 answer.data->number(1, {RunColumn::Kind::series, "loss:last"}));
+    }
+
     void changes_give_the_snapshot_that_reading_all_gives() {
         RunsSnapshotPtr snapshot = snapshot_of(*store_);
         const Project project(project_.path(), false);

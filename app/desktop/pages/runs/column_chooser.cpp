@@ -7,6 +7,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "project/runs_snapshot.h"
+#include "store/series_value.h"
+
 namespace faceter::desktop {
 
 ColumnChooser::ColumnChooser(QToolButton* button) : PopupPanel(button), m_search(new QLineEdit), m_list(new QListWidget) {
@@ -15,7 +18,7 @@ ColumnChooser::ColumnChooser(QToolButton* button) : PopupPanel(button), m_search
     layout->setContentsMargins(8, 8, 8, 8);
     layout->setSpacing(8);
     m_search->setObjectName(QStringLiteral("columnSearch"));
-    m_search->setPlaceholderText(tr("find a column"));
+    m_search->setPlaceholderText(tr("find a column, or loss:100 at a step"));
     m_search->setAccessibleName(tr("Find a column"));
     m_search->setClearButtonEnabled(true);
     m_list->setObjectName(QStringLiteral("columnList"));
@@ -49,6 +52,10 @@ void ColumnChooser::addItem(const RunColumn& column, bool on) {
 void ColumnChooser::show(const std::vector<RunColumn>& all, const std::vector<RunColumn>& chosen) {
     m_filling = true;
     m_list->clear();
+    m_series.clear();
+    for (const RunColumn& column : all)
+        if (const auto value = SeriesValue::parse(column.key); value && column.kind == RunColumn::Kind::series)
+            m_series.insert(qs(value->series));
     for (const RunColumn& column : chosen) addItem(column, true);
     for (const RunColumn& column : all)
         if (std::find(chosen.begin(), chosen.end(), column) == chosen.end()) addItem(column, false);
@@ -64,9 +71,28 @@ void ColumnChooser::announce() {
     Q_EMIT chosen(ids);
 }
 
-void ColumnChooser::search(const QString& wanted) {
+void ColumnChooser::search(const QString& text) {
+    const QString wanted = text.trimmed();
+    offerStep(wanted);
+    for (int i = 0; i < m_list->count(); ++i) {
+        QListWidgetItem* item = m_list->item(i);
+        const QString id = item->data(Qt::UserRole).toString();
+        const bool series = id.startsWith(QLatin1String("series:"));
+        const bool found =
+            item->text().contains(wanted, Qt::CaseInsensitive) || (series && id.mid(7).contains(wanted, Qt::CaseInsensitive));
+        item->setHidden(!found || (series && wanted.isEmpty() && item->checkState() != Qt::Checked));  // there are hundreds
+    }
+}
+
+/// The value of a series at a step is a column once somebody names the step.
+void ColumnChooser::offerStep(const QString& wanted) {
+    const auto value = SeriesValue::parse(wanted.toStdString());
+    if (!value || value->which != SeriesValue::Which::at || !m_series.contains(qs(value->series))) return;
+    const RunColumn column{RunColumn::Kind::series, value->text()};
     for (int i = 0; i < m_list->count(); ++i)
-        m_list->item(i)->setHidden(!m_list->item(i)->text().contains(wanted.trimmed(), Qt::CaseInsensitive));
+        if (m_list->item(i)->data(Qt::UserRole).toString() == column.id()) return;
+    const QSignalBlocker quiet(m_list);
+    addItem(column, false);
 }
 
 void ColumnChooser::moveCurrent(int by) {

@@ -7,7 +7,8 @@ class QListWidget;
 
 namespace faceter::desktop {
 
-/// Which columns stand in the table, and in which order (drag, or Alt+Up and Alt+Down). The name always does.
+/// Which columns stand in the table, and in which order (drag, or Alt+Up and Alt+Down). The name always does. Columns of series are listed
+/// where one looks for them; NAME:STEP finds the value at a step.
 class ColumnChooser : public PopupPanel {
     Q_OBJECT
   public:
@@ -27,9 +28,11 @@ class ColumnChooser : public PopupPanel {
     void announce();
     void moveCurrent(int by);
     void search(const QString& wanted);
+    void offerStep(const QString& wanted);
 
     QLineEdit* m_search;
     QListWidget* m_list;
+    QSet<QString> m_series;  // names
     bool m_filling = false;
 };
 

@@ -17,6 +17,7 @@ constexpr std::size_t most_values = 6;
 QString valueText(const RunColumn& column, double value) {
     if (std::isnan(value)) return QStringLiteral("—");
     if (column.isScore()) return scoreText(value);
+    if (column.kind == Kind::series) return seriesText(value);
     return column.kind == Kind::loss ? QString::number(value, 'f', 4) : countText(std::llround(value));
 }
 

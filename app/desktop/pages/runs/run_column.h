@@ -6,7 +6,8 @@
 
 namespace faceter::desktop {
 
-/// One column of the runs table. Its id ("state", "type:retrieval", "set:scifact", "setting:training.learning_rate") is what is stored.
+/// One column of the runs table. Its id ("state", "type:retrieval", "set:scifact", "setting:training.learning_rate",
+/// "series:loss:min") is what is stored.
 struct RunColumn {
     enum class Kind {
         name,
@@ -21,6 +22,7 @@ struct RunColumn {
         task_type,
         set,
         setting,
+        series,
         loss,
         step,
         time,
@@ -30,7 +32,7 @@ struct RunColumn {
         note
     };
     Kind kind = Kind::name;
-    std::string key;  ///< of task_type, set and setting
+    std::string key;  ///< of task_type, set and setting; of series SeriesValue::text()
 
     QString id() const;
     QString title() const;

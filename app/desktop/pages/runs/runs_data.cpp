@@ -7,6 +7,7 @@
 
 #include "common/hash.h"
 #include "common/strings.h"
+#include "store/series_value.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -57,6 +58,7 @@ QString stepText(const RunState& state) {
 QString numberText(const RunColumn& column, double value) {
     if (!std::isfinite(value)) return QStringLiteral("—");
     if (column.isScore()) return scoreText(value);
+    if (column.kind == Kind::series) return seriesText(value);
     return column.kind == Kind::loss ? QString::number(value, 'f', 4) : countText(static_cast<std::int64_t>(value));
 }
 
@@ -69,8 +71,12 @@ RunsData::RunsData()
                std::make_shared<Places>()) {}
 
 RunsData::RunsData(RunsSnapshotPtr snapshot, std::shared_ptr<const RunScores> scores, std::shared_ptr<const KeySettings> settings,
-                   std::shared_ptr<const Places> places)
-    : m_snapshot(std::move(snapshot)), m_scores(std::move(scores)), m_settings(std::move(settings)), m_places(std::move(places)) {
+                   std::shared_ptr<const Places> places, std::shared_ptr<const SeriesColumns> series)
+    : m_snapshot(std::move(snapshot)),
+      m_scores(std::move(scores)),
+      m_settings(std::move(settings)),
+      m_places(std::move(places)),
+      m_series(std::move(series)) {
     m_scoreRows.assign(m_snapshot->runs.size(), -1);
     for (std::size_t i = 0; i < m_scores->runs.size(); ++i)
         if (const int row = m_snapshot->find(m_scores->runs[i]); row >= 0) m_scoreRows[static_cast<std::size_t>(row)] = static_cast<int>(i);
@@ -98,6 +104,13 @@ double RunsData::setScore(int row, const std::string& set) const {
     return none;
 }
 
+double RunsData::seriesNumber(int row, const std::string& key) const {
+    const auto values = m_series->values.find(key);
+    if (values == m_series->values.end()) return none;
+    const auto value = values->second.find(run(row).info.id);
+    return value == values->second.end() ? none : value->second;
+}
+
 double RunsData::number(int row, const RunColumn& column) const {
     const RunRow& run = this->run(row);
     switch (column.kind) {
@@ -107,6 +120,8 @@ double RunsData::number(int row, const RunColumn& column) const {
             return typeMean(row, column.key);
         case Kind::set:
             return setScore(row, column.key);
+        case Kind::series:
+            return seriesNumber(row, column.key);
         case Kind::loss:
             return run.state.step > 0 ? run.state.loss : none;
         case Kind::step:
@@ -200,6 +215,9 @@ std::vector<RunColumn> RunsData::allColumns() const {
         if (const RunColumn column{Kind::set, set.name}; std::find(columns.begin(), columns.end(), column) == columns.end())
             columns.push_back(column);
     for (const std::string& key : m_settings->keys) columns.push_back({Kind::setting, key});
+    for (const std::string& name : m_series->names)
+        for (const auto which : {SeriesValue::Which::last, SeriesValue::Which::min, SeriesValue::Which::max})
+            columns.push_back({Kind::series, SeriesValue{name, which}.text()});
     return columns;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "pages/runs/run_column.h"
@@ -11,13 +13,20 @@ namespace faceter::desktop {
 /// Run -> host of its newest attempt.
 using Places = std::unordered_map<std::string, std::string>;
 
+/// Numbers of series that stand in columns.
+struct SeriesColumns {
+    std::vector<std::string> names;  ///< series that can be chosen: those of the newest runs
+    /// Column key ("loss:min") -> run -> value; NaN where the run has none.
+    std::map<std::string, std::unordered_map<std::string, double>> values;
+};
+
 /// What the rows of the table show, at one moment: the snapshot with scores and the settings that differ. Immutable; made on the store
 /// thread.
 class RunsData {
   public:
     RunsData();
     RunsData(RunsSnapshotPtr snapshot, std::shared_ptr<const RunScores> scores, std::shared_ptr<const KeySettings> settings,
-             std::shared_ptr<const Places> places);
+             std::shared_ptr<const Places> places, std::shared_ptr<const SeriesColumns> series = std::make_shared<SeriesColumns>());
 
     int numRuns() const { return static_cast<int>(m_snapshot->runs.size()); }
     const RunRow& run(int row) const { return m_snapshot->runs[static_cast<std::size_t>(row)]; }
@@ -25,6 +34,7 @@ class RunsData {
     const std::shared_ptr<const RunScores>& scores() const { return m_scores; }
     const std::shared_ptr<const KeySettings>& settings() const { return m_settings; }
     const std::shared_ptr<const Places>& places() const { return m_places; }
+    const std::shared_ptr<const SeriesColumns>& series() const { return m_series; }
     /// Equal for the same run in every RunsData: what lines are told apart by.
     std::uint64_t identity(int row) const { return m_identities[static_cast<std::size_t>(row)]; }
 
@@ -39,7 +49,8 @@ class RunsData {
     QString keySettings(int row) const;
     QString place(int row) const;
 
-    /// Columns there are: plain ones, then one a task type, data set and differing setting.
+    /// Columns there are: plain ones, then one a task type, data set and differing setting, and the last, least and most of each
+    /// series.
     std::vector<RunColumn> allColumns() const;
     /// What the table shows until somebody chooses: the main ones, with the task types.
     std::vector<RunColumn> defaultColumns() const;
@@ -47,10 +58,12 @@ class RunsData {
   private:
     double typeMean(int row, const std::string& type) const;
     double setScore(int row, const std::string& set) const;
+    double seriesNumber(int row, const std::string& key) const;
     RunsSnapshotPtr m_snapshot;
     std::shared_ptr<const RunScores> m_scores;
     std::shared_ptr<const KeySettings> m_settings;
     std::shared_ptr<const Places> m_places;
+    std::shared_ptr<const SeriesColumns> m_series;
     std::vector<std::uint64_t> m_identities;
     std::vector<int> m_scoreRows;     // row of the snapshot -> row of the scores; -1: none
     std::vector<double> m_typeMeans;  // [rows of the scores, task types]

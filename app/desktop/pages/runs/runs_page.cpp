@@ -91,8 +91,8 @@ void RunsPage::projectChanged() {
 }
 
 std::function<RunsAnswer(Store&)> RunsPage::question() const {
-    return [snapshot = workspace().runs(), before = m_answer, filter = m_filter->filter()](Store& store) {
-        return readRuns(store, snapshot, before, filter);
+    return [snapshot = workspace().runs(), before = m_answer, filter = m_filter->filter(), series = seriesShown()](Store& store) {
+        return readRuns(store, snapshot, before, filter, series);
     };
 }
 
@@ -102,6 +102,14 @@ void RunsPage::take(const RunsAnswer& answer) {
     if (namesNew) m_filter->setNames(answer.names);  // may read the expression and ask again
     relayout();
     if (dataNew) showCurves(true);
+}
+
+/// Also what the table is sorted by without showing it.
+std::set<std::string> RunsPage::seriesShown() const {
+    std::set<std::string> keys;
+    for (const QString& id : m_columnIds + QStringList{m_sort.column.id()})
+        if (const auto column = RunColumn::fromId(id); column && column->kind == RunColumn::Kind::series) keys.insert(column->key);
+    return keys;
 }
 
 std::vector<RunColumn> RunsPage::columnsNow() const {
@@ -233,8 +241,10 @@ void RunsPage::setSort(const SortBy& sort) {
 }
 
 void RunsPage::setColumns(const QStringList& ids) {
+    const std::set<std::string> before = seriesShown();
     m_columnIds = ids;
     relayout();
+    if (seriesShown() != before) m_query->ask();
 }
 
 void RunsPage::setOpen(quint64 group, bool open) {

@@ -1,5 +1,9 @@
 #include "pages/runs/runs_query.h"
 
+#include <algorithm>
+
+#include "store/series_value.h"
+
 namespace faceter::desktop {
 namespace {
 
@@ -27,17 +31,62 @@ News newsOf(const RunsSnapshot& before, const RunsSnapshot& now) {
     return news;
 }
 
+constexpr std::size_t most_asked = 24;
+
+/// Of the newest runs: to ask ten thousand what all of them have takes too long.
+std::vector<std::string> seriesNames(Store& store, const RunsSnapshot& snapshot) {
+    std::set<std::string> names;
+    const std::size_t count = std::min(most_asked, snapshot.runs.size());
+    for (std::size_t i = snapshot.runs.size() - count; i < snapshot.runs.size(); ++i)
+        for (std::string& name : store.series_names(snapshot.runs[i].info.id)) names.insert(std::move(name));
+    return {names.begin(), names.end()};
+}
+
+bool isUnchanged(const RunRow& run, const RunsSnapshot& before) {
+    const int place = before.find(run.info.id);
+    return place >= 0 && run.revision > 0 && before.runs[static_cast<std::size_t>(place)].revision == run.revision;
+}
+
+/// What unchanged runs had is taken over.
+std::unordered_map<std::string, double> seriesColumn(Store& store, const std::string& key, const RunsSnapshot& now,
+                                                     const RunsData* before) {
+    const SeriesValue value = SeriesValue::parse(key).value();
+    const auto known = before ? before->series()->values.find(key) : decltype(before->series()->values.end()){};
+    const bool wasShown = before && known != before->series()->values.end();
+    std::unordered_map<std::string, double> column;
+    for (const RunRow& run : now.runs) {
+        const bool taken = wasShown && isUnchanged(run, *before->snapshot()) && known->second.contains(run.info.id);
+        column[run.info.id] = taken ? known->second.at(run.info.id) : value.of(store, run.info.id);
+    }
+    return column;
+}
+
+bool hasColumns(const SeriesColumns& series, const std::set<std::string>& keys) {
+    return series.values.size() == keys.size() &&
+           std::all_of(keys.begin(), keys.end(), [&](const std::string& key) { return series.values.contains(key); });
+}
+
+std::shared_ptr<const SeriesColumns> seriesColumns(Store& store, const RunsSnapshotPtr& snapshot, const RunsData* before,
+                                                   const std::set<std::string>& keys) {
+    auto series = std::make_shared<SeriesColumns>();
+    series->names = before && before->snapshot() == snapshot ? before->series()->names : seriesNames(store, *snapshot);
+    for (const std::string& key : keys) series->values[key] = seriesColumn(store, key, *snapshot, before);
+    return series;
+}
+
 }  // namespace
 
-RunsAnswer readRuns(Store& store, const RunsSnapshotPtr& snapshot, const RunsAnswer& before, const Filter& filter) {
+RunsAnswer readRuns(Store& store, const RunsSnapshotPtr& snapshot, const RunsAnswer& before, const Filter& filter,
+                    const std::set<std::string>& series) {
     RunsAnswer answer = before;
     const bool first = !before.data;
-    if (first || before.data->snapshot() != snapshot) {
+    if (first || before.data->snapshot() != snapshot || !hasColumns(*before.data->series(), series)) {
         const News news = first ? News{true, true, true, true} : newsOf(*before.data->snapshot(), *snapshot);
         auto scores = news.scores ? std::make_shared<const RunScores>(store.run_scores()) : before.data->scores();
         auto settings = news.runs ? std::make_shared<const KeySettings>(store.key_settings()) : before.data->settings();
         auto places = news.attempts ? std::make_shared<const Places>(store.hosts()) : before.data->places();
-        answer.data = std::make_shared<const RunsData>(snapshot, std::move(scores), std::move(settings), std::move(places));
+        answer.data = std::make_shared<const RunsData>(snapshot, std::move(scores), std::move(settings), std::move(places),
+                                                       seriesColumns(store, snapshot, before.data.get(), series));
         if (news.runs || news.scores || news.tags) answer.names = std::make_shared<const FilterNames>(filter_names(store));
     }
     answer.kept.clear();

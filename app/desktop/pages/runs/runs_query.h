@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "pages/runs/runs_data.h"
@@ -14,7 +15,8 @@ struct RunsAnswer {
 };
 
 /// On the store thread: what the page shows of a snapshot. What cannot have changed since `before` (scores, settings, hosts, names) is
-/// taken over instead of read again, so that a run that goes on costs next to nothing.
-RunsAnswer readRuns(Store& store, const RunsSnapshotPtr& snapshot, const RunsAnswer& before, const Filter& filter);
+/// taken over instead of read again, so that a run that goes on costs next to nothing. `series`: keys of the columns that show some.
+RunsAnswer readRuns(Store& store, const RunsSnapshotPtr& snapshot, const RunsAnswer& before, const Filter& filter,
+                    const std::set<std::string>& series = {});
 
 }  // namespace faceter::desktop
