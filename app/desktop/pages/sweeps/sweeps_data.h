@@ -1,0 +1,32 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/store.h"
+
+namespace faceter::desktop {
+
+struct SweepRequest {
+    std::string run, point;  ///< id, and the configuration's name
+};
+
+/// What the page knows of the runs that are shown.
+struct SweepsData {
+    struct Run {
+        SweepRequest request;
+        std::map<std::string, std::string> settings;  ///< that differ within its experiment
+        std::map<std::string, double> scores;         ///< id of the score -> percent
+    };
+    struct Score {
+        std::string id, name;
+    };
+    std::vector<Run> runs;
+    std::vector<Score> scores;  ///< the mean of all first, then task types, then data sets
+};
+using SweepsDataPtr = std::shared_ptr<const SweepsData>;
+
+/// On the store thread.
+SweepsDataPtr loadSweeps(Store& store, const std::vector<SweepRequest>& requests);
+
+}  // namespace faceter::desktop

@@ -1,0 +1,232 @@
+#include "pages/sweeps/sweeps_page.h"
+
+#include <QComboBox>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <cmath>
+#include <limits>
+
+#include "pages/sweeps/parallel_view.h"
+#include "widgets/labels.h"
+#include "widgets/report_cards.h"
+
+namespace faceter::desktop {
+namespace {
+
+const PageRegistration registration{
+    {QStringLiteral("sweeps"), QStringLiteral("Sweeps"), 12, true, [](Workspace& workspace) { return new SweepsPage(workspace); }}};
+
+std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
+    std::vector<SweepRequest> requests;
+    const RunsSnapshotPtr hold = workspace.runs();
+    for (const RunGroupRef& group : workspace.shownGroups())
+        for (const RunRow* run : group.runs)
+            if (!run->info.is_baseline()) requests.push_back({run->info.id, group.label.toStdString()});  // a start model has no settings
+    return requests;
+}
+
+}  // namespace
+
+SweepsPage::SweepsPage(Workspace& workspace)
+    : Page(workspace),
+      m_query(new StoreQuery<SweepsDataPtr>(
+          workspace, this, [this] { return question(); }, [this](const SweepsDataPtr& data) { take(data); })),
+      m_score(new QComboBox),
+      m_setting(new QComboBox),
+      m_actions(new QWidget),
+      m_subtitle(secondaryLabel(tr("What settings do to a score, over the runs that are ticked."))),
+      m_kept(secondaryLabel()),
+      m_error(new ErrorBar),
+      m_stack(new QStackedWidget),
+      m_body(makeBody()),
+      m_loading(new QWidget),
+      m_empty(new EmptyState({}, {}, tr("Open the composer"))),
+      m_data(std::make_shared<SweepsData>()) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(16, 16, 16, 16);
+    layout->setSpacing(8);
+    layout->addWidget(makeHead());
+    m_subtitle->setWordWrap(true);
+    layout->addWidget(m_subtitle);
+    layout->addWidget(m_error);
+    for (QWidget* view : std::initializer_list<QWidget*>{m_body, m_empty, m_loading}) m_stack->addWidget(view);
+    layout->addWidget(m_stack, 1);
+    connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("compose")); });
+    connectQuery();
+    clear();
+    m_query->ask();
+}
+
+QWidget* SweepsPage::makeHead() {
+    auto* head = new QWidget;
+    auto* layout = new QHBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(titleLabel(tr("Sweeps")), 1);
+    auto* actions = new QHBoxLayout(m_actions);
+    actions->setContentsMargins(0, 0, 0, 0);
+    actions->setSpacing(8);
+    m_score->setObjectName(QStringLiteral("sweepsScore"));
+    m_score->setAccessibleName(tr("Score"));
+    m_setting->setObjectName(QStringLiteral("sweepsSetting"));
+    m_setting->setAccessibleName(tr("Setting that the score is drawn over"));
+    for (QComboBox* box : {m_score, m_setting}) box->setMaximumWidth(260);
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("sweepsExportMenu"));
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExportMenu(menu); });
+    auto* exports = new QPushButton(tr("Export"));
+    exports->setObjectName(QStringLiteral("sweepsExport"));
+    exports->setMenu(menu);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_score, m_setting, exports}) actions->addWidget(widget);
+    layout->addWidget(m_actions);
+    connect(m_score, &QComboBox::activated, this, [this] {
+        m_wantedScore = m_score->currentData().toString();
+        showSweep();
+    });
+    connect(m_setting, &QComboBox::activated, this, [this] {
+        m_wantedSetting = m_setting->currentData().toString();
+        showCards();
+    });
+    return head;
+}
+
+QWidget* SweepsPage::makeBody() {
+    auto* body = new QWidget;
+    auto* layout = new QVBoxLayout(body);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(8);
+    auto* frame = new QFrame;
+    frame->setProperty("card", true);
+    auto* card = new QVBoxLayout(frame);
+    m_parallel = new ParallelView;
+    m_parallel->setObjectName(QStringLiteral("sweepsParallel"));
+    m_parallel->setMinimumHeight(280);
+    m_kept->setObjectName(QStringLiteral("sweepsKept"));
+    m_kept->setWordWrap(true);
+    card->addWidget(m_parallel, 1);
+    card->addWidget(m_kept);
+    m_cards = new ReportCards(QStringLiteral("sweeps"), {"sweep_setting", "sweep_importance"}, {"sweep_points"});
+    layout->addWidget(frame);
+    layout->addWidget(m_cards, 1);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(body);
+    connect(m_parallel, &ParallelView::keptChanged, this, &SweepsPage::showCards);
+    connect(m_parallel, &ParallelView::pointChosen, this, &SweepsPage::showCards);
+    return scroll;
+}
+
+void SweepsPage::connectQuery() {
+    QLabel* text = secondaryLabel(tr("Reading scores and settings…"), m_loading);
+    auto* layout = new QVBoxLayout(m_loading);
+    layout->addWidget(text, 0, Qt::AlignHCenter);
+    layout->addStretch(1);
+    text->hide();
+    connect(m_query, &StoreQueryBase::late, text, &QWidget::setVisible);
+    connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
+    connect(&workspace(), &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::runsChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::projectChanged, this, &SweepsPage::clear);
+}
+
+std::function<SweepsDataPtr(Store&)> SweepsPage::question() const {
+    return [requests = requestsOf(workspace())](Store& store) { return loadSweeps(store, requests); };
+}
+
+/// Another project's runs must not stand under this one's name.
+void SweepsPage::clear() {
+    m_data = std::make_shared<SweepsData>();
+    m_sweep = {};
+    m_actions->hide();
+    m_error->setMessage({});
+    m_stack->setCurrentWidget(m_loading);
+}
+
+void SweepsPage::take(const SweepsDataPtr& data) {
+    m_data = data;
+    fillScores();
+    showSweep();
+}
+
+void SweepsPage::fillScores() {
+    const QSignalBlocker quiet(m_score);
+    m_score->clear();
+    for (const SweepsData::Score& score : m_data->scores) m_score->addItem(qs(score.name), qs(score.id));
+    m_score->setCurrentIndex(std::max(m_score->count() > 0 ? 0 : -1, m_score->findData(m_wantedScore)));
+}
+
+void SweepsPage::fillSettings() {
+    const QSignalBlocker quiet(m_setting);
+    m_setting->clear();
+    for (const SweepSetting& setting : m_sweep.settings) m_setting->addItem(qs(setting.key), qs(setting.key));
+    m_setting->setCurrentIndex(std::max(m_setting->count() > 0 ? 0 : -1, m_setting->findData(m_wantedSetting)));
+}
+
+std::string SweepsPage::scoreName() const { return m_score->currentText().toStdString(); }
+
+void SweepsPage::showSweep() {
+    const std::string id = m_score->currentData().toString().toStdString();
+    std::vector<SweepRun> runs;
+    for (const SweepsData::Run& run : m_data->runs) {
+        const auto score = run.scores.find(id);
+        runs.push_back(
+            {run.request.point, run.settings, score == run.scores.end() ? std::numeric_limits<double>::quiet_NaN() : score->second});
+    }
+    m_sweep = make_sweep(runs);
+    fillSettings();
+    m_parallel->setSweep(m_sweep, scoreName());
+    const bool differs = m_sweep.points.size() > 1 && !m_sweep.settings.empty();
+    m_actions->setVisible(differs);
+    if (differs) return m_stack->setCurrentWidget(m_body);
+    m_empty->setText(
+        tr("No shown runs differ in a setting"),
+        tr("What each setting does to a score would be here. Give an experiment a sweep or several variants, and tick runs that "
+           "are evaluated in the navigator."));
+    m_stack->setCurrentWidget(m_empty);
+}
+
+/// The cards are of the configurations that the ranges on the axes let through; what explains the score is of all.
+void SweepsPage::showCards() {
+    if (m_sweep.points.empty()) return m_cards->setReport({});
+    const std::vector<int> places = m_parallel->kept();
+    Sweep kept{{}, m_sweep.settings};
+    for (const int place : places) kept.points.push_back(m_sweep.points[static_cast<std::size_t>(place)]);
+    Report report;
+    if (!m_setting->currentData().toString().isEmpty() && !kept.points.empty())
+        report.figures["sweep_setting"] = sweep_setting_figure(kept, m_setting->currentData().toString().toStdString(), scoreName());
+    if (const Figure figure = sweep_importance_figure(m_sweep, scoreName()); !figure.series.front().y.empty())
+        report.figures["sweep_importance"] = figure;
+    report.tables["sweep_points"] = sweep_table(kept, scoreName());
+    m_cards->setReport(report);
+    QStringList parts{tr("%1 of %2 configurations").arg(places.size()).arg(m_sweep.points.size())};
+    if (m_parallel->chosen() >= 0) {
+        const SweepConfiguration& point = m_sweep.points[static_cast<std::size_t>(m_parallel->chosen())];
+        parts << qs(point.name) << tr("mean %1 (n = %2)").arg(point.score.mean, 0, 'f', 2).arg(point.score.n);
+    } else {
+        parts << tr("drag along an axis to keep some, click a line to name it");
+    }
+    m_kept->setText(parts.join(QStringLiteral(" · ")));
+}
+
+void SweepsPage::fillExportMenu(QMenu* menu) {
+    menu->clear();
+    m_cards->addExports(menu, this);
+    if (menu->isEmpty()) menu->addAction(tr("Nothing to export"))->setEnabled(false);
+}
+
+QJsonObject SweepsPage::state() const { return {{QStringLiteral("score"), m_wantedScore}, {QStringLiteral("setting"), m_wantedSetting}}; }
+
+void SweepsPage::restore(const QJsonObject& state) {
+    m_wantedScore = state.value(QStringLiteral("score")).toString();
+    m_wantedSetting = state.value(QStringLiteral("setting")).toString();
+    fillScores();
+    if (!m_data->runs.empty()) showSweep();
+}
+
+}  // namespace faceter::desktop

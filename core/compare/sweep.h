@@ -1,0 +1,52 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "figure/figure.h"
+#include "figure/table.h"
+#include "stats/descriptive.h"
+
+namespace faceter {
+
+/// A run of a sweep. Runs of one point differ in their seed only.
+struct SweepRun {
+    std::string point;                            ///< what it is called
+    std::map<std::string, std::string> settings;  ///< those that differ within the sweep
+    double score = 0;                             ///< percent; NaN: none yet
+};
+
+struct SweepConfiguration {
+    std::string name;
+    std::map<std::string, std::string> settings;
+    Summary score;  ///< over seeds
+    int place = 0;  ///< of its first run among the runs that were given, counted in points
+};
+
+struct SweepSetting {
+    std::string key;
+    bool is_number = false;  ///< all its values are
+    /// The share of the points' variance that its values explain by themselves: omega squared of a one-way analysis of variance (Hays,
+    /// 1963), at least 0; numbers of more than five values are put into five classes of equal size. NaN where it cannot be known: fewer
+    /// points than two more than classes.
+    double importance = 0;
+};
+
+struct Sweep {
+    std::vector<SweepConfiguration> points;  ///< with a score, the best first
+    std::vector<SweepSetting> settings;      ///< those with several values, the most important first
+};
+
+/// What a setting is worth that a run does not have (it shares all others' value).
+inline constexpr std::string_view unset_value = "—";
+
+Sweep make_sweep(const std::vector<SweepRun>& runs);
+
+/// The points' mean scores over a setting, with 95 % intervals over seeds where there are several. On a log axis where a setting's numbers
+/// span a factor of 20.
+Figure sweep_setting_figure(const Sweep& sweep, const std::string& key, const std::string& score_name);
+Figure sweep_importance_figure(const Sweep& sweep, const std::string& score_name);
+/// A row a point: mean, interval and number of seeds, then its settings.
+Table sweep_table(const Sweep& sweep, const std::string& score_name);
+
+}  // namespace faceter

@@ -1,0 +1,162 @@
+#include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QSettings>
+#include <QTableView>
+#include <QTest>
+
+#include "desktop/support/sample_project.h"
+#include "figure/figure_view.h"
+#include "pages/sweeps/parallel_view.h"
+#include "pages/sweeps/sweeps_page.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 60000;
+
+/// Two variants at four learning rates with two seeds each; the higher the rate, the better. One configuration has no results.
+void make_project(const fs::path& project) {
+    const Experiment experiment =
+        parse_sample(std::string(sample_experiment()) + "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5, 1.0e-4, 5.0e-4]\n");
+    const auto& runs = experiment.runs();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const RunDirectory run = RunDirectory::create(project, experiment, runs[i], false);
+        write_attempt(run, 1, 10, "finished");
+        const auto rate = run.settings().at("training").at("learning_rate").get<double>();
+        if (i + 1 < runs.size()) write_results(run, 1e4 * rate + 0.1 * static_cast<double>(run.info().seed));
+    }
+}
+
+struct Opened {
+    TemporaryDirectory folder;
+    Workspace workspace;
+    std::unique_ptr<SweepsPage> page;
+
+    Opened() {
+        make_project(folder.path());
+        if (!open_and_wait(workspace, folder.path())) qFatal("the project did not open");
+        page = std::make_unique<SweepsPage>(workspace);
+        page->resize(1000, 800);
+        page->show();
+        page->activateWindow();
+        if (!settled()) qFatal("the page did not settle");
+    }
+    bool settled() {
+        return QTest::qWaitFor([&] { return page->isReady() && !page->sweep().points.empty() && parallel()->height() > 200; }, patience_ms);
+    }
+    template <typename Widget>
+    Widget* find(const char* name) {
+        return page->findChild<Widget*>(QLatin1String(name));
+    }
+    int rows() { return find<QTableView>("sweepsTable:sweep_points")->model()->rowCount(); }
+    ParallelView* parallel() { return find<ParallelView>("sweepsParallel"); }
+};
+
+}  // namespace
+
+/// Page Sweeps, driven by keyboard and mouse.
+class TestSweeps : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void init() { QSettings().clear(); }
+
+    void configurations_stand_from_the_best_down_and_the_rate_explains_them() {
+        Opened on;
+        const Sweep& sweep = on.page->sweep();
+        QCOMPARE(sweep.points.size(), std::size_t{8});
+        QCOMPARE(sweep.settings.front().key, std::string("training.learning_rate"));
+        QVERIFY(sweep.settings.front().importance > 0.9);
+        QCOMPARE(on.rows(), 8);
+        QVERIFY(on.find<FigureView>("sweeps:sweep_setting")->hasValues());
+        QVERIFY(on.find<FigureView>("sweeps:sweep_importance")->hasValues());
+        QCOMPARE(on.find<FigureView>("sweeps:sweep_setting")->figure().x.label, std::string("training.learning_rate"));
+    }
+
+    void another_score_and_setting_are_chosen_by_keys_and_restored() {
+        Opened on;
+        auto* score = on.find<QComboBox>("sweepsScore");
+        score->setFocus();
+        QTest::keyClick(score, Qt::Key_Down);
+        const QString chosen = score->currentData().toString();
+        QVERIFY(chosen.startsWith(QStringLiteral("type:")));
+        QCOMPARE(on.find<FigureView>("sweeps:sweep_setting")->figure().y.label, score->currentText().toStdString());
+        auto* setting = on.find<QComboBox>("sweepsSetting");
+        setting->setFocus();
+        QTest::keyClick(setting, Qt::Key_Down);
+        const std::string key = setting->currentText().toStdString();
+        QVERIFY(key != "training.learning_rate");
+        QCOMPARE(on.find<FigureView>("sweeps:sweep_setting")->figure().x.label, key);
+        SweepsPage other(on.workspace);
+        other.restore(on.page->state());
+        other.show();
+        QTRY_VERIFY_WITH_TIMEOUT(other.isReady() && !other.sweep().points.empty(), patience_ms);
+        QCOMPARE(other.findChild<QComboBox*>(QStringLiteral("sweepsScore"))->currentData().toString(), chosen);
+        QCOMPARE(other.findChild<QComboBox*>(QStringLiteral("sweepsSetting"))->currentText().toStdString(), key);
+    }
+
+    void a_range_dragged_on_the_scores_axis_keeps_the_best() {
+        Opened on;
+        ParallelView* view = on.parallel();
+        const int axis = view->numAxes() - 1;
+        const QPoint best = view->placeOf(0, axis).toPoint();
+        const auto drag = [&](const QPoint& to) {
+            QMouseEvent move(QEvent::MouseMove, to, view->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
+            QApplication::sendEvent(view, &move);
+        };
+        QTest::mousePress(view, Qt::LeftButton, {}, best - QPoint(0, 10));
+        drag(best + QPoint(0, 20));
+        QTest::mouseRelease(view, Qt::LeftButton, {}, best + QPoint(0, 20));
+        QVERIFY(view->kept().size() < 8 && !view->kept().empty());
+        QCOMPARE(on.rows(), static_cast<int>(view->kept().size()));
+        QVERIFY(on.find<QLabel>("sweepsKept")->text().contains(QStringLiteral("of 8")));
+        QTest::mouseClick(view, Qt::LeftButton, {}, best + QPoint(0, 60));  // on the axis, without a drag
+        QCOMPARE(on.rows(), 8);
+    }
+
+    void keys_choose_a_line_and_drop_all_ranges() {
+        Opened on;
+        ParallelView* view = on.parallel();
+        view->setFocus();
+        QTest::keyClick(view, Qt::Key_N);
+        QCOMPARE(view->chosen(), 0);
+        QVERIFY(on.find<QLabel>("sweepsKept")->text().contains(qs(on.page->sweep().points.front().name)));
+        QTest::keyClick(view, Qt::Key_P);
+        QCOMPARE(view->chosen(), 7);
+        view->setRange(0, std::pair(2.0, 3.0));  // nothing goes through there
+        QCOMPARE(on.rows(), 0);
+        QTest::keyClick(view, Qt::Key_Escape);
+        QCOMPARE(on.rows(), 8);
+        view->grab();
+    }
+
+    void figures_and_table_are_exported() {
+        Opened on;
+        auto* menu = on.find<QMenu>("sweepsExportMenu");
+        Q_EMIT menu->aboutToShow();
+        QCOMPARE(menu->actions().size(), 3);
+    }
+
+    void runs_without_a_setting_that_differs_are_explained() {
+        TemporaryDirectory folder;
+        make_sample_project(folder.path(), 2);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        SweepsPage page(workspace);
+        page.resize(900, 600);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady(), patience_ms);
+        QTRY_VERIFY(page.findChild<EmptyState*>()->isVisible());
+        QVERIFY(!page.findChild<QPushButton*>(QStringLiteral("sweepsExport"))->isVisible());
+    }
+};
+
+FACETER_TEST(TestSweeps)
+#include "test_sweeps.moc"
