@@ -31,6 +31,7 @@
 #include "window/activity.h"
 #include "window/inspector.h"
 #include "window/navigator.h"
+#include "window/notifier.h"
 #include "window/start_page.h"
 #include "window/store_problem_page.h"
 #include "workspace/workspace.h"
@@ -66,6 +67,10 @@ MainWindow::MainWindow(Workspace& workspace)
             m_workspace.requestCompose(file);  // what is made while a signal is sent does not hear it
     });
     connect(&m_workspace, &Workspace::complained, m_complaint, &ErrorBar::setMessage);
+    auto* notifier = new Notifier(m_workspace, this);
+    connect(notifier, &Notifier::noticed, this,
+            [this](const Notice& notice) { m_workspace.say(notice.title + QLatin1String(": ") + notice.text); });
+    connect(notifier, &Notifier::failed, m_complaint, &ErrorBar::setMessage);
     connect(&m_workspace, &Workspace::said, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
     connect(&m_workspace.actions(), &RunActions::launched, this, [this](const QStringList& runs) {
         m_workspace.setCurrentRun(runs.first());
@@ -162,8 +167,8 @@ void MainWindow::buildViewMenu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     int number = 1;
     for (const PageEntry& entry : pageEntries()) {
-        const QKeySequence key =
-            number <= 9 ? QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)) : QKeySequence(Qt::CTRL | Qt::Key_0);
+        const int modifiers = number <= 10 ? static_cast<int>(Qt::CTRL) : static_cast<int>(Qt::CTRL) | static_cast<int>(Qt::ALT);
+        const QKeySequence key(modifiers | (Qt::Key_0 + number % 10));  // the tenth has 0, the eleventh begins with Alt
         view->addAction(entry.title, key, this, [this, id = entry.id] { goTo(id); });
         ++number;
     }
@@ -213,6 +218,7 @@ void MainWindow::buildRunMenu() {
         run->addAction(tr("Undo delete"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_Z), this, [this] { m_workspace.actions().undo(); });
     undo->setEnabled(false);
     connect(&m_workspace.actions(), &RunActions::undoChanged, undo, [this, undo] { undo->setEnabled(m_workspace.actions().canUndo()); });
+    run->addAction(tr("Notifications…"), this, [this] { Notifier::askFor(this); });
     run->addAction(tr("Look for new runs"), QKeySequence::Refresh, this, [this] {
         if (m_workspace.session()) m_workspace.session()->refresh();
     });

@@ -55,6 +55,17 @@ class TestWindow : public QObject {
     }
 
   private Q_SLOTS:
+    void no_two_actions_have_one_shortcut() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        QStringList keys;
+        for (const QAction* action : window.findChildren<QAction*>())
+            if (const QString key = action->shortcut().toString(); !key.isEmpty()) {
+                QVERIFY2(!keys.contains(key), qPrintable(key));  // neither would answer
+                keys << key;
+            }
+    }
+
     void init() { QSettings().clear(); }
 
     void a_first_start_offers_the_quick_start_and_says_what_the_machine_can_do() {
@@ -177,7 +188,8 @@ class TestWindow : public QObject {
         QTRY_VERIFY(!workspace.runs()->runs.empty());
         int number = 1;
         for (const PageEntry& entry : pageEntries()) {
-            QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_0 + number++), Qt::ControlModifier);
+            const Qt::KeyboardModifiers modifiers = number <= 10 ? Qt::ControlModifier : Qt::ControlModifier | Qt::AltModifier;
+            QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_0 + number++ % 10), modifiers);
             QTRY_COMPARE(window.currentPage(), entry.id);
             QVERIFY2(window.page(entry.id), qPrintable(entry.id));
             QTRY_VERIFY2_WITH_TIMEOUT(window.page(entry.id)->isReady(), qPrintable(entry.id), 20000);
