@@ -117,7 +117,7 @@ void PointMap::pan(const QPointF& by) {
 
 void PointMap::stamp() {
     const double ratio = devicePixelRatioF();
-    m_image = QImage(size() * ratio, QImage::Format_RGB32);
+    if (m_image.size() != size() * ratio) m_image = QImage(size() * ratio, QImage::Format_RGB32);  // else it has its memory already
     m_image.setDevicePixelRatio(ratio);
     m_image.fill(Theme::instance().colours().surface);
     if (numPoints() <= few_points) return drawFew();
