@@ -53,7 +53,8 @@ record=tests/fuzz/RECORD.md
 crashes=build/fuzz/crashes
 most_new=20        # seeds that one run may add to a target
 largest_new=2048   # bytes of one
-work=$(mktemp -d)
+# In memory where that can be had: many targets write a file for each input, for which a disk makes it wait.
+work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$crashes"
 machine="$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -1), $(nproc) processors"
