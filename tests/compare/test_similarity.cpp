@@ -52,7 +52,7 @@ class TestSimilarity : public QObject {
     void missing_and_broken_similarities_are_named() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());
-        EXPECT_ERROR(read_similarity(run), run.info().id.c_str(), "inter_task_similarity");
+        EXPECT_ERROR(read_similarity(run), run.info().name.c_str(), "inter_task_similarity");
         EXPECT_ERROR(similarity_from_json(parse_json(R"({"pairs": 3})", "s"), "s"), "pairs");
         EXPECT_ERROR(similarity_from_json(parse_json(R"({"pairs": [{"a": "x", "b": "y", "values": ["z"]}]})", "s"), "s"), "values");
         EXPECT_ERROR(similarity_from_json(parse_json(R"({"pairs": [{"a": "x", "b": "y", "values": []}]})", "s"), "s"), "no values");
