@@ -83,7 +83,7 @@ class SlowSlurm : public QObject {
         const RunDirectory first = submit("short.yaml", "low", {"--seeds", "1,2,3,4,5,6"});
         const Outcome followed = call({"follow"});
         QVERIFY2(followed.code == 0, followed.err.c_str());
-        HAS(followed.err, "[6/6] MoTE seed 6  done in");
+        HAS(followed.err, "[6/6] MoTE-6 seed 6  done in");
         const Json runs = json_of(call({"list", "--json"}))["runs"];
         QCOMPARE(runs.size(), std::size_t{6});
         for (const Json& row : runs) {
