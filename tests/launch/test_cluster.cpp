@@ -1,8 +1,8 @@
 #include <sys/stat.h>
 
+#include "common/command.h"
 #include "common/file.h"
 #include "common/hash.h"
-#include "common/command.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 #include "launch/remote.h"
@@ -304,6 +304,11 @@ class TestCluster : public QObject {
         }
         FrameReader wrong;
         wrong.add("Welcome to the machine!\n");
+        for (const char* size : {"18446744073709551616", "-1", "1.5", "null"}) {
+            FrameReader numbers;
+            numbers.add(fmt::format("{{\"size\": {}}}\n", size));
+            EXPECT_ERROR(numbers.next(), "sends a frame whose size is");
+        }
         EXPECT_ERROR(wrong.next(), "sends no frames but 'Welcome");
         FrameReader large;
         large.add("{\"size\": 99999999999}\n");
