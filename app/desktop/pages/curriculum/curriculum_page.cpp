@@ -4,7 +4,6 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -14,6 +13,7 @@
 #include "figure/table_export.h"
 #include "pages/curriculum/batch_strip.h"
 #include "pages/curriculum/tour_ring.h"
+#include "pages/page_parts.h"
 #include "widgets/colour_dot.h"
 #include "widgets/data_table.h"
 #include "widgets/flow_layout.h"
@@ -27,17 +27,11 @@ namespace {
 const PageRegistration registration{{QStringLiteral("curriculum"), QStringLiteral("Curriculum"), 8, true,
                                      [](Workspace& workspace) -> Page* { return new CurriculumPage(workspace); }}};
 
-constexpr std::size_t most_runs = 24;
 constexpr int figure_height = 300, widest_column = 220;
 
 std::vector<CurriculumRequest> requestsOf(const Workspace& workspace) {
     std::vector<CurriculumRequest> requests;
-    const RunsSnapshotPtr hold = workspace.runs();
-    for (const RunGroupRef& group : workspace.shownGroups())
-        for (const RunRow* run : group.runs) {
-            if (run->info.is_baseline() || requests.size() == most_runs) continue;  // the start model is not trained
-            requests.push_back({run->info.id, fmt::format("{} · seed {}", group.label.toStdString(), run->info.seed)});
-        }
+    for (const TrainedRun& run : shownTrainedRuns(workspace)) requests.push_back({run.run, run.label});
     return requests;
 }
 
@@ -81,39 +75,14 @@ CurriculumPage::CurriculumPage(Workspace& workspace)
 }
 
 QWidget* CurriculumPage::makeHead() {
-    auto* head = new QWidget;
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(titleLabel(tr("Curriculum")), 1);
-    auto* actions = new QHBoxLayout(m_actions);
-    actions->setContentsMargins(0, 0, 0, 0);
-    actions->setSpacing(8);
-    m_run->setObjectName(QStringLiteral("curriculumRun"));
-    m_run->setAccessibleName(tr("The run whose report is shown"));
-    m_run->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_run->setMaximumWidth(260);
-    m_viewChoice->addItems({tr("Tour"), tr("Difficulty"), tr("Batches")});
-    m_viewChoice->setObjectName(QStringLiteral("curriculumView"));
-    m_viewChoice->setAccessibleName(tr("View"));
+    const QString page = QStringLiteral("curriculum");
+    setUpRunChoice(page, m_run, tr("The run whose report is shown"));
+    setUpViewChoice(page, m_viewChoice, {tr("Tour"), tr("Difficulty"), tr("Batches")});
     auto* menu = new QMenu(this);
-    menu->setObjectName(QStringLiteral("curriculumExportMenu"));
     connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExportMenu(menu); });
-    auto* exports = new QPushButton(tr("Export"));
-    exports->setObjectName(QStringLiteral("curriculumExport"));
-    exports->setMenu(menu);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_run, m_viewChoice, exports}) actions->addWidget(widget);
-    layout->addWidget(m_actions);
     connect(m_run, &QComboBox::currentIndexChanged, this, &CurriculumPage::showRun);
     connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &CurriculumPage::showView);
-    return head;
-}
-
-QScrollArea* CurriculumPage::scrolled(QWidget* body) {
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(body);
-    return scroll;
+    return pageHead(page, tr("Curriculum"), m_actions, {m_run, m_viewChoice}, menu);
 }
 
 QWidget* CurriculumPage::makeCard(const std::string& figure) {
@@ -194,12 +163,7 @@ QWidget* CurriculumPage::makeBatches() {
 }
 
 void CurriculumPage::connectQuery() {
-    QLabel* text = secondaryLabel(tr("Reading the runs' curricula…"), m_loading);
-    auto* layout = new QVBoxLayout(m_loading);
-    layout->addWidget(text, 0, Qt::AlignHCenter);
-    layout->addStretch(1);
-    text->hide();
-    connect(m_query, &StoreQueryBase::late, text, &QWidget::setVisible);
+    sayWhenLate(m_loading, tr("Reading the runs' curricula…"), m_query);
     connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
         if (message.isEmpty()) return;
         take(std::make_shared<std::vector<CurriculumRun>>());

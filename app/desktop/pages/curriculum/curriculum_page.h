@@ -51,7 +51,6 @@ class CurriculumPage : public Page {
     QWidget* makeBatches();
     QWidget* makeCard(const std::string& figure);
     QWidget* makeTable(const std::string& name, const QString& accessible);
-    static QScrollArea* scrolled(QWidget* body);
     void connectQuery();
     std::function<CurriculumDataPtr(Store&)> question() const;
     void clear();

@@ -1,9 +1,7 @@
 #include "pages/experts/experts_page.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -12,6 +10,7 @@
 #include "figure/figure_view.h"
 #include "pages/experts/history_view.h"
 #include "pages/experts/text_view.h"
+#include "pages/page_parts.h"
 #include "widgets/labels.h"
 #include "widgets/save_file.h"
 
@@ -21,26 +20,10 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("experts"), QStringLiteral("Experts"), 6, true, [](Workspace& workspace) { return new ExpertsPage(workspace); }}};
 
-constexpr std::size_t most_runs = 24;
-
 std::vector<ExpertsRequest> requestsOf(const Workspace& workspace) {
     std::vector<ExpertsRequest> requests;
-    const RunsSnapshotPtr hold = workspace.runs();
-    for (const RunGroupRef& group : workspace.shownGroups())
-        for (const RunRow* run : group.runs) {
-            if (run->info.is_baseline() || requests.size() == most_runs) continue;  // the start model is not trained
-            requests.push_back({run->info.id, fmt::format("{} · seed {}", group.label.toStdString(), run->info.seed),
-                                run->state.phase == RunPhase::done && !run->info.is_imported()});
-        }
+    for (const TrainedRun& run : shownTrainedRuns(workspace)) requests.push_back({run.run, run.label, run.done});
     return requests;
-}
-
-QScrollArea* scrolled(QWidget* body) {
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(body);
-    return scroll;
 }
 
 }  // namespace
@@ -84,43 +67,21 @@ ExpertsPage::ExpertsPage(Workspace& workspace)
 }
 
 QWidget* ExpertsPage::makeHead() {
-    auto* head = new QWidget;
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(titleLabel(tr("Experts")), 1);
-    auto* actions = new QHBoxLayout(m_actions);
-    actions->setContentsMargins(0, 0, 0, 0);
-    actions->setSpacing(8);
-    m_run->setObjectName(QStringLiteral("expertsRun"));
-    m_run->setAccessibleName(tr("The run whose experts are shown"));
-    m_run->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_run->setMaximumWidth(260);
-    m_viewChoice->addItems({tr("Over training"), tr("By task"), tr("A text"), tr("Moves")});
-    m_viewChoice->setObjectName(QStringLiteral("expertsView"));
-    m_viewChoice->setAccessibleName(tr("View"));
+    const QString page = QStringLiteral("experts");
+    setUpRunChoice(page, m_run, tr("The run whose experts are shown"));
+    setUpViewChoice(page, m_viewChoice, {tr("Over training"), tr("By task"), tr("A text"), tr("Moves")});
     auto* menu = new QMenu(this);
-    menu->setObjectName(QStringLiteral("expertsExportMenu"));
     connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExportMenu(menu); });
-    auto* exports = new QPushButton(tr("Export"));
-    exports->setObjectName(QStringLiteral("expertsExport"));
-    exports->setMenu(menu);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_run, m_viewChoice, exports}) actions->addWidget(widget);
-    layout->addWidget(m_actions);
     connect(m_run, &QComboBox::currentIndexChanged, this, &ExpertsPage::showRun);
     connect(m_viewChoice, &QComboBox::currentIndexChanged, this, [this] {
         m_viewChosen = true;
         showView();
     });
-    return head;
+    return pageHead(page, tr("Experts"), m_actions, {m_run, m_viewChoice}, menu);
 }
 
 void ExpertsPage::connectQuery() {
-    QLabel* text = secondaryLabel(tr("Reading the runs' experts…"), m_loading);
-    auto* layout = new QVBoxLayout(m_loading);
-    layout->addWidget(text, 0, Qt::AlignHCenter);
-    layout->addStretch(1);
-    text->hide();
-    connect(m_query, &StoreQueryBase::late, text, &QWidget::setVisible);
+    sayWhenLate(m_loading, tr("Reading the runs' experts…"), m_query);
     connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
         if (message.isEmpty()) return;
         take(std::make_shared<std::vector<ExpertsRun>>());

@@ -1,14 +1,13 @@
 #include "pages/router/router_page.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "pages/page_parts.h"
 #include "pages/router/gates_view.h"
 #include "pages/router/route_view.h"
 #include "widgets/labels.h"
@@ -19,27 +18,12 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("router"), QStringLiteral("Router"), 7, true, [](Workspace& workspace) { return new RouterPage(workspace); }}};
 
-constexpr std::size_t most_runs = 24;
 constexpr int num_views = 5;
 
 std::vector<RouterRequest> requestsOf(const Workspace& workspace) {
     std::vector<RouterRequest> requests;
-    const RunsSnapshotPtr hold = workspace.runs();
-    for (const RunGroupRef& group : workspace.shownGroups())
-        for (const RunRow* run : group.runs) {
-            if (run->info.is_baseline() || requests.size() == most_runs) continue;  // the start model has no router
-            requests.push_back({run->info.id, fmt::format("{} · seed {}", group.label.toStdString(), run->info.seed),
-                                run->state.phase == RunPhase::done && !run->info.is_imported()});
-        }
+    for (const TrainedRun& run : shownTrainedRuns(workspace)) requests.push_back({run.run, run.label, run.done});
     return requests;
-}
-
-QScrollArea* scrolled(QWidget* body) {
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(body);
-    return scroll;
 }
 
 ReportCards* cardsOf(const RouterDocuments& documents) {
@@ -86,40 +70,18 @@ RouterPage::RouterPage(Workspace& workspace)
 }
 
 QWidget* RouterPage::makeHead() {
-    auto* head = new QWidget;
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(titleLabel(tr("Router")), 1);
-    auto* actions = new QHBoxLayout(m_actions);
-    actions->setContentsMargins(0, 0, 0, 0);
-    actions->setSpacing(8);
-    m_run->setObjectName(QStringLiteral("routerRun"));
-    m_run->setAccessibleName(tr("The run whose router is shown"));
-    m_run->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_run->setMaximumWidth(260);
-    m_viewChoice->addItems({tr("Best and routed gate"), tr("Scores"), tr("Maps"), tr("A query"), tr("Gates")});
-    m_viewChoice->setObjectName(QStringLiteral("routerView"));
-    m_viewChoice->setAccessibleName(tr("View"));
+    const QString page = QStringLiteral("router");
+    setUpRunChoice(page, m_run, tr("The run whose router is shown"));
+    setUpViewChoice(page, m_viewChoice, {tr("Best and routed gate"), tr("Scores"), tr("Maps"), tr("A query"), tr("Gates")});
     auto* menu = new QMenu(this);
-    menu->setObjectName(QStringLiteral("routerExportMenu"));
     connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExportMenu(menu); });
-    auto* exports = new QPushButton(tr("Export"));
-    exports->setObjectName(QStringLiteral("routerExport"));
-    exports->setMenu(menu);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_run, m_viewChoice, exports}) actions->addWidget(widget);
-    layout->addWidget(m_actions);
     connect(m_run, &QComboBox::currentIndexChanged, this, &RouterPage::showRun);
     connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &RouterPage::showView);
-    return head;
+    return pageHead(page, tr("Router"), m_actions, {m_run, m_viewChoice}, menu);
 }
 
 void RouterPage::connectQuery() {
-    QLabel* text = secondaryLabel(tr("Reading the runs' routers…"), m_loading);
-    auto* layout = new QVBoxLayout(m_loading);
-    layout->addWidget(text, 0, Qt::AlignHCenter);
-    layout->addStretch(1);
-    text->hide();
-    connect(m_query, &StoreQueryBase::late, text, &QWidget::setVisible);
+    sayWhenLate(m_loading, tr("Reading the runs' routers…"), m_query);
     connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
         if (message.isEmpty()) return;
         take(std::make_shared<std::vector<RouterRun>>());

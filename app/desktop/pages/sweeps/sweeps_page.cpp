@@ -2,9 +2,7 @@
 
 #include <QComboBox>
 #include <QFrame>
-#include <QHBoxLayout>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -12,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pages/page_parts.h"
 #include "pages/sweeps/parallel_view.h"
 #include "widgets/labels.h"
 #include "widgets/report_cards.h"
@@ -64,26 +63,13 @@ SweepsPage::SweepsPage(Workspace& workspace)
 }
 
 QWidget* SweepsPage::makeHead() {
-    auto* head = new QWidget;
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(titleLabel(tr("Sweeps")), 1);
-    auto* actions = new QHBoxLayout(m_actions);
-    actions->setContentsMargins(0, 0, 0, 0);
-    actions->setSpacing(8);
     m_score->setObjectName(QStringLiteral("sweepsScore"));
     m_score->setAccessibleName(tr("Score"));
     m_setting->setObjectName(QStringLiteral("sweepsSetting"));
     m_setting->setAccessibleName(tr("Setting that the score is drawn over"));
     for (QComboBox* box : {m_score, m_setting}) box->setMaximumWidth(260);
     auto* menu = new QMenu(this);
-    menu->setObjectName(QStringLiteral("sweepsExportMenu"));
     connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExportMenu(menu); });
-    auto* exports = new QPushButton(tr("Export"));
-    exports->setObjectName(QStringLiteral("sweepsExport"));
-    exports->setMenu(menu);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_score, m_setting, exports}) actions->addWidget(widget);
-    layout->addWidget(m_actions);
     connect(m_score, &QComboBox::activated, this, [this] {
         m_wantedScore = m_score->currentData().toString();
         showSweep();
@@ -92,7 +78,7 @@ QWidget* SweepsPage::makeHead() {
         m_wantedSetting = m_setting->currentData().toString();
         showCards();
     });
-    return head;
+    return pageHead(QStringLiteral("sweeps"), tr("Sweeps"), m_actions, {m_score, m_setting}, menu);
 }
 
 QWidget* SweepsPage::makeBody() {
@@ -113,22 +99,13 @@ QWidget* SweepsPage::makeBody() {
     m_cards = new ReportCards(QStringLiteral("sweeps"), {"sweep_setting", "sweep_importance"}, {"sweep_points"});
     layout->addWidget(frame);
     layout->addWidget(m_cards, 1);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(body);
     connect(m_parallel, &ParallelView::keptChanged, this, &SweepsPage::showCards);
     connect(m_parallel, &ParallelView::pointChosen, this, &SweepsPage::showCards);
-    return scroll;
+    return scrolled(body);
 }
 
 void SweepsPage::connectQuery() {
-    QLabel* text = secondaryLabel(tr("Reading scores and settings…"), m_loading);
-    auto* layout = new QVBoxLayout(m_loading);
-    layout->addWidget(text, 0, Qt::AlignHCenter);
-    layout->addStretch(1);
-    text->hide();
-    connect(m_query, &StoreQueryBase::late, text, &QWidget::setVisible);
+    sayWhenLate(m_loading, tr("Reading scores and settings…"), m_query);
     connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
     connect(&workspace(), &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
     connect(&workspace(), &Workspace::runsChanged, m_query, &StoreQueryBase::ask);
