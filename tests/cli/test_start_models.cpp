@@ -49,7 +49,7 @@ class TestStartModels : public QObject {
 
     void texts_longer_than_the_model_takes_are_refused_before_anything_starts() {
         NEED_SHARED();
-        const fs::path model = shared_folder() / "fixtures/bert";
+        const fs::path model = fs::canonical(shared_folder() / "fixtures/bert");
         const auto positions = json_at<int>(read_json(model / "config.json"), "max_position_embeddings", "config.json");
         const Outcome outcome = check(model, "instruction", {}, "max_length: " + std::to_string(positions + 1) + "\n");
         QCOMPARE(outcome.code, 3);
