@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/field_words.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
@@ -8,13 +10,14 @@
 #include "experiment/experiment_schema.h"
 #include "experiment/machine.h"
 #include "figure/text_width.h"
+#include "launch/examine.h"
 #include "record/leftovers.h"
 
 namespace faceter::cli {
 namespace {
 
 struct MachineOptions {
-    std::string name, project;
+    std::string name, project, profile;
     bool json = false, dry_run = false;
 };
 
@@ -46,7 +49,7 @@ void print_leftovers(const Json& leftovers) {
 }
 
 int doctor(const Cli& cli, const MachineOptions& options) {
-    Json facts = examine_installation(load_catalogue(cli));
+    Json facts = options.profile.empty() ? examine_installation(load_catalogue(cli)) : examine_through(read_profile(options.profile));
     const Json leftovers = options.project.empty() ? Json() : clean_project(options);
     if (options.json) {
         if (!options.project.empty()) facts["leftovers"] = leftovers;
@@ -68,15 +71,6 @@ int doctor(const Cli& cli, const MachineOptions& options) {
     return 0;
 }
 
-std::string range_of(const Field& field) {
-    if (field.type == FieldType::choice) return join(field.choices, " | ");
-    if (field.type == FieldType::boolean) return "true | false";
-    std::string range;
-    if (field.minimum) range = (field.exclusive_minimum ? "> " : ">= ") + format_double(*field.minimum);
-    if (field.maximum) range += (range.empty() ? "" : ", ") + ("<= " + format_double(*field.maximum));
-    return field.unit.empty() ? range : range + (range.empty() ? "" : " ") + field.unit;
-}
-
 void print_wrapped(const std::string& text) {
     for (const std::string& line : wrap(printable(text), terminal_columns(stdout))) fmt::print("{}\n", line);
 }
@@ -86,14 +80,9 @@ void print_extension(std::string_view kind, const Extension& extension) {
     print_wrapped(fmt::format("{} {}: {}", kind, extension.name, extension.summary));
     Table table;
     for (const char* name : {"setting", "default", "range", "what it is", "source"}) table.add_column(name, ColumnKind::text);
-    for (const Field& field : extension.schema.fields) {
-        const Json& value = field.default_value;
-        table.add_row({Cell::of(field.key),
-                       Cell::of(field.required      ? "(required)"
-                                : value.is_string() ? value.get<std::string>()
-                                                    : value.dump()),
-                       Cell::of(range_of(field)), Cell::of(field.description), Cell::of(field.source)});
-    }
+    for (const Field& field : extension.schema.fields)
+        table.add_row({Cell::of(field.key), Cell::of(default_of(field)), Cell::of(range_of(field)), Cell::of(field.description),
+                       Cell::of(field.source)});
     if (table.rows.empty())
         fmt::print("  no settings\n");
     else
@@ -152,8 +141,8 @@ int plugins(const Cli& cli, const MachineOptions& options) {
 
 void add_machine_commands(Cli& cli) {
     auto options = std::make_shared<MachineOptions>();
-    CLI::App* examined = add_command(cli, cli.app, "doctor", "What this machine can do, and what is missing",
-                                     "  faceter doctor\n  faceter doctor --project ~/quickstart --dry-run",
+    CLI::App* examined = add_command(cli, cli.app, "doctor", "What this machine can do, or a profile's, and what is missing",
+                                     "  faceter doctor\n  faceter doctor --profile gpu\n  faceter doctor --project ~/quickstart --dry-run",
                                      [&cli, options] { return doctor(cli, *options); });
     CLI::App* listed = add_command(cli, cli.app, "plugins", "Methods that experiments may name, or the settings of one plugin's",
                                    "  faceter plugins mote", [&cli, options] { return plugins(cli, *options); });
@@ -163,7 +152,13 @@ void add_machine_commands(Cli& cli) {
                                        print_json(experiment_json_schema(load_catalogue(cli)));
                                        return 0;
                                    });
+    CLI::Option* place =
+        examined->add_option("--profile", options->profile, "ask a node of this profile's cluster (srun), or its other machine (ssh)")
+            ->check(not_empty())
+            ->type_name("NAME");
     examined->add_option("--project", options->project, "also remove what killed processes left in this project (and in the cache)")
+        ->check(not_empty())
+        ->excludes(place)
         ->type_name("DIR");
     examined->add_flag("--dry-run", options->dry_run, "only say what would be removed");
     for (CLI::App* command : {examined, listed}) command->add_flag("--json", options->json, "print as JSON");

@@ -1,30 +1,32 @@
 #include <algorithm>
 #include <map>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/machine.h"
-#include "common/command.h"
+#include "launch/examine.h"
 #include "launch/slurm.h"
 
 namespace faceter {
 namespace {
 
-/// Options of sbatch as lines of the script. Values have passed the profile's patterns: none needs quotes.
+/// Options of sbatch as lines of the script, or of srun as words. Values have passed the profile's patterns: none needs quotes.
 class Directives {
   public:
     void add(const std::string& option, const std::string& value) {
-        if (!value.empty()) lines_ += fmt::format("#SBATCH --{}={}\n", option, value);
+        if (!value.empty()) words_.push_back(fmt::format("--{}={}", option, value));
     }
-    void add(const std::string& option) { lines_ += fmt::format("#SBATCH --{}\n", option); }
+    void add(const std::string& option) { words_.push_back("--" + option); }
     void add(const std::string& option, const Json& value) {
         if (value.is_string()) return add(option, value.get<std::string>());
         if (value.is_number_integer()) add(option, std::to_string(value.get<std::int64_t>()));
     }
-    std::string text() const { return lines_.substr(0, lines_.size() - 1); }
+    const std::vector<std::string>& words() const { return words_; }
+    std::string text() const { return "#SBATCH " + join(words_, "\n#SBATCH "); }
 
   private:
-    std::string lines_;
+    std::vector<std::string> words_;
 };
 
 void add_more_options(const Json& more, Directives& directives) {
@@ -39,6 +41,17 @@ void add_more_options(const Json& more, Directives& directives) {
     }
 }
 
+/// What each node gives, for how long, and where.
+void add_place(const Json& settings, const Json& time, Directives& directives) {
+    directives.add("cpus-per-task", settings["cpus_per_task"]);
+    if (settings["gpus_per_node"] > 0) directives.add("gpus-per-node", settings["gpus_per_node"]);
+    directives.add("mem", settings["memory"]);
+    directives.add("time", time);
+    directives.add("partition", settings["partition"]);
+    directives.add("account", settings["account"]);
+    add_more_options(settings["sbatch"], directives);
+}
+
 std::string directives_of(const Json& settings, const SlurmJob& job) {
     Directives directives;
     directives.add("job-name", job.name);
@@ -49,13 +62,7 @@ std::string directives_of(const Json& settings, const SlurmJob& job) {
     directives.add("signal", fmt::format("B:USR1@{}", settings["grace_s"].get<std::int64_t>()));
     directives.add("nodes", settings["nodes"]);
     directives.add("ntasks-per-node", settings["tasks_per_node"]);
-    directives.add("cpus-per-task", settings["cpus_per_task"]);
-    if (settings["gpus_per_node"] > 0) directives.add("gpus-per-node", settings["gpus_per_node"]);
-    directives.add("mem", settings["memory"]);
-    directives.add("time", settings["time"]);
-    directives.add("partition", settings["partition"]);
-    directives.add("account", settings["account"]);
-    add_more_options(settings["sbatch"], directives);
+    add_place(settings, settings["time"], directives);
     return directives.text();
 }
 
@@ -135,6 +142,26 @@ std::string slurm_script(const Profile& profile, const SlurmJob& job) {
     }
     while (script.ends_with("\n\n")) script.pop_back();
     return script;
+}
+
+std::vector<std::string> srun_command(const Profile& profile) {
+    Directives directives;
+    directives.add("nodes", std::string("1"));
+    directives.add("ntasks", std::string("1"));
+    add_place(profile.settings, Json("5"), directives);
+    std::vector<std::string> words{"srun"};
+    words.insert(words.end(), directives.words().begin(), directives.words().end());
+    words.insert(words.end(), {"bash", "-s"});
+    return words;
+}
+
+std::string examination_script(const Profile& profile) {
+    const std::string named = profile.settings["faceter"].get<std::string>();
+    const std::string program = named.empty() ? (program_folder() / "faceter").string() : named;
+    SlurmJob here;
+    here.project = fs::current_path();
+    return fmt::format("exec 3>&1 >&2\n{}\nexec {}{} doctor --json </dev/null >&3\n", preparation_of(profile.settings),
+                       container_of(profile.settings, here), shell_word(program));
 }
 
 std::vector<std::string> sbatch_command(const SlurmJob& job) {
