@@ -22,6 +22,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "train/device_backend.h"
+#include "train/own_address.h"
 #include "train/rendezvous.h"
 
 namespace faceter {
@@ -92,11 +93,15 @@ void meet(c10d::Store& store, const Rendezvous& where, const GroupTimeouts& time
     }
 }
 
+/// On several hosts the interface that leads to the rendezvous: a host's own name is often that of its loopback (Debian's 127.0.1.1), or of
+/// another network.
 std::shared_ptr<::gloo::transport::Device> device_for(const Rendezvous& where) {
     const bool here = !where.file.empty() || where.host == "localhost" || where.host.starts_with("127.") || where.host == "::1";
     if (here) return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
     if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface)
         return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+    if (const std::string address = own_address_towards(where.host, where.port); !address.empty())
+        return c10d::ProcessGroupGloo::createDeviceForHostname(address);
     return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 

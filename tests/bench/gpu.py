@@ -64,8 +64,7 @@ def found(folder, key):
     return 0.0
 
 
-def train(options, name, devices):
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu"))
+def train(options, name, devices, folder):
     made_pairs(folder / "pairs.jsonl", options.batch * (options.steps + 2), options.length // 2)
     experiment = folder / "gpu.yaml"
     experiment.write_text(EXPERIMENT.format(name=name, method=METHODS[name], **vars(options)))
@@ -78,8 +77,7 @@ def train(options, name, devices):
             "peak GiB": found(folder, "peak_gpu_memory_bytes") / 2 ** 30, "utilisation %": 100 * flops / (options.peak_tflops * 1e12)}
 
 
-def embed(options):
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu"))
+def embed(options, folder):
     made_pairs(folder / "pairs.jsonl", options.texts, options.length)
     texts = folder / "texts.txt"
     texts.write_text("\n".join(json.loads(line)["document"] for line in open(folder / "pairs.jsonl")) + "\n")
@@ -87,6 +85,12 @@ def embed(options):
     start = time.monotonic()
     call(options, *command)
     return {"what": "embed (bf16, start included)", "devices": 1, "texts/s": options.texts / (time.monotonic() - start)}
+
+
+def measured(what, *arguments):
+    """One row of the table, from a folder of its own that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="gpu") as folder:
+        return what(*arguments, pathlib.Path(folder))
 
 
 def main():
@@ -103,8 +107,8 @@ def main():
     parser.add_argument("--peak-tflops", type=float, default=989.0, help="of one GPU; 989: an H100 (SXM)")
     parser.add_argument("--preload", type=pathlib.Path, help="a library that brings another device")
     options = parser.parse_args()
-    rows = [train(options, name, devices) for name in options.methods.split(",") for devices in map(int, options.devices.split(","))]
-    rows.append(embed(options))
+    rows = [measured(train, options, name, devices) for name in options.methods.split(",") for devices in map(int, options.devices.split(","))]
+    rows.append(measured(embed, options))
     columns = ["what", "devices", "pairs/s", "texts/s", "tokens/s", "peak GiB", "utilisation %"]
     print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
     for row in rows:

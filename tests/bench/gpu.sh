@@ -7,7 +7,7 @@ usage() {
     cat <<'TEXT'
 usage: tests/bench/gpu.sh [--build DIR] [--model MODEL] [--pretend] [OPTION OF gpu.py...]
 
-Looks at the machine (faceter doctor), then trains IC, MoTE and TLR in bfloat16 on 1, 2, 4 and 8 GPUs as far as there are so many, and embeds; prints one
+Looks at the machine (faceter doctor), runs the tests with the label gpu where they are built, then trains IC, MoTE and TLR in bfloat16 on 1, 2, 4 and 8 GPUs as far as there are so many, and embeds; prints one
 table. Example, for whoever has GPUs:  packaging/setup.sh --cuda && cmake --build --preset release --target programs && tests/bench/gpu.sh
 
   --build DIR    a build (default: build/release)
@@ -30,9 +30,12 @@ while [ $# -gt 0 ]; do
 done
 
 "$build/bin/faceter" doctor
+preload=
+[ -z "$pretend" ] || preload=$build/lib/libfaceter-pretend.so
+[ ! -x "$build/bin/test_gpu" ] || LD_PRELOAD=$preload "$build/bin/test_gpu" test_gpu
 if [ -n "$pretend" ]; then
     devices=1,2
-    set -- --preload "$build/lib/libfaceter-pretend.so" --batch 8 --length 32 --steps 8 --texts 50
+    set -- --preload "$preload" --batch 8 --length 32 --steps 8 --texts 50
 else
     count=$(nvidia-smi --list-gpus | wc -l)
     devices=$(for n in 1 2 4 8; do [ "$n" -gt "$count" ] || echo "$n"; done | paste -sd,)

@@ -117,6 +117,30 @@ class TestPretendDevice : public QObject {
         QVERIFY(kept.min().item<float>() == 0 && kept.max().item<float>() == 2);
     }
 
+    /// The checks of FlashAttention, and what it takes on trust.
+    void attention_over_sequences_refuses_what_cuda_cannot_take() {
+        const auto bf16 = at::TensorOptions(there).dtype(at::kBFloat16);
+        const at::Tensor x = at::zeros({10, 2, 8}, bf16), ends = to_device(at::tensor({0, 4, 10}, at::kInt), there);
+        const std::optional<at::Tensor> none;
+        const std::optional<std::int64_t> whole;
+        const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& offsets, std::int64_t longest) {
+            return std::get<0>(at::_flash_attention_forward(q, k, k, offsets, offsets, longest, longest, 0.0, false, false, 1.0, whole,
+                                                            whole, none, none));
+        };
+        QCOMPARE(attend(x, x, ends, 6).size(0), std::int64_t{10});
+        const at::Tensor wide = at::zeros({10, 2, 12}, bf16), turned = at::zeros({8, 2, 10}, bf16).transpose(0, 2);
+        EXPECT_ERROR(attend(x.to(at::kFloat), x.to(at::kFloat), ends, 6), "only support fp16 and bf16");
+        EXPECT_ERROR(attend(x, x.to(at::kHalf), ends, 6), "same dtype");
+        EXPECT_ERROR(attend(wide, wide, ends, 6), "multiple of 8");
+        EXPECT_ERROR(attend(turned, turned, ends, 6), "contiguous last dimension");
+        EXPECT_ERROR(attend(x, at::zeros({10, 3, 8}, bf16), ends, 6), "must divide number of heads");
+        EXPECT_ERROR(attend(x, x, ends.to(at::kLong), 6), "int32");
+        EXPECT_ERROR(attend(x, x, to_device(at::tensor({0, 0, 4, 0, 10, 0}, at::kInt), there).slice(0, 0, 6, 2), 6), "contiguous");
+        EXPECT_ERROR(attend(x, x, ends, 5), "from 4 to 10", "max_seqlen is 5");
+        EXPECT_ERROR(attend(x, x, to_device(at::tensor({0, 4, 9}, at::kInt), there), 6), "number of tokens, 10");
+        EXPECT_ERROR(attend(x, x, at::tensor({0, 4, 10}, at::kInt), 6), "cu_seqlens must be on the device");
+    }
+
     void cuda_is_what_another_device_stands_in_for() {
         QVERIFY(choose_device("auto") == there && choose_device("cuda", 1, 2) == pretend::device(1));
         QVERIFY(choose_device("cpu").is_cpu());

@@ -95,6 +95,22 @@ class TestPretendEncoder : public QObject {
         }
     }
 
+    /// As a query to a server comes: its rows are those of the table of positions, which lies on the host.
+    void a_text_by_itself_equals_that_of_the_processor_data() {
+        QTest::addColumn<QString>("family");
+        for (const char* family : backbone_families) QTest::newRow(family) << family;
+    }
+    void a_text_by_itself_equals_that_of_the_processor() {
+        QFETCH(QString, family);
+        const at::NoGradGuard no_grad;
+        const auto encoder = some_encoder(family.toStdString(), "dense")->clone(at::kDouble);
+        const PackedBatch batch = some_batch({0});
+        const at::Tensor wanted = encoder->forward(batch, {});
+        const auto far = encoder->clone();
+        far->move_to(there);
+        QVERIFY(relative_difference(far->forward(some_batch({0}), {}).cpu(), wanted) < 1e-9);
+    }
+
     /// bfloat16 goes through the attention of variable lengths and the grouped product.
     void half_precision_equals_float32_but_for_rounding_data() { every_kind(); }
     void half_precision_equals_float32_but_for_rounding() {

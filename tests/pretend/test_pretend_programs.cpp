@@ -17,6 +17,7 @@ class TestPretendPrograms : public QObject {
         QVERIFY(script.waitForFinished(5 * hang_ms));
         const QByteArray output = script.readAll();
         QVERIFY2(script.exitCode() == 0, output);
+        QVERIFY2(output.contains("PASS   : TestGpu::steps_equal_those_of_the_processor(MoTE)"), output);
         for (const char* row : {"| train IC | 1 |", "| train IC | 2 |", "| train MoTE | 2 |", "| train TLR | 2 |", "| embed"})
             QVERIFY2(output.contains(row), output);
         QVERIFY2(!output.contains("| 0 |"), output);

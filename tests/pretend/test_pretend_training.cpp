@@ -2,6 +2,7 @@
 #include "eval/embedder.h"
 #include "model/accelerator.h"
 #include "model/compute.h"
+#include "plugin/teacher.h"
 #include "support/ops_forms.h"
 #include "training.h"
 
@@ -152,6 +153,24 @@ class TestPretendTraining : public QObject {
         const double nearest = (normalize_rows(got) * normalize_rows(wanted)).sum(1).min().item<double>();
         QVERIFY2(nearest > 0.999 && nearest < 0.9999999, std::to_string(nearest).c_str());
         EXPECT_ERROR(prepare_products(*bench.model, Compute::int8, true), "--device cpu", "bf16");
+    }
+
+    /// What filters, mines and distils.
+    void a_teacher_judges_as_on_the_processor() {
+        NEED_SHARED();
+        const auto teacher_on = [](const c10::Device& device) {
+            return std::make_unique<ModelTeacher>(EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert")), device,
+                                                  nullptr);
+        };
+        const TrainingSet set = task_pairs("retrieval", 60);
+        std::vector<std::string_view> texts;
+        for (const Example& one : set.examples) texts.push_back(set.texts[one.positive]);
+        const auto here = teacher_on(c10::kCPU), far = teacher_on(there);
+        pretend::reset_counts();
+        const at::Tensor got = far->of_task("")(texts, Role::document);
+        QVERIFY(pretend::counts().operators > 0 && got.is_cpu());
+        QVERIFY(max_difference(got, here->of_task("")(texts, Role::document)) < 1e-5);
+        QCOMPARE(far->fingerprint(), here->fingerprint());
     }
 
     void texts_are_embedded_as_on_the_processor_with_a_wait_a_batch() {

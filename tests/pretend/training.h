@@ -56,11 +56,11 @@ inline TrainingSet task_pairs(const std::string& task, std::uint32_t count) {
     return set;
 }
 
-/// A method's trainer on the tiny reference model, on a device.
+/// A method's trainer on a tiny reference model, on a device.
 struct TrainingBench {
     TemporaryDirectory cache;
     std::vector<TrainingSet> sets{task_pairs("retrieval", 60), task_pairs("classification", 24)};
-    std::unique_ptr<EmbeddingModel> model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+    std::unique_ptr<EmbeddingModel> model;
     std::unique_ptr<PairBatcher> batcher;
     std::unique_ptr<Curriculum> curriculum;
     std::unique_ptr<Objective> objective = std::make_unique<InfoNce>(InfoNceSettings{});
@@ -68,7 +68,8 @@ struct TrainingBench {
     std::unique_ptr<Trainer> trainer;
 
     TrainingBench(const Method& method, const TrainingSettings& settings, const c10::Device& device, at::ScalarType type = at::kFloat,
-                  ProcessGroup* group = nullptr) {
+                  ProcessGroup* group = nullptr, const std::string& fixture = "bert")
+        : model(EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures" / fixture))) {
         model->tasks = read_tasks(Json{{"retrieval", {{"instructions", {{"query", "find: "}, {"document", "text: "}}}}},
                                        {"classification", {{"instructions", {{"query", "sort: "}, {"document", "sort: "}}}}}});
         const auto variant = registry().make_variant(method.variant, method.settings);

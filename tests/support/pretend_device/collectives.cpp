@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -28,7 +29,9 @@ class Collectives final : public c10d::Backend {
     Collectives(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, std::chrono::milliseconds limit)
         : Backend(rank, size), store_(store) {
         const auto options = c10d::ProcessGroupGloo::Options::create(limit);
-        options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")};
+        const char* interface = std::getenv("FACETER_PRETEND_INTERFACE");  // NCCL looks for one itself
+        options->devices = {interface ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
+                                      : c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")};
         gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("sums", store), rank, size, options);
     }
     const std::string getBackendName() const override { return "pretend"; }

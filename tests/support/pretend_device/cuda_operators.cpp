@@ -31,6 +31,7 @@ void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
         TORCH_CHECK(t.dim() == 3, "query, key and value must be [tokens, heads, head size]");
         TORCH_CHECK(t.stride(-1) == 1, "Input tensor must have contiguous last dimension");
     }
+    TORCH_CHECK(k.sizes() == v.sizes() && k.size(2) == q.size(2), "key and value must have shape (total_k, num_heads_k, head_size)");
     for (const at::Tensor& t : {*offsets_q, *offsets_k}) {
         TORCH_CHECK(t.scalar_type() == at::kInt, "cu_seqlens must have dtype int32");
         TORCH_CHECK(t.is_contiguous(), "cu_seqlens must be contiguous");
@@ -39,6 +40,16 @@ void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
     TORCH_CHECK(q.size(2) % 8 == 0 && q.size(2) <= 256, "head_size should be a multiple of 8, and at most 256");
     TORCH_CHECK(q.size(1) % k.size(1) == 0, "Number of heads in key/value must divide number of heads in query");
     TORCH_CHECK(offsets_q->numel() > 1, "batch size must be positive");
+    TORCH_CHECK(offsets_k->numel() == offsets_q->numel(), "cu_seqlens_k must have shape (batch_size + 1)");
+}
+
+/// What CUDA's kernel takes on trust: where it is wrong, rows are left out or read from beyond the tensor. `offsets` on the host.
+void check_spans(const at::Tensor& offsets, const at::Tensor& rows, const c10::SymInt& longest) {
+    const auto* at = offsets.const_data_ptr<std::int32_t>();
+    TORCH_CHECK(at[0] == 0 && at[offsets.numel() - 1] == rows.size(0), "cu_seqlens must go from 0 to the number of tokens, ", rows.size(0));
+    for (std::int64_t s = 0; s + 1 < offsets.numel(); ++s)
+        TORCH_CHECK(at[s + 1] >= at[s] && at[s + 1] - at[s] <= longest.expect_int(), "sequence ", s, " goes from ", at[s], " to ",
+                    at[s + 1], ", and max_seqlen is ", longest.expect_int());
 }
 
 /// One sequence of a batch in float32, heads first: what forward and backward have in common.
@@ -79,8 +90,9 @@ std::int64_t reach(const std::optional<c10::SymInt>& window) { return window ? w
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> flash_forward(
     const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const OptionalTensor& offsets_q,
-    const OptionalTensor& offsets_k, c10::SymInt, c10::SymInt, double dropout, bool causal, bool, std::optional<double> scale,
-    std::optional<c10::SymInt> before, std::optional<c10::SymInt> after, const OptionalTensor&, const OptionalTensor&) {
+    const OptionalTensor& offsets_k, c10::SymInt longest_q, c10::SymInt longest_k, double dropout, bool causal, bool,
+    std::optional<double> scale, std::optional<c10::SymInt> before, std::optional<c10::SymInt> after, const OptionalTensor&,
+    const OptionalTensor&) {
     check_attention(query, key, value, offsets_q, offsets_k);
     TORCH_CHECK(!causal, "the pretend device's attention is not causal");
     const RunningOperator running("aten::_flash_attention_forward");
@@ -93,6 +105,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> flash_for
     const auto seed = static_cast<std::uint64_t>(
         dropout > 0 ? at::empty({}, at::kLong).random_(host_generator(query.device().index())).item<std::int64_t>() : 0);
     here.of(state).fill_(static_cast<std::int64_t>(seed));
+    check_spans(here.of(*offsets_q), query, longest_q);
+    check_spans(here.of(*offsets_k), key, longest_k);
     for (const auto [begin, length] : spans_of(here.of(*offsets_q))) {
         const auto rows = [&, begin = begin, length = length](const at::Tensor& t) { return t.narrow(0, begin, length); };
         const Attention one(rows(q), rows(k), rows(v), scale.value_or(1 / std::sqrt(static_cast<double>(query.size(2)))), reach(before),
@@ -105,18 +119,22 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> flash_for
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_backward(const at::Tensor& grad, const at::Tensor& query, const at::Tensor& key,
                                                               const at::Tensor& value, const at::Tensor& out, const at::Tensor&,
-                                                              const at::Tensor& offsets_q, const at::Tensor& offsets_k, c10::SymInt,
-                                                              c10::SymInt, double dropout, bool, const at::Tensor& state, const at::Tensor&,
-                                                              std::optional<double> scale_given, std::optional<c10::SymInt> before,
-                                                              std::optional<c10::SymInt> after) {
+                                                              const at::Tensor& offsets_q, const at::Tensor& offsets_k,
+                                                              c10::SymInt longest_q, c10::SymInt longest_k, double dropout, bool,
+                                                              const at::Tensor& state, const at::Tensor&, std::optional<double> scale_given,
+                                                              std::optional<c10::SymInt> before, std::optional<c10::SymInt> after) {
     check_attention(query, key, value, offsets_q, offsets_k);
     TORCH_CHECK(grad.scalar_type() == query.scalar_type() && out.scalar_type() == query.scalar_type(),
                 "the gradient and the output must have the query's dtype");
+    TORCH_CHECK(grad.sizes() == query.sizes() && out.sizes() == query.sizes(), "the gradient and the output must have the query's shape");
+    TORCH_CHECK(out.stride(-1) == 1, "out tensor must have contiguous last dimension");
     const RunningOperator running("aten::_flash_attention_backward");
     const at::AutoDispatchBelowADInplaceOrView below;
     const at::Tensor dq = at::zeros_like(query), dk = at::zeros_like(key), dv = at::zeros_like(value);
     Aliases here;
     const at::Tensor dy = here.of(grad), q = here.of(query), k = here.of(key), v = here.of(value);
+    check_spans(here.of(offsets_q), query, longest_q);
+    check_spans(here.of(offsets_k), key, longest_k);
     const double scale = scale_given.value_or(1 / std::sqrt(static_cast<double>(query.size(2))));
     const auto seed = static_cast<std::uint64_t>(here.of(state)[0].item<std::int64_t>());
     for (const auto [begin, length] : spans_of(here.of(offsets_q))) {
