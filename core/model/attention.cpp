@@ -97,6 +97,9 @@ void over_heads(const AttentionShape& shape, std::int64_t heads, Task task) {
                    [&](std::int64_t i) { task(order[static_cast<std::size_t>(i / heads)], i % heads); });
 }
 
+/// Whether the table has a row for each packed token, as where each text turns by its own length, and not for each position.
+bool has_row_each(const RotaryTable& table, const PackedLayout& layout) { return table.cosine.size(0) == layout.num_tokens(); }
+
 /// Turns the queries and keys of packed q | k | v in place.
 void rotate_packed(const at::Tensor& qkv, const AttentionShape& shape, bool inverse) {
     if (!shape.form.rotary) return;
@@ -104,16 +107,18 @@ void rotate_packed(const at::Tensor& qkv, const AttentionShape& shape, bool inve
     const std::int64_t dim = qkv.size(1), half = table.cosine.size(1);
     constexpr std::int64_t rows_a_task = 64;
     const auto& offsets = shape.layout->offsets();
+    const bool by_row = has_row_each(table, *shape.layout);
     std::vector<std::pair<std::int64_t, std::int64_t>> parts;  // sequence, first row within it
     for (std::int64_t s = 0; s < shape.layout->num_sequences(); ++s)
         for (std::int64_t row = 0; row < shape.layout->length(s); row += rows_a_task) parts.emplace_back(s, row);
     parallel_tasks(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
         const auto [s, row] = parts[static_cast<std::size_t>(i)];
         const auto rows = static_cast<std::size_t>(std::min(rows_a_task, shape.layout->length(s) - row));
-        kernels::kernels().rotate(data(qkv) + (offsets[static_cast<std::size_t>(s)] + row) * dim, rows, static_cast<std::size_t>(dim),
+        const std::int64_t packed = offsets[static_cast<std::size_t>(s)] + row, angle = by_row ? packed : row;
+        kernels::kernels().rotate(data(qkv) + packed * dim, rows, static_cast<std::size_t>(dim),
                                   static_cast<std::size_t>(shape.heads() + shape.form.key_heads),
                                   static_cast<std::size_t>(shape.width(qkv)), static_cast<std::size_t>(half),
-                                  data(table.cosine) + row * half, data(table.sine) + row * half, inverse);
+                                  data(table.cosine) + angle * half, data(table.sine) + angle * half, inverse);
     });
 }
 
@@ -125,7 +130,7 @@ class BiasGradient {
         std::int64_t total = 0;
         for (std::int64_t s = 0; s < shape.layout->num_sequences(); ++s) {
             starts_.push_back(total);
-            total += shape.heads() * (2 * shape.layout->length(s) - 1);
+            total += shape.heads() * std::max<std::int64_t>(0, 2 * shape.layout->length(s) - 1);  // a text may have no tokens
         }
         parts_.assign(static_cast<std::size_t>(total), 0.0f);
     }
@@ -270,10 +275,10 @@ at::Tensor probability_mask(const AttentionShape& shape, std::int64_t s, const a
     return mask.to(like.options());
 }
 
-/// x [heads, L, width] turned by its positions.
-at::Tensor rotated(const at::Tensor& x, const RotaryTable& table) {
+/// x [heads, L, width] turned by its positions, whose angles begin at row `first`.
+at::Tensor rotated(const at::Tensor& x, const RotaryTable& table, std::int64_t first) {
     const std::int64_t half = table.cosine.size(1), length = x.size(1);
-    const at::Tensor c = table.cosine.narrow(0, 0, length).to(x.options()), s = table.sine.narrow(0, 0, length).to(x.options());
+    const at::Tensor c = table.cosine.narrow(0, first, length).to(x.options()), s = table.sine.narrow(0, first, length).to(x.options());
     const at::Tensor a = x.narrow(2, 0, half), b = x.narrow(2, half, half);
     return at::cat({a * c - b * s, b * c + a * s, x.narrow(2, 2 * half, x.size(2) - 2 * half)}, 2);
 }
@@ -305,10 +310,14 @@ at::Tensor plain_attention(const at::Tensor& qkv, const AttentionShape& shape) {
         const std::int64_t length = shape.layout->length(s);
         const at::Tensor rows = qkv.narrow(0, shape.layout->offsets()[static_cast<std::size_t>(s)], length);
         const auto by_head = [&](std::int64_t first, std::int64_t columns) {
-            return rows.narrow(1, first, columns).reshape({length, -1, width}).transpose(0, 1);  // [heads, L, width]
+            return rows.narrow(1, first, columns).reshape({length, columns / width, width}).transpose(0, 1);  // [heads, L, width]
         };
         at::Tensor q = by_head(0, dim), k = by_head(dim, key_dim), v = by_head(dim + key_dim, key_dim);
-        if (form.rotary) q = rotated(q, *form.rotary), k = rotated(k, *form.rotary);
+        if (form.rotary) {
+            const std::int64_t angles =
+                has_row_each(*form.rotary, *shape.layout) ? shape.layout->offsets()[static_cast<std::size_t>(s)] : 0;
+            q = rotated(q, *form.rotary, angles), k = rotated(k, *form.rotary, angles);
+        }
         k = k.repeat_interleave(shape.group(), 0), v = v.repeat_interleave(shape.group(), 0);
         const at::Tensor index = at::arange(length, qkv.options().dtype(at::kLong));
         const at::Tensor distance = index.unsqueeze(0) - index.unsqueeze(1);  // key - query

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -38,7 +39,7 @@ ProductForm form_of(Compute compute) {
     return compute == Compute::int8 ? ProductForm::int8 : compute == Compute::bf16 ? ProductForm::bf16 : ProductForm::float32;
 }
 
-/// One product of an encoder while it is decided how it is computed.
+/// One product of an encoder while it is decided how it is computed. At most one of the forms that it may keep is laid out.
 struct Candidate {
     std::string name;
     ProductPointer exact, lowered;
@@ -86,7 +87,8 @@ class Sample {
 double smallest_cosine(const at::Tensor& a, const at::Tensor& b) {
     const at::Tensor x = a.to(at::kDouble), y = b.to(at::kDouble);
     const at::Tensor sizes = (x.norm(2, -1) * y.norm(2, -1)).clamp_min(1e-300);
-    return ((x * y).sum(-1) / sizes).min().item<double>();
+    const double smallest = ((x * y).sum(-1) / sizes).min().item<double>();
+    return std::isnan(smallest) ? 0 : smallest;  // of a model whose weights are damaged
 }
 
 /// The form that products are kept in which lose too much in another.
@@ -110,7 +112,6 @@ std::vector<Candidate> measured_products(Encoder& encoder, const Sample& sample,
     encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& weight) {
         Candidate& one = all[next++];
         one.lowered = std::make_shared<ProductWeights>(weight, form_of(compute), one.error->sizes());
-        one.exact = std::make_shared<ProductWeights>(weight, kept_form(compute, weight.scalar_type()));
         const auto measuring = std::make_shared<ProductWeights>(weight, unprepared_form(weight.scalar_type()));
         measuring->measure(one.lowered, one.error);
         return measuring;
@@ -119,13 +120,19 @@ std::vector<Candidate> measured_products(Encoder& encoder, const Sample& sample,
     return all;
 }
 
-void lay_out(Encoder& encoder, const std::vector<Candidate>& all, const std::vector<std::size_t>& worst_first, std::size_t num_exact) {
+/// The worst products in the form that is kept, the others lowered. Called with ever more of the worst.
+void lay_out(Encoder& encoder, std::vector<Candidate>& all, const std::vector<std::size_t>& worst_first, std::size_t num_exact,
+             Compute compute) {
     std::vector<bool> exact(all.size(), false);
     for (std::size_t i = 0; i < num_exact; ++i) exact[worst_first[i]] = true;
     std::size_t next = 0;
-    encoder.lay_out_products([&](const ProductPlace&, const at::Tensor&) {
+    encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& weight) {
         const std::size_t i = next++;
-        return exact[i] ? all[i].exact : all[i].lowered;
+        Candidate& one = all[i];
+        if (!exact[i]) return one.lowered;
+        one.lowered.reset();
+        if (!one.exact) one.exact = std::make_shared<ProductWeights>(weight, kept_form(compute, weight.scalar_type()));
+        return one.exact;
     });
 }
 
@@ -134,7 +141,7 @@ void lower_products(EmbeddingModel& model, int index, ComputeReport& report) {
     const Sample sample(model, index);
     encoder.drop_prepared();
     const at::Tensor expected = sample.embedded();
-    const auto all = measured_products(encoder, sample, report.compute);
+    auto all = measured_products(encoder, sample, report.compute);
     std::vector<std::size_t> worst_first(all.size());
     std::iota(worst_first.begin(), worst_first.end(), std::size_t{0});
     std::stable_sort(worst_first.begin(), worst_first.end(),
@@ -143,7 +150,7 @@ void lower_products(EmbeddingModel& model, int index, ComputeReport& report) {
     std::size_t num_exact = 0;
     double cosine = 0;
     for (;; num_exact = std::min(all.size(), num_exact + step)) {
-        lay_out(encoder, all, worst_first, num_exact);
+        lay_out(encoder, all, worst_first, num_exact, report.compute);
         cosine = smallest_cosine(sample.embedded(), expected);
         if (cosine >= wanted_cosine(report.compute) || num_exact == all.size()) break;
     }

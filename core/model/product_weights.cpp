@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/matrix.h"
 #include "model/ops_common.h"
@@ -38,7 +39,10 @@ constexpr std::int64_t panels_a_task = 4;
 
 }  // namespace
 
-double ProductError::relative() const { return squared_size > 0 ? std::sqrt(squared_error / squared_size) : 0; }
+double ProductError::relative() const {
+    if (!std::isfinite(squared_error)) return std::numeric_limits<double>::infinity();
+    return squared_size > 0 ? std::sqrt(squared_error / squared_size) : 0;
+}
 
 at::Tensor ProductError::sizes() const { return rows > 0 ? (squares / static_cast<double>(rows)).sqrt().to(at::kFloat) : at::Tensor(); }
 

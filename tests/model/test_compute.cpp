@@ -1,4 +1,9 @@
 #include <ATen/ATen.h>
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "data/line_reader.h"
 #include "eval/embedder.h"
@@ -33,6 +38,20 @@ std::vector<std::string> sentences(std::size_t count) {
 void lay_out(Encoder& encoder, ProductForm form) {
     encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& w) { return std::make_shared<const ProductWeights>(w, form); });
 }
+
+/// Bytes of tensors on the host that this thread has taken since, at most.
+class TakenMemory final : public c10::MemoryReportingInfoBase {
+  public:
+    void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
+        now_ += bytes;
+        most_ = std::max(most_, now_);
+    }
+    bool memoryProfilingEnabled() const override { return true; }
+    std::int64_t most() const { return most_; }
+
+  private:
+    std::int64_t now_ = 0, most_ = 0;
+};
 
 }  // namespace
 
@@ -122,6 +141,32 @@ class TestCompute : public QObject {
             return (product(x, ProductWeights(w, ProductForm::int8, sizes)) - exact).norm().item<double>();
         };
         QVERIFY(lost(x.square().mean(0).sqrt()) < 0.5 * lost({}));
+    }
+    /// Beside the weights as they are those in float32 that the sample passes through, and one lower form.
+    void preparing_holds_one_form_that_may_be_kept_of_each_product() {
+        NEED_MINILM();
+        const auto model = EmbeddingModel::open(ModelFolder::open(minilm_folder()));
+        double products = 0;
+        for (const LinearPlace& place : model->encoders.front()->linears()) products += static_cast<double>(place.rows * place.columns) * 4;
+        const auto memory = std::make_shared<TakenMemory>();
+        {
+            const c10::DebugInfoGuard watched(c10::DebugInfoKind::PROFILER_STATE, memory);
+            prepare_products(*model, Compute::int8, true);
+        }
+        const double times = static_cast<double>(memory->most()) / products;
+        qInfo("at most %.2f times the weights of products", times);
+        QVERIFY2(times > 1 && times < 1.6, std::to_string(times).c_str());
+    }
+    void a_model_that_is_damaged_is_near_nothing() {
+        NEED_MINILM();
+        const auto model = EmbeddingModel::open(ModelFolder::open(minilm_folder()));
+        {
+            const at::NoGradGuard no_grad;
+            model->encoders.front()->blocks()[1].qkv.weight[3][5] = std::nan("");
+        }
+        QCOMPARE(prepare_products(*model, Compute::int8, false).smallest_cosine, 0.0);
+        const std::string_view text = "a text";
+        EXPECT_ERROR(embed_texts(*model, {&text, 1}, {}), "not finite", "damaged");
     }
     void weights_that_are_laid_out_can_be_given_up() {
         NEED_MINILM();

@@ -77,6 +77,9 @@ std::pair<at::Tensor, at::Tensor> as_multiplied(ProductForm form, const at::Tens
 
 constexpr ProductForm all_forms[] = {ProductForm::float32, ProductForm::widened, ProductForm::bf16, ProductForm::int8};
 
+/// Quiet and other NaN and both infinities.
+constexpr std::uint32_t no_numbers[] = {0x7fc00000, 0x7f800001, 0x7fffffff, 0xffffffff, 0x7f800000, 0xff800000};
+
 struct Sizes {
     std::int64_t rows, n, k;
 };
@@ -145,14 +148,44 @@ class TestProducts : public QObject {
             QVERIFY(at::equal(product(x, ProductWeights(half, form)), product(x, ProductWeights(half.to(at::kFloat), form))));
         }
     }
+    /// Within whole vectors and behind them; the last bits are what a block of a disk that was never written reads as.
     void an_element_that_is_not_finite_is_not_hidden() {
-        for (const float bad : {std::nanf(""), INFINITY, -INFINITY})
-            for (const ProductForm form : all_forms) {
-                const at::Tensor x = at::ones({20, 33}), w = at::ones({40, 33});
-                x[7][32] = bad;
-                const at::Tensor finite = product(x, ProductWeights(w, form)).isfinite().all(1);
-                for (std::int64_t i = 0; i < 20; ++i) QCOMPARE(finite[i].item<bool>(), i != 7);
-            }
+        for (const std::uint32_t bits : no_numbers)
+            for (const std::size_t k : {std::size_t{3}, std::size_t{32}})
+                for (const ProductForm form : all_forms)
+                    for (const auto* table : tables_for(form)) {
+                        const at::Tensor x = at::ones({20, 33}), w = at::ones({40, 33});
+                        std::memcpy(x.data_ptr<float>() + 7 * 33 + k, &bits, sizeof bits);
+                        const at::Tensor finite = multiplied(*table, form, x, w, {}).isfinite().all(1);
+                        for (std::int64_t i = 0; i < 20; ++i) QCOMPARE(finite[i].item<bool>(), i != 7);
+                    }
+    }
+    void a_weight_that_is_not_finite_is_not_hidden() {
+        for (const std::uint32_t bits : no_numbers)
+            for (const ProductForm form : all_forms)
+                for (const auto* table : tables_for(form)) {
+                    const at::Tensor x = at::ones({20, 33}), w = at::ones({40, 33});
+                    std::memcpy(w.data_ptr<float>() + 7 * 33 + 32, &bits, sizeof bits);
+                    const at::Tensor finite = multiplied(*table, form, x, w, {}).isfinite().all(0);
+                    for (std::int64_t n = 0; n < 40; ++n)
+                        QVERIFY2(
+                            finite[n].item<bool>() == (n != 7),
+                            qPrintable(
+                                QString("%1 form %2 %3 column %4").arg(table->instruction_set).arg(int(form)).arg(bits, 0, 16).arg(n)));
+                }
+    }
+    /// Weights below what float32 divides by 127 are nothing, and no division by nothing.
+    void weights_that_vanish_are_zeros() {
+        const at::Tensor x = at::ones({3, 8}), w = at::full({5, 8}, 1e-44);
+        for (const auto* table : tables_for(ProductForm::int8))
+            QVERIFY(at::equal(multiplied(*table, ProductForm::int8, x, w, {}), at::zeros({3, 5})));
+    }
+    /// So that it is the first to be kept from the form.
+    void an_error_that_is_not_finite_is_the_largest() {
+        ProductError error;
+        error.squared_error = std::nan("");
+        error.squared_size = 1;
+        QVERIFY(error.relative() > 1e300);
     }
     void no_rows_make_no_rows() {
         QCOMPARE(product(at::empty({0, 8}), ProductWeights(at::ones({5, 8}), ProductForm::float32)).sizes().vec(),

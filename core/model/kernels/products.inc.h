@@ -47,14 +47,17 @@ inline float float_of(std::uint32_t bits) {
     __builtin_memcpy(&value, &bits, 4);
     return value;
 }
-/// To the nearest bfloat16, ties to even.
+/// To the nearest bfloat16, ties to even. Rounding carries some NaN over to 0: they are one NaN here.
+constexpr std::uint32_t bf16_nan = 0x7fc0;
 inline std::uint16_t to_bf16(float value) {
+    if (value != value) return bf16_nan;
     const std::uint32_t bits = bits_of(value);
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 inline HalfVector to_bf16(Vector value) {
-    const WordVector bits = (WordVector)value;
-    return __builtin_convertvector((bits + 0x7fff + (bits >> 16 & 1)) >> 16, HalfVector);
+    const WordVector bits = (WordVector)value, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const WordVector no_number = (WordVector)(value != value);
+    return __builtin_convertvector((rounded & ~no_number) | (no_number & bf16_nan), HalfVector);
 }
 inline Vector widened(HalfVector halves) { return (Vector)(__builtin_convertvector(halves, WordVector) << 16); }
 
@@ -313,18 +316,21 @@ inline float given(const GivenWeights& weights, std::size_t n, std::size_t k) {
     return float_of(std::uint32_t{static_cast<const std::uint16_t*>(weights.values)[at]} << 16);
 }
 
-/// Elements [first, last) of row n of the weights scaled to [-127, 127] into lane j of its panel.
+/// Elements [first, last) of row n of the weights scaled to [-127, 127] into lane j of its panel. With a number that is not finite the
+/// scale is none.
 void pack_int8_part(const GivenWeights& weights, std::size_t n, std::size_t first, std::size_t last, std::int8_t* panel, std::size_t j,
                     float& scale, std::int32_t& sum) {
-    float largest = 0;
+    float largest = 0, not_finite = 0;
     for (std::size_t k = first; k < last; ++k) {
-        const float size = __builtin_fabsf(given(weights, n, k));
+        const float value = given(weights, n, k), size = __builtin_fabsf(value);
+        not_finite += value * 0.0f;
         largest = size > largest ? size : largest;
     }
-    scale = largest > 0 ? largest / 127.0f : 1.0f;
+    const bool finite = not_finite == 0, steps = largest / 127.0f > 0;
+    scale = (steps ? largest / 127.0f : 1.0f) + not_finite;
     sum = 0;
     for (std::size_t k = first; k < last; ++k) {
-        const auto q = static_cast<std::int8_t>(__builtin_rintf(given(weights, n, k) / scale));
+        const auto q = finite && steps ? static_cast<std::int8_t>(__builtin_rintf(given(weights, n, k) / scale)) : std::int8_t{0};
         panel[(k / 4 * panel_rows + j) * 4 + k % 4] = q;
         sum += q;
     }
