@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "data/sources.h"
 #include "eval/tasks.h"
@@ -12,8 +13,9 @@
 using namespace faceter;
 using namespace faceter::testing;
 
-/// What all-MiniLM-L6-v2 scores with products in bf16 and int8, against its scores in float32. Sets of semantic similarity, of thousands of
-/// pairs, each; collections together: in one of 76 queries, two documents that change places are 0.3 %, either way.
+/// What all-MiniLM-L6-v2 scores with products in bf16 and int8, against its scores in float32: each of eight sets, and the four collections
+/// together. In one of 76 queries two documents that change places are 0.3 %, either way: those that are beyond what may be lost are
+/// named below, and a form that brings one of them within must take its name out.
 class CampaignComputeScores : public QObject {
     Q_OBJECT
     static constexpr std::pair<Compute, double> lowered_[] = {{Compute::bf16, 0.1},
@@ -25,9 +27,13 @@ class CampaignComputeScores : public QObject {
         CachedEmbedder embedder(*opened);
         return evaluate_set(embedder, load_evaluation_folder(shared_folder() / "data" / name), {}).score;
     }
-    /// The scores of one set in float32, bf16 and int8.
-    static std::array<double, 3> scores(const std::string& name) {
-        std::array<double, 3> all{};
+    static constexpr const char* collections_[] = {"nfcorpus", "cranfield", "medline", "cisi"};
+
+    /// The scores of one set in float32, bf16 and int8, measured once.
+    static const std::array<double, 3>& scores(const std::string& name) {
+        static std::map<std::string, std::array<double, 3>> known;
+        if (const auto found = known.find(name); found != known.end()) return found->second;
+        std::array<double, 3>& all = known[name];
         for (const Compute compute : {Compute::float32, Compute::bf16, Compute::int8}) {
             double& own = all[static_cast<std::size_t>(compute)];
             own = score(name, compute);
@@ -36,11 +42,9 @@ class CampaignComputeScores : public QObject {
         }
         return all;
     }
-    static void require(const std::array<double, 3>& scores) {
-        for (const auto& [compute, percent] : lowered_) {
-            const double lost = 100 * (scores[0] - scores[static_cast<std::size_t>(compute)]) / scores[0];
-            QVERIFY2(std::abs(lost) <= percent, fmt::format("{} of {:.4f}: {:.3f} %", compute_name(compute), scores[0], lost).c_str());
-        }
+    static void require(const std::array<double, 3>& scores, Compute compute, double percent) {
+        const double change = 100 * (scores[static_cast<std::size_t>(compute)] - scores[0]) / scores[0];
+        QVERIFY2(std::abs(change) <= percent, fmt::format("{} of {:.4f}: {:+.3f} %", compute_name(compute), scores[0], change).c_str());
     }
 
   private Q_SLOTS:
@@ -48,21 +52,30 @@ class CampaignComputeScores : public QObject {
         NEED_SHARED();
         NEED_MINILM();
     }
-    void similarity_stays_as_it_is_data() {
+    void a_set_scores_as_in_float32_data() {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"stsbenchmark", "sts13", "sts16", "sick_r"}) QTest::newRow(name) << QString::fromUtf8(name);
-    }
-    void similarity_stays_as_it_is() {
-        QFETCH(QString, name);
-        require(scores(name.toStdString()));
-    }
-    void retrieval_stays_as_it_is() {
-        std::array<double, 3> sum{};
-        for (const char* name : {"nfcorpus", "cranfield", "medline", "cisi"}) {
-            const auto own = scores(name);
-            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += own[i] / 4;
+        QTest::addColumn<int>("lowered");
+        for (int i = 0; i < 2; ++i) {
+            const std::string compute(compute_name(lowered_[i].first));
+            for (const char* name : {"stsbenchmark", "sts13", "sts16", "sick_r"})
+                QTest::addRow("%s, %s", name, compute.c_str()) << QString::fromUtf8(name) << i;
+            for (const char* name : collections_) QTest::addRow("%s, %s", name, compute.c_str()) << QString::fromUtf8(name) << i;
         }
-        require(sum);
+    }
+    void a_set_scores_as_in_float32() {
+        QFETCH(QString, name);
+        QFETCH(int, lowered);
+        const auto& own = scores(name.toStdString());
+        QEXPECT_FAIL("cisi, bf16", "of 76 queries; +0.16 to +0.36 % where 0.1 % is asked for", Continue);
+        QEXPECT_FAIL("cranfield, int8", "of 225 queries; +0.95 % where 0.4 % is asked for", Continue);
+        QEXPECT_FAIL("cisi, int8", "of 76 queries; -0.81 % where 0.4 % is asked for", Continue);
+        require(own, lowered_[lowered].first, lowered_[lowered].second);
+    }
+    void collections_together_score_as_in_float32() {
+        std::array<double, 3> mean{};
+        for (const char* name : collections_)
+            for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += scores(name)[i] / static_cast<double>(std::size(collections_));
+        for (const auto& [compute, percent] : lowered_) require(mean, compute, percent);
     }
 };
 
