@@ -1,6 +1,7 @@
 #include "checkpoint/parameter_count.h"
 
 #include "common/error.h"
+#include "common/strings.h"
 
 namespace faceter {
 
@@ -13,6 +14,16 @@ double routed_parameters(const EncoderConfig& c) {
             total += static_cast<double>(c.routed.num_experts) * (c.gated ? 3.0 : 2.0) * static_cast<double>(c.hidden_dim) *
                      static_cast<double>(c.intermediate_dim);
     return total;
+}
+
+void require_chain(const EncoderConfig& config, const std::vector<DenseModule>& heads, std::string_view name) {
+    std::int64_t width = config.hidden_dim;
+    for (const DenseModule& head : heads) {
+        if (head.in_features != width)
+            throw data_error("{}: layer {} behind pooling takes {} features, and what is before it gives {}; it belongs to another model",
+                             name, faceter::quoted(head.name), head.in_features, width);
+        width = head.out_features;
+    }
 }
 
 }  // namespace
@@ -37,6 +48,14 @@ void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>
             "{}: the sizes make a model of {:.0f} parameters or more, but {} holds {:.0f} values; they are not of the same model, or the "
             "file is incomplete",
             name, wanted, weights.description(), held);
+    require_chain(config, heads, name);
+}
+
+void require_words(const Tokenizer& tokenizer, const EncoderConfig& config, std::string_view name) {
+    if (static_cast<std::int64_t>(tokenizer.vocab_size()) > config.vocab_size)
+        throw data_error(
+            "{}: the tokenizer beside it gives ids up to {}, the model has embeddings for {}; the tokenizer belongs to another model", name,
+            tokenizer.vocab_size() - 1, config.vocab_size);
 }
 
 std::vector<std::string> check_model(const ModelFolder& folder) {
@@ -44,6 +63,7 @@ std::vector<std::string> check_model(const ModelFolder& folder) {
     const Weights weights = folder.weights();
     const EncoderConfig config = EncoderConfig::from_json(folder.config, name, weights);
     require_held_by(config, folder.dense, weights, name);
+    require_words(*load_tokenizer(folder.encoder_folder, folder.lowercase_first), config, name);
     return config.remarks;
 }
 

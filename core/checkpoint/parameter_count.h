@@ -5,6 +5,7 @@
 
 #include "checkpoint/encoder_config.h"
 #include "checkpoint/model_folder.h"
+#include "text/tokenizer.h"
 
 namespace faceter {
 
@@ -13,11 +14,16 @@ namespace faceter {
 double parameters_at_least(const EncoderConfig& config);
 
 /// Before any memory is taken for a model: the weights must hold as many values as the configuration and the Dense modules speak of, so
-/// that a model is never larger than its files. `name` is config.json's. Throws a data error that gives both numbers.
+/// that a model is never larger than its files, and each Dense module must take what is before it. `name` is config.json's. Throws a data
+/// error that gives both numbers.
 void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>& heads, const Weights& weights, std::string_view name);
 
-/// What can be known of a model without reading its weights: that its family is known, its configuration supported, and its files hold as
-/// many values as it speaks of. Returns remarks for whoever uses it. Throws a data error.
+/// The model has an embedding for each id that the tokenizer gives. Throws a data error that gives both numbers.
+void require_words(const Tokenizer& tokenizer, const EncoderConfig& config, std::string_view name);
+
+/// What can be known of a model without reading its weights: that its family is known, its configuration supported, its files hold as many
+/// values as it speaks of, its layers behind pooling follow from one another, and its tokenizer can be read and is its own. Returns remarks
+/// for whoever uses it. Throws a data error.
 std::vector<std::string> check_model(const ModelFolder& folder);
 
 }  // namespace faceter

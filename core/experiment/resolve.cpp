@@ -3,9 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <tuple>
 
+#include "common/file_name.h"
 #include "common/strings.h"
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
@@ -99,6 +101,23 @@ class Resolver {
             problem(tasks, "tasks is empty; expected at least one task");
         else if (weights == 0)
             problem(tasks, "all tasks have weight 0, so no batch could be drawn");
+        task_folders(tasks);
+    }
+
+    /// What belongs to a task, or to one of its roles, is kept in folders of that name: adapters, gates, exported models.
+    void task_folders(const YamlNode* tasks) {
+        std::map<std::string, std::string> owner_of;
+        for (const auto& [name, task] : settings_["tasks"].items())
+            for (const char* role : {"", ".query", ".document"}) {
+                const std::string folder = safe_file_name(name + role);
+                const auto [owner, fresh] = owner_of.emplace(folder, name + role);
+                if (fresh) continue;
+                const YamlNode* node = tasks ? tasks->find(name) : nullptr;
+                return problem(node ? node : tasks,
+                               fmt::format("tasks: {} and {} would be kept in one folder, {}; give a task another name, "
+                                           "shorter or of other letters, digits and dots",
+                                           faceter::quoted(owner->second), faceter::quoted(name + role), folder));
+            }
     }
 
     void settle_task(const std::string& name, Json& task, const YamlNode* node) {

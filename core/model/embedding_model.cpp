@@ -25,10 +25,7 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     require_held_by(config, folder.dense, weights, name);
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat, KeptWeights::as_stored));
     model->tokenizer = load_tokenizer(folder.encoder_folder, folder.lowercase_first);
-    if (static_cast<std::int64_t>(model->tokenizer->vocab_size()) > config.vocab_size)
-        throw data_error(
-            "{}: the tokenizer beside it gives ids up to {}, the model has embeddings for {}; the tokenizer belongs to another model", name,
-            model->tokenizer->vocab_size() - 1, config.vocab_size);
+    require_words(*model->tokenizer, config, name);
     if (config.length_limit > 0)
         model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
     model->max_length = model->folder.max_seq_length;
@@ -140,7 +137,7 @@ Route EmbeddingModel::route(const std::string& task, Role role) const {
 std::int64_t EmbeddingModel::prompt_rows(const std::string& instruction) const {
     if (folder.include_prompt || instruction.empty()) return 0;
     std::vector<std::int32_t> ids, empty;
-    tokenizer->encode(instruction, 0, ids);
+    tokenizer->encode(instruction, max_length, ids);
     tokenizer->encode("", 0, empty);
     // As sentence-transformers counts: the instruction's ids without the special token that ends a text ([SEP], T5's </s>).
     const bool ended = !empty.empty() && ids.back() == empty.back();
@@ -177,6 +174,26 @@ void append_hashes(std::string& all, const std::vector<Parameter>& parameters) {
     }
 }
 
+std::string ways_of(const Rotary& rotary) {
+    return fmt::format("{} {} {} {} ", rotary.base, rotary.stretch, rotary.amplitude, fmt::join(rotary.frequencies, ","));
+}
+
+/// What a pass depends on that no weight tells: folders whose configurations differ give other vectors by the same weights.
+std::string ways_of(const EncoderConfig& c, const std::vector<DenseModule>& heads) {
+    std::string all = fmt::format("{} {} {} {} {} {} {} {} ", c.num_heads, c.num_key_heads, c.first_position, c.pre_norm,
+                                  static_cast<int>(c.norm), c.norm_plus_one, c.first_attention_norm, c.norm_epsilon);
+    all += fmt::format("{} {} {} {} {} ", static_cast<int>(c.activation), c.gated, c.gate_second, c.word_scale, c.attention_scale);
+    all += fmt::format("{} {} {} {} ", c.rotary_dim, c.rotary_scaling, c.trained_positions, c.relative_max_distance);
+    all += ways_of(c.rotary) + ways_of(c.local_rotary);
+    const Disentangled& apart = c.disentangled;
+    all +=
+        fmt::format("{} {} {} {} {} ", apart.span, apart.query_reads_distance, apart.key_reads_distance, apart.buckets, apart.max_distance);
+    for (const Reach& reach : {c.reach, c.local_reach}) all += fmt::format("{} {} ", reach.before, reach.after);
+    for (std::int64_t i = 0; i < c.num_layers; ++i) all += c.is_local(i) ? 'l' : 'g';
+    for (const DenseModule& head : heads) all += head.tanh ? 't' : 'i';
+    return all;
+}
+
 }  // namespace
 
 std::string EmbeddingModel::base_fingerprint() const {
@@ -192,12 +209,14 @@ std::string EmbeddingModel::base_fingerprint() const {
 }
 
 std::string EmbeddingModel::fingerprint() const {
-    std::string all;
+    std::string all = ways_of(encoders.front()->config(), folder.dense);
+    for (const auto& encoder : encoders)
+        for (const Block& block : encoder->blocks())
+            if (block.routing) all += fmt::format(" {} {}", block.routing->top_k, block.routing->renormalise);
     for (const auto& encoder : encoders)
         for (std::size_t i = 0; i < encoder->adapters().size(); ++i) append_hashes(all, encoder->adapter_parameters(i));
     if (router) all += router->fingerprint();
-    all += computed;
-    return all.empty() ? base_fingerprint() : hash128(base_fingerprint() + all).hex();
+    return hash128(base_fingerprint() + all + computed).hex();
 }
 
 }  // namespace faceter

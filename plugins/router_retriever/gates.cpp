@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/strings.h"
 #include "router_model.h"
 
@@ -166,7 +168,16 @@ class RouterRetriever final : public Variant {
         for (const std::size_t size : json_or<std::vector<std::size_t>>(settings_, "training_sizes", {}, "variant"))
             for (const std::string& domain : domains)
                 all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
+        require_own_folders(all);
         return all;
+    }
+
+    static void require_own_folders(const std::vector<PlannedGate>& gates) {
+        std::map<std::string, std::string> owner_of;
+        for (const PlannedGate& gate : gates)
+            if (const auto [owner, fresh] = owner_of.emplace(safe_file_name(gate.info.name), gate.info.name); !fresh)
+                throw settings_error("gates '{}' and '{}' would be kept in one folder, {}; give the task another name", owner->second,
+                                     gate.info.name, owner->first);
     }
 
     std::size_t budget_of(const PlannedGate& gate, const std::string& task, const Sizes& sizes, const std::vector<std::string>& domains,

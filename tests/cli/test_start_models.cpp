@@ -36,6 +36,61 @@ class TestStartModels : public QObject {
         QCOMPARE(check(shared_folder() / "fixtures/nomic_bert", "mote").code, 0);
     }
 
+    void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        fs::copy(shared_folder() / "fixtures/bert", folder.path() / "one", fs::copy_options::recursive);
+        Json config = read_json(folder.path() / "one/config.json");
+        config["num_hidden_layers"] = 1;
+        write_file_atomic(folder.path() / "one/config.json", config.dump());
+        for (const std::string method : {"mote", "token_routed_moe"}) {
+            const Outcome outcome = check(folder.path() / "one", method);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, "variant 'V' (" + method + ") begins at the second block (placement=every_other)");
+            QCOMPARE(check(folder.path() / "one", method + ", placement: every").code, 0);
+        }
+    }
+
+    void a_folder_whose_parts_are_of_several_models_is_refused_data() {
+        QTest::addColumn<QString>("changed");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("no tokenizer") << "tokenizer"
+                                      << "tokenizer";
+        QTest::newRow("a tokenizer of more words") << "words"
+                                                   << "the tokenizer beside it gives ids up to";
+        QTest::newRow("a layer of another width") << "width"
+                                                  << "layer '2_Dense' behind pooling takes 7 features";
+    }
+    void a_folder_whose_parts_are_of_several_models_is_refused() {
+        NEED_SHARED();
+        QFETCH(QString, changed);
+        QFETCH(QString, said);
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "model";
+        fs::copy(shared_folder() / "fixtures/bert", model, fs::copy_options::recursive);
+        QCOMPARE(check(model, "dense").code, 0);
+        if (changed == "tokenizer")
+            for (const char* file : {"tokenizer.json", "vocab.txt"}) fs::remove(model / file);
+        if (changed == "words") {
+            Json config = read_json(model / "config.json");
+            config["vocab_size"] = 100;
+            write_file_atomic(model / "config.json", config.dump());
+        }
+        if (changed == "width") {
+            Json modules = read_json(model / "modules.json");
+            const Json layer = {{"idx", 2}, {"path", "2_Dense"}, {"type", "sentence_transformers.models.Dense"}};
+            modules.insert(modules.begin() + 2, layer);
+            write_file_atomic(model / "modules.json", modules.dump());
+            fs::copy(shared_folder() / "fixtures/distilbert/2_Dense", model / "2_Dense");
+            Json dense = read_json(model / "2_Dense/config.json");
+            dense["in_features"] = 7;
+            write_file_atomic(model / "2_Dense/config.json", dense.dump());
+        }
+        const Outcome outcome = check(model, "dense");
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, said.toStdString());
+    }
+
     void a_limit_on_a_batch_is_refused_in_several_processes() {
         NEED_SHARED();
         const fs::path model = shared_folder() / "fixtures/bert";

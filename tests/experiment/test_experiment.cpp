@@ -58,8 +58,8 @@ class TestExperiment : public QObject {
     }
     void data_sets_whose_results_would_be_one_file_are_refused_with_both() {
         const auto datasets = [](const std::string& list) { return with(sample, "    - {source: folder, path: scifact}", list); };
-        EXPECT_ERROR(parse_sample(datasets("    - {path: en/sts}\n    - {path: de/sts}")), "/base/quick.yaml:16:7", "evaluation.datasets[0]",
-                     "evaluation.datasets[1]", "'sts'", "give one data set another 'name'");
+        EXPECT_ERROR(parse_sample(datasets("    - {path: en/sts}\n    - {path: de/sts}")), "/base/quick.yaml:16:7",
+                     "evaluation.datasets[0]", "evaluation.datasets[1]", "'sts'", "give one data set another 'name'");
         EXPECT_ERROR(parse_sample(datasets("    - {path: a, name: STS-B}\n    - {path: b, name: STS/B}")), "'STS-B'", "'STS/B'");
         EXPECT_ERROR(parse_sample(datasets("    - {path: en/sts/}\n    - {path: de/sts}")), "'sts'");
         EXPECT_ERROR(parse_sample(datasets("    - {path: a, name: _model}")), "_model");
@@ -185,6 +185,15 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample("tasks: {}\n"), "tasks is empty");
         EXPECT_ERROR(parse_sample("tasks: {sts: {weight: 0}}\n"), "all tasks have weight 0");
         EXPECT_ERROR(parse_sample("name: x\n"), "tasks is missing");
+    }
+    void tasks_whose_folders_would_be_one_are_refused_with_both() {
+        const auto two = [](const std::string& a, const std::string& b) {
+            return parse_sample("tasks:\n  \"" + a + "\": {type: sts}\n  \"" + b + "\": {type: sts}\n");
+        };
+        EXPECT_ERROR(two("en/sts", "en-sts"), "/base/quick.yaml:3:", "'en/sts' and 'en-sts'", "one folder, en-sts");
+        EXPECT_ERROR(two("\xE6\xA3\x80\xE7\xB4\xA2", "\xE5\x88\x86\xE7\xB1\xBB"), "one folder, ------");  // two words of Chinese
+        EXPECT_ERROR(two("a", "a.query"), "'a.query' and 'a.query'");
+        EXPECT_ERROR(two(std::string(99, 'a'), "b"), "would be kept in one folder");  // the ends of long names are cut
     }
     void nothing_to_run_is_an_error() { EXPECT_ERROR(parse_sample("tasks: {sts: }\nevaluation: {baseline: false}\n"), "nothing to run"); }
     void an_unknown_evaluation_task_is_named() {

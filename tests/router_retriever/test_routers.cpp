@@ -382,6 +382,21 @@ class TestRouters : public QObject {
         QCOMPARE(cap_for_total({}, 9), std::size_t{0});
     }
 
+    void gates_whose_folders_would_be_one_are_refused_with_both() {
+        const auto stages = [](std::initializer_list<const char*> tasks, const Json& settings) {
+            EmbeddingModel model;
+            for (const char* name : tasks) {
+                Task task;
+                task.name = name;
+                model.tasks.push_back(std::move(task));
+            }
+            return make_router_retriever(settings)->stages(model).size();
+        };
+        QCOMPARE(stages({"a", "b"}, Json::object()), std::size_t{3});
+        EXPECT_ERROR(stages({"a", "multi-task"}, Json::object()), "gates 'multi-task' and 'multi-task'", "one folder, multi-task");
+        EXPECT_ERROR(stages({"a", "a-of-100"}, {{"training_sizes", {100}}}), "'a of 100'", "another name");
+    }
+
     void a_library_is_read_as_it_was_written() {
         TemporaryDirectory folder;
         library_.write(folder.path(), "library-1");
