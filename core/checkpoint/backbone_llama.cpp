@@ -1,5 +1,6 @@
 #include "checkpoint/config_members.h"
 #include "checkpoint/encoder_config.h"
+#include "checkpoint/rotary_scaling.h"
 #include "common/error.h"
 
 // Llama's block (Touvron et al., 2023) and what shares it: pre-norm with RMS norms, rotary positions, grouped heads of keys, gated
@@ -35,7 +36,7 @@ EncoderConfig read_llama_like(const Json& config, std::string_view name, const U
     read_grouped_sizes(c, config, name, usual.head_dim, usual.key_heads);
     c.length_limit = size_member(config, "max_position_embeddings", name, 32768);
     c.rotary_dim = c.head_dim;
-    c.rotary = c.local_rotary = rotary_member(config, name, 10000, c.rotary_dim);
+    c.rotary = c.local_rotary = rotary_member(take_dynamic_ntk(c, config, name), name, 10000, c.rotary_dim);
     c.pre_norm = true;
     c.norm = Norm::rms;
     c.norm_epsilon = json_or<double>(config, "rms_norm_eps", usual.norm_epsilon, name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "checkpoint/module_members.h"
+#include "checkpoint/rotary_scaling.h"
 #include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -72,6 +74,7 @@ void read_pooling(const fs::path& folder, ModelFolder& model) {
 DenseModule read_dense(const fs::path& folder, const std::string& module) {
     const fs::path path = folder / "config.json";
     const Json config = read_config(path);
+    refuse_foreign_dense(config, path.string());
     DenseModule dense;
     dense.name = module;
     dense.in_features = json_at<std::int64_t>(config, "in_features", path.string());
@@ -87,6 +90,13 @@ DenseModule read_dense(const fs::path& folder, const std::string& module) {
         throw data_error("{}: a layer from {} to {} features; 1 to {} were expected", path.string(), dense.in_features, dense.out_features,
                          largest);
     return dense;
+}
+
+/// Released folders have nothing there, later ones a configuration.
+void read_normalize(const fs::path& folder, ModelFolder& model) {
+    model.normalize = true;
+    if (const fs::path path = folder / "config.json"; folder != model.folder && fs::exists(path))
+        refuse_foreign_normalize(read_config(path), path.string());
 }
 
 /// modules.json: Transformer, Pooling, perhaps Dense ones, perhaps Normalize, in this order.
@@ -111,7 +121,7 @@ void read_modules(const fs::path& path, ModelFolder& model) {
         if (kind == "Transformer") model.encoder_folder = folder;
         if (kind == "Pooling") read_pooling(folder, model);
         if (kind == "Dense" && known) model.dense.push_back(read_dense(folder, name));
-        if (kind == "Normalize") model.normalize = true;
+        if (kind == "Normalize") read_normalize(folder, model);
         kinds.push_back(kind);
     }
     if (!known || kinds.size() < 2)
@@ -125,6 +135,7 @@ void read_sentence_config(ModelFolder& model, std::size_t& max_seq_length) {
         const fs::path path = model.encoder_folder / fmt::format("sentence_{}_config.json", kind);
         if (!fs::exists(path)) continue;
         const Json config = read_config(path);
+        refuse_foreign_transformer(config, path.string());
         max_seq_length = json_or(config, "max_seq_length", std::size_t{0}, path.string());
         model.lowercase_first = json_or(config, "do_lower_case", false, path.string());
         return;
@@ -161,9 +172,10 @@ std::size_t num_positions(const ModelFolder& model, const std::string& name) {
 void read_lengths(ModelFolder& model, const std::string& config_name) {
     std::size_t length = 0;
     read_sentence_config(model, length);
+    const bool named = length != 0;
     if (length == 0) length = tokenizer_length(model);
     const std::size_t positions = num_positions(model, config_name);
-    if (positions != 0) length = length == 0 ? positions : std::min(length, positions);
+    if (positions != 0 && !(named && grows_with_length(model.config))) length = length == 0 ? positions : std::min(length, positions);
     if (length != 0) model.max_seq_length = length;
 }
 
@@ -171,6 +183,7 @@ void read_prompts(ModelFolder& model) {
     const fs::path path = model.folder / "config_sentence_transformers.json";
     if (!fs::exists(path)) return;
     const Json config = read_config(path);
+    refuse_truncation(config, path.string());
     const Json prompts = json_or(config, "prompts", Json::object(), path.string());
     if (!prompts.is_object()) throw data_error("{}: prompts is not an object", path.string());
     for (const auto& [name, prompt] : prompts.items())

@@ -45,6 +45,8 @@ std::string beyond_native_code(const std::string& model_type, const EncoderConfi
     if (encoder.qkv_bias || encoder.attention_output_bias || encoder.up_bias || encoder.down_bias)
         return "its linear layers have biases, which transformers' own NomicBERT cannot hold";
     if (encoder.rotary_dim != encoder.head_dim) return "it rotates a part of each head, which transformers' own NomicBERT cannot do";
+    if (encoder.rotary_scaling > 0 && (encoder.length_limit == 0 || encoder.length_limit > encoder.trained_positions))
+        return "its rotary positions are stretched for long texts, which transformers' own NomicBERT does not do";
     if (encoder.num_token_types < 1) return "it has no token types, without which transformers' own NomicBERT does not work";
     return "";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "checkpoint/relative_position.h"
 #include "common/error.h"
@@ -60,7 +61,35 @@ Ramp yarn_ramp(const Rotary& rotary, const Json& parameters, std::string_view na
     return {std::max(ramp.low, 0.0), std::min(ramp.high, dim - 1)};
 }
 
+/// The member that says the type of the scaling, the one that counts where both do; null where none does.
+const char* scaling_member(const Json& config) {
+    for (const char* member : {"rope_scaling", "rope_parameters"})
+        if (config.is_object() && config.contains(member) && config.at(member).is_object())
+            if (const Json& said = config.at(member); said.contains("rope_type") || said.contains("type")) return member;
+    return nullptr;
+}
+
 }  // namespace
+
+bool grows_with_length(const Json& config) {
+    const char* member = scaling_member(config);
+    if (!member) return false;
+    const Json& said = config.at(member);
+    return said.at(said.contains("rope_type") ? "rope_type" : "type") == "dynamic";
+}
+
+Json take_dynamic_ntk(EncoderConfig& encoder, const Json& config, std::string_view name) {
+    if (!grows_with_length(config)) return config;
+    Json plain = config;
+    Json& scaling = plain.at(scaling_member(config));
+    if (encoder.rotary_dim <= 2)
+        throw data_error("{}: rotary positions of type \"dynamic\" need heads of more than 2 elements, these have {}", name,
+                         encoder.rotary_dim);
+    encoder.rotary_scaling = factor_of(scaling, name, 0);
+    encoder.trained_positions = std::exchange(encoder.length_limit, 0);
+    scaling["rope_type"] = "default";
+    return plain;
+}
 
 void scale_by_yarn(Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim, std::int64_t longest) {
     positive(rotary.base - 1, "rope_theta - 1", name);

@@ -12,4 +12,10 @@ void scale_by_yarn(Rotary& rotary, const Json& parameters, std::string_view name
 /// Llama 3.1: the same by wavelengths, between original_max_position_embeddings / low_freq_factor and / high_freq_factor.
 void scale_by_llama3(Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim);
 
+/// Whether a configuration's rotary positions are turned slower the longer a text is (dynamic NTK): max_position_embeddings is no limit.
+bool grows_with_length(const Json& config);
+/// The same into `encoder`: trained_positions takes the place of its length_limit. Returns the configuration without it, plain up to
+/// max_position_embeddings; one that asks for nothing of the kind stays as it is. Errors (data): no factor, heads of 2 elements.
+Json take_dynamic_ntk(EncoderConfig& encoder, const Json& config, std::string_view name);
+
 }  // namespace faceter

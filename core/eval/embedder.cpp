@@ -73,18 +73,13 @@ std::map<Path, std::vector<std::size_t>> rows_by_path(const std::vector<Path>& p
     return rows;
 }
 
-/// Where the batch that begins at order[start] ends; `order` has the longest text first. Dynamic NTK turns positions by the longest text of
-/// a batch once that is beyond the trained positions: such texts stand with their like alone, so that none depends on its company.
-std::size_t batch_end(const TokenBatch& encoded, std::span<const std::size_t> order, std::size_t start, std::int64_t tokens_per_batch,
-                      const EncoderConfig& config) {
-    const std::size_t longest = encoded[order[start]].size();
-    const bool alike = config.rotary_scaling > 0 && static_cast<std::int64_t>(longest) > config.trained_positions;
-    auto tokens = static_cast<std::int64_t>(longest);
+/// Where the batch that begins at order[start] ends; `order` has the longest text first.
+std::size_t batch_end(const TokenBatch& encoded, std::span<const std::size_t> order, std::size_t start, std::int64_t tokens_per_batch) {
+    auto tokens = static_cast<std::int64_t>(encoded[order[start]].size());
     std::size_t end = start + 1;
     for (; end < order.size(); ++end) {
-        const std::size_t length = encoded[order[end]].size();
-        tokens += static_cast<std::int64_t>(length);
-        if (tokens > tokens_per_batch || (alike && length != longest)) break;
+        tokens += static_cast<std::int64_t>(encoded[order[end]].size());
+        if (tokens > tokens_per_batch) break;
     }
     return end;
 }
@@ -142,7 +137,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         options.without_tokens(static_cast<std::size_t>(
             std::count_if(distinct.of.begin(), distinct.of.end(), [&](std::size_t text) { return encoded[text].empty(); })));
     for (std::size_t start = 0; start < with_tokens;) {
-        const std::size_t end = batch_end(encoded, order, start, tokens_per_batch, encoder.config());
+        const std::size_t end = batch_end(encoded, order, start, tokens_per_batch);
         std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(start), order.begin() + static_cast<std::ptrdiff_t>(end),
                          [&](auto a, auto b) { return distinct.paths[a] < distinct.paths[b]; });
         std::vector<SequenceInput> inputs;

@@ -113,7 +113,8 @@ at::Tensor padded(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
 }  // namespace
 
 RotaryTable rows_of(const RotaryTable& table, const PackedLayout& layout, const c10::Device& device) {
-    if (table.cosine.size(0) == layout.num_tokens()) return table;  // taken already, or a single text, whose rows are the table's
+    if (table.cosine.size(0) == layout.num_tokens())  // taken already, or a single text, whose rows are the table's
+        return {to_device(table.cosine, device), to_device(table.sine, device)};
     const at::Tensor& position = layout.on(device).position;
     return {to_device(table.cosine, device).index_select(0, position), to_device(table.sine, device).index_select(0, position)};
 }

@@ -4,7 +4,7 @@
 namespace faceter {
 
 /// Angles of rotary positions, taken once for all layers of a pass: from a table of the positions of the longest text, [L, half] each, to
-/// one row for each packed one, [T, half], on the device. A table of such rows stays as it is.
+/// one row for each packed one, [T, half], on the device. A table of such rows is moved there.
 RotaryTable rows_of(const RotaryTable& table, const PackedLayout& layout, const c10::Device& device);
 
 /// packed_attention() on an accelerator. bfloat16 and float16 without a bias go through the flash kernel of variable lengths on the packed

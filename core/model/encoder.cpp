@@ -85,23 +85,43 @@ at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& contex
     return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
 }
 
+namespace {
+
+/// Dynamic NTK: the base grows with the length of a text that is longer than those of training.
+Rotary grown(const EncoderConfig& config, std::int64_t length) {
+    Rotary rotary = config.rotary;
+    if (length <= config.trained_positions) return rotary;
+    const double times = static_cast<double>(length) / static_cast<double>(config.trained_positions),
+                 stretch = config.rotary_scaling * times - (config.rotary_scaling - 1);
+    rotary.base *= std::pow(stretch, static_cast<double>(config.rotary_dim) / static_cast<double>(config.rotary_dim - 2));
+    return rotary;
+}
+
+/// A row for each packed token. The released code takes the longest text of a batch for all of them; here a text's vector is its own.
+RotaryTable table_by_text(const EncoderConfig& config, const PackedLayout& layout) {
+    std::vector<at::Tensor> cosine, sine;
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        const RotaryTable own = rotary_table(layout.length(s), config.rotary_dim, grown(config, layout.length(s)));
+        cosine.push_back(own.cosine);
+        sine.push_back(own.sine);
+    }
+    return {at::cat(cosine), at::cat(sine)};
+}
+
+}  // namespace
+
 Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch, const ForwardContext& context) const {
     Shared shared;
     const std::int64_t length = batch.layout->max_length();
     if (config_.rotary_dim > 0) {
-        Rotary rotary = config_.rotary;
-        if (config_.rotary_scaling > 0 && length > config_.trained_positions) {
-            const double stretch = config_.rotary_scaling * static_cast<double>(length) / static_cast<double>(config_.trained_positions) -
-                                   (config_.rotary_scaling - 1);
-            rotary.base *= std::pow(stretch, static_cast<double>(config_.rotary_dim) / static_cast<double>(config_.rotary_dim - 2));
-        }
-        const auto table = [&](const Rotary& of) {
-            const RotaryTable here = rotary_table(length, config_.rotary_dim, of);
+        const bool grows = config_.rotary_scaling > 0 && length > config_.trained_positions;
+        const auto kept = [&](const RotaryTable& table) {
             const bool by_row = ops_form(word_) == OpsForm::device;
-            return std::make_shared<RotaryTable>(by_row ? rows_of(here, *batch.layout, device()) : here);
+            return std::make_shared<RotaryTable>(by_row ? rows_of(table, *batch.layout, device()) : table);
         };
-        shared.rotary = shared.local_rotary = table(rotary);
-        if (!config_.local.empty() && config_.local_rotary != config_.rotary) shared.local_rotary = table(config_.local_rotary);
+        const auto by_position = [&](const Rotary& of) { return kept(rotary_table(length, config_.rotary_dim, of)); };
+        shared.rotary = shared.local_rotary = grows ? kept(table_by_text(config_, *batch.layout)) : by_position(config_.rotary);
+        if (!config_.local.empty() && config_.local_rotary != config_.rotary) shared.local_rotary = by_position(config_.local_rotary);
     }
     if (relative_bias_.defined()) {
         const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);

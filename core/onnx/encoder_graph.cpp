@@ -264,7 +264,7 @@ std::string beyond_onnx(const ModelFolder& folder, const EncoderConfig& config) 
     if (config.routed.every > 0) return "its blocks route tokens";
     if (config.disentangled.span > 0) return "its attention is disentangled";
     if (config.rotary_scaling > 0 && (config.length_limit == 0 || config.length_limit > config.trained_positions))
-        return "its rotary positions depend on the longest text of a batch";
+        return "its rotary positions depend on the length of a text";
     if (!folder.include_prompt) return "its pooling leaves the instruction's tokens out, which the graph's inputs do not tell";
     return "";
 }

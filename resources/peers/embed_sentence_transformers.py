@@ -27,8 +27,10 @@ if sys.argv[5:]:
     model[0].model = peft.PeftModel.from_pretrained(model[0].model, sys.argv[5]).eval()
 with open(request, encoding="utf-8") as file:
     parts = json.load(file)
+# One by one: where positions stretch with the longest text of a batch (dynamic NTK), a text's vector would be that of its company.
 vectors = [
-    model.encode(part["texts"], prompt_name=part["prompt_name"], convert_to_numpy=True, show_progress_bar=False).tolist() for part in parts
+    model.encode(part["texts"], prompt_name=part["prompt_name"], convert_to_numpy=True, show_progress_bar=False, batch_size=1).tolist()
+    for part in parts
 ]
 with open(answer, "w", encoding="utf-8") as file:
     versions = {"version": sentence_transformers.__version__, "peft_version": peft.__version__ if sys.argv[5:] else ""}

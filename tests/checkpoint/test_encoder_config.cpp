@@ -161,6 +161,21 @@ class TestEncoderConfig : public QObject {
                        {1.0f, 0.251188636f, 0.0131387133f, 0.00198111613f, 0.000497633941f}, 1));
     }
 
+    void dynamic_scaling_takes_the_place_of_a_limit_of_length() {
+        const EncoderConfig usual = read(decoder("qwen3"), {{"max_position_embeddings", 40}});
+        for (const char* member : {"rope_scaling", "rope_parameters"})
+            for (const char* key : {"rope_type", "type"}) {
+                const EncoderConfig c =
+                    read(decoder("qwen3"), {{"max_position_embeddings", 40}, {member, {{key, "dynamic"}, {"factor", 3}}}});
+                QVERIFY(c.rotary_scaling == 3 && c.trained_positions == 40 && c.length_limit == 0 && c.rotary == usual.rotary);
+            }
+        QVERIFY(usual.rotary_scaling == 0 && usual.length_limit == 40);
+        EXPECT_ERROR(read(decoder("qwen3"), {{"rope_scaling", {{"rope_type", "dynamic"}}}}), "factor");
+        EXPECT_ERROR(read(decoder("qwen3"), {{"head_dim", 2}, {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}),
+                     "these have 2");
+        EXPECT_ERROR(read(decoder("gemma3_text"), {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}), "dynamic");
+    }
+
     void a_family_that_is_known_and_not_built_is_refused_with_the_reason() {
         EXPECT_ERROR(read(Json{{"model_type", "embedding_gemma2"}, {"text_config", Json::object()}}), "values are normed", "gemma3_text");
     }
@@ -168,8 +183,8 @@ class TestEncoderConfig : public QObject {
     void heads_and_scalings_that_do_not_fit_are_refused() {
         EXPECT_ERROR(read(decoder("qwen3"), {{"num_key_value_heads", 4}}), "6 heads of queries", "4 heads of keys");
         EXPECT_ERROR(read(decoder("eurobert"), {{"num_attention_heads", 5}, {"num_key_value_heads", 5}}), "hidden_size 24");
-        for (const char* type : {"dynamic", "longrope"})
-            EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", type}, {"factor", 4}}}}), type, "yarn and llama3 are");
+        EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "longrope"}, {"factor", 4}}}}), "longrope",
+                     "yarn and llama3 are");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", -4}}}}), "factor -4", "positive");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 4}}}}), "low_freq_factor");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "linear"}, {"factor", 0}}}}), "factor 0");

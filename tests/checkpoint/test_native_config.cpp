@@ -37,6 +37,21 @@ class TestNativeConfig : public QObject {
         QCOMPARE(beyond_native_tokenizer("qwen3", spaced), std::string());  // takes the file as it is
     }
 
+    void stretched_positions_are_beyond_the_native_code_of_nomic_bert() {
+        EncoderConfig encoder;
+        encoder.gated = true;
+        encoder.qkv_bias = encoder.attention_output_bias = encoder.up_bias = encoder.down_bias = false;
+        encoder.num_token_types = 2;
+        encoder.trained_positions = encoder.length_limit = 64;
+        encoder.rotary_scaling = 2;
+        QCOMPARE(beyond_native_code("nomic_bert", encoder), std::string());  // no text is longer
+        encoder.length_limit = 200;
+        QVERIFY(beyond_native_code("nomic_bert", encoder).starts_with("its rotary positions are stretched"));
+        QCOMPARE(beyond_native_code("llama", encoder), std::string());
+        encoder.rotary_scaling = 0;
+        QCOMPARE(beyond_native_code("nomic_bert", encoder), std::string());
+    }
+
     /// 151,643 in Qwen2's own file; Json takes 20,000 members of an object at most.
     void the_rules_are_read_beside_a_vocabulary_of_any_size() {
         std::string text = qwen_tokenizer().dump();

@@ -14,7 +14,7 @@ class TestEmbedTexts : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// Dynamic NTK turns positions by the longest text of a batch: here beyond 32 tokens.
+    /// Dynamic NTK turns the positions of a text by its length: here beyond 32 tokens.
     void a_text_beyond_the_trained_positions_does_not_depend_on_its_company() {
         NEED_SHARED();
         const TemporaryDirectory folder;
