@@ -108,12 +108,13 @@ at::Tensor plain_mean(const at::Tensor& x, const PackedLayout& layout, const std
     return at::stack(means);
 }
 
-/// The first or the last row of each sequence. One without rows takes some other's and is multiplied by zero.
-at::Tensor pool_one_row(const at::Tensor& x, const PackedLayout& layout, Pooling pooling) {
+/// The first row that counts or the last row of each sequence. One without rows takes some other's and is multiplied by zero.
+at::Tensor pool_one_row(const at::Tensor& x, const PackedLayout& layout, Pooling pooling, const std::vector<std::int64_t>& skip) {
     const at::Tensor rows = at::empty({layout.num_sequences()}, at::kLong), any = at::ones({layout.num_sequences(), 1}, at::kFloat);
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
         const bool empty = layout.length(s) == 0;
-        rows.data_ptr<std::int64_t>()[s] = empty ? 0 : pooling == Pooling::cls ? layout.offsets()[s] : layout.offsets()[s + 1] - 1;
+        const auto [begin, count] = pooled_rows(layout, skip, s);
+        rows.data_ptr<std::int64_t>()[s] = empty ? 0 : pooling == Pooling::cls ? begin : begin + count - 1;
         if (empty) any.data_ptr<float>()[s] = 0;
     }
     const at::Tensor chosen = x.index_select(0, to_device(rows, x.device()));
@@ -162,7 +163,7 @@ at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling poolin
             case OpsForm::plain:
                 return plain_mean(x, *layout, skip);
         }
-    return pool_one_row(x, *layout, pooling);
+    return pool_one_row(x, *layout, pooling, skip);
 }
 
 at::Tensor normalize_rows(const at::Tensor& x) { return x / x.norm(2, -1, true).clamp_min(1e-12); }

@@ -170,6 +170,77 @@ class TestModelFolder : public QObject {
         QCOMPARE(model.dense[0].out_features, std::int64_t{4});
         QVERIFY(!model.dense[0].bias && !model.dense[0].tanh && model.normalize);
     }
+    void what_modules_ask_for_beyond_what_is_computed_is_refused_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("asked");
+        QTest::addColumn<QString>("named");
+        const auto row = [](const char* file, const char* asked, const char* named) {
+            QTest::addRow("%s %s", file, asked) << file << asked << named;
+        };
+        const char* dense = "2_Dense/config.json";
+        row(dense, R"({"use_residual": true})", "use_residual true");
+        row(dense, R"({"module_input_name": "token_embeddings"})", "module_input_name");
+        row(dense, R"({"module_output_name": "token_embeddings"})", "module_output_name");
+        row("3_Normalize/config.json", R"({"module_input_name": "token_embeddings"})", "sentence_embedding");
+        const char* transformer = "sentence_bert_config.json";
+        row(transformer, R"({"transformer_task": "fill-mask"})", "feature-extraction");
+        row(transformer, R"({"module_output_name": "sentence_embedding"})", "token_embeddings");
+        row(transformer, R"({"modality_config": {"text": {"method_output_name": "pooler_output"}}})", "last_hidden_state");
+        row(transformer, R"({"modality_config": {"message": {"method": "forward"}}})", "modality_config");
+        row(transformer, R"({"processing_kwargs": {"text": {"max_length": 7}}})", "processing_kwargs");
+        row(transformer, R"({"query_length": 32})", "query_length 32");
+        row(transformer, R"({"tokenizer_args": {"do_lower_case": false}})", "do_lower_case");
+        row(transformer, R"({"model_kwargs": {"num_hidden_layers": 2}})", "num_hidden_layers");
+        row("config_sentence_transformers.json", R"({"truncate_dim": 4})", "--prefix 4");
+    }
+    void what_modules_ask_for_beyond_what_is_computed_is_refused() {
+        QFETCH(QString, file);
+        QFETCH(QString, asked);
+        QFETCH(QString, named);
+        FolderOnDisk folder;
+        const std::string base = "sentence_transformers.models.";
+        folder.write_modules({{base + "Transformer", ""},
+                              {base + "Pooling", "1_Pooling"},
+                              {base + "Dense", "2_Dense"},
+                              {base + "Normalize", "3_Normalize"}});
+        const Json dense = {{"in_features", 8}, {"out_features", 4}};
+        folder.write("1_Pooling/config.json", Json::object());
+        folder.write("2_Dense/config.json", dense);
+        folder.open();
+        Json config = file.startsWith("2_Dense") ? dense : Json::object();
+        config.update(parse_json(asked.toStdString(), "asked"));
+        folder.write(file.toStdString(), config);
+        const std::string where = file.toStdString(), what = named.toStdString();
+        EXPECT_ERROR(folder.open(), where, what);
+    }
+    void what_newer_versions_write_of_a_plain_model_is_read() {
+        FolderOnDisk folder;
+        const std::string base = "sentence_transformers.models.";
+        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "Normalize", "2_Normalize"}});
+        folder.write("1_Pooling/config.json", {{"embedding_dimension", 8}, {"pooling_mode", "cls"}, {"include_prompt", true}});
+        folder.write("2_Normalize/config.json",
+                     {{"module_input_name", "sentence_embedding"}, {"module_output_name", "sentence_embedding"}});
+        folder.write("sentence_bert_config.json",
+                     {{"transformer_task", "feature-extraction"},
+                      {"modality_config", {{"text", {{"method", "forward"}, {"method_output_name", "last_hidden_state"}}}}},
+                      {"module_output_name", "token_embeddings"},
+                      {"tokenizer_args", {{"padding_side", "left"}}},
+                      {"model_args", Json::object()}});
+        folder.write("config_sentence_transformers.json", {{"truncate_dim", nullptr}, {"similarity_fn_name", nullptr}});
+        const ModelFolder model = folder.open();
+        QVERIFY(model.normalize && model.pooling == Pooling::cls && model.similarity == Similarity::cosine);
+    }
+    void positions_that_grow_with_a_text_are_no_limit_to_a_length_that_is_named() {
+        FolderOnDisk folder;
+        Json config = {{"model_type", "llama"}, {"max_position_embeddings", 128}, {"rope_scaling", {{"type", "dynamic"}, {"factor", 2}}}};
+        folder.write("config.json", config);
+        QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+        folder.write("sentence_bert_config.json", {{"max_seq_length", 500}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{500});
+        config["rope_scaling"]["type"] = "linear";
+        folder.write("config.json", config);
+        QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+    }
     void paths_in_modules_cannot_leave_the_folder() {
         for (const char* path : {"../1_Pooling", "/etc", "a/../../b"}) {
             FolderOnDisk folder;

@@ -1,4 +1,5 @@
 #include <QProcess>
+#include <variant>
 
 #include "common/file.h"
 #include "eval/embedder.h"
@@ -19,10 +20,12 @@ struct Folder {
     fs::path path = root.path() / "model";
     std::unique_ptr<EmbeddingModel> model;
 
-    Folder(const QString& fixture, bool include_prompt) {
+    Folder(const QString& fixture, bool include_prompt, const QString& mode = "") {
         fs::copy(shared_folder() / "fixtures" / fixture.toStdString(), path, fs::copy_options::recursive);
         Json pooling = read_json(path / "1_Pooling/config.json");
         pooling["include_prompt"] = include_prompt;
+        if (!mode.isEmpty()) pooling = {{"pooling_mode", mode.toStdString()}, {"include_prompt", include_prompt}};
+        if (!mode.isEmpty()) pooling["embedding_dimension"] = read_json(path / "config.json").at("hidden_size");
         write_file_atomic(path / "1_Pooling/config.json", pooling.dump());
         model = EmbeddingModel::open(ModelFolder::open(path));
     }
@@ -70,6 +73,17 @@ void both_shapes() {
     QTest::newRow("t5, gated") << "t5_gated";
 }
 
+/// That of sentence-transformers, or why there is none.
+std::variant<at::Tensor, std::string> of_peer(const QString& python, const Folder& folder, const std::string& prompt) {
+    const fs::path input = folder.root.path() / "input.json", out = folder.root.path() / "out.safetensors";
+    write_file_atomic(input, Json{{"prompt", prompt}, {"texts", some_texts()}}.dump());
+    QProcess peer;
+    peer.setProcessChannelMode(QProcess::MergedChannels);
+    peer.start(python, {FACETER_SOURCE_DIR "/tests/model/peer_include_prompt.py", folder.path.c_str(), input.c_str(), out.c_str()});
+    if (!peer.waitForFinished(200'000) || peer.exitCode() != 0) return peer.readAll().toStdString();
+    return read_tensor(SafetensorsFile(out), "embeddings");
+}
+
 }  // namespace
 
 /// INSTRUCTOR's pooling (Su et al., 2023, section 2.1) on the shapes of the T5 fixtures.
@@ -100,13 +114,42 @@ class TestIncludePrompt : public QObject {
         if (python.isEmpty()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
         const c10::AutoGradMode no_grad(false);
         const Folder folder(fixture, false);
-        const fs::path input = folder.root.path() / "input.json", out = folder.root.path() / "out.safetensors";
-        write_file_atomic(input, Json{{"prompt", instruction}, {"texts", some_texts()}}.dump());
-        QProcess peer;
-        peer.setProcessChannelMode(QProcess::MergedChannels);
-        peer.start(python, {FACETER_SOURCE_DIR "/tests/model/peer_include_prompt.py", folder.path.c_str(), input.c_str(), out.c_str()});
-        QVERIFY2(peer.waitForFinished(200'000) && peer.exitCode() == 0, peer.readAll().constData());
-        const double difference = max_difference(embed(*folder.model, instruction), read_tensor(SafetensorsFile(out), "embeddings"));
+        const auto theirs = of_peer(python, folder, instruction);
+        QVERIFY2(theirs.index() == 0, std::get_if<std::string>(&theirs) ? std::get<std::string>(theirs).c_str() : "");
+        const double difference = max_difference(embed(*folder.model, instruction), std::get<at::Tensor>(theirs));
+        QVERIFY2(difference < 2e-6, std::to_string(difference).c_str());
+    }
+    void the_first_row_behind_the_instruction_is_cls() {
+        NEED_SHARED();
+        const Folder folder("bert", false, "cls"), whole("bert", true, "cls");
+        QVERIFY(max_difference(embed(*folder.model, instruction), embed(*whole.model, instruction)) > 1e-3);
+        QVERIFY(embed(*folder.model, "").equal(embed(*whole.model, "")));
+        const Folder last("bert", false, "lasttoken"), all("bert", true, "lasttoken");
+        QVERIFY(embed(*last.model, instruction).equal(embed(*all.model, instruction)));
+    }
+    void each_way_of_pooling_equals_sentence_transformers_data() {
+        QTest::addColumn<QString>("mode");
+        QTest::addColumn<int>("max_length");
+        for (const char* mode : {"mean", "cls", "lasttoken"}) {
+            QTest::newRow(mode) << mode << 0;
+            QTest::addRow("%s, an instruction that fills a text", mode) << mode << 5;
+        }
+    }
+    void each_way_of_pooling_equals_sentence_transformers() {
+        NEED_SHARED();
+        QFETCH(QString, mode);
+        QFETCH(int, max_length);
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
+        const c10::AutoGradMode no_grad(false);
+        Folder folder("bert", false, mode);
+        if (max_length > 0) {
+            write_file_atomic(folder.path / "sentence_bert_config.json", Json{{"max_seq_length", max_length}}.dump());
+            folder.model = EmbeddingModel::open(ModelFolder::open(folder.path));
+        }
+        const auto theirs = of_peer(python, folder, instruction);
+        QVERIFY2(theirs.index() == 0, std::get_if<std::string>(&theirs) ? std::get<std::string>(theirs).c_str() : "");
+        const double difference = max_difference(embed(*folder.model, instruction), std::get<at::Tensor>(theirs));
         QVERIFY2(difference < 2e-6, std::to_string(difference).c_str());
     }
 };
