@@ -68,4 +68,9 @@ void throw_json_member(std::string_view name, std::string_view key, std::string_
     throw data_error("{}: member '{}' {}", name, key, what);
 }
 
+void throw_not_whole(std::string_view name, std::string_view key, const Json& value, std::int64_t least, std::uint64_t most) {
+    if (!value.is_number()) throw_json_member(name, key, "has the wrong type");
+    throw_json_member(name, key, fmt::format("is {}, not a whole number from {} to {}", value.dump(), least, most));
+}
+
 }  // namespace faceter

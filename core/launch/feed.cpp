@@ -163,11 +163,7 @@ std::optional<FeedFrame> FrameReader::next() {
     }
     Json head = parse_untrusted_json(std::string_view(buffer_).substr(0, end));
     if (!head.is_object()) throw data_error("the other machine sends no frames but {}", faceter::quoted(buffer_.substr(0, end)));
-    // Numbers are looked at before they are converted: a fraction would be cut, one beyond the type's range is undefined.
-    for (const char* key : {"size", "offset"})
-        if (head.contains(key) && !head[key].is_number_unsigned())
-            throw data_error("the other machine sends a frame whose {} is {}", key, faceter::quoted(head[key].dump()));
-    const auto size = json_or<std::uint64_t>(head, "size", 0, "frame");
+    const auto size = json_or<std::uint64_t>(head, "size", 0, "a frame of the other machine");
     if (size > max_file_bytes) throw data_error("the other machine sends a file of {} bytes; a run's files are smaller", size);
     if (buffer_.size() - end - 1 < size) return std::nullopt;
     FeedFrame frame{std::move(head), buffer_.substr(end + 1, size)};

@@ -42,6 +42,27 @@ class TestJson : public QObject {
         QVERIFY(parse_untrusted_json(many + "]").is_discarded());
         EXPECT_ERROR(parse_json(many + "]", "m.json"), "m.json", "thousands of members");
     }
+    void whole_numbers_are_taken_however_they_are_written() {
+        const Json json = parse_json(R"({"a": 12, "b": 12.0, "c": 1e3, "list": [1, 2.0], "least": -9223372036854775808})", "j");
+        QCOMPARE(json_at<int>(json, "a", "j"), 12);
+        QCOMPARE(json_at<std::size_t>(json, "b", "j"), std::size_t{12});
+        QCOMPARE(json_or<std::uint16_t>(json, "c", 7, "j"), std::uint16_t{1000});
+        QCOMPARE(json_or<int>(json, "missing", 7, "j"), 7);
+        QCOMPARE(json_at<std::vector<int>>(json, "list", "j"), (std::vector<int>{1, 2}));
+        QCOMPARE(json_at<std::int64_t>(json, "least", "j"), std::numeric_limits<std::int64_t>::min());
+    }
+    void what_is_no_whole_number_of_its_type_is_refused() {
+        const Json json = parse_json(
+            R"({"cut": 12.5, "below": -1, "beyond": 18446744073709551616, "large": 3000000000, "truth": true, "list": [1, -2]})", "j");
+        EXPECT_ERROR(json_at<int>(json, "cut", "j"), "j: member 'cut' is 12.5, not a whole number from -2147483648 to 2147483647");
+        EXPECT_ERROR(json_at<std::size_t>(json, "below", "j"), "'below' is -1");
+        EXPECT_ERROR(json_or<std::uint64_t>(json, "beyond", 0, "j"), "'beyond' is 1.8446744073709552e+19");
+        EXPECT_ERROR(json_at<int>(json, "large", "j"), "'large' is 3000000000");
+        EXPECT_ERROR(json_at<int>(json, "truth", "j"), "'truth' has the wrong type");
+        EXPECT_ERROR(json_at<std::vector<std::uint32_t>>(json, "list", "j"), "'list' is -2");
+        QCOMPARE(json_at<double>(json, "cut", "j"), 12.5);
+        QVERIFY(json_at<bool>(json, "truth", "j"));
+    }
 };
 
 FACETER_TEST(TestJson)
