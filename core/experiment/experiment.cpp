@@ -35,6 +35,14 @@ void make_smoke(Json& settings) {
         if (dataset.contains("examples_per_label")) dataset["examples_per_label"] = Smoke::examples_per_label;
 }
 
+/// Whether `variant` has `setting`, as in "placement=every_other"; never of an empty one.
+bool is_set(const Json& variant, std::string_view setting) {
+    const std::size_t at = setting.find('=');
+    if (at == std::string_view::npos) return false;
+    const Json value = json_or<Json>(variant, setting.substr(0, at), {}, "variant");
+    return value.is_string() && value.get<std::string>() == setting.substr(at + 1);
+}
+
 /// The settings of one run: the resolved file with one variant and seed, and without what makes several runs.
 Json run_settings(const Json& resolved, const std::string& variant, std::uint64_t seed, bool smoke) {
     Json settings = Json::object();
@@ -92,6 +100,11 @@ class Expander {
     std::vector<std::uint64_t> seeds() const {
         std::vector<std::uint64_t> seeds = options_.seeds.empty() ? base_["seeds"].get<std::vector<std::uint64_t>>() : options_.seeds;
         if (options_.smoke) seeds.resize(1);
+        std::set<std::uint64_t> seen;
+        for (const std::uint64_t seed : seeds)
+            if (!seen.insert(seed).second)
+                throw settings_error("{}: seed {} stands twice among the seeds; its runs would be the same, and count as two in every test",
+                                     file_.string(), seed);
         return seeds;
     }
 
@@ -125,6 +138,7 @@ class Expander {
         const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, run.method);
         run.plugin = entry ? entry->plugin : "core";
         run.dense_start = entry && entry->extension.dense_start;
+        if (entry && is_set(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
         run.point = point.label();
         run.seed = seed;
         run.settings = settings;
@@ -159,6 +173,9 @@ Experiment Experiment::load(const fs::path& file, const Catalogue& catalogue, co
 }
 
 Experiment Experiment::parse(std::string_view text, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options) {
+    if (!is_valid_utf8(absolute_path(file).parent_path().string()))
+        throw settings_error("{}: the path of its folder must be UTF-8 text, because records of runs name what lies there; rename the folder",
+                             file.string());
     Experiment experiment;
     experiment.file_ = file;
     experiment.text_ = text;

@@ -24,6 +24,7 @@ struct ResolvedRun {
     std::uint64_t seed = 1;
     Json settings;
     bool dense_start = false;  ///< the variant needs a start model without token-routed blocks
+    std::string two_blocks;    ///< the setting of the variant for which the start model needs two blocks; empty: one will do
 };
 
 struct ExperimentOptions {

@@ -26,7 +26,11 @@ bool is_identifier(std::string_view text) {
 Json extensions_to_json(const std::vector<Extension>& extensions) {
     Json list = Json::array();
     for (const Extension& one : extensions)
-        list.push_back({{"name", one.name}, {"summary", one.summary}, {"schema", schema_to_json(one.schema)}, {"dense_start", one.dense_start}});
+        list.push_back({{"name", one.name},
+                        {"summary", one.summary},
+                        {"schema", schema_to_json(one.schema)},
+                        {"dense_start", one.dense_start},
+                        {"two_blocks", one.two_blocks}});
     return list;
 }
 
@@ -42,6 +46,7 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
             throw settings_error("{}: {} in '{}' is not a name (letters, digits, '_', '-')", name, faceter::quoted(one.name), key);
         one.summary = json_or<std::string>(item, "summary", "", name);
         one.dense_start = json_or<bool>(item, "dense_start", false, name);
+        one.two_blocks = json_or<std::string>(item, "two_blocks", "", name);
         one.schema = schema_from_json(json_or(item, "schema", Json::object(), name), fmt::format("{}: {}", name, one.name));
         if (one.schema.find("method"))
             throw settings_error("{}: {} declares a setting 'method', which is the experiment file's own", name, one.name);

@@ -16,6 +16,7 @@ struct Extension {
     std::string summary;
     Schema schema;
     bool dense_start = false;  ///< of a variant: its start model must be without token-routed blocks
+    std::string two_blocks{};  ///< of a variant: the setting under which its start model needs two blocks, "placement=every_other"
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

@@ -11,24 +11,35 @@
 namespace faceter {
 namespace {
 
-bool routes_tokens(const ModelFolder& folder) {
-    if (folder.description && folder.description->has_routed_blocks()) return true;
-    const std::string name = (folder.encoder_folder / "config.json").string();
-    return EncoderConfig::from_json(folder.config, name, folder.weights()).routed.every > 0;
-}
-
 /// What is known of a start model once it was looked at.
 struct StartModel {
     ModelFolder files;
     bool routes_tokens = false;
+    std::int64_t blocks = 0;
 };
 
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
     ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
     check_start_model(folder);
     for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
-    const bool routed = routes_tokens(folder);
-    return {std::move(folder), routed};
+    const EncoderConfig config =
+        EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
+    const bool routed = config.routed.every > 0 || (folder.description && folder.description->has_routed_blocks());
+    return {std::move(folder), routed, config.num_layers};
+}
+
+/// Errors (settings): a start model that the run's variant cannot begin with.
+void check_variant(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    if (run.dense_start && start.routes_tokens)
+        throw settings_error(
+            "{}: variant '{}' ({}) needs a dense start model, and {} has token-routed blocks; name a dense model under 'model', or use "
+            "a variant that keeps such blocks (token_routed_moe, instruction)",
+            file, run.variant, run.method, start.files.folder.string());
+    if (!run.two_blocks.empty() && start.blocks < 2 && !start.routes_tokens)
+        throw settings_error(
+            "{}: variant '{}' ({}) begins at the second block ({}), and {} has one; set another value, or name a model of two blocks or "
+            "more",
+            file, run.variant, run.method, run.two_blocks, start.files.folder.string());
 }
 
 /// Of the objectives, filters and minings of a run's stages.
@@ -85,11 +96,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
             if (teachers.insert(teacher).second) check_teacher(teacher, absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());
-        if (run.dense_start && seen[name].routes_tokens)
-            throw settings_error(
-                "{}: variant '{}' ({}) needs a dense start model, and {} has token-routed blocks; name a dense model under 'model', or use "
-                "a variant that keeps such blocks (token_routed_moe, instruction)",
-                experiment.file().string(), run.variant, run.method, seen[name].files.folder.string());
+        check_variant(run, seen[name], experiment.file().string());
     }
     return remarks;
 }

@@ -9,11 +9,14 @@
 namespace faceter {
 namespace {
 
+constexpr double rounding = 1e-6;  // of a cosine of float32 vectors: some units in the last place
+
 at::Tensor cosines(const at::Tensor& a, const at::Tensor& b) { return at::matmul(normalize_rows(a), normalize_rows(b).t()); }
 
 /// GIST (arXiv 2402.16829; sentence-transformers' GISTEmbedLoss): the cross entropy of each query's positive among all documents of the
 /// batch, all queries, all documents beside its own, and the hard negatives, but for those whose cosine is, for the guide, above that of
-/// the query and its positive less a margin.
+/// the query and its positive less a margin. Cosines as near as rounding takes them (twins of the positive's text) count as equal: else
+/// what is masked would hang on the order of the rows, and so on the number of ranks.
 class Gist final : public PairObjective {
   public:
     explicit Gist(const Json& settings)
@@ -32,7 +35,7 @@ class Gist final : public PairObjective {
     LossResult operator()(const PairEmbeddings& batch) const override {
         const at::Tensor own = cosines(batch.guide_queries, batch.guide_documents);  // [B, B]
         const at::Tensor positive = own.diagonal().unsqueeze(1);                     // [B, 1]
-        const at::Tensor limit = positive - (relative_ ? positive.abs() * margin_ : at::full_like(positive, margin_));
+        const at::Tensor limit = positive - (relative_ ? positive.abs() * margin_ : at::full_like(positive, margin_)) + rounding;
         const at::Tensor not_positive = at::eye(own.size(0), own.options()) == 0;
         std::vector<at::Tensor> logits, masks;
         const auto add = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& guided, bool protect) {

@@ -29,7 +29,8 @@ Manifest plugin_manifest() {
                      "What is left after training: the experts, or one dense block a layer with their average (EA).")
                   .from("MoTE, section 6"),
           }},
-         /*dense_start=*/true},
+         /*dense_start=*/true,
+         /*two_blocks=*/"placement=every_other"},
     };
     manifest.analyses = {
         {"expert_moves",

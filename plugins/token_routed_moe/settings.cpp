@@ -54,7 +54,9 @@ Manifest plugin_manifest() {
                             "each would drop other tokens of its share than one process does of the whole batch; start it with one "
                             "(--devices 1), or leave the setting out"),
               real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0),
-          }}},
+          }},
+         /*dense_start=*/false,
+         /*two_blocks=*/"placement=every_other"},
     };
     manifest.analyses = {
         {"expert_load",

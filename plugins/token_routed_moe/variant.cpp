@@ -29,6 +29,8 @@ class TokenRoutedMoe final : public Variant {
         const bool every = json_or<std::string>(settings_, "placement", "every_other", "variant") == "every";
         auto& blocks = model.encoders.front()->blocks();
         const bool routed_already = std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.routing.has_value(); });
+        if (!every && !routed_already && blocks.size() < 2)
+            throw settings_error("the start model has one block, and placement: every_other begins at the second; use placement: every");
         for (std::size_t i = every ? 0 : 1; i < blocks.size() && !routed_already; i += every ? 1 : 2) upcycle(blocks[i], i);
         for (Block& block : blocks)
             if (block.routing) {

@@ -234,6 +234,14 @@ class TestObjectives : public QObject {
         }
     }
 
+    void gist_masks_no_twin_of_the_positive_however_its_cosine_is_rounded() {
+        Sample sample(0);
+        const at::Tensor noise = 1e-9 * at::randn({batch_size, width}, at::kDouble);
+        sample.batch.guide_documents = sample.guide.select(1, 1).narrow(0, 0, 1) + noise;
+        const auto loss = objective("gist", {{"contrast_queries", false}, {"contrast_documents", false}});
+        QCOMPARE((*loss)(sample.batch).parts.at("masked_negatives").item<double>(), 0.0);
+    }
+
     void a_pair_that_is_not_kept_gives_no_loss() {
         for (const char* method : {"cosent", "angle", "triplet", "margin_mse", "kl", "cosine_to_teacher"}) {
             Sample all(2), other(2);
