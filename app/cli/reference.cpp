@@ -150,8 +150,8 @@ std::string markdown_reference(const Json& tree) {
         if (command.is_group()) continue;
         text += fmt::format("\n    {}\n\n", usage(command));
         for (const Json& option : command.tree.at("options")) text += fmt::format("- `{}`: {}\n", option_head(option), option_text(option));
-        for (const std::string_view line : split(trim(command.tree.at("footer").get<std::string>()), '\n'))
-            text += line.empty() ? "\n" : fmt::format("\n    {}", line);
+        const std::string footer = command.tree.at("footer");
+        for (const std::string_view line : split(trim(footer), '\n')) text += line.empty() ? "\n" : fmt::format("\n    {}", line);
         text += "\n";
     }
     return text;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/json.h"
+#include "experiment/catalogue.h"
 
 namespace faceter::cli {
 
@@ -27,6 +28,8 @@ std::string value_name(const Json& option);
 std::map<std::string, std::string> man_pages(const Json& tree, const std::string& version);
 /// The commands as a chapter of the manual.
 std::string markdown_reference(const Json& tree);
+/// Every setting of an experiment, and of the methods of the catalogue, as a chapter of the manual.
+std::string settings_reference(const Catalogue& catalogue);
 /// Scripts that complete what is typed.
 std::string bash_completion(const Json& tree);
 std::string zsh_completion(const Json& tree);

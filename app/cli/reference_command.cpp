@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/reference.h"
 #include "common/command.h"
@@ -22,12 +24,18 @@ Json* find_command(Json& tree, const std::string& name) {
     return nullptr;
 }
 
-/// `ours` with what the worker says of commands that stand there as names alone, and with its commands in groups of ours.
+bool is_handed_on(const std::string& name) {
+    const auto& commands = worker_commands();
+    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; });
+}
+
+/// `ours` with what the worker says of the commands that it is handed, and with its commands in groups of ours. Its own 'run', which gets a
+/// run's folder, is not the 'run' that people call.
 void merge(Json& ours, const Json& workers) {
     for (const Json& command : workers.at("commands")) {
         Json* found = find_command(ours, command.at("name"));
         if (!found) continue;
-        if (found->at("commands").empty()) {
+        if (is_handed_on(command.at("name"))) {
             const Json summary = found->at("summary");
             *found = command;
             found->at("summary") = summary;
@@ -38,8 +46,8 @@ void merge(Json& ours, const Json& workers) {
     }
 }
 
-int write_reference(const CLI::App& app, const std::string& form, const std::string& output) {
-    Json tree = command_tree(app);
+int write_reference(const Cli& cli, const std::string& form, const std::string& output) {
+    Json tree = command_tree(cli.app);
     merge(tree, worker_tree());
     if (form == "man") {
         if (output.empty()) throw usage_error("manual pages are several files: give --output DIR");
@@ -51,6 +59,7 @@ int write_reference(const CLI::App& app, const std::string& form, const std::str
                              : form == "zsh"      ? zsh_completion(tree)
                              : form == "fish"     ? fish_completion(tree)
                              : form == "markdown" ? markdown_reference(tree)
+                             : form == "settings" ? settings_reference(load_catalogue(cli))
                                                   : tree.dump(1) + "\n";
     if (output.empty())
         print_document(text);
@@ -66,13 +75,15 @@ void add_reference_command(Cli& cli) {
         std::string form, output;
     };
     const auto options = std::make_shared<Options>();
-    CLI::App* command = add_command(cli, cli.app, "reference", "Write manual pages, or completion for bash, zsh and fish",
+    CLI::App* command = add_command(cli, cli.app, "reference", "Write manual pages, all settings, or completion for bash, zsh and fish",
                                     "  faceter reference bash > ~/.local/share/bash-completion/completions/faceter\n"
-                                    "  faceter reference man --output ~/.local/share/man/man1",
-                                    [&cli, options] { return write_reference(cli.app, options->form, options->output); });
-    command->add_option("FORM", options->form, "bash, zsh, fish, man, markdown or json")
+                                    "  faceter reference man --output ~/.local/share/man/man1\n"
+                                    "  faceter reference settings > settings.md",
+                                    [&cli, options] { return write_reference(cli, options->form, options->output); });
+    command->add_option("FORM", options->form, "bash, zsh, fish, man, markdown (the commands), settings (of experiments) or json")
         ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish", "man", "markdown", "json"}));
+        ->check(CLI::IsMember({"bash", "zsh", "fish", "man", "markdown", "settings", "json"}));
+    add_plugin_option(cli, *command);
     command->add_option("--output", options->output, "write there: a folder for man, else a file (default: standard output)")
         ->type_name("PATH");
 }

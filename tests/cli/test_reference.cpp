@@ -1,5 +1,6 @@
 #include "common/command.h"
 #include "common/file.h"
+#include "common/strings.h"
 #include "common/untrusted_json.h"
 #include "support/test.h"
 
@@ -69,6 +70,19 @@ class TestReference : public QObject {
         const CommandResult result = faceter_says({"reference", "man"});
         QCOMPARE(result.code, 2);
         QVERIFY(result.complaint.find("--output DIR") != std::string::npos);
+    }
+    void the_chapter_of_commands_has_what_people_type() {
+        const std::string text = faceter_says({"reference", "markdown"}).output;
+        QVERIFY2(is_valid_utf8(text), "examples are read after their text is gone");
+        QVERIFY(text.find("faceter run --project DIR [OPTION...] FILE") != std::string::npos);  // not the worker's own 'run'
+        QVERIFY(text.find("    Example:\n      faceter check experiments/quickstart.yaml") != std::string::npos);
+        QVERIFY(text.find("--compute TEXT") != std::string::npos);
+    }
+    void the_chapter_of_settings_has_those_of_experiments_and_methods() {
+        const std::string text = faceter_says({"reference", "settings"}).output;
+        for (const char* row : {"| `training.batch_size` | `32` | >= 1 pairs |", "| `tasks.NAME.instructions.query` |", "## variant mote",
+                                "## objective gist", "## analysis inter_task_similarity"})
+            QVERIFY2(text.find(row) != std::string::npos, row);
     }
     void the_setup_says_what_it_takes() {
         const CommandResult result = faceter_says({"setup", "--from", "/no/such/folder"});
