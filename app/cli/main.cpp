@@ -2,7 +2,10 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "cli/checks.h"
 #include "cli/cluster.h"
+#include "cli/plugin_command.h"
+#include "cli/version.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
@@ -82,7 +85,8 @@ int parse_and_run(int argc, char** argv) {
     CLI::App app("Faceter: a workbench for task-specialised text embeddings.", "faceter");
     Cli cli{app, {}, {}};
     app.require_subcommand(1);
-    app.set_version_flag("--version", FACETER_VERSION);
+    app.set_version_flag(
+        "--version", [] { return version_text(find_plugins(plugin_folders())); }, "Version, commit, libtorch, compiler and plugins");
     app.footer(footer);
     app.formatter(std::make_shared<HelpFormatter>());
     add_run_commands(cli);
@@ -101,6 +105,7 @@ int parse_and_run(int argc, char** argv) {
     add_report_command(cli);
     add_machine_commands(cli);
     add_conform_command(cli);
+    add_plugin_commands(cli);
     add_merge_command(cli);
     add_reference_command(cli);
     add_setup_command(cli);
@@ -148,7 +153,9 @@ CLI::App* add_command(Cli& cli, CLI::App& parent, const std::string& name, const
 }
 
 void add_project_option(CLI::App& command, std::string& project) {
-    command.add_option("--project", project, "folder of the project (default: FACETER_PROJECT, else this folder)")->type_name("DIR");
+    command.add_option("--project", project, "folder of the project (default: FACETER_PROJECT, else this folder)")
+        ->check(not_empty())
+        ->type_name("DIR");
 }
 
 Project open_project(const std::string& project) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/strings.h"
 
 namespace faceter {
 
@@ -20,6 +21,18 @@ std::string_view extension_kind_name(ExtensionKind kind) {
     return "";
 }
 
+namespace {
+
+/// That the plugin was built for another Faceter, which is known without libtorch; the worker compares the whole fingerprint.
+std::string version_difference(const Manifest& manifest) {
+    for (const std::string_view field : split(manifest.fingerprint, ';'))
+        if (field.starts_with("faceter=") && field != "faceter=" FACETER_VERSION)
+            return fmt::format("it was built with {}, this program with faceter={}; build it again", field, FACETER_VERSION);
+    return {};
+}
+
+}  // namespace
+
 Catalogue Catalogue::load(const std::vector<fs::path>& plugin_folders) {
     Catalogue catalogue;
     add_builtin_extensions(catalogue);
@@ -30,13 +43,13 @@ Catalogue Catalogue::load(const std::vector<fs::path>& plugin_folders) {
                                                                                   {ExtensionKind::curriculum, &manifest.curricula},
                                                                                   {ExtensionKind::objective, &manifest.objectives},
                                                                                   {ExtensionKind::analysis, &manifest.analyses}};
-        std::string clash;
+        std::string refusal = version_difference(manifest);
         for (const auto& [kind, extensions] : offers)
             for (const Extension& one : *extensions)
-                if (const Entry* other = catalogue.find(kind, one.name))
-                    clash = fmt::format("{} '{}' is offered by '{}' already", extension_kind_name(kind), one.name, other->plugin);
-        if (!clash.empty()) {
-            catalogue.plugins_.rejected.push_back({manifest.file, clash});
+                if (const Entry* other = refusal.empty() ? catalogue.find(kind, one.name) : nullptr)
+                    refusal = fmt::format("{} '{}' is offered by '{}' already", extension_kind_name(kind), one.name, other->plugin);
+        if (!refusal.empty()) {
+            catalogue.plugins_.rejected.push_back({manifest.file, refusal});
             continue;
         }
         for (const auto& [kind, extensions] : offers)

@@ -45,6 +45,19 @@ class TestManifest : public QObject {
         QCOMPARE(list.rejected.size(), std::size_t{3});
         for (const RejectedPlugin& plugin : list.rejected) QVERIFY(!plugin.reason.empty());
     }
+    void a_plugin_of_another_version_is_left_out_with_the_field_named() {
+        const TemporaryDirectory folder;
+        Manifest other = sample_manifest("other");
+        other.fingerprint = "cxx_abi=1017;torch=2.11.0;faceter=0.0.1;sanitizer=none";
+        write_manifest(other, folder.path() / "other.json");
+        write_manifest(sample_manifest("good"), folder.path() / "good.json");
+        const Catalogue catalogue = Catalogue::load({folder.path()});
+        QVERIFY(catalogue.plugin("good"));
+        QVERIFY(!catalogue.find(ExtensionKind::variant, "other_variant"));
+        QCOMPARE(catalogue.plugins().rejected.size(), std::size_t{1});
+        const std::string reason = catalogue.plugins().rejected[0].reason;
+        QVERIFY2(reason.starts_with("it was built with faceter=0.0.1, this program with faceter="), reason.c_str());
+    }
     void hostile_manifests_are_refused() {
         Json json = manifest_to_json(sample_manifest());
         json["id"] = "../evil";
