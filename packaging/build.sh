@@ -1,4 +1,4 @@
-# Sourced by quickstart.sh and test.sh: build PRESET [TARGET...], from the project's root.
+# Sourced by the other scripts: build PRESET [TARGET...], from the project's root; packing_arguments.
 
 # A source on libtorch takes up to 1.4 GiB to compile: no more at once than memory holds, however many cores there are.
 build_jobs() {
@@ -36,4 +36,17 @@ build() {
     [ "$failed" = 0 ] || sed -n '/^FAILED/,$p' "$log" | head -100 >&2
     rm -f "$log"
     return "$failed"
+}
+
+# packing_arguments "$@": [--build DIR] and where to, of the scripts that pack; sets build_folder and target. They have usage and die.
+packing_arguments() {
+    build_folder= target=
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --build) build_folder=${2:?--build needs a folder}; shift 2 ;;
+            --help | -h) usage; exit 0 ;;
+            -*) usage >&2; code=2 die "unknown argument '$1'" ;;
+            *) target=$1; shift ;;
+        esac
+    done
 }

@@ -21,16 +21,7 @@ TEXT
 }
 die() { printf 'bundle: %s\n' "$*" >&2; exit "${code:-5}"; }
 
-build_folder=
-file=
-while [ $# -gt 0 ]; do
-    case $1 in
-        --build) build_folder=${2:?--build needs a folder}; shift 2 ;;
-        --help | -h) usage; exit 0 ;;
-        -*) usage >&2; code=2 die "unknown argument '$1'" ;;
-        *) file=$1; shift ;;
-    esac
-done
+packing_arguments "$@"
 for tool in patchelf objdump ldd; do command -v $tool >/dev/null || die "there is no $tool; packaging/setup.sh installs it"; done
 if [ -z "$build_folder" ]; then
     build_folder=$root/build/release
@@ -38,7 +29,7 @@ if [ -z "$build_folder" ]; then
 fi
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build_folder/CMakeCache.txt") || die "$build_folder is no build folder of Faceter"
 name=faceter-$version
-file=${file:-$PWD/$name-linux-x86_64.tar.gz}
+file=${target:-$PWD/$name-linux-x86_64.tar.gz}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

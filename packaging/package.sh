@@ -20,16 +20,8 @@ TEXT
 }
 die() { printf 'package: %s\n' "$*" >&2; exit "${code:-5}"; }
 
-build_folder=
-folder=
-while [ $# -gt 0 ]; do
-    case $1 in
-        --build) build_folder=${2:?--build needs a folder}; shift 2 ;;
-        --help | -h) usage; exit 0 ;;
-        -*) usage >&2; code=2 die "unknown argument '$1'" ;;
-        *) folder=$1; shift ;;
-    esac
-done
+packing_arguments "$@"
+folder=$target
 [ -n "$folder" ] || { usage >&2; code=2 die "where to? Name a folder"; }
 for tool in cpack patchelf dpkg-shlibdeps; do command -v $tool >/dev/null || die "there is no $tool; packaging/setup.sh installs it"; done
 mkdir -p "$folder"
