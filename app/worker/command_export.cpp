@@ -21,9 +21,8 @@ struct ExportCommand {
     bool force = false, int8 = false;
 };
 
-/// The folder's line, and what others cannot do with it.
+/// What others cannot do with the folder.
 void say_who_serves(const fs::path& folder, const EmbeddingModel& model) {
-    fmt::print("{}\n", folder.string());
     if (const std::string why = beyond_sentence_transformers(model); !why.empty())
         fmt::print(stderr, "note: {}: sentence-transformers cannot load it: {}. 'faceter embed --model {}' serves it\n", folder.string(),
                    why, folder.string());
@@ -80,6 +79,7 @@ class Export {
         else
             whole_model();
         staged_.put_in_place();
+        for (const fs::path& folder : folders_) fmt::print("{}\n", folder.string());
         fmt::print("{}", proof_.lines());
         return 0;
     }
@@ -114,13 +114,15 @@ class Export {
         if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, route);
         write_model(folder, *alone);
         take(prove_export({*model_, {served}}, folder, source()), folder, *alone, name);
-        say_who_serves(staged_.final_path(folder), *alone);
+        folders_.push_back(staged_.final_path(folder));
+        say_who_serves(folders_.back(), *alone);
     }
 
     void whole_model() {
         if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", {});
         write_model(staged_.path(), *model_);
         take(prove_export({*model_, routes_of(*model_)}, staged_.path(), source()), staged_.path(), *model_, "");
+        folders_.emplace_back(options_.folder);
         say_who_serves(options_.folder, *model_);
     }
 
@@ -129,7 +131,7 @@ class Export {
         peft.write(open_full_model(run_));
         take(peft.prove(source()), staged_.path(), *model_, "");
         for (const Adapter& adapter : model_->encoders.front()->adapters())
-            fmt::print("{}\n", (fs::path(options_.folder) / safe_file_name(adapter.name)).string());
+            folders_.push_back(fs::path(options_.folder) / safe_file_name(adapter.name));
     }
 
     /// `alone`: the one dense model of the routes; texts go through the run's own model under `route`.
@@ -142,13 +144,14 @@ class Export {
         if (options_.int8) forms.push_back(OnnxForm::int8);
         write_onnx_model(folder, alone, forms);
         take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, forms, source()), folder, alone, name);
-        fmt::print("{}\n", staged_.final_path(folder).string());
+        folders_.push_back(staged_.final_path(folder));
     }
 
     const ExportCommand& options_;
     const RunDirectory& run_;
     std::unique_ptr<EmbeddingModel> model_;
     StagedFolder staged_;
+    std::vector<fs::path> folders_;  ///< of the export, where each will lie; said when they are there
     ExportProof proof_;
 };
 
@@ -157,6 +160,8 @@ int export_run(const ExportCommand& options) {
     if (!run)
         throw usage_error("no run '{}' in {}; 'faceter list --project {}' shows the runs", options.run, options.project, options.project);
     const fs::path out = options.folder;
+    if (out.empty() || (fs::exists(out) && !fs::is_directory(out)))
+        throw usage_error("{}: is no folder; name one that is to be written", faceter::quoted(options.folder));
     if (fs::exists(out) && !fs::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     if (options.to == "peft" && !options.task.empty()) throw usage_error("--to peft writes the adapters of all tasks; leave out --task");

@@ -61,10 +61,14 @@ std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, cons
     const TemporaryDirectory exchange;
     const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.json";
     write_file_atomic(asked, request.dump());
-    const ChildResult child =
-        run_child({python, shared_resource("resources/peers/embed_sentence_transformers.py").string(), folder.string(), asked.string(),
-                   answered.string(), backend == PeerBackend::onnx ? "onnx" : "torch"},
-                  peer_limit, max_output_bytes);
+    std::vector<std::string> command{python,
+                                     shared_resource("resources/peers/embed_sentence_transformers.py").string(),
+                                     folder.string(),
+                                     asked.string(),
+                                     answered.string(),
+                                     backend == PeerBackend::onnx ? "onnx" : "torch"};
+    if (!adapter.empty()) command.push_back(adapter.string());
+    const ChildResult child = run_child(command, peer_limit, max_output_bytes);
     if (child.exit_code == no_such_package || child.exit_code == 127) return nothing(none_in(python));
     if (child.exit_code != 0 && names_code_of_the_hub(folder)) return nothing("it runs this model by code from the hub alone");
     if (child.exit_code != 0)

@@ -47,7 +47,8 @@ class HttpClient {
         send(method + " " + path + " HTTP/1.1\r\nHost: here\r\n" + more + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
              body);
     }
-    HttpAnswer read() {
+    /// `with_body` false: the answer to HEAD, which says how long a body would be and has none.
+    HttpAnswer read(bool with_body = true) {
         while (received_.find("\r\n\r\n") == std::string::npos)
             if (!receive()) return {};
         const std::size_t end = received_.find("\r\n\r\n");
@@ -62,6 +63,7 @@ class HttpClient {
         }
         const auto length = static_cast<std::size_t>(std::stoull("0" + answer.headers["content-length"]));
         received_.erase(0, end + 4);
+        if (!with_body) return answer;
         while (received_.size() < length)
             if (!receive()) return {};
         answer.body = received_.substr(0, length);

@@ -90,9 +90,8 @@ class TestExportCommand : public QObject {
         QCOMPARE(read_json(in("onnx") + "/config_sentence_transformers.json").at("prompts").at("retrieval.query").get<std::string>(),
                  std::string("search query: "));
         const std::string card = read_file(in("onnx") + "/README.md");
-        for (const char* said :
-             {"## Training data\n\n- retrieval", "backend=\"onnx\"", "`retrieval.query`: `'search query: '`",
-              "This run was not evaluated.", "Its folder does not name one", "verified: largest difference"})
+        for (const char* said : {"## Training data\n\n- retrieval", "backend=\"onnx\"", "`retrieval.query`: `'search query: '`",
+                                 "This run was not evaluated.", "Its folder does not name one", "verified: largest difference"})
             QVERIFY2(card.find(said) != std::string::npos, (std::string(said) + "\n" + card).c_str());
         QCOMPARE(worker({"export", run_, in("int8"), "--int8"}).exit_code, 2);
         QCOMPARE(worker({"export", run_, in("other"), "--to", "gguf"}).exit_code, 2);
@@ -105,13 +104,23 @@ class TestExportCommand : public QObject {
         QCOMPARE(result.exit_code, 5);
         QVERIFY2(result.last_lines.find("by sentence-transformers 0.1") != std::string::npos, result.last_lines.c_str());
         QVERIFY(nothing_is_left("differs"));
-        QVERIFY(result.output.find("verified:") == std::string::npos);
+        QVERIFY2(result.output.empty(), result.output.c_str());  // no folder is named that is not there
     }
     void one_that_another_program_cannot_answer_for_fails_and_leaves_nothing() {
         fake_peers(R"({"version": "0.1", "vectors": []})");
         const ChildResult result = worker({"export", run_, in("unanswered")});
         QCOMPARE(result.exit_code, 5);
         QVERIFY(nothing_is_left("unanswered"));
+    }
+    void what_is_no_folder_is_refused_at_once() {
+        write_file_atomic(in("file"), "mine");
+        for (const std::string& name : {in("file"), std::string()}) {
+            const ChildResult result = worker({"export", run_, name, "--force"});
+            QCOMPARE(result.exit_code, 2);
+            QVERIFY2(result.last_lines.find("is no folder; name one that is to be written") != std::string::npos,
+                     result.last_lines.c_str());
+        }
+        QCOMPARE(read_file(in("file")), std::string("mine"));
     }
     void a_folder_that_is_there_stays_as_it_was_where_the_export_fails() {
         make_directories(in("there"));

@@ -32,10 +32,10 @@ std::string tiny_model() { return (shared_folder() / "fixtures/bert").string(); 
 class Server {
   public:
     explicit Server(const QStringList& more = {}, const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment(),
-                    const std::string& model = tiny_model()) {
+                    const std::string& model = tiny_model(), const std::string& log_file = "") {
         const QStringList arguments{"serve", QString::fromStdString(model), "--port", "0", "--threads", "1"};
         process_.setProcessEnvironment(environment);
-        process_.setStandardErrorFile(QString::fromStdString((folder_.path() / "log").string()));
+        process_.setStandardErrorFile(QString::fromStdString(log_file.empty() ? (folder_.path() / "log").string() : log_file));
         process_.start(FACETER_BINARY_DIR "/bin/faceter-worker", arguments + more);
         while (!process_.canReadLine())
             if (!process_.waitForReadyRead(patience_ms)) throw std::runtime_error("the server does not start: " + log());
@@ -58,7 +58,7 @@ class Server {
         const std::size_t at = text.find("\n" + name + " ");
         return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
     }
-    void terminate() { ::kill(static_cast<pid_t>(process_.processId()), SIGTERM); }
+    void terminate(int signal = SIGTERM) { ::kill(static_cast<pid_t>(process_.processId()), signal); }
     int exit_code() { return process_.waitForFinished(patience_ms) ? process_.exitCode() : -1; }
     std::string log() const { return read_file(folder_.path() / "log"); }
     int port = 0;
@@ -195,6 +195,14 @@ class TestServe : public QObject {
         for (int i = 0; i < 100; ++i) words += "cat ";
         QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}}.dump()).status, 413);  // cut only where that is asked for
         QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}, {"truncate", true}}.dump()).status, 200);
+        const Json left = {{"inputs", words}, {"truncate", true}, {"truncation_direction", "Left"}};
+        QCOMPARE(server_->ask("POST", "/embed", left.dump()).status, 400);  // not another text's vector
+    }
+    void text_embeddings_inferences_clients_may_ask_for_fewer_dimensions() {
+        const Json request = {{"inputs", {"a cat"}}, {"dimensions", 16}, {"normalize", true}, {"prompt_name", nullptr}};
+        compare(rows_of(Json::parse(server_->ask("POST", "/embed", request.dump()).body)),
+                normalize_rows(expected({"a cat"}).narrow(1, 0, 16)));
+        QCOMPARE(server_->ask("POST", "/embed", R"({"inputs": "a cat", "dimensions": 100000})").status, 400);
     }
     void a_prompt_is_chosen_by_the_models_name_or_by_itself() {
         const TemporaryDirectory folder;
@@ -264,6 +272,7 @@ class TestServe : public QObject {
         QTest::newRow("foreign token") << QByteArray("{\"input\": [1, 99999999]}") << 400;
         QTest::newRow("negative token") << QByteArray("{\"input\": [-1]}") << 400;
         QTest::newRow("dimensions") << QByteArray("{\"input\": \"a\", \"dimensions\": 100000}") << 400;
+        QTest::newRow("half a dimension") << QByteArray("{\"input\": \"a\", \"dimensions\": 1.5}") << 400;
         QTest::newRow("format") << QByteArray("{\"input\": \"a\", \"encoding_format\": \"hex\"}") << 400;
         QTest::newRow("model") << QByteArray("{\"input\": \"a\", \"model\": \"other\"}") << 404;
         QTest::newRow("prompt") << QByteArray("{\"input\": \"a\", \"model\": \"bert:none\"}") << 404;
@@ -286,7 +295,73 @@ class TestServe : public QObject {
         header.send("GET /health HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n");
         QCOMPARE(header.read().status, 431);
         QCOMPARE(server_->ask("GET", "/nothing").status, 404);
-        QCOMPARE(server_->ask("GET", "/embed").status, 405);
+        const HttpAnswer wrong_method = server_->ask("GET", "/embed");
+        QCOMPARE(wrong_method.status, 405);
+        QCOMPARE(wrong_method.headers.at("allow"), std::string("POST"));
+    }
+    void head_is_answered_as_get_without_the_body() {
+        HttpClient client(server_->port);
+        client.ask("HEAD", "/health");
+        client.ask("GET", "/v1/models");
+        const HttpAnswer head = client.read(false);
+        QCOMPARE(head.status, 200);
+        QCOMPARE(head.headers.at("content-length"), std::string("2"));
+        const HttpAnswer next = client.read();
+        QCOMPARE(next.status, 200);
+        QVERIFY(Json::parse(next.body).contains("data"));
+    }
+    void a_client_of_http_1_0_is_told_whether_its_connection_stays() {
+        HttpClient client(server_->port);
+        for (int i = 0; i < 2; ++i) {
+            client.send("GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+            const HttpAnswer answer = client.read();
+            QCOMPARE(answer.status, 200);
+            QCOMPARE(answer.headers.at("connection"), std::string("keep-alive"));
+        }
+        client.send("GET /health HTTP/1.0\r\n\r\n");
+        QCOMPARE(client.read().status, 200);
+        QVERIFY(client.is_closed_by_server());
+    }
+    void a_body_whose_end_cannot_be_told_is_not_taken_for_the_next_request() {
+        HttpClient client(server_->port);
+        client.send("POST /embed HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: gzip\r\n\r\nGET /health HTTP/1.1\r\nHost: here\r\n\r\n");
+        const HttpAnswer refused = client.read();
+        QCOMPARE(refused.status, 400);
+        QCOMPARE(refused.headers.at("connection"), std::string("close"));
+        QCOMPARE(client.read().status, 0);
+    }
+    void chunked_bodies_and_whole_addresses_are_read() {
+        HttpClient client(server_->port);
+        client.send("POST http://here/v1/embeddings?x=1 HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n");
+        client.send("a\r\n{\"input\": \r\n8\r\n\"a cat\"}\r\n0\r\n\r\n");
+        compare(rows_in(client.read()), expected({"a cat"}));
+    }
+    void a_log_that_cannot_be_written_ends_nothing() {
+        const Server server({}, QProcessEnvironment::systemEnvironment(), tiny_model(), "/dev/full");
+        QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
+        QCOMPARE(server.ask("GET", "/health").status, 200);
+        compare(rows_in(server.embeddings({{"input", "the dog runs"}})), expected({"the dog runs"}));
+    }
+    void a_long_request_to_one_model_keeps_no_other_waiting() {
+        const TemporaryDirectory folder;
+        fs::copy(tiny_model(), folder.path() / "other", fs::copy_options::recursive);
+        const Server server(QStringList{"--max-texts", "100000", QString::fromStdString((folder.path() / "other").string())});
+        HttpClient busy(server.port);
+        Json work = long_work(much);
+        work["model"] = "bert";
+        busy.ask("POST", "/v1/embeddings", work.dump());
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
+        compare(rows_in(server.embeddings({{"model", "other"}, {"input", "a cat"}})), expected({"a cat"}));
+        QVERIFY(server.metric("faceter_waiting_texts") > 0);  // the long one is under way still
+        QCOMPARE(busy.read().status, 200);
+    }
+    void a_taken_port_is_said() {
+        QProcess second;
+        second.start(FACETER_BINARY_DIR "/bin/faceter-worker",
+                     {"serve", QString::fromStdString(tiny_model()), "--port", QString::number(server_->port)});
+        QVERIFY(second.waitForFinished(patience_ms));
+        QCOMPARE(second.exitCode(), 2);
+        QVERIFY(second.readAllStandardError().contains("choose another --port"));
     }
     void many_clients_at_once_get_each_its_own() {
         std::vector<std::thread> clients;
@@ -355,12 +430,18 @@ class TestServe : public QObject {
         QCOMPARE(server.metric("faceter_dropped_requests_total"), 1.0);
         QCOMPARE(server.metric("faceter_texts_total"), 0.0);
     }
+    void the_end_answers_what_was_asked_before_data() {
+        QTest::addColumn<int>("signal");
+        QTest::newRow("SIGTERM") << SIGTERM;
+        QTest::newRow("Ctrl-C") << SIGINT;
+    }
     void the_end_answers_what_was_asked_before() {
+        QFETCH(int, signal);
         Server server(QStringList{"--max-texts", "100000"});
         HttpClient busy(server.port), idle(server.port);
         busy.ask("POST", "/v1/embeddings", long_work(much).dump());
         QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
-        server.terminate();
+        server.terminate(signal);
         const HttpAnswer answer = busy.read();
         QCOMPARE(answer.status, 200);
         QCOMPARE(Json::parse(answer.body).at("data").size(), std::size_t{much});
@@ -380,7 +461,9 @@ class TestServe : public QObject {
         environment.insert("FACETER_API_KEY", "secret");
         const Server server(QStringList{"--host", "0.0.0.0"}, environment);
         QCOMPARE(server.ask("GET", "/health").status, 200);
-        QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 401);
+        const HttpAnswer without_key = server.embeddings({{"input", "a cat"}});
+        QCOMPARE(without_key.status, 401);
+        QCOMPARE(without_key.headers.at("www-authenticate"), std::string("Bearer"));
         QCOMPARE(server.ask("GET", "/metrics", "", "Authorization: Bearer secre\r\n").status, 401);
         QCOMPARE(server.ask("POST", "/v1/embeddings", R"({"input": "a cat"})", "Authorization: Bearer secret\r\n").status, 200);
     }

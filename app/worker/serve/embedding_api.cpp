@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -26,6 +27,19 @@ HttpResponse openai_error(int status, const std::string& message) {
                                        : "invalid_request_error";
     HttpResponse response{status, text_of({{"error", {{"message", message}, {"type", type}, {"param", nullptr}, {"code", nullptr}}}})};
     if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+HttpResponse no_key() {
+    HttpResponse response = openai_error(401, "the API key is missing or wrong; send it as 'Authorization: Bearer KEY'");
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return response;
+}
+
+HttpResponse wrong_method(const HttpRequest& request) {
+    HttpResponse response = openai_error(405, fmt::format("{} is not for {}", request.path, request.method.substr(0, 20)));
+    const bool takes_texts = request.path == "/v1/embeddings" || request.path == "/embed";
+    response.headers.emplace_back("Allow", takes_texts ? "POST" : "GET, HEAD");
     return response;
 }
 
@@ -63,6 +77,13 @@ std::string tei_body(const at::Tensor& rows) {
     return body + "]";
 }
 
+std::int64_t dimensions_of(const EmbeddingRequest& request, const EmbeddingModel& model) {
+    const std::int64_t dimensions = request.dimensions.value_or(model.dim());
+    if (dimensions > model.dim())
+        throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, model.dim()));
+    return dimensions;
+}
+
 void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& model) {
     const auto vocabulary = static_cast<std::int32_t>(model.tokenizer->vocab_size());
     for (const auto& ids : request.ids)
@@ -79,7 +100,9 @@ EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service
 EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     Asked asked;
     asked.work.where = models_.find(request.model, request.prompt_name);
+    if (!request.ids.empty() && asked.work.where.route.routed) throw Refused(400, "a model with a router takes texts, not token ids");
     refuse_strange_ids(request, *asked.work.where.model);
+    asked.dimensions = dimensions_of(request, *asked.work.where.model);
     asked.work.texts = std::move(request.texts);
     asked.work.ids = std::move(request.ids);
     asked.work.truncate = request.truncate;
@@ -90,13 +113,8 @@ EmbeddingApi::Asked EmbeddingApi::read_openai(const std::string& body) const {
     EmbeddingRequest request = read_openai_request(body, limits_);
     const std::string model = request.model;
     const bool base64 = request.base64;
-    const auto wanted = request.dimensions;
     Asked asked = work_of(std::move(request));
-    const EmbeddingModel& found = *asked.work.where.model;
-    const std::int64_t dimensions = wanted.value_or(found.dim());
-    if (dimensions > found.dim())
-        throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, found.dim()));
-    asked.write = [=, normalise = found.folder.normalize](const EmbedResult& result) {
+    asked.write = [=, dimensions = asked.dimensions, normalise = asked.work.where.model->folder.normalize](const EmbedResult& result) {
         const at::Tensor rows = shortened(result.rows, dimensions, normalise).contiguous();
         return HttpResponse{200, openai_body(rows, base64, model, result.tokens)};
     };
@@ -108,8 +126,9 @@ EmbeddingApi::Asked EmbeddingApi::read_tei(const std::string& body) const {
     const auto wanted = request.normalise;
     Asked asked = work_of(std::move(request));
     const bool normalise = wanted.value_or(asked.work.where.model->folder.normalize);
-    asked.write = [normalise](const EmbedResult& result) {
-        return HttpResponse{200, tei_body((normalise ? normalize_rows(result.rows) : result.rows).contiguous())};
+    asked.write = [normalise, dimensions = asked.dimensions](const EmbedResult& result) {
+        const at::Tensor rows = result.rows.narrow(1, 0, dimensions);
+        return HttpResponse{200, tei_body((normalise ? normalize_rows(rows) : rows).contiguous())};
     };
     return asked;
 }
@@ -129,15 +148,23 @@ void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     const auto reply = [&](HttpResponse response) { answer(exchange, std::move(response), nullptr, 0, start); };
     const auto is = [&](const char* method, const char* path) { return request.method == method && request.path == path; };
     if (is("GET", "/health")) return reply({200, "{}"});
-    if (!has_key(request)) return reply(openai_error(401, "the API key is missing or wrong; send it as 'Authorization: Bearer KEY'"));
+    if (!has_key(request)) return reply(no_key());
     if (is("GET", "/info")) return reply({200, text_of(info())});
     if (is("GET", "/v1/models")) return reply({200, text_of(model_list())});
     if (is("GET", "/metrics")) return reply({200, metrics(), "text/plain; version=0.0.4"});
     if (is("POST", "/v1/embeddings")) return embed(exchange, &EmbeddingApi::read_openai, openai_error);
     if (is("POST", "/embed")) return embed(exchange, &EmbeddingApi::read_tei, tei_error);
-    if (std::find(paths.begin(), paths.end(), request.path) != paths.end())
-        return reply(openai_error(405, fmt::format("{} is not for {}", request.path, request.method.substr(0, 20))));
+    if (std::find(paths.begin(), paths.end(), request.path) != paths.end()) return reply(wrong_method(request));
     reply(openai_error(404, fmt::format("no such path; {} are served", fmt::join(paths, ", "))));
+}
+
+/// Without an error of its own: the thread that embeds for all goes on.
+HttpResponse EmbeddingApi::answer_of(const EmbedResult& result, const Writer& write, Refusal refuse) {
+    try {
+        return result.status == 200 ? write(result) : refuse(result.status, result.error);
+    } catch (const std::exception& error) {  // no memory, say
+        return refuse(500, error.what());
+    }
 }
 
 void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const,
@@ -151,8 +178,7 @@ void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (E
         const bool taken = service_.submit(
             std::move(asked.work), [exchange] { return exchange->is_gone(); },
             [this, exchange, start, refuse, about, write = std::move(asked.write)](EmbedResult result) {
-                answer(exchange, result.status == 200 ? write(result) : refuse(result.status, result.error), about.get(), result.tokens,
-                       start);
+                answer(exchange, answer_of(result, write, refuse), about.get(), result.tokens, start);
             });
         if (!taken) answer(exchange, refuse(429, "too many texts are waiting; ask again in a second"), about.get(), 0, start);
     } catch (const Refused& refused) {
@@ -182,7 +208,8 @@ void EmbeddingApi::answer(const std::shared_ptr<HttpExchange>& exchange, HttpRes
         const std::lock_guard lock(mutex_);
         ++answered_[{path, response.status}];
         seconds_ += seconds;
-        fmt::print(stderr, "{}\n", text_of(line));
+        // A full disk, or a reader of the log that has ended, must not end the server: what cannot be written is lost.
+        std::fputs((text_of(line) + "\n").c_str(), stderr);
     }
     exchange->answer(std::move(response));
 }

@@ -21,11 +21,13 @@ class EmbeddingApi {
     using Refusal = HttpResponse (*)(int status, const std::string& message);
     struct Asked {
         EmbedWork work;
+        std::int64_t dimensions = 0;  ///< of an answer
         Writer write;
     };
     Asked read_openai(const std::string& body) const;
     Asked read_tei(const std::string& body) const;
     Asked work_of(EmbeddingRequest&& request) const;
+    static HttpResponse answer_of(const EmbedResult& result, const Writer& write, Refusal refuse);
     void embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const, Refusal refuse);
     void answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
                 std::chrono::steady_clock::time_point start);

@@ -59,6 +59,10 @@ EmbeddingRequest read_common(const Json& body, const char* input, const ApiLimit
     EmbeddingRequest request;
     request.model = json_or<std::string>(body, "model", "", "request");
     request.prompt_name = json_or<std::string>(body, "prompt_name", "", "request");
+    if (body.contains("dimensions") && !body["dimensions"].is_null()) {
+        request.dimensions = json_at<std::int64_t>(body, "dimensions", "request");
+        if (*request.dimensions < 1) throw Refused(400, fmt::format("dimensions is {}; at least 1 is expected", *request.dimensions));
+    }
     take_texts(body.contains(input) ? body[input] : Json(), limits, request);
     return request;
 }
@@ -72,10 +76,6 @@ EmbeddingRequest read_openai_request(std::string_view text, const ApiLimits& lim
         throw Refused(400, fmt::format("encoding_format {} is unknown; float and base64 are known", faceter::quoted(format)));
     EmbeddingRequest request = read_common(body, "input", limits);
     request.base64 = format == "base64";
-    if (body.contains("dimensions") && !body["dimensions"].is_null()) {
-        request.dimensions = json_at<std::int64_t>(body, "dimensions", "request");
-        if (*request.dimensions < 1) throw Refused(400, fmt::format("dimensions is {}; at least 1 is expected", *request.dimensions));
-    }
     return request;
 }
 
@@ -83,6 +83,8 @@ EmbeddingRequest read_tei_request(std::string_view text, const ApiLimits& limits
     const Json body = object_of(text);
     EmbeddingRequest request = read_common(body, "inputs", limits);
     request.truncate = json_or(body, "truncate", false, "request");
+    const std::string direction = lowercase_ascii(json_or<std::string>(body, "truncation_direction", "right", "request"));
+    if (direction != "right") throw Refused(400, "a text is cut at its end alone; truncation_direction may be Right");
     if (body.contains("normalize") && !body["normalize"].is_null()) request.normalise = json_at<bool>(body, "normalize", "request");
     return request;
 }

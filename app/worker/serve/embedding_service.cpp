@@ -15,6 +15,7 @@ namespace faceter::worker {
 namespace {
 
 constexpr std::int64_t tokens_on_cpu = 4096, tokens_on_device = 65536;
+constexpr std::size_t routed_texts = 64;  // at a time
 
 std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
@@ -43,6 +44,7 @@ struct EmbeddingService::Job {
     at::Tensor rows;
     std::int64_t skip = 0;  ///< rows that pooling leaves out
     std::size_t next = 0, left = 0;
+    std::uint64_t last_turn = 0;  ///< when a text of it was last taken, or it came
     /// A text of no tokens is the zero vector, which stands there already.
     void pass_empty_texts() {
         for (; next < encoded.size() && encoded[next].empty(); ++next) --left;
@@ -111,6 +113,7 @@ bool EmbeddingService::take_new() {
     }
     for (const auto& job : fresh) {
         active_.push_back(job);
+        job->last_turn = turn_;  // behind those that wait already
         try {
             if (!tokenise(*job)) finish(job, {413, "a text is longer than the model takes; shorten it, or let it be cut", {}, 0});
         } catch (const std::exception& error) {
@@ -159,12 +162,17 @@ void EmbeddingService::drop_unwanted() {
     }
 }
 
-/// A text of each request in turn, until a pass is full: of the model and encoder of the oldest request.
+/// The request that has waited longest since a text of it was taken comes first: each model and encoder has its turn.
+void EmbeddingService::put_in_order() {
+    ++turn_;
+    std::stable_sort(active_.begin(), active_.end(), [](const auto& a, const auto& b) { return a->last_turn < b->last_turn; });
+}
+
+/// A text of each request in turn, until a pass is full: of the model and encoder of the first request.
 std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
     std::vector<Item> batch;
     if (active_.empty()) return batch;
-    const Job& oldest = *active_.front();
-    const Encoder& encoder = oldest.encoder();
+    const Encoder& encoder = active_.front()->encoder();
     const std::int64_t limit = limits_.batch_tokens > 0    ? limits_.batch_tokens
                                : encoder.device().is_cpu() ? tokens_on_cpu
                                                            : tokens_on_device;
@@ -177,6 +185,7 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
             const bool alone = stands_alone(encoder.config(), length);
             if (!batch.empty() && (alone || tokens + static_cast<std::int64_t>(length) > limit)) continue;
             batch.push_back({job, job->next++});
+            job->last_turn = turn_;
             job->pass_empty_texts();
             if (alone) return batch;
             tokens += static_cast<std::int64_t>(length);
@@ -208,21 +217,25 @@ void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     ++counts_.batches;
 }
 
-/// Two passes, of this request alone: its router chooses by the first.
+/// Two passes, of some texts of this request alone: its router chooses by the first.
 void EmbeddingService::embed_routed(Job& job) {
-    const EmbedWork& work = job.work;
-    if (!work.ids.empty()) throw usage_error("a model with a router takes texts, not token ids");
-    job.rows = embed_texts(job.model(), views_of(work.texts), work.where.route);
-    job.left = 0;
-    job.next = job.encoded.size();
+    const std::size_t count = std::min(routed_texts, job.encoded.size() - job.next);
+    const auto first = job.work.texts.begin() + static_cast<std::ptrdiff_t>(job.next);
+    const std::vector<std::string_view> texts(first, first + static_cast<std::ptrdiff_t>(count));
+    job.rows.narrow(0, static_cast<std::int64_t>(job.next), static_cast<std::int64_t>(count))
+        .copy_(embed_texts(job.model(), texts, job.work.where.route));
+    job.last_turn = turn_;
+    job.next += count;
+    job.left -= count;
 }
 
 void EmbeddingService::work() {
     while (take_new()) {
         drop_unwanted();
+        put_in_order();
         std::vector<Item> batch;
         try {
-            if (!active_.empty() && active_.front()->work.where.route.routed)
+            if (!active_.empty() && active_.front()->work.where.route.routed && active_.front()->left > 0)
                 embed_routed(*active_.front());
             else if (batch = next_batch(); !batch.empty())
                 embed_batch(batch);

@@ -40,7 +40,7 @@ struct ServiceLimits {
 };
 
 /// One thread that embeds for many requests at a time: a forward pass takes texts of all that wait, in turn, so that a long request does
-/// not keep short ones waiting; texts of one expert stand together. Clients that hung up are left out.
+/// not keep short ones waiting, of its model or another; texts of one expert stand together. Clients that hung up are left out.
 class EmbeddingService {
   public:
     using Done = std::function<void(EmbedResult)>;
@@ -65,6 +65,7 @@ class EmbeddingService {
     void work();
     bool take_new();
     bool tokenise(Job& job) const;
+    void put_in_order();
     std::vector<Item> next_batch();
     void embed_batch(const std::vector<Item>& batch);
     void embed_routed(Job& job);
@@ -75,7 +76,8 @@ class EmbeddingService {
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<std::shared_ptr<Job>> arrived_;
-    std::vector<std::shared_ptr<Job>> active_;  ///< of the thread alone
+    std::vector<std::shared_ptr<Job>> active_;  ///< of the thread alone; next_batch() is for the first
+    std::uint64_t turn_ = 0;
     Counts counts_;
     bool ending_ = false;
     std::thread thread_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -12,6 +13,7 @@
 #include <boost/beast/http.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "common/error.h"
 
@@ -25,6 +27,13 @@ using tcp = boost::asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr auto look_for_stop = std::chrono::milliseconds(100);
+
+/// "/embed" of "/embed?x=1", and of "http://host/embed", as proxies ask.
+std::string path_of(std::string_view target) {
+    constexpr std::string_view scheme = "http://";
+    if (target.starts_with(scheme)) target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
+    return std::string(target.substr(0, target.find('?')));
+}
 
 std::string error_body(const std::string& message) {
     return fmt::format(R"({{"error":{{"message":"{}","type":"invalid_request_error"}}}})", message);
@@ -97,7 +106,8 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     std::optional<http::response<http::string_body>> response_;
     std::shared_ptr<Exchange> exchange_;
     std::size_t reserved_ = 0;
-    bool idle_ = true, keep_alive_ = false, unread_ = false;
+    unsigned version_ = 11;  // of the request, and so of the answer
+    bool idle_ = true, keep_alive_ = false, unread_ = false, wants_body_ = true;
     std::array<char, 16384> discarded_{};
 };
 
@@ -127,6 +137,8 @@ void HttpServer::State::Connection::hang_up() { std::exchange(exchange_, nullptr
 void HttpServer::State::Connection::read_header() {
     idle_ = true;
     if (server_.draining) return close();
+    version_ = 11;
+    wants_body_ = true;
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
     parser_->body_limit(server_.limits.body_bytes);
@@ -155,6 +167,12 @@ void HttpServer::State::Connection::took_header(error_code error) {
     if (error == http::error::end_of_stream || error == beast::error::timeout || error == asio::error::operation_aborted) return close();
     if (error && error.category() != http::make_error_code(http::error::bad_method).category()) return close();
     if (error) return refuse(http::status::bad_request, "this is no HTTP request");
+    const auto& header = parser_->get();
+    version_ = header.version();
+    wants_body_ = header.method() != http::verb::head;
+    // Where such a body ends cannot be told (RFC 9112, section 6.3): what follows must not be read as another request.
+    if (header.count(http::field::transfer_encoding) > 0 && !parser_->chunked())
+        return refuse(http::status::bad_request, "the body is neither chunked nor of a length that is given");
     if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
     if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
     const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
@@ -186,9 +204,8 @@ void HttpServer::State::Connection::took_body(error_code error) {
     auto message = parser_->release();
     keep_alive_ = message.keep_alive() && !server_.draining;
     HttpRequest request;
-    request.method = std::string(message.method_string());
-    const std::string target(message.target());
-    request.path = target.substr(0, target.find('?'));
+    request.method = wants_body_ ? std::string(message.method_string()) : "GET";
+    request.path = path_of({message.target().data(), message.target().size()});
     request.authorization = std::string(message[http::field::authorization]);
     request.body = std::move(message.body());
     exchange_ = std::make_shared<Exchange>(shared_from_this(), server_.loop, std::move(request));
@@ -227,12 +244,12 @@ void HttpServer::State::Connection::send(HttpResponse response) {
     error_code ignored;
     stream_.socket().cancel(ignored);  // the watch
     const bool keep_alive = keep_alive_ && !server_.draining;
-    response_.emplace(static_cast<http::status>(response.status), 11);
+    response_.emplace(static_cast<http::status>(response.status), version_);
     response_->set(http::field::content_type, response.type);
     for (const auto& [name, value] : response.headers) response_->set(name, value);
     response_->keep_alive(keep_alive);
-    response_->body() = std::move(response.body);
-    response_->prepare_payload();
+    response_->content_length(response.body.size());
+    if (wants_body_) response_->body() = std::move(response.body);
     stream_.expires_after(server_.limits.write);
     http::async_write(stream_, *response_,
                       [self = shared_from_this(), keep_alive](error_code error, std::size_t) { self->sent(error, keep_alive); });
@@ -249,6 +266,7 @@ void HttpServer::State::Connection::sent(error_code error, bool keep_alive) {
 /// A client that still sends what was refused would be reset before it has read why: what comes is thrown away until it ends, for a while.
 void HttpServer::State::Connection::linger() {
     if (server_.draining) return close();
+    idle_ = true;  // nothing is owed to it any more: the end does not wait for it
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     stream_.async_read_some(asio::buffer(discarded_), [self = shared_from_this()](error_code error, std::size_t) {

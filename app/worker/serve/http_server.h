@@ -10,7 +10,8 @@
 namespace faceter::worker {
 
 struct HttpRequest {
-    std::string method, path, body, authorization;
+    std::string method;  ///< HEAD comes as GET; its answer goes without the body
+    std::string path, body, authorization;
 };
 
 struct HttpResponse {
