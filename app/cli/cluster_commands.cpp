@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/cluster.h"
+#include "cli/named_runs.h"
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -113,8 +114,7 @@ class ClusterSource : public FollowSource {
 
 /// Those that were named; without names all that are not over.
 std::vector<RunDirectory> followed_runs(const Project& project, const ClusterOptions& options) {
-    std::vector<RunDirectory> runs;
-    for (const std::string& name : options.runs) runs.push_back(project.find_run(name));
+    std::vector<RunDirectory> runs = find_runs(project, options.runs);
     if (!options.runs.empty()) return runs;
     project.each_run([&](const RunDirectory& run) {
         if (!run.info().is_imported() && !is_over(read_state(run).phase)) runs.push_back(run);

@@ -1,5 +1,6 @@
 #include "cli/comparison.h"
 
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "store/filter.h"
@@ -39,11 +40,9 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
             if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
         return rows;
     }
-    for (const std::string& name : names) {
-        const std::string id = project.find_run(name).info().id;
+    for (const RunDirectory& run : find_runs(project, names))  // one that counted twice would make differences look surer than they are
         for (const RunRow& row : all)
-            if (row.info.id == id) rows.push_back(row);
-    }
+            if (row.info.id == run.info().id) rows.push_back(row);
     return rows;
 }
 
@@ -68,7 +67,10 @@ MadeComparison make_comparison(const Project& project, Store& store, const Compa
 std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
     std::vector<SimilarityComparison> tests;
     const auto stored = [&](const RunGroup& group) { return RunDirectory(project.runs_folder() / group.runs.front().info.id); };
-    const auto has = [](const RunDirectory& run) { return fs::exists(run.results() / "inter_task_similarity.json"); };
+    const auto has = [](const RunDirectory& run) {
+        std::error_code ignored;
+        return fs::exists(run.results() / "inter_task_similarity.json", ignored);
+    };
     std::vector<const RunGroup*> trained;
     for (const RunGroup& group : comparison.groups)
         if (group.method != "start" && has(stored(group))) trained.push_back(&group);

@@ -1,3 +1,4 @@
+#include "cli/checks.h"
 #include "cli/comparison.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -90,9 +91,9 @@ void add_examples_command(Cli& cli) {
         ->check(CLI::IsMember({"any", "gains", "losses"}))
         ->type_name("NAME")
         ->capture_default_str();
-    command->add_option("--at-least", options->at_least, "only differences of so many points, either way")->check(CLI::NonNegativeNumber);
+    command->add_option("--at-least", options->at_least, "only differences of so many points, either way")->check(finite_number(0));
     command->add_option("--find", options->find, "only examples whose text or expected answer holds this")->type_name("TEXT");
-    command->add_option("--limit", options->limit, "at most so many rows; 0: all")->capture_default_str();
+    command->add_option("--limit", options->limit, "at most so many rows; 0: all")->transform(whole_number(0))->capture_default_str();
     add_format_option(*command, options->format);
 }
 

@@ -1,6 +1,8 @@
 #include <memory>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "record/merged_run.h"
 
@@ -16,7 +18,7 @@ struct MergeOptions {
 
 int merge(MergeOptions& options) {
     const Project project = open_project(options.project);
-    for (const std::string& name : options.runs) options.request.parents.push_back(project.find_run(name));
+    options.request.parents = find_runs(project, options.runs);
     const RunInfo info = merged_run(options.request);
     const std::string text = read_file(options.request.parents.front().folder() / "experiment.yaml");
     return start_runs(project, {RunDirectory::create_imported(project.folder(), info, text)}, options.start);
@@ -43,7 +45,7 @@ void add_merge_command(Cli& cli) {
         ->default_str("mean");
     command->add_option("--weight", options->request.weight, "task_arithmetic: what each difference counts")
         ->type_name("NUMBER")
-        ->check(CLI::Range(1e-6, 10.0).description(""));
+        ->check(finite_number(1e-6, 10));
     command->add_flag("--fold-experts", options->request.fold_experts,
                       "then average task experts into one dense block a layer (MoTE's EA)");
     command->add_option("--name", options->request.name, "name of the new run's variant; default: merged-HOW")->type_name("NAME");

@@ -1,3 +1,4 @@
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -91,7 +92,7 @@ void add_queue_commands(Cli& cli) {
                                   [options] { return move(*options); });
     moved->add_option("RUN", options->run, "a run that waits")->required();
     moved->add_option("--place", options->place, "its number among those that wait; 1: the next to start")
-        ->check(CLI::PositiveNumber)
+        ->transform(whole_number(1))
         ->capture_default_str();
     for (CLI::App* command : {listed, paused, resumed, moved}) add_project_option(*command, options->project);
 }

@@ -1,6 +1,8 @@
 #include <chrono>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -41,21 +43,20 @@ int note(const RecordOptions& options) {
 
 int archive(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const std::string& name : options.runs) project.find_run(name).append_user_event({{"archived", !options.remove}});
+    for (const RunDirectory& run : find_runs(project, options.runs)) run.append_user_event({{"archived", !options.remove}});
     return 0;
 }
 
 int pin(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const std::string& name : options.runs) project.find_run(name).append_user_event({{"pinned", !options.remove}});
+    for (const RunDirectory& run : find_runs(project, options.runs)) run.append_user_event({{"pinned", !options.remove}});
     return 0;
 }
 
 /// Runs go to PROJECT/trash/, so that a wrong word costs nothing; --now removes them for good.
 int remove_runs(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    std::vector<RunDirectory> runs;
-    for (const std::string& name : options.runs) runs.push_back(project.find_run(name));
+    const std::vector<RunDirectory> runs = find_runs(project, options.runs);
     if (options.take_over) take_over_runs(runs);
     for (const RunDirectory& run : runs) {
         const std::string& id = run.info().id;
@@ -114,7 +115,7 @@ void add_record_commands(Cli& cli) {
     CLI::App* tagged = add_command(cli, cli.app, "tag", "Tag a run", "  faceter tag quickstart-mote-s1 paper --project ~/quickstart",
                                    [options] { return tag(*options); });
     add_run(*tagged, *options);
-    tagged->add_option("TAG", options->tags, "tags")->required();
+    tagged->add_option("TAG", options->tags, "tags")->required()->check(not_empty());
     tagged->add_flag("--remove", options->remove, "take the tags away");
 
     CLI::App* noted = add_command(cli, cli.app, "note", "Write a note to a run (replaces the one before)",
@@ -147,7 +148,7 @@ void add_record_commands(Cli& cli) {
     add_project_option(*trash, options->project);
     CLI::Option* empty = trash->add_flag("--empty", options->yes, "remove for good what is there");
     trash->add_option("--older-than", options->days, "only what was deleted that many days ago")
-        ->check(CLI::NonNegativeNumber)
+        ->check(finite_number(0))
         ->type_name("DAYS")
         ->needs(empty);
     trash->add_flag("--json", options->json, "print as JSON");

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "checkpoint/model_folder.h"
+#include "cli/checks.h"
 #include "cli/cluster.h"
+#include "cli/named_runs.h"
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -38,7 +40,10 @@ void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
     command.add_option("--set", options.overrides, "override a setting, as in --set training.batch_size=16")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    command.add_option("--seeds", options.seeds, "seeds instead of the file's, as in --seeds 1,2,3")->delimiter(',')->type_name("N");
+    command.add_option("--seeds", options.seeds, "seeds instead of the file's, as in --seeds 1,2,3")
+        ->delimiter(',')
+        ->transform(whole_number(0))
+        ->type_name("N");
     command.add_flag("--smoke", options.smoke, "every stage with a few steps on a sample of the data, in at most two minutes");
     command.add_flag("--json", options.start.json, "print as JSON");
     add_plugin_option(cli, command);
@@ -146,12 +151,10 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
 }
 
 std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& options) {
-    std::vector<RunDirectory> runs;
-    for (const std::string& name : options.run_names) {
-        runs.push_back(project.find_run(name));
-        if (const RunInfo& info = runs.back().info(); info.is_imported())
-            throw usage_error("{} holds results that were imported; it has no model that could run", info.shown_name());
-    }
+    std::vector<RunDirectory> runs = find_runs(project, options.run_names);
+    for (const RunDirectory& run : runs)
+        if (run.info().is_imported())
+            throw usage_error("{} holds results that were imported; it has no model that could run", run.info().shown_name());
     const Catalogue catalogue = Catalogue::load(plugin_folders());
     for (const RunDirectory& run : runs) check_processes(run.settings(), catalogue, options.start.devices);
     return runs;
@@ -289,7 +292,10 @@ void add_run_commands(Cli& cli) {
                                 "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
                                 [&cli, options] { return run_experiment(cli, *options); });
     add_experiment_options(cli, *run, *options);
-    run->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
+    run->add_option("--project", options->project, "folder of the project; made when it is missing")
+        ->required()
+        ->check(not_empty())
+        ->type_name("DIR");
     add_start_options(*run, *options);
 
     CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
@@ -308,7 +314,10 @@ void add_run_commands(Cli& cli) {
                                       "another job takes its place, and goes on from there.",
                                       [&cli, options] { return submit(cli, *options); });
     add_experiment_options(cli, *submitted, *options);
-    submitted->add_option("--project", options->project, "folder of the project; made when it is missing")->required()->type_name("DIR");
+    submitted->add_option("--project", options->project, "folder of the project; made when it is missing")
+        ->required()
+        ->check(not_empty())
+        ->type_name("DIR");
     submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");
     submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -116,6 +117,7 @@ void add_study_options(Cli& cli, CLI::App& command, StudyOptions& options) {
     command.add_option("FILE", options.file, "study file")->required()->type_name("FILE.yaml");
     command.add_option("--project", options.project, "folder of the project; study run makes it when it is missing")
         ->required()
+        ->check(not_empty())
         ->type_name("DIR");
     command.add_flag("--smoke", options.smoke, "the runs of faceter run --smoke instead: every stage with a few steps");
     command.add_flag("--json", options.start.json, "print as JSON");

@@ -3,6 +3,7 @@
 
 #include "checkpoint/model_folder.h"
 #include "checkpoint/tokenizer_folder.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -61,9 +62,10 @@ void add_tokenize_command(Cli& cli) {
         ->required();
     command->add_option("INPUT", options->input, ".txt (a text a line), .jsonl (with \"text\"), also .gz and .zst, or '-'")->required();
     command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: no limit)")
+        ->transform(whole_number(0))
         ->type_name("N");
     command->add_option("--instruction", options->instruction, "put in front of every text")->type_name("TEXT");
-    command->add_option("--threads", options->threads, "0: all cores")->type_name("N");
+    command->add_option("--threads", options->threads, "0: all cores")->transform(whole_number(0, 1024))->type_name("N");
     command->add_flag("--jsonl", options->jsonl, "the input is JSON lines, whatever its name");
 }
 

@@ -1,5 +1,8 @@
 #include "common/error.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -41,9 +44,23 @@ void check_output() {
     if (error) throw failure("standard output cannot be written: {}; what it holds is not whole", errno_text(error));
 }
 
+/// Whoever started us may have closed a standard stream: what is opened next would take its number, and get what is said there. What is
+/// printed to a closed standard output is still an error at the end.
+void fill_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/// Where even that cannot be written the exit code says it alone.
+void complain(std::string_view program, std::string_view message) {
+    const std::string line = printable_lines(fmt::format("{}: {}\n", program, message));
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 }  // namespace
 
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv) {
+    fill_standard_streams();
     try {
         const int code = body(argc, argv);
         check_output();
@@ -51,7 +68,7 @@ int run_guarded(std::string_view program, int (*body)(int, char**), int argc, ch
     } catch (...) {
         const auto [code, message] = describe_current_exception();
         std::fflush(stdout);
-        say(stderr, "{}: {}\n", program, message);
+        complain(program, message);
         return static_cast<int>(code);
     }
 }

@@ -20,6 +20,22 @@ FileFaultHook& fault_hook() {
     return hook;
 }
 
+/// For reading, without waiting for somebody to write into a pipe: one in a folder that came from elsewhere would hold us for ever. Pipes
+/// that the shell names (/dev/fd/63) are read.
+int open_to_read(const fs::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
+    struct stat info {};
+    const bool found = ::fstat(descriptor, &info) == 0;
+    const bool stray = found && S_ISFIFO(info.st_mode) && !path.native().starts_with("/dev/") && !path.native().starts_with("/proc/");
+    if (!found || S_ISDIR(info.st_mode) || stray) {
+        ::close(descriptor);
+        throw data_error("{}: is not a file that can be read", path.string());
+    }
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return descriptor;
+}
+
 }  // namespace
 
 void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
@@ -37,15 +53,11 @@ void throw_io(std::string_view what, const fs::path& path, int error) {
 }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
+    const int descriptor = open_to_read(path);
     struct stat info {};
-    if (::fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
-        ::close(descriptor);
-        throw data_error("{}: is not a file that can be read", path.string());
-    }
     std::string content;
-    if (S_ISREG(info.st_mode)) content.reserve(std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), max_bytes));
+    if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode))
+        content.reserve(std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), max_bytes));
     char buffer[1 << 16];
     for (;;) {
         const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
@@ -161,8 +173,7 @@ fs::path cache_directory() {
 fs::path absolute_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
 MappedFile::MappedFile(const fs::path& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
+    const int descriptor = open_to_read(path);
     struct stat info {};
     ::fstat(descriptor, &info);
     size_ = static_cast<std::size_t>(info.st_size);

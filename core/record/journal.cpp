@@ -37,6 +37,20 @@ fs::path journal_file(const RunDirectory& run, int attempt, int rank) {
     return file;
 }
 
+/// Without waiting for a writer, where somebody put a pipe in its place: reading one by offsets is an error, and a journal of nothing.
+int open_journal(const fs::path& file) { return ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); }
+
+/// A run that was moved or removed while it runs: what would be written from here on would lie in a new folder at the old place, and the
+/// record would say of the moved run that it is whole.
+void check_in_place(const fs::path& journal) {
+    std::error_code ignored;
+    if (fs::status(journal, ignored).type() == fs::file_type::not_found)
+        throw failure(
+            "{}: the run's folder was moved or removed while the run was at work; this attempt ends, and 'faceter resume' goes on "
+            "where the folder is now",
+            journal.string());
+}
+
 /// The checksum stands last, so that it covers every byte before it and no parsing is needed to verify it.
 std::string sealed_line(const Json& object) {
     std::string line = object.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -114,6 +128,7 @@ void JournalWriter::append(std::string_view type, const Json& fields) {
 void JournalWriter::write_pending(bool sync) {
     if (broken_) throw failure("{}: the journal could not be written before; free the disk and resume the run", file_.path().string());
     if (!pending_.empty()) {
+        check_in_place(file_.path());
         const std::string bytes = std::move(pending_);
         pending_.clear();
         broken_ = true;
@@ -189,7 +204,7 @@ std::pair<double, double> journal_span(const fs::path& file) {
     constexpr std::uint64_t end_bytes = 1 << 16;
     std::error_code error;
     const std::uint64_t size = fs::file_size(file, error);
-    const int descriptor = error ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = error ? -1 : open_journal(file);
     if (descriptor < 0) return {0, 0};
     const auto times = [&](std::uint64_t offset) {
         std::string bytes(std::min<std::uint64_t>(end_bytes, size - offset), '\0');
@@ -212,7 +227,7 @@ std::pair<double, double> journal_span(const fs::path& file) {
 JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int64_t expected_seq) {
     JournalContent content;
     content.valid_bytes = offset;
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = open_journal(file);
     if (descriptor < 0) throw data_error("{}: cannot open: {}", file.string(), errno_text(errno));
     std::string buffer;
     std::uint64_t position = offset;

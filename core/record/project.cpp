@@ -50,6 +50,15 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
+/// Records are JSON, and name paths.
+fs::path checked_folder(const fs::path& folder) {
+    if (folder.empty()) throw usage_error("the name of the project's folder is empty; give --project DIR");
+    fs::path absolute = absolute_path(folder);
+    if (!is_valid_utf8(absolute.string()))
+        throw usage_error("{}: the path of a project must be UTF-8 text; rename the folder, or choose another", absolute.string());
+    return absolute;
+}
+
 /// The newest run of a variant.
 std::string newest_called(const Project& project, std::string_view name) {
     std::string newest, created;
@@ -61,12 +70,14 @@ std::string newest_called(const Project& project, std::string_view name) {
 
 }  // namespace
 
-Project::Project(const fs::path& folder, bool create) : folder_(absolute_path(folder)) {
+Project::Project(const fs::path& folder, bool create) : folder_(checked_folder(folder)) {
     if (folder_.filename().empty()) folder_ = folder_.parent_path();
-    std::error_code ignored;
-    if (create)
-        make_directories(runs_folder());
-    else if (!fs::is_directory(runs_folder(), ignored))
+    if (create) make_directories(runs_folder());
+    std::error_code error;
+    const bool there = fs::is_directory(runs_folder(), error);
+    if (error && error != std::errc::no_such_file_or_directory)
+        throw data_error("{}: cannot be looked at: {}", runs_folder().string(), errno_text(error.value()));
+    if (!there)
         throw data_error("{}: not a project: it has no folder 'runs'; give the folder that 'faceter run --project' made", folder_.string());
 }
 

@@ -73,7 +73,8 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
     for (int trial = 0; trial < 100; ++trial) {
         info.id = stem + "-" + random_suffix();
         const fs::path folder = runs / info.id, temporary = runs / (std::string(unfinished_prefix) + info.id);
-        if (fs::exists(folder) || !make_directory(temporary)) continue;
+        std::error_code ignored;
+        if (fs::exists(fs::symlink_status(folder, ignored)) || !make_directory(temporary)) continue;
         for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"})
             make_directories(temporary / part);
         info.name = give_run_name(project, {info.id, info.variant, info.created, info.smoke, ""});
@@ -109,7 +110,10 @@ std::string RunInfo::group() const {
 RunDirectory::RunDirectory(const fs::path& folder) : folder_(absolute_path(folder)) {
     if (folder_.filename().empty()) folder_ = folder_.parent_path();
     const fs::path file = folder_ / "run.json";
-    if (!fs::exists(file)) throw data_error("{}: not a run: it has no run.json", folder_.string());
+    std::error_code error;
+    if (!fs::exists(file, error))
+        throw data_error("{}: not a run: {}", folder_.string(),
+                         error ? fmt::format("run.json cannot be looked at: {}", errno_text(error.value())) : "it has no run.json");
     info_ = info_from_json(read_json(file, max_run_bytes), file.string());
     check_identity(folder_, info_.id);
     info_.name = name_of_run(project(), info_.id, info_.name);

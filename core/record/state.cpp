@@ -18,16 +18,26 @@ namespace {
 
 constexpr double least_silence_s = 60, silence_factor = 5;
 
+/// The fallback also for an odd member in a line with a good checksum: from another version, or somebody's who can compute one.
 template <typename T>
 T member(const Json& object, const char* key, T fallback) {
+    if (!object.is_object() || !object.contains(key)) return fallback;
+    if constexpr (WholeNumber<T>) return whole_number<T>(object[key]).value_or(fallback);
     try {
-        return object.is_object() && object.contains(key) && !object[key].is_null() ? object[key].get<T>() : fallback;
+        return object[key].is_null() ? fallback : object[key].get<T>();
     } catch (const nlohmann::json::exception&) {
-        return fallback;  // a line with a good checksum and an odd member: from another version
+        return fallback;
     }
 }
 
 fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_journal(attempt).parent_path() / "exit.json"; }
+
+/// Nobody holds its lock, for sure: it can be asked, and no job that SLURM knows of may hold it on another machine.
+bool is_free(const RunDirectory& run) {
+    if (::access((run.control() / "lock").c_str(), W_OK) != 0 || is_run_locked(run)) return false;
+    const auto job = read_job(run);
+    return !job || job->is_over();
+}
 
 /// It was resumed, and its supervisor has not come to it yet: what the last attempt says is history.
 bool waits_again(const RunDirectory& run, int attempt) {
@@ -202,10 +212,15 @@ void RunFollower::judge_open_attempt(RunState& state) const {
     if (process_.host.empty()) return judge_unbegun_attempt(state);
     const bool seen = process_.on_this_machine(), container = !seen && locked_ && process_.shares_kernel();
     if (!seen && !container) return judge_quiet_attempt(state);
-    if (seen ? process_.alive() : is_run_locked(run_)) return;
+    const bool alive = seen ? process_.alive() : is_run_locked(run_);
+    const bool copied = alive && seen && locked_ && is_free(run_);
+    if (alive && !copied) return;
     state.phase = RunPhase::dead;
     state.exit_code = static_cast<int>(ExitCode::failed);
-    state.cause = fmt::format("its process ({}) is gone without a word; go on with: faceter resume {}", process_.pid, run_.info().id);
+    state.cause = fmt::format("{}; go on with: faceter resume {}",
+                              copied ? fmt::format("a copy of a run that process {} is running elsewhere", process_.pid)
+                                     : fmt::format("its process ({}) is gone without a word", process_.pid),
+                              run_.info().id);
 }
 
 /// Between making the attempt's folder and its first line; or its process ended there.

@@ -108,7 +108,7 @@ int Project::empty_trash(double older_than_s) const {
     for (const fs::path& folder : doomed) remove_tree(folder);
     int removed = 0;
     for (const TrashedRun& run : trashed()) {
-        if (now_seconds() - run.when < older_than_s) continue;
+        if (!(now_seconds() - run.when >= older_than_s)) continue;  // nan is no age
         remove_tree(begin_removal(trash_folder(), trash_folder() / run.info.id));
         ++removed;
     }

@@ -216,6 +216,45 @@ class TestCli : public QObject {
             HAS(process.readAllStandardError().toStdString(), "No space left");
         }
     }
+    void a_closed_or_full_standard_error_changes_no_exit_code() {
+        for (const char* redirection : {"2>&-", "2>/dev/full", ">&- 2>&- <&-"}) {
+            const auto code = [&](const std::string& words) {
+                return QProcess::execute("sh", {"-c", QString::fromStdString("exec " FACETER_BINARY_DIR "/bin/faceter " + words + " " +
+                                                                             redirection + " >/dev/null")});
+            };
+            QCOMPARE(code("lst"), 2);
+            QCOMPARE(code("check /no/such.yaml"), 3);
+            QCOMPARE(code("list --project /no/such"), 4);
+        }
+    }
+    void numbers_that_are_none_are_refused() {
+        for (const char* seeds : {"-1", "1.5", "99999999999999999999", "1,-2", "0x10", "nan"}) {
+            const Outcome outcome = check(sample_experiment(), {"--seeds", seeds});
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, "is no whole number of at least 0");
+        }
+        const Outcome plain = check(sample_experiment(), {"--seeds", "010", "--json"});
+        QCOMPARE(json_of(plain)["runs"][1]["seed"].get<int>(), 10);
+        const Outcome twice = check(sample_experiment(), {"--seeds", "3,3"});
+        QCOMPARE(twice.code, 3);
+        HAS(twice.err, "seed 3 stands twice");
+        for (const char* days : {"nan", "inf", "-1", "1e400"}) {
+            const Outcome outcome = faceter::testing::faceter({"trash", "--empty", "--older-than", days, "--project", in("model")});
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, "is no number of at least 0");
+        }
+        QCOMPARE(faceter::testing::faceter({"tokenize", "--model", in("model"), "--max-length", "-1", "-"}).code, 2);
+    }
+    void an_empty_word_is_no_project() {
+        for (const std::vector<std::string>& words :
+             {std::vector<std::string>{"delete", "x"}, {"list"}, {"doctor"}, {"run", in("e.yaml")}}) {
+            std::vector<std::string> arguments = words;
+            arguments.insert(arguments.end(), {"--project", ""});
+            const Outcome outcome = faceter::testing::faceter(arguments);
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, "--project: an empty word was given");
+        }
+    }
     void a_folder_that_is_no_project_is_named() {
         const Outcome outcome = faceter::testing::faceter({"list", "--project", in("model")});
         QCOMPARE(outcome.code, 4);
@@ -259,8 +298,16 @@ class TestCli : public QObject {
         QCOMPARE(faceter::testing::faceter({"tokenize", "--model", nested.path().string(), in("t.txt")}).out, whole.out);
     }
     void help_of_what_the_worker_serves_begins_with_faceter() {
-        for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-                 {"embed"}, {"evaluate"}, {"export"}, {"convert"}, {"describe"}, {"serve"}, {"router"}, {"data", "mine"}, {"data", "filter"}, {"data", "score"}}) {
+        for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{"embed"},
+                                                                                             {"evaluate"},
+                                                                                             {"export"},
+                                                                                             {"convert"},
+                                                                                             {"describe"},
+                                                                                             {"serve"},
+                                                                                             {"router"},
+                                                                                             {"data", "mine"},
+                                                                                             {"data", "filter"},
+                                                                                             {"data", "score"}}) {
             std::vector<std::string> arguments = command;
             arguments.push_back("--help");
             const Outcome help = faceter::testing::faceter(arguments);

@@ -300,6 +300,35 @@ class TestRuns : public QObject {
         QCOMPARE(call({"trash", "--empty"}).code, 0);
         QVERIFY(!fs::exists(in("project/trash/" + id)));
     }
+    void what_is_named_twice_is_done_once() {
+        mode("done");
+        QCOMPARE(run().code, 0);
+        const std::string id = Project(in("project"), false).find_run("EM-1").info().id;
+        const auto scores = [&](const std::vector<std::string>& names) {
+            std::vector<std::string> words{"compare", "--format", "csv"};
+            words.insert(words.end(), names.begin(), names.end());
+            return call(words).out;
+        };
+        QCOMPARE(scores({"EM-1", "EM-2", "em-1", id}), scores({"EM-1", "EM-2"}));
+        QCOMPARE(call({"delete", "EM-1", id}).code, 0);
+        QVERIFY(fs::exists(in("project/trash/" + id)));
+        QCOMPARE(call({"restore", "EM-1"}).code, 0);
+        QCOMPARE(call({"archive", "EM-1", "nosuch"}).code, 2);
+        QVERIFY(!Project(in("project"), false).find_run("EM-1").user_state().archived);
+        const Outcome empty = call({"tag", "EM-1", ""});
+        QCOMPARE(empty.code, 2);
+        HAS(empty.err, "an empty word was given");
+    }
+    void a_run_that_is_resumed_by_two_names_is_started_once() {
+        mode("stopped");
+        make_directories(in("project/runs"));
+        const RunDirectory run = sample_run(in("project"), 1);
+        write_attempt(run, 1, 3, "stopped");
+        mode("done");
+        const Outcome outcome = call({"resume", run.info().id, run.info().name, "--jobs", "2"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QCOMPARE(run.attempts().size(), std::size_t{2});
+    }
     void a_copied_run_folder_never_reaches_the_original() {
         mode("done");
         QCOMPARE(run({"--seeds", "1"}).code, 0);

@@ -1,5 +1,7 @@
 #include "record/journal.h"
 
+#include <sys/stat.h>
+
 #include <cmath>
 #include <thread>
 
@@ -172,6 +174,31 @@ class TestJournal : public QObject {
         set_file_fault_hook(nullptr);
         EXPECT_ERROR(journal.event("checkpoint", {}), "could not be written before");
         QCOMPARE(read_journal(run.attempt_journal(1)).events.size(), std::size_t{2});
+    }
+    void a_run_that_is_moved_while_it_runs_ends_at_its_next_line() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const std::string id = run.info().id;
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            journal.event("stage_started", {{"total_steps", 100}});
+            fs::rename(project.path() / "runs", project.path() / "moved");
+            make_directories(run.checkpoints());  // what a worker that goes on would make at the old place
+            EXPECT_ERROR(journal.event("checkpoint", {{"step", 1}}), "was moved or removed", "faceter resume");
+            EXPECT_ERROR(journal.event("finished"), "was moved or removed");
+        }
+        fs::remove_all(project.path() / "runs");
+        fs::rename(project.path() / "moved", project.path() / "runs");
+        const JournalContent content = read_journal(run.attempt_journal(1));
+        QCOMPARE(content.events.back().type, std::string("stage_started"));  // not that it is done: the rest of it is not here
+        QVERIFY(content.problem.empty());
+    }
+    void a_pipe_in_place_of_a_journal_holds_nobody() {
+        const RunDirectory run = new_run();
+        const fs::path journal = run.attempt_journal(run.begin_attempt());
+        QCOMPARE(::mkfifo(journal.c_str(), 0600), 0);
+        QVERIFY(read_journal(journal).events.empty());
+        QCOMPARE(journal_span(journal).first, 0.0);
     }
     void many_threads_may_write() {
         const RunDirectory run = new_run();

@@ -1,11 +1,14 @@
 #include "record/run_directory.h"
 
+#include <sys/stat.h>
+
 #include <set>
 #include <thread>
 
 #include "common/error.h"
 #include "common/strings.h"
 #include "record/state.h"
+#include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -65,6 +68,36 @@ class TestRunDirectory : public QObject {
         }
         fs::remove(run.folder() / "run.json");
         EXPECT_ERROR(RunDirectory(run.folder()), "not a run");
+    }
+    void a_folder_that_cannot_be_looked_into_does_not_hide_the_runs() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        const Project project(folder.path(), false);
+        fs::create_symlink("loop", project.runs_folder() / "loop");  // as a folder without permission: to look into it is an error
+        EXPECT_ERROR(RunDirectory(project.runs_folder() / "loop"), "not a run", "Too many levels of symbolic links");
+        QCOMPARE(project.find_run(run.info().name).info().id, run.info().id);
+        std::size_t count = 0;
+        project.each_run([&](const RunDirectory&) { ++count; });
+        QCOMPARE(count, std::size_t{1});
+        QCOMPARE(Store(folder.path()).ingest_all().size(), std::size_t{1});
+    }
+    void pipes_in_place_of_files_hold_nobody() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path(), 0), other = sample_run(folder.path(), 1);
+        write_results(run, 1);
+        QCOMPARE(::mkfifo((run.results() / "pipe.json").c_str(), 0600), 0);
+        fs::remove(other.folder() / "run.json");
+        QCOMPARE(::mkfifo((other.folder() / "run.json").c_str(), 0600), 0);
+        EXPECT_ERROR(RunDirectory(other.folder()), "run.json", "is not a file that can be read");
+        Store store(folder.path());
+        QCOMPARE(store.ingest_all().size(), std::size_t{2});
+        QCOMPARE(store.results(run.info().id).size(), std::size_t{3});
+    }
+    void the_path_of_a_project_is_text() {
+        const TemporaryDirectory folder;
+        EXPECT_ERROR(Project(folder.path() / "p\xff", true), "must be UTF-8");
+        QVERIFY(fs::is_empty(folder.path()));
+        EXPECT_ERROR(Project("", true), "is empty", "--project");
     }
     void runs_are_found_by_name_prefix_or_variant() {
         const TemporaryDirectory folder;

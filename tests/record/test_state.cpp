@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "launch/supervisor.h"
+#include "record/run_lock.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -156,6 +157,33 @@ class TestState : public QObject {
         const RunState state = read_state(run);
         QCOMPARE(state.phase, RunPhase::failed);
         QCOMPARE(state.exit_code, 5);
+    }
+    void numbers_that_no_step_can_be_are_passed_over() {
+        const RunDirectory run = new_run();
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            journal.event("step", {{"step", 7}, {"total_steps", 100}});
+            journal.event("step", {{"step", 1e30}, {"total_steps", 2.5}});
+            journal.event("failed", {{"code", 1e10}});
+        }
+        const RunState state = read_state(run);
+        QCOMPARE(state.step, std::int64_t{7});
+        QCOMPARE(state.total_steps, std::int64_t{100});
+        QCOMPARE(state.exit_code, 5);
+    }
+    void a_copy_of_a_run_that_is_running_does_not_run() {
+        const RunDirectory run = new_run();
+        const RunLock lock(run);
+        write_attempt(run, 1, 30, "");
+        const TemporaryDirectory elsewhere;
+        make_directories(elsewhere.path() / "runs");
+        const fs::path copied = elsewhere.path() / "runs" / run.folder().filename();
+        fs::copy(run.folder(), copied, fs::copy_options::recursive);
+        QCOMPARE(read_state(run).phase, RunPhase::running);
+        const RunState state = read_state(RunDirectory(copied));
+        QCOMPARE(state.phase, RunPhase::dead);
+        QVERIFY(state.cause.starts_with("a copy of a run that process"));
+        prepare_resume({RunDirectory(copied)});
     }
 };
 

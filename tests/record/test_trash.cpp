@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "store/store.h"
 #include "support/sample_runs.h"
@@ -93,6 +94,7 @@ class TestTrash : public QObject {
         project.trash(a.info().id);
         project.trash(b.info().id);
         QCOMPARE(project.empty_trash(3600), 0);
+        QCOMPARE(project.empty_trash(std::nan("")), 0);
         RunDirectory(folder.path() / "trash" / a.info().id).append_user_event({{"trashed", 1e9}});
         make_directories(folder.path() / "trash/.removing-old/results");
         QCOMPARE(project.empty_trash(3600), 1);

@@ -1,0 +1,17 @@
+#include "cli/named_runs.h"
+
+#include <algorithm>
+
+namespace faceter::cli {
+
+std::vector<RunDirectory> find_runs(const Project& project, const std::vector<std::string>& names) {
+    std::vector<RunDirectory> runs;
+    for (const std::string& name : names) {
+        RunDirectory found = project.find_run(name);
+        const auto is_found = [&](const RunDirectory& run) { return run.info().id == found.info().id; };
+        if (std::none_of(runs.begin(), runs.end(), is_found)) runs.push_back(std::move(found));
+    }
+    return runs;
+}
+
+}  // namespace faceter::cli
