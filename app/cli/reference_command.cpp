@@ -75,7 +75,7 @@ void add_reference_command(Cli& cli) {
         std::string form, output;
     };
     const auto options = std::make_shared<Options>();
-    CLI::App* command = add_command(cli, cli.app, "reference", "Write manual pages, all settings, or completion for bash, zsh and fish",
+    CLI::App* command = add_command(cli, cli.app, "reference", "Write manual pages, all settings, or completion of shells",
                                     "  faceter reference bash > ~/.local/share/bash-completion/completions/faceter\n"
                                     "  faceter reference man --output ~/.local/share/man/man1\n"
                                     "  faceter reference settings > settings.md",

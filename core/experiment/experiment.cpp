@@ -174,12 +174,16 @@ Experiment Experiment::load(const fs::path& file, const Catalogue& catalogue, co
 
 Experiment Experiment::parse(std::string_view text, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options) {
     if (!is_valid_utf8(absolute_path(file).parent_path().string()))
-        throw settings_error("{}: the path of its folder must be UTF-8 text, because records of runs name what lies there; rename the folder",
-                             file.string());
+        throw settings_error(
+            "{}: the path of its folder must be UTF-8 text, because records of runs name what lies there; rename the folder",
+            file.string());
     Experiment experiment;
     experiment.file_ = file;
     experiment.text_ = text;
     YamlNode root = parse_yaml(text, file.string());
+    if (root.find("claims") && !root.find("tasks"))
+        throw settings_error("{}: is a study; 'faceter study status' reads it, and this command the experiments that it names",
+                             file.string());
     for (const std::string& assignment : options.overrides) apply_override(root, assignment);
     experiment.runs_ = Expander(root, file, catalogue, options).expand();
     experiment.name_ = experiment.runs_.front().settings["name"];

@@ -26,10 +26,11 @@ EquivalenceResult tested(EquivalenceResult r, double error) {
     }
     r.p_lower = student_t_upper_tail((r.difference + r.margin) / error, r.df);
     r.p_upper = student_t_upper_tail((r.margin - r.difference) / error, r.df);
-    r.p = std::max(r.p_lower, r.p_upper);
+    r.p = std::isnan(r.p_lower) || std::isnan(r.p_upper) ? not_a_number : std::max(r.p_lower, r.p_upper);
     const double half = error > 0 ? error * student_t_upper_quantile(0.05, r.df) : 0;
     r.interval = {r.difference - half, r.difference + half};
-    if (error == 0) r.note = "the samples are constant: t is infinite";
+    if (error == 0)
+        r.note = std::isnan(r.p) ? "the samples are constant and apart by the margin" : "the samples are constant: t is infinite";
     return r;
 }
 

@@ -94,6 +94,7 @@ class TestExperiment : public QObject {
         QCOMPARE(runs[1].point, std::string("curriculum=task_aware size_exponent=0.5"));
         QCOMPARE(runs[3].point, std::string("curriculum=shuffled"));
         QCOMPARE(runs[3].settings["curriculum"].dump(), std::string(R"({"method":"shuffled"})"));
+        EXPECT_ERROR(parse_sample("name: s\nclaims: []\nexperiments: []\n"), "is a study", "faceter study status");
         EXPECT_ERROR(parse_sample(sample + "curriculum: {method: shuffled, size_exponent: 1}\n"), "unknown setting 'size_exponent'");
     }
     void a_sweep_over_the_model_makes_a_baseline_for_each() {

@@ -86,6 +86,11 @@ class TestPower : public QObject {
     }
 
     void a_sample_that_says_nothing_gives_no_p() {
+        const std::vector two{2.0, 2.0, 2.0}, ones{1.0, 1.0, 1.0};
+        for (const auto& [a, b] : {std::pair(two, ones), std::pair(ones, two)}) {  // apart by the margin, without spread: 0 / 0
+            QVERIFY(std::isnan(equivalence(a, b, 1).p) && std::isnan(paired_equivalence(a, b, 1).p));
+            QCOMPARE(equivalence(a, b, 1).note, std::string("the samples are constant and apart by the margin"));
+        }
         const EquivalenceResult one = equivalence(std::vector{1.0}, std::vector{1.0, 2.0}, 1);
         QVERIFY(std::isnan(one.p) && !one.note.empty());
         const EquivalenceResult same = paired_equivalence(std::vector{1.0, 2.0, 3.0}, std::vector{1.0, 2.0, 3.0}, 1);
