@@ -25,6 +25,8 @@ CLI::App* add_command(Cli& cli, CLI::App& parent, const std::string& name, const
                       std::function<int()> run);
 /// --project DIR (default: FACETER_PROJECT, else this folder where it is a project).
 void add_project_option(CLI::App& command, std::string& project);
+/// The same of a command that makes the project: --project DIR has no default.
+void add_new_project_option(CLI::App& command, std::string& project);
 Project open_project(const std::string& project);
 /// --plugin-dir DIR.
 void add_plugin_option(Cli& cli, CLI::App& command);

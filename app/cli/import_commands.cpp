@@ -1,4 +1,3 @@
-#include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -42,10 +41,7 @@ void add_import_commands(Cli& cli) {
                                  "  faceter import mteb results/ --project p && faceter compare --project p",
                                  [options] { return import_mteb(*options); });
     mteb->add_option("DIR", options->folder, "folder with <model>/<revision>/<task>.json, or one model's")->required()->type_name("DIR");
-    mteb->add_option("--project", options->project, "folder of the project; made when it is missing")
-        ->required()
-        ->check(not_empty())
-        ->type_name("DIR");
+    add_new_project_option(*mteb, options->project);
     mteb->add_flag("--json", options->json, "print as JSON");
 }
 

@@ -116,7 +116,7 @@ int plugins(const Cli& cli, const MachineOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     if (!options.name.empty()) return show_plugin(catalogue, options);
     Json list = Json::array();
-    for (const ExtensionKind kind : {ExtensionKind::variant, ExtensionKind::curriculum, ExtensionKind::objective, ExtensionKind::analysis})
+    for (const ExtensionKind kind : extension_kinds)
         for (const std::string& name : catalogue.names(kind)) {
             const Catalogue::Entry& entry = *catalogue.find(kind, name);
             list.push_back(

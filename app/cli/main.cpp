@@ -158,6 +158,13 @@ void add_project_option(CLI::App& command, std::string& project) {
         ->type_name("DIR");
 }
 
+void add_new_project_option(CLI::App& command, std::string& project) {
+    command.add_option("--project", project, "folder of the project; made when it is missing")
+        ->required()
+        ->check(not_empty())
+        ->type_name("DIR");
+}
+
 Project open_project(const std::string& project) {
     if (!project.empty()) return Project(project, false);
     if (const char* set = std::getenv("FACETER_PROJECT"); set && *set) return Project(set, false);

@@ -16,9 +16,6 @@ struct NewPlugin {
     std::string name, kind, output;
 };
 
-const std::vector<ExtensionKind> all_kinds{ExtensionKind::variant, ExtensionKind::curriculum, ExtensionKind::objective,
-                                           ExtensionKind::analysis};
-
 /// As faceter_plugin() of the CMake package takes it.
 bool is_plugin_id(std::string_view name) {
     const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -44,7 +41,7 @@ void require_free_name(const Catalogue& catalogue, const NewPlugin& plugin) {
                           faceter::quoted(plugin.name));
     if (const Manifest* other = catalogue.plugin(plugin.name))
         throw usage_error("there is a plugin '{}' already ({}); take another name", plugin.name, other->file.string());
-    for (const ExtensionKind kind : all_kinds)
+    for (const ExtensionKind kind : extension_kinds)
         if (const Catalogue::Entry* other = catalogue.find(kind, plugin.name))
             throw usage_error("{} '{}' is offered by '{}' already; take another name", extension_kind_name(kind), plugin.name,
                               other->plugin);
@@ -82,7 +79,7 @@ void add_plugin_commands(Cli& cli) {
                                     "  cmake -S my_loss -B my_loss/build -DCMAKE_PREFIX_PATH=PREFIX     # where Faceter is installed",
                                     [&cli, plugin] { return write_plugin(cli, *plugin); });
     std::vector<std::string> kinds;
-    for (const ExtensionKind kind : all_kinds) kinds.emplace_back(extension_kind_name(kind));
+    for (const ExtensionKind kind : extension_kinds) kinds.emplace_back(extension_kind_name(kind));
     command->add_option("NAME", plugin->name, "what experiments call it: small letters, digits and '_'")->required();
     command->add_option("--kind", plugin->kind, "what it is: a variant of the model, an order of batches, a loss, or an analysis of runs")
         ->required()

@@ -292,10 +292,7 @@ void add_run_commands(Cli& cli) {
                                 "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
                                 [&cli, options] { return run_experiment(cli, *options); });
     add_experiment_options(cli, *run, *options);
-    run->add_option("--project", options->project, "folder of the project; made when it is missing")
-        ->required()
-        ->check(not_empty())
-        ->type_name("DIR");
+    add_new_project_option(*run, options->project);
     add_start_options(*run, *options);
 
     CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
@@ -314,10 +311,7 @@ void add_run_commands(Cli& cli) {
                                       "another job takes its place, and goes on from there.",
                                       [&cli, options] { return submit(cli, *options); });
     add_experiment_options(cli, *submitted, *options);
-    submitted->add_option("--project", options->project, "folder of the project; made when it is missing")
-        ->required()
-        ->check(not_empty())
-        ->type_name("DIR");
+    add_new_project_option(*submitted, options->project);
     submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");
     submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");
 

@@ -43,7 +43,7 @@ std::string settings_reference(const Catalogue& catalogue) {
     std::string text =
         "# Settings\n\nOf an experiment file. What is left out has its default; where a paper sets the value, it is named.\n\n" +
         table_of(experiment_schema());
-    for (const ExtensionKind kind : {ExtensionKind::variant, ExtensionKind::curriculum, ExtensionKind::objective, ExtensionKind::analysis})
+    for (const ExtensionKind kind : extension_kinds)
         for (const std::string& name : catalogue.names(kind)) {
             const Catalogue::Entry& entry = *catalogue.find(kind, name);
             text += fmt::format("\n## {} {}\n\n{} (plugin {})\n\n", extension_kind_name(kind), name, entry.extension.summary, entry.plugin);

@@ -89,7 +89,7 @@ struct EncoderConfig {
     double attention_scale = 0;   ///< of the logits; 1/sqrt(head_dim) where a family says nothing else
     std::int64_t rotary_dim = 0;  ///< leading elements of a head that are rotated; 0: no rotary positions
     Rotary rotary, local_rotary;  ///< of global and of local blocks
-    /// Dynamic NTK: beyond `trained_positions` the base grows with the longest text of the batch, as the released code has it. 0: off.
+    /// Dynamic NTK: beyond `trained_positions` the base grows with a text's own length, whatever its batch holds. 0: off.
     double rotary_scaling = 0;
     std::int64_t trained_positions = 0;
     std::int64_t relative_buckets = 0, relative_max_distance = 128;  ///< T5's position bias, shared by all blocks; 0 buckets: none

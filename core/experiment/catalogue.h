@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -8,6 +9,9 @@
 namespace faceter {
 
 enum class ExtensionKind { variant, curriculum, objective, analysis };
+/// All of them, in the order that tables list them.
+inline constexpr std::array extension_kinds{ExtensionKind::variant, ExtensionKind::curriculum, ExtensionKind::objective,
+                                            ExtensionKind::analysis};
 std::string_view extension_kind_name(ExtensionKind kind);
 
 /// Everything that an experiment file may name, from core (builtin_extensions.cpp) and from the plugins' manifests.

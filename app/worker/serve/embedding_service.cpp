@@ -28,11 +28,6 @@ TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size
     return batch;
 }
 
-/// Beyond these a text's vector would depend on its company (dynamic NTK).
-bool stands_alone(const EncoderConfig& config, std::size_t length) {
-    return config.rotary_scaling > 0 && static_cast<std::int64_t>(length) > config.trained_positions;
-}
-
 }  // namespace
 
 struct EmbeddingService::Job {
@@ -182,12 +177,10 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
         for (const auto& job : active_) {
             if (&job->encoder() != &encoder || job->next == job->encoded.size() || job->work.where.route.routed) continue;
             const std::size_t length = job->encoded[job->next].size();
-            const bool alone = stands_alone(encoder.config(), length);
-            if (!batch.empty() && (alone || tokens + static_cast<std::int64_t>(length) > limit)) continue;
+            if (!batch.empty() && tokens + static_cast<std::int64_t>(length) > limit) continue;
             batch.push_back({job, job->next++});
             job->last_turn = turn_;
             job->pass_empty_texts();
-            if (alone) return batch;
             tokens += static_cast<std::int64_t>(length);
             more = true;
         }
