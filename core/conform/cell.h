@@ -9,6 +9,7 @@
 #include "conform/column.h"
 #include "conform/embeddings.h"
 #include "conform/made_texts.h"
+#include "conform/moved_weights.h"
 #include "conform/programs.h"
 #include "record/run_directory.h"
 
@@ -86,6 +87,13 @@ class Cell {
     bool train_first();
     void rerun();
     void resume();
+    double loss_noise(Rounding rounding);
+    struct Tolerance {
+        double losses, weights;  ///< relative; of norms
+        Rounding rounding;
+        double noise_factor;
+    };
+    void require_alike(const RunDirectory& other, const Tolerance& tolerance);
     void in_parts(const std::string& law, const Json& changes, const std::vector<std::string>& options);
     void ranks();
     void cache();

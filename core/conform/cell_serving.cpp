@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "checkpoint/safetensors.h"
 #include "common/hash.h"
-#include "common/random.h"
 #include "conform/broken.h"
 #include "conform/cell.h"
+#include "conform/moved_weights.h"
 
 // What holds of a trained run: scores, embeddings of every route, and the folders that it is exported to.
 
@@ -16,30 +15,6 @@ namespace faceter::conform {
 namespace {
 
 constexpr double same_text = 1e-6, same_model = 1e-6, same_in_peer = 1e-5;
-
-// Rounding every product and sum of a pass to float32 moves an embedding about as far as a change of each weight in its last place; two
-// passes round differently, and the largest of all elements is looked at.
-constexpr double noise_factor = 8;
-
-/// A copy of a file of weights, each of float32 moved by one in its last place, up or down by chance.
-void write_moved(const fs::path& from, const fs::path& to) {
-    const SafetensorsFile file(from);
-    RandomStream random(1, from.filename().string());
-    std::vector<std::vector<char>> kept;
-    SafetensorsWriter writer;
-    for (const TensorInfo& tensor : file.tensors()) {
-        kept.emplace_back(tensor.bytes);
-        file.read(tensor, kept.back().data());
-        for (std::size_t at = 0; tensor.dtype == DType::f32 && at < tensor.bytes; at += sizeof(float)) {
-            float value;
-            std::memcpy(&value, kept.back().data() + at, sizeof value);
-            value = std::nextafter(value, random.below(2) ? HUGE_VALF : -HUGE_VALF);
-            std::memcpy(kept.back().data() + at, &value, sizeof value);
-        }
-        writer.add(tensor.name, tensor.dtype, tensor.shape, kept.back().data());
-    }
-    writer.write(to);
-}
 
 /// The folder itself says so: a module that sentence-transformers does not know.
 bool only_ours(const fs::path& folder) { return read_file(folder / "modules.json").find("faceter.") != std::string::npos; }
@@ -62,12 +37,8 @@ void Cell::evaluate() {
 
 /// How far the run's embeddings move where each of its weights moves in its last place: what float32 makes of them.
 double Cell::noise(const std::string& task) {
-    const fs::path moved = folder_ / "moved", model = first_->folder() / "model";
-    if (!fs::exists(moved)) {
-        fs::copy(model, moved, fs::copy_options::recursive);
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(model))
-            if (is_weights(entry.path())) write_moved(entry.path(), moved / fs::relative(entry.path(), model));
-    }
+    const fs::path moved = folder_ / "moved";
+    copy_moved(first_->folder() / "model", moved, Rounding::float32);
     const auto [found, fresh] = noise_.emplace(task, 0.0);
     if (fresh) found->second = difference(embeddings_.at(task), embed({moved.string(), "", task}, laboratory_.texts.to_embed));
     return found->second;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "checkpoint/safetensors.h"
 #include "common/error.h"
@@ -70,29 +72,48 @@ std::vector<double> losses(const RunDirectory& run) {
     return all;
 }
 
-/// Each step's loss relative to the first run's; infinite where they made different numbers of steps.
-double losses_apart(const RunDirectory& a, const RunDirectory& b) {
+/// Of each step relative to the first run's; one infinite where they made different numbers of steps.
+std::vector<double> losses_apart(const RunDirectory& a, const RunDirectory& b) {
     const auto first = losses(a), second = losses(b);
-    if (first.empty() || first.size() != second.size()) return std::numeric_limits<double>::infinity();
-    double largest = 0;
-    for (std::size_t i = 0; i < first.size(); ++i)
-        largest = std::max(largest, std::abs(first[i] - second[i]) / std::max(std::abs(first[i]), 1e-3));
-    return largest;
+    if (first.empty() || first.size() != second.size()) return {std::numeric_limits<double>::infinity()};
+    std::vector<double> apart;
+    for (std::size_t i = 0; i < first.size(); ++i) apart.push_back(std::abs(first[i] - second[i]) / std::max(std::abs(first[i]), 1e-3));
+    return apart;
 }
 
-void require_alike(const RunDirectory& a, const RunDirectory& b, double loss_bound, double weight_bound) {
-    const double loss = losses_apart(a, b), weights = weights_apart(a, b);
-    if (loss <= loss_bound && weights <= weight_bound) return;
-    throw Broken{
-        fmt::format("losses are apart by {:.2g} (bound {:.2g}), weights by {:.2g} (bound {:.2g})", loss, loss_bound, weights, weight_bound),
-        fmt::format("{} against {}", b.folder().string(), a.folder().string())};
-}
+double largest_of(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
 
 // Sums in another order differ in float32's last bits, and AdamW's first steps have the size of the learning rate whatever the gradient's:
 // an element whose gradient is all rounding (a key's bias) moves by chance, which weights show and losses do not.
 constexpr double same_loss = 1e-4, same_weights = 2e-3;
 
+// In bf16 operands have 8 bits of mantissa: a relative rounding of 2^-9 each, which a few products in a row and a temperature of 0.03
+// multiply. Weights and what they are multiplied with are both rounded: twice the noise of the weights alone.
+constexpr double same_half_loss = 0.1, half_noise_factor = 2;
+
 }  // namespace
+
+/// How far the losses of the first run's steps move where it starts from weights that a rounding has moved: after the first step, where an
+/// objective has a kink or a token is routed by a hair's breadth, steps part.
+double Cell::loss_noise(Rounding rounding) {
+    const std::string name = rounding == Rounding::float32 ? "moved" : "moved-half";
+    const fs::path start = folder_ / (name + "-start");
+    copy_moved(start_.folder, start, rounding);
+    return largest_of(losses_apart(*first_, train(name, {{"model", start.string()}}, {})));
+}
+
+/// The first step's loss is within the bound in any case; the others' within the noise of this very training where that is larger.
+void Cell::require_alike(const RunDirectory& other, const Tolerance& tolerance) {
+    const std::vector<double> apart = losses_apart(*first_, other);
+    const double largest = largest_of(apart), weights = weights_apart(*first_, other);
+    if (largest <= tolerance.losses && weights <= tolerance.weights) return;
+    double bound = tolerance.losses;
+    if (apart.front() <= bound && largest > bound) bound = std::max(bound, tolerance.noise_factor * loss_noise(tolerance.rounding));
+    if (largest <= bound && weights <= tolerance.weights) return;
+    throw Broken{fmt::format("losses are apart by {:.2g} (bound {:.2g}), weights by {:.2g} (bound {:.2g})", largest, bound, weights,
+                             tolerance.weights),
+                 fmt::format("{} against {}", other.folder().string(), first_->folder().string())};
+}
 
 void Cell::rerun() {
     const Outcome outcome = laboratory_.programs.faceter({"rerun", first_->info().id, "--project", project_.string(), "--json"});
@@ -124,7 +145,7 @@ void Cell::in_parts(const std::string& law, const Json& changes, const std::vect
     if (const Outcome outcome = laboratory_.programs.faceter(check); outcome.code == 3)
         result_.limits[law] = outcome.err;
     else
-        require_alike(*first_, train(law, changes, options), same_loss, same_weights);
+        require_alike(train(law, changes, options), {same_loss, same_weights, Rounding::float32, noise_factor});
 }
 
 void Cell::ranks() { in_parts("ranks", Json::object(), {"--devices", "2"}); }
@@ -135,11 +156,9 @@ void Cell::cache() {
     in_parts("cache", {{"objective", in_chunks}}, {});
 }
 
-/// Operands have 8 bits of mantissa: a relative rounding of 2^-9 each, which a few products in a row and a temperature of 0.03 multiply.
 void Cell::half_precision() {
-    const RunDirectory half = train("bf16", {{"precision", "bf16"}}, {});
-    if (const double apart = losses_apart(*first_, half); apart > 0.1)
-        throw Broken{fmt::format("losses in bf16 are apart by {:.2g} of those in float32 (bound 0.1)", apart), half.folder().string()};
+    constexpr double any_weights = std::numeric_limits<double>::infinity();
+    require_alike(train("bf16", {{"precision", "bf16"}}, {}), {same_half_loss, any_weights, Rounding::bf16, half_noise_factor});
 }
 
 }  // namespace faceter::conform

@@ -1,4 +1,8 @@
+#include <QTemporaryDir>
+
+#include "checkpoint/safetensors.h"
 #include "conform/capabilities.h"
+#include "conform/moved_weights.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -54,6 +58,29 @@ class TestConform : public QObject {
         QCOMPARE(difference(a, b), 0.1);
         QVERIFY(std::isinf(difference(a, Embeddings::of_json({{3.0, 4.0}}))));
         QVERIFY(std::isinf(difference(a, Embeddings::of_json({{3.0, nullptr}, {0.0, 0.0}}))));
+    }
+
+    void weights_are_moved_by_as_much_as_a_rounding_moves_them_and_the_same_way_every_time() {
+        const QTemporaryDir folder;
+        const fs::path root = folder.path().toStdString(), model = root / "model";
+        const std::vector<float> values = {1, -3, 0.125F, 100};
+        make_directories(model);
+        SafetensorsWriter writer;
+        writer.add("w", DType::f32, {4}, values.data());
+        writer.write(model / "model.safetensors");
+        const auto moved = [&](const char* name, Rounding rounding) {
+            copy_moved(model, root / name, rounding);
+            const SafetensorsFile file(root / name / "model.safetensors");
+            std::vector<float> read(values.size());
+            file.read(file.tensors().front(), read.data());
+            return read;
+        };
+        const auto once = moved("once", Rounding::float32), half = moved("half", Rounding::bf16);
+        QCOMPARE(moved("twice", Rounding::float32), once);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            QVERIFY(once[i] == std::nextafter(values[i], 1e30F) || once[i] == std::nextafter(values[i], -1e30F));
+            QCOMPARE(std::abs(half[i] - values[i]), std::abs(values[i]) / 512);
+        }
     }
 
     void a_result_comes_back_from_its_line() {
