@@ -3,6 +3,7 @@
 #include "checkpoint/model_folder.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "text/tokenizer_ends.h"
 
 namespace faceter {
 namespace {
@@ -19,6 +20,10 @@ constexpr std::array tokenizer_files = {"tokenizer.json",
                                         "spm.model",
                                         "vocab.json",
                                         "merges.txt"};
+
+std::string tokenizer_file(const fs::path& source) {
+    return source.filename() == "tokenizer.json" ? tokenizer_json_with_ends(source.parent_path()) : read_file(source);
+}
 
 void write_json(const fs::path& path, const Json& json) { write_file_atomic(path, json.dump(2) + "\n"); }
 
@@ -84,7 +89,7 @@ void write_sentence_transformers_files(const std::filesystem::path& out, const M
     write_json(out / "sentence_bert_config.json", {{"max_seq_length", like.max_seq_length}, {"do_lower_case", like.lowercase_first}});
     write_json(out / "config_sentence_transformers.json", sentence_transformers_config(like));
     for (const char* name : tokenizer_files)
-        if (const fs::path source = like.encoder_folder / name; fs::exists(source)) write_file_atomic(out / name, read_file(source));
+        if (const fs::path source = like.encoder_folder / name; fs::exists(source)) write_file_atomic(out / name, tokenizer_file(source));
 }
 
 }  // namespace faceter

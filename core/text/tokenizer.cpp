@@ -1,7 +1,5 @@
 #include "text/tokenizer.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "common/error.h"
@@ -11,12 +9,13 @@
 #include "text/own_files.h"
 #include "text/pipeline_json.h"
 #include "text/token_roles.h"
+#include "text/tokenizer_ends.h"
 #include "text/tokenizer_files.h"
 
 namespace faceter {
 namespace {
 
-constexpr std::uint64_t max_tokenizer_bytes = 256u << 20, max_config_bytes = 16u << 20;
+constexpr std::uint64_t max_config_bytes = 16u << 20;
 
 std::unique_ptr<Tokenizer> load_wordpiece_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_json(text, path.string());
@@ -38,26 +37,6 @@ std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles r
     settings.lowercase_first = lowercase_first;
     settings.description += fmt::format("\n{} {}", roles.truncate_left, lowercase_first);
     return std::make_unique<PipelineTokenizer>(std::move(settings));
-}
-
-std::int32_t id_of(const PipelineSettings& settings, const std::string& token, std::string_view name) {
-    const AddedVocabulary all(settings.vocabulary, settings.added_tokens, [](std::string_view text) { return std::string(text); });
-    const int id = all.piece_to_id(token);
-    if (id < 0) throw data_error("{}: the special token {} is not in the vocabulary", name, faceter::quoted(token));
-    return id;
-}
-
-/// The classes of Llama and Gemma put the ends around a text that tokenizer_config.json asks for, though the template of tokenizer.json
-/// has none: e5-mistral's </s> is in no other file.
-void add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_view name) {
-    const auto is = [&](std::string_view part) { return roles.tokenizer_class.find(part) != std::string::npos; };
-    if (!is("Llama") && !is("Gemma")) return;
-    const auto add = [&](bool wanted, const std::string& token, std::vector<std::int32_t>& ids) {
-        if (wanted && ids.empty() && !token.empty()) ids = {id_of(settings, token, name)};
-    };
-    add(roles.add_bos_token.value_or(false), roles.bos_token, settings.special.before);
-    add(roles.add_eos_token.value_or(false), roles.eos_token, settings.special.after);
-    settings.description += fmt::format("\n{} | {}", fmt::join(settings.special.before, " "), fmt::join(settings.special.after, " "));
 }
 
 std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -6,6 +7,8 @@
 #include "text/wordpiece.h"
 
 namespace faceter {
+
+constexpr std::uint64_t max_tokenizer_bytes = 256u << 20;  ///< of a file that holds a vocabulary
 
 /// The kind that a tokenizer.json names in model.type ("WordPiece", "BPE", "Unigram", "WordLevel"); "WordPiece of steps" where a WordPiece
 /// model comes with other steps than BertNormalizer (or none) and BertPreTokenizer.

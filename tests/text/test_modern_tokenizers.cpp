@@ -3,6 +3,7 @@
 
 #include "small_tokenizer.h"
 #include "support/test.h"
+#include "text/tokenizer_ends.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -53,6 +54,34 @@ class TestModernTokenizers : public QObject {
         QCOMPARE(load_tokenizer(folder.path())->special().mask, converted->special().mask);
     }
 
+    void ends_that_only_the_configuration_asks_for_are_written_into_the_template_data() {
+        QTest::addColumn<QString>("processor");
+        QTest::newRow("of its own") << R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"[CLS]","type_id":0}},
+            {"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[2],"tokens":["[CLS]"]}}})";
+        QTest::newRow("null") << "null";
+        QTest::newRow("none") << "";
+    }
+    void ends_that_only_the_configuration_asks_for_are_written_into_the_template() {
+        QFETCH(QString, processor);
+        Json json = small_tokenizer_json();
+        json["normalizer"] = {{"type", "Lowercase"}};
+        json["pre_tokenizer"] = {{"type", "Whitespace"}};
+        json.erase("post_processor");
+        if (!processor.isEmpty()) json["post_processor"] = Json::parse(processor.toStdString());
+        TokenizerFolder asked(json);
+        asked.write("tokenizer_config.json",
+                    R"({"tokenizer_class": "LlamaTokenizer", "bos_token": "[CLS]", "eos_token": "[SEP]", "add_bos_token": true,
+                            "add_eos_token": true})");
+        const TokenizerFolder written(Json::parse(tokenizer_json_with_ends(asked.path())));
+        for (const char* text : {"a b", "", "unaffable a"}) {
+            const Ids ids = encode(*asked.load(), text);
+            QCOMPARE(ids.front(), 2);
+            QCOMPARE(ids.back(), 3);
+            QCOMPARE(encode(*written.load(), text), ids);
+        }
+        QCOMPARE(tokenizer_json_with_ends(written.path()), read_file(written.path() / "tokenizer.json"));
+    }
+
     void truncated_texts_of_the_model_fixtures_have_the_ids_of_hugging_face_data() {
         QTest::addColumn<QString>("model");
         for (const char* model : {"qwen3_embedding", "qwen3_bidirectional", "embedding_gemma", "eurobert", "mistral", "gte",
@@ -65,6 +94,9 @@ class TestModernTokenizers : public QObject {
         const fs::path folder = shared_folder() / "fixtures" / model.toStdString();
         const Json expected = read_json(folder / "expected.json");
         compare_all(*load_tokenizer(folder), expected["texts"], expected["token_ids"], expected["max_length"]);
+        // As exported: its own file says all, whatever reads it.
+        const TokenizerFolder alone(Json::parse(tokenizer_json_with_ends(folder)));
+        compare_all(*alone.load(), expected["texts"], expected["token_ids"], expected["max_length"]);
     }
 };
 

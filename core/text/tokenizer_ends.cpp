@@ -1,0 +1,116 @@
+#include "text/tokenizer_ends.h"
+
+#include <fmt/ranges.h>
+#include <simdjson.h>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/strings.h"
+#include "text/added_vocabulary.h"
+#include "text/pipeline_json.h"
+#include "text/tokenizer_files.h"
+
+namespace faceter {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+bool has_ends_of_its_own(const TokenRoles& roles) {
+    const auto is = [&](std::string_view part) { return roles.tokenizer_class.find(part) != std::string::npos; };
+    return is("Llama") || is("Gemma");
+}
+
+std::int32_t id_of(const PipelineSettings& settings, const std::string& token, std::string_view name) {
+    const AddedVocabulary all(settings.vocabulary, settings.added_tokens, [](std::string_view text) { return std::string(text); });
+    const int id = all.piece_to_id(token);
+    if (id < 0) throw data_error("{}: the special token {} is not in the vocabulary", name, faceter::quoted(token));
+    return id;
+}
+
+using NamedIds = std::vector<std::pair<std::string, std::int32_t>>;
+
+Json part_of(const char* kind, const std::string& id, int type) {
+    Json part = Json::object();
+    part[kind]["id"] = id;
+    part[kind]["type_id"] = type;
+    return part;
+}
+
+void put_around(const char* text, int type, const NamedIds& before, const NamedIds& after, Json& out) {
+    for (const auto& token : before) out.push_back(part_of("SpecialToken", token.first, type));
+    out.push_back(part_of("Sequence", text, type));
+    for (const auto& token : after) out.push_back(part_of("SpecialToken", token.first, type));
+}
+
+/// tokenizers' TemplateProcessing: `before` and `after` around a text, and around each of a pair.
+Json template_of(const NamedIds& before, const NamedIds& after) {
+    Json all = Json::object();
+    all["type"] = "TemplateProcessing";
+    put_around("A", 0, before, after, all["single"]);
+    put_around("A", 0, before, after, all["pair"]);
+    put_around("B", 1, before, after, all["pair"]);
+    for (const NamedIds* ids : {&before, &after})
+        for (const auto& [token, id] : *ids) {
+            Json& special = all["special_tokens"][token];
+            special["id"] = token;
+            special["ids"] = std::vector<std::int32_t>{id};
+            special["tokens"] = std::vector<std::string>{token};
+        }
+    return all;
+}
+
+/// Where the value of the member stands in the text of an object; nothing where it has none.
+std::string_view value_in(std::string_view member, const simdjson::padded_string& text) {
+    ondemand::parser parser;
+    ondemand::document document = parser.iterate(text);
+    ondemand::value value;
+    if (document.find_field_unordered(member).get(value) != simdjson::SUCCESS) return {};
+    std::string_view raw;
+    if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) return {};
+    while (!raw.empty() && std::isspace(static_cast<unsigned char>(raw.back()))) raw.remove_suffix(1);
+    return raw;
+}
+
+std::string with_template(const std::string& text, const Json& processor) {
+    const simdjson::padded_string padded(text);
+    const std::string_view old = value_in("post_processor", padded);
+    const std::string written = processor.dump();
+    if (old.empty()) return "{\"post_processor\":" + written + "," + text.substr(text.find('{') + 1);
+    const auto at = static_cast<std::size_t>(old.data() - padded.data());
+    return text.substr(0, at) + written + text.substr(at + old.size());
+}
+
+}  // namespace
+
+bool add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_view name) {
+    if (!has_ends_of_its_own(roles)) return false;
+    bool added = false;
+    const auto add = [&](bool wanted, const std::string& token, std::vector<std::int32_t>& ids) {
+        if (!wanted || !ids.empty() || token.empty()) return;
+        ids = {id_of(settings, token, name)};
+        added = true;
+    };
+    add(roles.add_bos_token.value_or(false), roles.bos_token, settings.special.before);
+    add(roles.add_eos_token.value_or(false), roles.eos_token, settings.special.after);
+    settings.description += fmt::format("\n{} | {}", fmt::join(settings.special.before, " "), fmt::join(settings.special.after, " "));
+    return added;
+}
+
+std::string tokenizer_json_with_ends(const std::filesystem::path& model_folder) {
+    const std::filesystem::path path = model_folder / "tokenizer.json";
+    std::string text = read_file(path, max_tokenizer_bytes);
+    const TokenRoles roles = read_token_roles(model_folder);
+    if (!has_ends_of_its_own(roles)) return text;
+    PipelineSettings settings = parse_pipeline_json(text, path.string());
+    if (!add_ends(settings, roles, path.string())) return text;
+    const AddedVocabulary all(settings.vocabulary, settings.added_tokens, [](std::string_view piece) { return std::string(piece); });
+    const auto named = [&](const std::vector<std::int32_t>& ids) {
+        NamedIds tokens;
+        for (const std::int32_t id : ids) tokens.emplace_back(all.id_to_piece(id), id);
+        return tokens;
+    };
+    return with_template(text, template_of(named(settings.special.before), named(settings.special.after)));
+}
+
+}  // namespace faceter

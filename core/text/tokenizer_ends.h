@@ -1,0 +1,19 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "text/pipeline.h"
+#include "text/token_roles.h"
+
+namespace faceter {
+
+/// The classes of Llama and Gemma put the ends around a text that tokenizer_config.json asks for, though the template of tokenizer.json
+/// has none: e5-mistral's </s> is in no other file. Adds those to `settings`; true where there were any. `name` stands in front of
+/// messages.
+bool add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_view name);
+
+/// A folder's tokenizer.json with such ends in its own template, for readers that look nowhere else (transformers 5 silently leaves them
+/// out and pools another token); the very text of the file where there are none to add.
+std::string tokenizer_json_with_ends(const std::filesystem::path& model_folder);
+
+}  // namespace faceter
