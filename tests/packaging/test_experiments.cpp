@@ -1,21 +1,95 @@
+#include <fstream>
+#include <regex>
+
 #include "packaging/command.h"
 
 using namespace faceter;
 using namespace faceter::packaging;
 
+namespace {
+
+void put(const fs::path& file, const std::string& content) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << content;
+}
+
+void put_beir_folder(const fs::path& folder) {
+    put(folder / "corpus.jsonl", R"({"_id": "d1", "title": "", "text": "a document of one"})"
+                                 "\n");
+    put(folder / "queries.jsonl", R"({"_id": "q1", "text": "a question of one"})"
+                                  "\n");
+    for (const char* split : {"train", "dev", "test", "qgen"})
+        put(folder / "qrels" / (std::string(split) + ".tsv"), "query-id\tcorpus-id\tscore\nq1\td1\t1\n");
+}
+
+/// What a recipe's paths name, as small as it can be.
+void put_made_data(const fs::path& path) {
+    const std::string name = path.filename().string();
+    if (name.ends_with(".jsonl"))
+        put(path, R"({"query": "a question of one", "document": "an answer to one"})"
+                  "\n");
+    else if (name == "medi-data.json")
+        put(path,
+            R"([{"task_name": "one", "query": ["Represent it: ", "a"], "pos": ["Represent it: ", "b"], "neg": ["Represent it: ", "c"]}])");
+    else if (name == "tasks")
+        put(path / "task1.json", R"({"Definition": ["Answer."], "Instances": [{"input": "a", "output": ["b"]}]})");
+    else if (path.has_extension())
+        put(path, "a text\n");
+    else
+        put_beir_folder(path);
+}
+
+/// Copies a recipe of with_your_data into `folder`, and makes what its relative paths name; its models are `model`.
+fs::path recipe_with_made_data(const fs::path& recipe, const fs::path& folder, const fs::path& model) {
+    const fs::path copy = folder / "experiments/with_your_data" / recipe.filename();
+    const std::string content = read_file(recipe);
+    put(copy, content);
+    put(folder / "mteb/stsbenchmark/test.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 1})"
+                                                 "\n");
+    put_beir_folder(folder / "beir/scifact");
+    const std::regex relative(R"(\.\./\.\./(models|data|beir)/[A-Za-z0-9_./-]+)");
+    for (std::sregex_iterator at(content.begin(), content.end(), relative), end; at != end; ++at) {
+        const fs::path path = (copy.parent_path() / at->str()).lexically_normal();
+        if (fs::exists(path)) continue;
+        fs::create_directories(path.parent_path());
+        if ((*at)[1] == "models")
+            fs::create_directory_symlink(model, path);
+        else
+            put_made_data(path);
+    }
+    return copy;
+}
+
+void rows_of_experiments(const fs::path& folder) {
+    QTest::addColumn<QString>("file");
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".yaml") QTest::newRow(entry.path().filename().c_str()) << text(entry.path());
+}
+
+}  // namespace
+
 class TestExperiments : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void every_ready_experiment_passes_the_check_data() {
-        QTest::addColumn<QString>("file");
-        for (const auto& entry : fs::directory_iterator(project / "experiments"))
-            if (entry.path().extension() == ".yaml") QTest::newRow(entry.path().filename().c_str()) << text(entry.path());
-    }
+    void every_ready_experiment_passes_the_check_data() { rows_of_experiments(project / "experiments"); }
     void every_ready_experiment_passes_the_check() {
         QFETCH(QString, file);
         if (!fs::exists(binaries / "bin/faceter")) QSKIP("faceter is not built");
         NEED_MINILM();
         VERIFY_CODE(run(binaries / "bin/faceter", {"check", file}), 0);
+    }
+    /// Its paths lead to data of the right form, its model is a small one in place of the paper's.
+    void every_recipe_for_own_data_passes_the_check_data() { rows_of_experiments(project / "experiments/with_your_data"); }
+    void every_recipe_for_own_data_passes_the_check() {
+        QFETCH(QString, file);
+        if (!fs::exists(binaries / "bin/faceter")) QSKIP("faceter is not built");
+        const fs::path model = faceter::testing::shared_folder() / "fixtures/bert";
+        if (!fs::exists(model)) QSKIP("no ../shared: there is no small model");
+        const TemporaryDirectory folder;
+        const fs::path recipe = recipe_with_made_data(file.toStdString(), folder.path(), fs::canonical(model));
+        VERIFY_CODE(run(binaries / "bin/faceter",
+                        {"check", text(recipe), "--set", "model=" + text(fs::canonical(model)), "--set", "max_length=64"}),
+                    0);
     }
 };
 
