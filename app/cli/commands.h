@@ -67,6 +67,8 @@ void add_merge_command(Cli& cli);      // merge
 void add_reference_command(Cli& cli);  // reference
 void add_setup_command(Cli& cli);      // setup
 void add_init_command(Cli& cli);       // init
+void add_stage_command(Cli& cli);      // stage
+void add_bundle_commands(Cli& cli);    // bundle open
 
 /// This process goes on as another program, looked for in PATH where it has no slash; its name stands first among the words. Error (failed)
 /// where it cannot.

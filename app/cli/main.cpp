@@ -110,6 +110,8 @@ int parse_and_run(int argc, char** argv) {
     add_reference_command(cli);
     add_setup_command(cli);
     add_init_command(cli);
+    add_stage_command(cli);
+    add_bundle_commands(cli);
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
@@ -127,7 +129,7 @@ int parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         if (argc == 1 && print_overview()) return 0;
         if (argc == 1) {
-            fmt::print(stderr, "{}", app.help());
+            put(stderr, app.help());
             return static_cast<int>(ExitCode::usage);
         }
         throw usage_error("{}; see faceter {}--help", explain(app, error), &chosen(app) == &app ? "" : full_name(chosen(app)) + " ");

@@ -3,9 +3,9 @@
 #include <iostream>
 #include <map>
 
-#include "checkpoint/model_folder.h"
 #include "cli/checks.h"
 #include "cli/cluster.h"
+#include "cli/experiment_arguments.h"
 #include "cli/named_runs.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -14,51 +14,46 @@
 #include "experiment/experiment.h"
 #include "experiment/machine.h"
 #include "experiment/processes.h"
-#include "experiment/start_model.h"
-#include "experiment/suite.h"
 #include "launch/elsewhere.h"
 #include "launch/follow.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
 #include "record/launch.h"
+#include "record/staged_runs.h"
 #include "store/store.h"
 
 namespace faceter::cli {
 namespace {
 
-struct RunOptions {
-    std::string file, project;
+struct RunOptions : ExperimentArguments {
+    std::string project;
+    std::string staged;   ///< a folder of faceter stage, in place of the file
     std::string profile;  ///< where; empty: where they ran before; "here": this machine
-    std::vector<std::string> overrides, run_names;
-    std::vector<std::uint64_t> seeds;
+    std::vector<std::string> run_names;
     StartOptions start;
-    bool smoke = false, dry_run = false, take_over = false;
+    bool dry_run = false, take_over = false;
 };
 
+/// An experiment file, or a folder in which everything is decided.
 void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
-    command.add_option("FILE", options.file, "experiment file")->required()->type_name("FILE.yaml");
-    command.add_option("--set", options.overrides, "override a setting, as in --set training.batch_size=16")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    command.add_option("--seeds", options.seeds, "seeds instead of the file's, as in --seeds 1,2,3")
-        ->delimiter(',')
-        ->transform(whole_number(0))
-        ->type_name("N");
-    command.add_flag("--smoke", options.smoke, "every stage with a few steps on a sample of the data, in at most two minutes");
+    add_experiment_arguments(cli, command, options);
     command.add_flag("--json", options.start.json, "print as JSON");
-    add_plugin_option(cli, command);
 }
 
-Experiment load_experiment(const Catalogue& catalogue, const RunOptions& options) {
-    return Experiment::load(options.file, catalogue, {options.overrides, options.seeds, options.smoke});
+void add_staged_option(CLI::App& command, RunOptions& options) {
+    command.get_option("FILE")->required(false);
+    command.add_option("--staged", options.staged, "run what faceter stage wrote into this folder, and read nothing else")
+        ->check(not_empty())
+        ->type_name("DIR");
 }
 
-/// What can be known to fail before anything starts: missing data, a start model that is missing, of a kind that is not known, or that a
-/// variant cannot begin with, settings that several processes cannot compute.
-void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
-    experiment.check_files();
-    check_processes(experiment, catalogue, processes);
-    for (const std::string& remark : check_start_models(experiment)) say(stderr, "warning: {}\n", remark);
+/// True for a staged folder. Usage errors: both, neither, or changes to what was decided.
+bool is_staged(const RunOptions& options) {
+    if (options.staged.empty() == options.file.empty()) throw usage_error("name an experiment file, or --staged DIR");
+    if (options.staged.empty()) return false;
+    if (!options.overrides.empty() || !options.seeds.empty() || options.smoke)
+        throw usage_error("what is staged is decided: give --set, --seeds and --smoke to faceter stage");
+    return true;
 }
 
 Json ids_json(const std::vector<RunDirectory>& runs) {
@@ -68,17 +63,6 @@ Json ids_json(const std::vector<RunDirectory>& runs) {
     return {{"runs", list}};
 }
 
-/// Data sets of the experiment's suite that are not here, and that it is to go on without.
-void print_missing(const Experiment& experiment) {
-    const Json& evaluation = experiment.runs().front().settings["evaluation"];
-    const std::string name = evaluation["suite"].is_string() ? evaluation["suite"].get<std::string>() : "";
-    if (name.empty()) return;
-    const Suite suite = name.ends_with(".yaml") ? read_suite(absolute_path(experiment.file()).parent_path() / name) : find_suite(name);
-    const fs::path root = evaluation["data_root"].get<std::string>();
-    const std::string missing = describe_missing(suite, plan_suite(suite, root, false), root);
-    if (!missing.empty()) say(stderr, "{}\n", missing);
-}
-
 std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, bool smoke) {
     Store store(project.folder());
     std::vector<RunDirectory> runs;
@@ -86,8 +70,19 @@ std::vector<RunDirectory> make_runs(const Project& project, const Experiment& ex
     return runs;
 }
 
+int run_staged(const Catalogue& catalogue, const RunOptions& options) {
+    const StagedExperiment staged = open_staged_here(options.staged, catalogue, options.start.devices);
+    worker_program();
+    const Project project(options.project, true);
+    const Store store(project.folder());
+    std::vector<RunDirectory> runs;
+    create_staged_runs(project, staged, runs);
+    return start_runs(project, runs, options.start);
+}
+
 int run_experiment(const Cli& cli, const RunOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
+    if (is_staged(options)) return run_staged(catalogue, options);
     const Experiment experiment = load_experiment(catalogue, options);
     check_everything(experiment, catalogue, options.start.devices);
     print_missing(experiment);
@@ -102,9 +97,20 @@ std::string describe_submission(const Profile& profile, const Experiment& experi
     return fmt::format("{}\n# {}\n", remote_submission(profile, experiment, choices), join(ssh_command(profile), " "));
 }
 
+int submit_staged_folder(const Catalogue& catalogue, const Profile& profile, const RunOptions& options) {
+    const StagedExperiment staged = open_staged_here(options.staged, catalogue, profile.processes());
+    if (options.dry_run && profile.kind != "ssh") {
+        fmt::print("{}", describe_slurm_job(options.project, profile, staged.name, staged.runs.size()));
+        return 0;
+    }
+    const Project project(options.project, true);
+    return print_submitted(project, profile, submit_staged(project, profile, staged), options.start.json);
+}
+
 int submit(const Cli& cli, const RunOptions& options) {
     const Profile profile = read_profile(options.profile);
     const Catalogue catalogue = load_catalogue(cli);
+    if (is_staged(options)) return submit_staged_folder(catalogue, profile, options);
     const Experiment experiment = load_experiment(catalogue, options);
     if (profile.kind != "ssh") {  // over there, its own faceter looks for data and models
         check_everything(experiment, catalogue, profile.processes());
@@ -289,9 +295,11 @@ void add_run_commands(Cli& cli) {
     CLI::App* run = add_command(cli, cli.app, "run", "Run an experiment: train, evaluate and compare its variants",
                                 "  faceter run experiments/quickstart.yaml --project ~/quickstart\n"
                                 "  faceter run mine.yaml --project p --set training.batch_size=16 --seeds 1,2,3 --detach\n"
+                                "  faceter run --staged /scratch/me/mine --project p   on a node without network\n"
                                 "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
                                 [&cli, options] { return run_experiment(cli, *options); });
     add_experiment_options(cli, *run, *options);
+    add_staged_option(*run, *options);
     add_new_project_option(*run, options->project);
     add_start_options(*run, *options);
 
@@ -311,6 +319,7 @@ void add_run_commands(Cli& cli) {
                                       "another job takes its place, and goes on from there.",
                                       [&cli, options] { return submit(cli, *options); });
     add_experiment_options(cli, *submitted, *options);
+    add_staged_option(*submitted, *options);
     add_new_project_option(*submitted, options->project);
     submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");
     submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");

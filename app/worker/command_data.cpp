@@ -13,6 +13,7 @@
 #include "eval/set_mining.h"
 #include "named_model.h"
 #include "plugin/teacher.h"
+#include "token_caches.h"
 
 // faceter data mine, filter and score: training pairs in, training pairs out, judged by a teacher. Work lies in OUTPUT.work until the
 // output is whole: embeddings by chunk and results by part, so that a stopped command goes on where it was.
@@ -387,6 +388,15 @@ void add_data(CLI::App& app, int& exit_code) {
         "then train with objective: {method: margin_mse} (or kl, cosent, angle) on scored.jsonl");
     add_teacher_options(*score_command, *scoring);
     score_command->callback([=, &exit_code] { exit_code = score(*scoring); });
+
+    const auto tokens = std::make_shared<std::pair<std::string, std::string>>();
+    auto* tokens_command = data->add_subcommand("tokens", "Write the token caches of runs (faceter stage calls it).")->group("");
+    tokens_command->add_option("RUNS", tokens->first, "JSON: a list of resolved settings")->required();
+    tokens_command->add_option("--output", tokens->second, "Folder")->required();
+    tokens_command->callback([=, &exit_code] {
+        write_token_caches(read_json(tokens->first), tokens->second);
+        exit_code = 0;
+    });
 }
 
 }  // namespace faceter::worker

@@ -1,11 +1,14 @@
 #include "launch/elsewhere.h"
 
+#include <functional>
+
 #include "common/error.h"
 #include "experiment/processes.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
 #include "launch/supervisor.h"
 #include "record/launch.h"
+#include "record/staged_runs.h"
 
 namespace faceter {
 namespace {
@@ -33,12 +36,12 @@ void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
         }
 }
 
-std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke) {
-    experiment.check_files();
-    check_processes(experiment, Catalogue::load(plugin_folders()), profile.processes());
+/// `make` adds the runs; where they are refused, none stays.
+std::vector<RunDirectory> submit_made(const Project& project, const Profile& profile,
+                                      const std::function<void(std::vector<RunDirectory>&)>& make) {
     std::vector<RunDirectory> runs;
     try {
-        for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+        make(runs);
         submit_to_slurm(project, profile, runs);
     } catch (const JobMayWait&) {
         throw;
@@ -49,6 +52,14 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
     return runs;
 }
 
+std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke) {
+    experiment.check_files();
+    check_processes(experiment, Catalogue::load(plugin_folders()), profile.processes());
+    return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) {
+        for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    });
+}
+
 }  // namespace
 
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
@@ -57,6 +68,14 @@ std::vector<RunDirectory> submit_experiment(const Project& project, const Profil
     std::vector<RunDirectory> runs;
     for (const std::string& id : submit_through_ssh(project, profile, experiment, options)) runs.push_back(project.find_run(id));
     return runs;
+}
+
+std::vector<RunDirectory> submit_staged(const Project& project, const Profile& profile, const StagedExperiment& staged) {
+    if (profile.kind == "ssh")
+        throw usage_error(
+            "{}: profile '{}' leads through ssh, which does not carry a staged folder; copy it there and call 'faceter run --staged'",
+            staged.folder.string(), profile.name);
+    return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) { create_staged_runs(project, staged, runs); });
 }
 
 Destinations destinations_of(const std::vector<RunDirectory>& runs, const std::string& wanted) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/staged_experiment.h"
 #include "launch/profile.h"
 #include "record/run_directory.h"
 
@@ -17,6 +18,8 @@ namespace faceter {
 /// and submit_through_ssh; for SLURM also a file that the experiment names and that is not here (over there, its own faceter looks).
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
                                             const ExperimentOptions& options);
+/// The same of a staged experiment, through SLURM. Usage error for ssh, which carries no folder of that size.
+std::vector<RunDirectory> submit_staged(const Project& project, const Profile& profile, const StagedExperiment& staged);
 
 /// Runs by the profile that they are to be started through; "" is this machine.
 using Destinations = std::map<std::string, std::vector<RunDirectory>>;

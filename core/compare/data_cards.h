@@ -1,0 +1,13 @@
+#pragma once
+#include "compare/report.h"
+
+namespace faceter {
+
+/// The data and start models of a report with their licences and hashes: {"data": [{name, use, task, licence, sha256, card}], "models":
+/// [{name, licence, sha256}]}. Licence: what a README.md's front matter or dataset.json beside the data says; null: they do not. sha256: of
+/// the file, or of the list of hashes of a folder's files, as they are now; null: it is not here (any more).
+Json data_cards(const Report& report);
+/// The same as Markdown.
+std::string data_cards_to_markdown(const Json& cards);
+
+}  // namespace faceter

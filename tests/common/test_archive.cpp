@@ -1,0 +1,139 @@
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "common/archive.h"
+#include "common/error.h"
+#include "support/test.h"
+
+using namespace faceter;
+
+namespace {
+
+struct Entry {
+    std::string name, content = "x";
+    unsigned type = AE_IFREG;
+    std::string link{}, hardlink{};
+};
+
+/// Whatever an attacker's own program would write.
+void write_tar(const fs::path& file, const std::vector<Entry>& entries) {
+    archive* out = archive_write_new();
+    archive_write_add_filter_gzip(out);
+    archive_write_set_format_pax_restricted(out);
+    archive_write_open_filename(out, file.c_str());
+    for (const Entry& one : entries) {
+        archive_entry* entry = archive_entry_new();
+        archive_entry_set_pathname(entry, one.name.c_str());
+        archive_entry_set_filetype(entry, one.type);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_size(entry, one.type == AE_IFREG && one.hardlink.empty() ? static_cast<la_int64_t>(one.content.size()) : 0);
+        if (!one.link.empty()) archive_entry_set_symlink(entry, one.link.c_str());
+        if (!one.hardlink.empty()) archive_entry_set_hardlink(entry, one.hardlink.c_str());
+        archive_write_header(out, entry);
+        if (one.type == AE_IFREG && one.hardlink.empty()) archive_write_data(out, one.content.data(), one.content.size());
+        archive_entry_free(entry);
+    }
+    archive_write_close(out);
+    archive_write_free(out);
+}
+
+}  // namespace
+
+class TestArchive : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    fs::path file_ = folder_.path() / "a.tar.gz", out_ = folder_.path() / "inner/out";
+
+    void refuses(const std::string& piece, const ArchiveLimits& limits = {}) {
+        try {
+            extract_archive(file_, out_, limits);
+            QFAIL("it was taken");
+        } catch (const Error& error) {
+            QVERIFY2(std::string(error.what()).find(piece) != std::string::npos, error.what());
+            QCOMPARE(error.code(), ExitCode::data);
+        }
+        for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+            QVERIFY2(!fs::is_symlink(entry) && entry.path().filename() != "evil", entry.path().c_str());
+    }
+
+  private Q_SLOTS:
+    void init() {
+        fs::remove_all(out_);
+        fs::create_directories(out_);
+    }
+    void what_is_written_is_read_again() {
+        const std::string large(300'000, 'x'), awkward = "a/ö b/ü.json";
+        ArchiveWriter writer(file_);
+        writer.add("top/small", "content");
+        writer.add("top/empty", "");
+        writer.add(awkward, large);
+        writer.finish();
+        extract_archive(file_, out_);
+        QCOMPARE(read_file(out_ / "top/small"), std::string("content"));
+        QCOMPARE(read_file(out_ / "top/empty"), std::string());
+        QCOMPARE(read_file(out_ / awkward), large);
+    }
+    void the_same_content_gives_the_same_bytes_and_an_unfinished_archive_is_none() {
+        std::vector<std::string> made;
+        for (int i = 0; i < 2; ++i) {
+            ArchiveWriter writer(file_);
+            writer.add("a", "one");
+            writer.finish();
+            made.push_back(read_file(file_));
+        }
+        QCOMPARE(made[0], made[1]);
+        const fs::path other = folder_.path() / "other.tar.gz";
+        { ArchiveWriter(other).add("a", "one"); }
+        QVERIFY(!fs::exists(other));
+    }
+    void hostile_names_are_refused_data() {
+        QTest::addColumn<QString>("name");
+        for (const char* name : {"../evil", "a/../../evil", "/tmp/evil", "a/./evil", "./evil", "a//evil", "..", "a/.."})
+            QTest::newRow(name) << name;
+    }
+    void hostile_names_are_refused() {
+        QFETCH(QString, name);
+        write_tar(file_, {{"good"}, {name.toStdString()}});
+        refuses("leaves the folder");
+    }
+    void links_and_devices_are_refused() {
+        write_tar(file_, {{"a", "", AE_IFLNK, "/etc"}, {"a/evil"}});
+        refuses("link or a device");
+        write_tar(file_, {{"a"}, {"b", "", AE_IFREG, "", "a"}});
+        refuses("link or a device");
+        write_tar(file_, {{"fifo", "", AE_IFIFO}});
+        refuses("link or a device");
+    }
+    void one_name_stands_once() {
+        write_tar(file_, {{"a", "one"}, {"a", "two"}});
+        refuses("twice");
+    }
+    void a_bomb_is_refused_before_it_is_unpacked() {
+        write_tar(file_, {{"zeros", std::string(3 << 20, '\0')}});
+        ArchiveLimits limits;
+        limits.free_bytes = 1 << 16;
+        refuses("far beyond what its size lets one expect", limits);
+        QVERIFY(fs::file_size(out_ / "zeros") < 2 << 20);
+        limits = {};
+        limits.files = 2;
+        write_tar(file_, {{"a"}, {"b"}, {"c"}});
+        refuses("more than 2 files", limits);
+    }
+    void torn_and_foreign_files_are_refused() {
+        std::string noise(20'000, '\0');
+        for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<char>(i * i * 2654435761u >> 13);
+        write_tar(file_, {{"a", noise}});
+        const std::string whole = read_file(file_);
+        for (const std::size_t size : {whole.size() / 2, whole.size() / 4, std::size_t{30}, std::size_t{0}}) {
+            OutputFile(file_, OutputFile::Mode::truncate).write(whole.substr(0, size));
+            fs::remove_all(out_);
+            fs::create_directories(out_);
+            refuses(size == 0 ? "" : "a.tar.gz");
+        }
+        OutputFile(file_, OutputFile::Mode::truncate).write("a text, and no archive at all, however long it is\n");
+        refuses("is no .tar.gz");
+    }
+};
+
+FACETER_TEST(TestArchive)
+#include "test_archive.moc"

@@ -1,0 +1,164 @@
+#include "common/archive.h"
+#include "common/error.h"
+#include "common/hash.h"
+#include "compare/bundle.h"
+#include "store/store.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+/// Runs as one file, and what strangers could have done to it.
+class TestBundle : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    fs::path project_ = folder_.path() / "mine", archive_ = folder_.path() / "supplement.tar.gz";
+    std::vector<RunDirectory> runs_;
+
+    Report report() const {
+        Store store(project_);
+        store.ingest_all();
+        const auto rows = store.runs();
+        Comparison comparison = compare_runs(store, rows, "");
+        ComparisonView view = view_comparison(comparison, {}, {});
+        return gather_report(Project(project_, false), store, rows, std::move(comparison), std::move(view), "Two | runs");
+    }
+    Project new_project(const std::string& name) const { return Project(folder_.path() / name, true); }
+
+    /// The bundle again, after `change` has been at its unpacked files; with `reseal`, bundle.json is put right.
+    fs::path changed(const std::function<void(const fs::path& top)>& change, bool reseal) const {
+        const TemporaryDirectory work;
+        extract_archive(archive_, work.path());
+        const fs::path top = work.path() / "supplement", out = folder_.path() / "changed.tar.gz";
+        change(top);
+        Json card = read_json(top / "bundle.json");
+        if (reseal) card["files"] = Json::array();
+        std::vector<std::pair<std::string, std::string>> files;
+        for (const auto& entry : fs::recursive_directory_iterator(top))
+            if (const std::string name = entry.path().lexically_relative(top).string(); entry.is_regular_file() && name != "bundle.json")
+                files.emplace_back(name, read_file(entry.path()));
+        ArchiveWriter writer(out);
+        for (const auto& [name, content] : files) {
+            writer.add("supplement/" + name, content);
+            if (reseal) card["files"].push_back({{"path", name}, {"bytes", content.size()}, {"sha256", sha256_hex(content)}});
+        }
+        writer.add("supplement/bundle.json", card.dump());
+        writer.finish();
+        return out;
+    }
+    void refuses(const fs::path& archive, const std::string& piece) const {
+        const Project project = new_project("theirs");
+        try {
+            open_bundle(archive, project);
+            QFAIL("it was taken");
+        } catch (const Error& error) {
+            QVERIFY2(std::string(error.what()).find(piece) != std::string::npos, error.what());
+        }
+        QCOMPARE(project.run_ids().size(), std::size_t{0});
+        QVERIFY(!fs::exists(project.folder() / "bundles/.opening"));
+        QVERIFY(!fs::exists(project.folder() / "bundles/changed"));
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        for (const std::size_t index : {0, 1}) {
+            runs_.push_back(sample_run(project_, index));
+            write_attempt(runs_.back(), 1, 3, "finished");
+            write_results(runs_.back(), static_cast<double>(index));
+            write_file_atomic(runs_.back().control() / "launch.json", "{}");
+            write_file_atomic(runs_.back().folder() / "checkpoints/weights", "large");
+        }
+        Catalogue catalogue = sample_catalogue();
+        write_bundle(archive_, report(), runs_, catalogue, {{"study/report.md", "# asked before\n"}});
+    }
+    void runs_come_back_with_their_scores_and_without_what_is_no_record() {
+        const Project project = new_project("round");
+        const OpenedBundle opened = open_bundle(archive_, project);
+        QCOMPARE(opened.runs.size(), std::size_t{2});
+        for (const RunDirectory& run : runs_) {
+            const RunDirectory other(project.runs_folder() / run.info().id);
+            QCOMPARE(other.settings().dump(), run.settings().dump());
+            QCOMPARE(read_state(other).phase, RunPhase::done);
+            QCOMPARE(read_file(other.results() / "set0.json"), read_file(run.results() / "set0.json"));
+            QVERIFY(!fs::exists(other.control() / "launch.json"));
+            QVERIFY(!fs::exists(other.checkpoints() / "weights"));
+            QVERIFY(fs::is_directory(other.control()));
+        }
+        Store store(project.folder());
+        QCOMPARE(store.ingest_all().size(), std::size_t{0});
+        QCOMPARE(store.runs().size(), std::size_t{2});
+        for (const char* file : {"README.md", "report.html", "data.json", "data.md", "references.bib", "bundle.json", "study/report.md"})
+            QVERIFY2(fs::exists(opened.folder / file), file);
+        QVERIFY(read_file(opened.folder / "references.bib").find("oord2018infonce") != std::string::npos);
+        QVERIFY(!fs::exists(opened.folder / "runs"));
+    }
+    void a_project_keeps_the_runs_that_it_has() {
+        const fs::path copy = folder_.path() / "supplement-2.tar.gz";
+        fs::copy_file(archive_, copy);
+        const Project project(project_, false);
+        const OpenedBundle opened = open_bundle(copy, project);
+        QCOMPARE(opened.known.size(), std::size_t{2});
+        QVERIFY(fs::exists(runs_[0].checkpoints() / "weights"));
+        QVERIFY_THROWS_EXCEPTION(Error, open_bundle(copy, project));  // opened before
+    }
+    void a_run_that_is_not_over_is_refused() {
+        const RunDirectory waits = sample_run(folder_.path() / "other", 1);
+        QVERIFY_THROWS_EXCEPTION(Error, write_bundle(folder_.path() / "no.tar.gz", report(), {waits}, sample_catalogue(), {}));
+        QVERIFY(!fs::exists(folder_.path() / "no.tar.gz"));
+    }
+    void what_was_changed_is_refused() {
+        const std::string id = runs_[0].info().id;
+        refuses(changed([&](const fs::path& top) { overwrite(top / "runs" / id / "results/set0.json", "{}"); }, false), "SHA-256 differs");
+        refuses(changed([&](const fs::path& top) { fs::remove(top / "data.md"); }, false), "'data.md' is missing");
+        refuses(changed([&](const fs::path& top) { overwrite(top / "extra", ""); }, false), "does not list");
+    }
+    void what_no_bundle_holds_is_refused_although_its_hash_is_right() {
+        const std::string id = runs_[0].info().id;
+        for (const char* name :
+             {"control/launch.json", "checkpoints/x", "model/config.json", "results/.json", "results/a/b.json", "logs/1/rank-0.log"})
+            refuses(changed(
+                        [&](const fs::path& top) {
+                            fs::create_directories((top / "runs" / id / name).parent_path());
+                            overwrite(top / "runs" / id / name, "{}");
+                        },
+                        true),
+                    "which no bundle holds");
+        refuses(changed([&](const fs::path& top) { fs::rename(top / "runs" / id, top / "runs" / "another"); }, true), "lacks the run");
+        refuses(changed(
+                    [&](const fs::path& top) {
+                        fs::create_directories(top / "runs/stranger");
+                        overwrite(top / "runs/stranger/run.json", "{}");
+                    },
+                    true),
+                "does not name");
+    }
+    void names_of_runs_that_lead_elsewhere_are_refused_data() {
+        QTest::addColumn<QString>("id");
+        for (const char* id : {"..", "../..", "/tmp", "a/b", "", "."}) QTest::newRow(*id ? id : "empty") << id;
+    }
+    void names_of_runs_that_lead_elsewhere_are_refused() {
+        QFETCH(QString, id);
+        refuses(changed(
+                    [&](const fs::path& top) {
+                        Json card = read_json(top / "bundle.json");
+                        card["runs"].push_back(id.toStdString());
+                        overwrite(top / "bundle.json", card.dump());
+                    },
+                    true),
+                "names a run");
+    }
+    void other_archives_are_refused() {
+        const fs::path other = folder_.path() / "changed.tar.gz";
+        ArchiveWriter writer(other);
+        writer.add("a/file", "x");
+        writer.finish();
+        refuses(other, "is no bundle");
+        overwrite(other, "no archive");
+        refuses(other, "is no .tar.gz");
+        refuses(folder_.path() / "nowhere.tar.gz", "no such file");
+    }
+};
+
+FACETER_TEST(TestBundle)
+#include "test_bundle.moc"
