@@ -1,5 +1,10 @@
 #include "cli/checks.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/file.h"
 #include "common/printable.h"
 #include "common/strings.h"
 
@@ -39,6 +44,13 @@ CLI::Validator finite_number(double least, double most) {
 
 CLI::Validator not_empty() {
     return CLI::Validator([](std::string& text) { return text.empty() ? std::string("an empty word was given") : std::string(); }, "");
+}
+
+void check_can_write(const std::string& file) {
+    const fs::path path = absolute_path(file);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) throw_io("write", path, EISDIR);
+    if (::access(path.parent_path().c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
 }
 
 }  // namespace faceter::cli

@@ -15,4 +15,8 @@ CLI::Validator finite_number(double least, double most = std::numeric_limits<dou
 /// An empty word is a variable of the shell that was never set, not a wish for the default.
 CLI::Validator not_empty();
 
+/// Of a file that is written at the end of long work: error now, not then, where it is a folder, or its own is missing or cannot be
+/// written.
+void check_can_write(const std::string& file);
+
 }  // namespace faceter::cli

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "record/trash_folders.h"
 #include "store/store.h"
 
 namespace faceter::cli {
@@ -23,6 +24,8 @@ int ingest(const RecordOptions& options) {
     const std::vector<std::string> warnings = options.rebuild ? Store::rebuild(project.folder()) : Store(project.folder()).ingest_all();
     for (const std::string& warning : warnings) say(stderr, "warning: {}\n", warning);
     Store store(project.folder());
+    if (store.file().empty())
+        throw failure("{}: cannot be written; free some space and try again", Store::location(project.folder()).string());
     if (options.json)
         print_json({{"store", store.file().string()}, {"runs", store.runs().size()}, {"warnings", warnings}});
     else
@@ -53,6 +56,16 @@ int pin(const RecordOptions& options) {
     return 0;
 }
 
+/// Who deletes on a full disk wants its space.
+void move_to_trash(const Project& project, const std::string& id) {
+    try {
+        project.trash(id);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::failed) throw;
+        throw failure("{}; 'faceter delete --now' removes a run for good, without the trash", error.what());
+    }
+}
+
 /// Runs go to PROJECT/trash/, so that a wrong word costs nothing; --now removes them for good.
 int remove_runs(const RecordOptions& options) {
     const Project project = open_project(options.project);
@@ -64,8 +77,8 @@ int remove_runs(const RecordOptions& options) {
             project.remove(id);
             continue;
         }
-        project.trash(id);
-        say(stderr, "moved to {}; undo with: faceter restore {}\n", (project.trash_folder() / id).string(), run.info().shown_name());
+        move_to_trash(project, id);
+        say(stderr, "moved to {}; undo with: faceter restore {}\n", find_in_trash(project, id).string(), run.info().shown_name());
     }
     Store(project.folder()).ingest_all();
     return 0;

@@ -1,3 +1,6 @@
+#include <set>
+
+#include "cli/checks.h"
 #include "cli/comparison.h"
 #include "common/error.h"
 #include "compare/report.h"
@@ -37,15 +40,24 @@ std::string joined_json(const std::vector<Table>& tables) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// By the name's ending: .html, .tex, .md, .csv, .json.
+/// What can be known to fail is said before the work, not after.
+void check_outputs(const ReportOptions& options) {
+    static const std::set<std::string> endings{".html", ".htm", ".tex", ".md", ".csv", ".json"};
+    if (!options.output.empty() && !endings.contains(fs::path(options.output).extension().string()))
+        throw usage_error("--output {}: a name that ends in .html, .tex, .md, .csv or .json is expected", options.output);
+    if (!options.output.empty()) check_can_write(options.output);
+    if (options.pdf.empty()) return;
+    check_can_write(options.pdf);
+    pdf_program();
+}
+
+/// By the name's ending.
 std::string report_as(const Report& report, const fs::path& output) {
     const std::string ending = output.extension().string();
     if (ending == ".html" || ending == ".htm") return report_to_html(report);
     const std::vector<Table> tables = report_tables(report);
     if (ending == ".tex") return latex_document(tables);
     if (ending == ".json") return joined_json(tables);
-    if (ending != ".md" && ending != ".csv")
-        throw usage_error("--output {}: a name that ends in .html, .tex, .md, .csv or .json is expected", output.string());
     std::string out = ending == ".md" ? "# " + report.title + "\n" : "";
     for (const Table& table : tables) out += (out.empty() ? "" : "\n") + (ending == ".md" ? table_to_markdown(table) : table_to_csv(table));
     return out;
@@ -53,7 +65,7 @@ std::string report_as(const Report& report, const fs::path& output) {
 
 int report(const ReportOptions& options) {
     const Project project = open_project(options.project);
-    if (!options.pdf.empty()) pdf_program();  // said before the work, not after
+    check_outputs(options);
     Store store(project.folder());
     MadeComparison compared = make_comparison(project, store, options, "report");
     auto tests = similarity_tests(project, compared.comparison);

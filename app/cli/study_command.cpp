@@ -7,6 +7,7 @@
 #include "compare/study_report.h"
 #include "experiment/machine.h"
 #include "figure/svg.h"
+#include "figure/table_export.h"
 #include "launch/supervisor.h"
 #include "record/state.h"
 
@@ -26,7 +27,9 @@ bool can_go_on(const RunState& state) { return is_over(state.phase) && state.pha
 std::vector<RunDirectory> runs_to_start(const Study& study, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
                                         const StudyOptions& options, const fs::path& project) {
     std::vector<RunDirectory> start;
-    for (const StudyRun& run : planned) {
+    std::vector<StudyRun> by_seed = planned;  // a study that is stopped half way has whole seeds, which claims can be judged by
+    std::stable_sort(by_seed.begin(), by_seed.end(), [](const auto& a, const auto& b) { return a.wanted.seed < b.wanted.seed; });
+    for (const StudyRun& run : by_seed) {
         if (run.done) continue;
         if (!run.records.empty()) {
             const RunState state = read_state(run.records.front());
@@ -47,6 +50,7 @@ std::vector<RunDirectory> runs_to_start(const Study& study, const std::vector<St
 int run_study(const Cli& cli, const StudyOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Study study = read_study(options.file);
+    if (!options.smoke) check_planned(study, options.file);
     for (const StudyExperiment& one : study.experiments)
         Experiment::load(one.file, catalogue, {one.overrides, study.seeds, options.smoke}).check_files();
     worker_program();
@@ -66,49 +70,76 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     return start_runs(project, runs, options.start);
 }
 
+std::string state_name(const StudyRun& run, const RunState& state) {
+    return run.records.empty() ? "missing" : std::string(run_phase_name(state.phase));
+}
+
+/// Where a study stands, run by run.
+struct StudyProgress {
+    Table table;
+    Json runs = Json::array();
+    std::vector<std::string> ended_early;  ///< "EM-3 failed: why"
+    std::size_t done = 0;
+    double spent_s = 0;
+
+    void add(const StudyRun& run) {
+        const RunState state = run.records.empty() ? RunState{} : read_state(run.records.front());
+        const std::string name = run.records.empty() ? "" : run.records.front().info().shown_name();
+        done += run.done;
+        spent_s += run.done ? state.active_s : 0;
+        if (!run.records.empty() && can_go_on(state))
+            ended_early.push_back(fmt::format("{} {}: {}", name, run_phase_name(state.phase), state.cause));
+        table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
+                       Cell::of(std::to_string(run.wanted.seed)), Cell::of(state_name(run, state))});
+        runs.push_back({{"experiment", run.experiment_name},
+                        {"variant", run.wanted.variant},
+                        {"point", run.wanted.point},
+                        {"seed", run.wanted.seed},
+                        {"run", name.empty() ? Json(nullptr) : Json(name)},
+                        {"state", state_name(run, state)},
+                        {"cause", state.cause}});
+    }
+};
+
 int study_status(const Cli& cli, const StudyOptions& options) {
     const Study study = read_study(options.file);
     const auto runs = study_runs(study, load_catalogue(cli), options.project, options.smoke);
-    Table table;
-    for (const char* name : {"experiment", "variant", "point", "seed", "state"}) table.add_column(name, ColumnKind::text);
-    std::size_t done = 0;
-    double spent_s = 0;
-    for (const StudyRun& run : runs) {
-        const RunState state = run.records.empty() ? RunState{} : read_state(run.records.front());
-        done += run.done;
-        spent_s += run.done ? state.active_s : 0;
-        table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
-                       Cell::of(std::to_string(run.wanted.seed)),
-                       Cell::of(run.records.empty() ? std::string("missing") : std::string(run_phase_name(state.phase)))});
-    }
-    const double left_s = done ? spent_s / static_cast<double>(done) * static_cast<double>(runs.size() - done) : 0;
+    if (!fs::is_directory(options.project)) say(stderr, "{} is not there yet; faceter study run makes it\n", options.project);
+    StudyProgress progress;
+    for (const char* name : {"experiment", "variant", "point", "seed", "state"}) progress.table.add_column(name, ColumnKind::text);
+    for (const StudyRun& run : runs) progress.add(run);
+    const std::size_t done = progress.done;
+    const double left_s = done ? progress.spent_s / static_cast<double>(done) * static_cast<double>(runs.size() - done) : 0;
     if (options.start.json) {
-        Json json = {{"study", study.name},
-                     {"done", done},
-                     {"planned", runs.size()},
-                     {"spent_s", spent_s},
-                     {"left_s", done ? Json(left_s) : Json(nullptr)}};
-        print_json(json);
+        print_json({{"study", study.name},
+                    {"done", done},
+                    {"planned", runs.size()},
+                    {"spent_s", progress.spent_s},
+                    {"left_s", done ? Json(left_s) : Json(nullptr)},
+                    {"runs", progress.runs}});
         return 0;
     }
-    print_table(table, "text");
+    print_table(progress.table, "text");
+    for (const std::string& one : progress.ended_early) fmt::print("{}\n", printable(one));
+    if (!progress.ended_early.empty()) fmt::print("faceter study run {} goes on with them\n", printable(options.file));
     fmt::print("{} of {} runs are done{}\n", done, runs.size(),
                done && done < runs.size() ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
     return 0;
 }
 
 int report_on_study(const Cli& cli, const StudyOptions& options) {
+    if (!options.output.empty()) make_directories(options.output);  // where it cannot be is said now, not after the work
     const StudyReport report = report_study(read_study(options.file), load_catalogue(cli), options.project, options.smoke);
     if (options.start.json)
         print_json(report.to_json());
     else
         print_document(report.to_markdown());
     if (options.output.empty()) return 0;
-    make_directories(options.output);
     const fs::path folder = options.output;
     write_file_atomic(folder / "report.md", report.to_markdown());
     write_file_atomic(folder / "report.json", report.to_json().dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
     for (const Figure& figure : report.figures) write_file_atomic(folder / (figure.name + ".svg"), figure_to_svg(figure));
+    for (const Table& table : report.tables) write_file_atomic(folder / (table.name + ".csv"), table_to_csv(table));
     say(stderr, "{}\n", (folder / "report.md").string());
     return 0;
 }
@@ -143,7 +174,7 @@ void add_study_commands(Cli& cli) {
     for (CLI::App* command : {run, status, report}) add_study_options(cli, *command, *options);
     run->add_flag("--detach", options->start.detach, "return at once; the runs go on by themselves");
     run->add_option("--jobs", options->start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
-    report->add_option("--output", options->output, "folder for report.md, report.json and the figures (SVG)")->type_name("DIR");
+    report->add_option("--output", options->output, "folder for report.md, report.json, tables (CSV) and figures (SVG)")->type_name("DIR");
 }
 
 }  // namespace faceter::cli

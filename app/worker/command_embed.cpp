@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "data/text_chunks.h"
 #include "eval/embedder.h"
@@ -99,7 +100,7 @@ int embed(const EmbedCommand& options) {
     out.commit();
     progress.update(out.rows());
     if (is_terminal(stderr)) progress.finish();
-    if (num_empty > 0) fmt::print(stderr, "warning: {} texts have no tokens; their embeddings are zero\n", num_empty);
+    if (num_empty > 0) say(stderr, "warning: {} texts have no tokens; their embeddings are zero\n", num_empty);
     return 0;
 }
 

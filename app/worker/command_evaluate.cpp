@@ -18,6 +18,7 @@
 #include "experiment/suite.h"
 #include "figure/table_export.h"
 #include "named_model.h"
+#include "release_prompts.h"
 #include "stats/descriptive.h"
 
 namespace faceter::worker {
@@ -123,15 +124,19 @@ class SetsToScore {
     std::vector<EvaluationSet> read_;
 };
 
-/// A model without tasks, or one whose task or instruction the command line gives, has one route for all texts; a suite's instruction
-/// stands before it.
+/// A model whose task or instruction the command line gives has one route for all texts. Else the run's tasks count; without tasks, what
+/// the set or the suite says stands in front, and where that says nothing the prompts that the model's own folder has for such a set.
 EvaluationRoutes chosen_routes(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationSet& set) {
-    EvaluationRoutes routes = routes_for(*opened.model, set, "");
-    if (options.model.task.empty() && options.model.instruction.empty() && (!routes.task.empty() || opened.model->router)) return routes;
-    if (options.model.task.empty() && options.model.instruction.empty() &&
-        (set.routing.query_instruction || set.routing.document_instruction))
-        return routes;
-    return {options.model.task, opened.route, opened.route};
+    const EvaluationRoutes routes = routes_for(*opened.model, set, ""), one{options.model.task, opened.route, opened.route};
+    if (!options.model.task.empty() || options.model.instruction) return one;
+    const bool instructed = set.routing.query_instruction || set.routing.document_instruction;
+    if (!routes.task.empty() || opened.model->router || instructed) return routes;
+    return release_routes(*opened.model, set).value_or(one);
+}
+
+/// What stood in front of its texts.
+Json instructions_json(const EvaluationRoutes& routes) {
+    return {{"query", routes.query.instruction}, {"document", routes.document.instruction}};
 }
 
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
@@ -174,7 +179,10 @@ int evaluate(const EvaluateCommand& options) {
     OpenedModel opened = open_model(options.model, true);
     prepare_to_embed(opened, options.model, options.cache_mib == 0 && options.mteb_results.empty());  // both ask for its fingerprint
     const std::vector<Json> entries = entries_of(options, !opened.model->tasks.empty());
-    if (!options.mteb_results.empty()) refuse_one_mteb_file(entries);
+    if (!options.mteb_results.empty()) {
+        refuse_one_mteb_file(entries);
+        make_directories(options.mteb_results);  // where it cannot be is said now, not after an hour
+    }
     SetsToScore sets(entries, options.suite.empty());
     CachedEmbedder embedder(*opened.model);
     if (options.cache_mib > 0)
@@ -184,14 +192,20 @@ int evaluate(const EvaluateCommand& options) {
     FormScores forms{dim, embedding_forms(options.prefixes, options.precisions, dim), {}};
     std::vector<EvaluationResult> results;
     ProgressLine progress("evaluate", sets.size(), "data sets");
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-        const EvaluationSet set = sets.take(i);
+    const auto stop_where_wanted = [&](std::size_t) {
         if (stop_requested() != StopRequest::none)
             throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} data sets", results.size(), sets.size()));
+    };
+    embedder.set_progress(stop_where_wanted);
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        const EvaluationSet set = sets.take(i);
+        stop_where_wanted(0);
         progress.update(results.size(), set.name);
         const auto start = std::chrono::steady_clock::now();
-        add_form_scores(forms, embedder, set, chosen_routes(options, opened, set));
+        const EvaluationRoutes routes = chosen_routes(options, opened, set);
+        add_form_scores(forms, embedder, set, routes);
         results.push_back(forms.results.front().back());
+        results.back().settings["instructions"] = instructions_json(routes);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
     }
@@ -214,7 +228,8 @@ int evaluate(const EvaluateCommand& options) {
 
 void add_evaluate(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<EvaluateCommand>();
-    auto* command = app.add_subcommand("evaluate", "Score a model by MTEB's protocols on BEIR and MTEB folders.");
+    auto* command = app.add_subcommand(
+        "evaluate", "Score a model by MTEB's protocols on BEIR and MTEB folders, under the prompts that its release has for them.");
     command->footer(
         "Example:\n  faceter evaluate --model minilm --data data/scifact --data data/banking77 --json\n"
         "  faceter evaluate --model minilm --suite beir-15 --data-root data --present --mteb-results results\n"

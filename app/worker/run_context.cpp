@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/cancel.h"
+#include "common/printable.h"
 #include "model/accelerator.h"
 
 namespace faceter::worker {
@@ -30,7 +31,7 @@ bool RunContext::stop_wanted() const { return stop_requested() != StopRequest::n
 
 void RunContext::warn(const std::string& message) const {
     if (!is_root()) return;
-    fmt::print(stderr, "warning: {}\n", message);
+    say(stderr, "warning: {}\n", message);
     journal->event("warning", {{"message", message}});
 }
 

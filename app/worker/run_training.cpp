@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/printable.h"
 #include "eval/group_embedding.h"
 #include "model/compute.h"
 #include "plugin/loader.h"
@@ -83,7 +84,7 @@ void RunTraining::announce(const std::vector<PlannedStage>& stages) {
         most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps)
                                          : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
     }
-    if (run_.is_root()) fmt::print(stderr, "{} stages, at most {} steps\n", stages.size(), most_steps);
+    if (run_.is_root()) say(stderr, "{} stages, at most {} steps\n", stages.size(), most_steps);
     run_.journal->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 
 #include "common/error.h"
@@ -75,6 +76,15 @@ bool exchange(const fs::path& a, const fs::path& b) {
 }
 
 }  // namespace
+
+bool rename_on_one_disk(const fs::path& from, const fs::path& to) {
+    int error = injected_fault(FileOperation::rename, to);
+    if (!error && ::rename(from.c_str(), to.c_str()) != 0) error = errno;
+    if (error == EXDEV) return false;
+    if (error) throw_io("rename to", to, error);
+    sync_directory(to.parent_path());
+    return true;
+}
 
 void replace_folder(const fs::path& made, const fs::path& place) {
     if (!fs::exists(fs::symlink_status(place))) return rename_synced(made, place);

@@ -31,4 +31,7 @@ class AtomicFile {
 /// system can exchange two names: then one of the two is there whole at every instant. Error (failed) naming path and reason.
 void replace_folder(const fs::path& made, const fs::path& place);
 
+/// rename_synced(), but false where the two places are on different disks (mounts), between which nothing can be renamed.
+bool rename_on_one_disk(const fs::path& from, const fs::path& to);
+
 }  // namespace faceter

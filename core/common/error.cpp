@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "common/printable.h"
@@ -27,6 +28,8 @@ std::pair<ExitCode, std::string> describe_current_exception() {
         throw;
     } catch (const Error& error) {
         return {error.code(), error.what()};
+    } catch (const std::filesystem::filesystem_error& error) {
+        return {ExitCode::data, fmt::format("{}: {}", error.path1().string(), errno_text(error.code().value()))};
     } catch (const std::bad_alloc&) {
         return {ExitCode::out_of_memory, "out of memory; use a smaller batch, shorter texts or a gradient cache"};
     } catch (const std::exception& error) {
@@ -51,12 +54,6 @@ void fill_standard_streams() {
         if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// Where even that cannot be written the exit code says it alone.
-void complain(std::string_view program, std::string_view message) {
-    const std::string line = printable_lines(fmt::format("{}: {}\n", program, message));
-    std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
 }  // namespace
 
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv) {
@@ -68,7 +65,7 @@ int run_guarded(std::string_view program, int (*body)(int, char**), int argc, ch
     } catch (...) {
         const auto [code, message] = describe_current_exception();
         std::fflush(stdout);
-        complain(program, message);
+        say(stderr, "{}: {}\n", program, message);  // where even that cannot be written the exit code says it alone
         return static_cast<int>(code);
     }
 }

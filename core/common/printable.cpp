@@ -36,4 +36,11 @@ std::string printable_lines(std::string_view text) {
     return out;
 }
 
+void put(std::FILE* stream, std::string_view text) {
+    if (stream == stderr)
+        std::fwrite(text.data(), 1, text.size(), stream);
+    else
+        fmt::print(stream, "{}", text);
+}
+
 }  // namespace faceter

@@ -14,10 +14,12 @@ namespace faceter {
 std::string printable(std::string_view text);
 /// The same, but line breaks stay: a message of several lines, a log.
 std::string printable_lines(std::string_view text);
-/// Prints a message through it.
+/// What standard error cannot take (a log on a full disk) is lost: nothing fails because it could not be said. Others throw.
+void put(std::FILE* stream, std::string_view text);
+/// Prints a message through printable_lines().
 template <typename... Args>
 void say(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
-    fmt::print(stream, "{}", printable_lines(fmt::format(format, std::forward<Args>(args)...)));
+    put(stream, printable_lines(fmt::format(format, std::forward<Args>(args)...)));
 }
 
 }  // namespace faceter

@@ -73,9 +73,9 @@ void ProgressLine::draw(bool last, std::string_view note) {
     if (terminal_) {
         const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
         if (line.size() >= columns) line.resize(columns - 1);
-        fmt::print(stderr, "\r\033[K{}{}", line, last ? "\n" : "");
+        put(stderr, fmt::format("\r\033[K{}{}", line, last ? "\n" : ""));
     } else if (last) {
-        fmt::print(stderr, "{}\n", line);
+        put(stderr, line + "\n");
     }
     std::fflush(stderr);
 }

@@ -57,7 +57,7 @@ class Display {
         text = printable(text);
         const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
         if (text.size() >= columns) text.resize(columns - 1);
-        fmt::print(stderr, "\r\033[K{}", text);
+        put(stderr, "\r\033[K" + text);
         std::fflush(stderr);
         drawn_ = true;
     }

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "record/launch.h"
 #include "record/state.h"
+#include "record/trash_folders.h"
 
 namespace faceter {
 namespace {
@@ -104,9 +105,7 @@ class Search {
 std::vector<Leftover> find_leftovers(const Project& project) {
     Search search;
     search.runs(project);
-    Search::each(project.trash_folder(), [&](const fs::path& path, const std::string& name) {
-        if (name.starts_with(removing_prefix)) search.found.push_back({path, "a removal that was cut short", true});
-    });
+    for (const fs::path& folder : unfinished_removals(project)) search.found.push_back({folder, "a removal that was cut short", true});
     search.unborn(project.folder() / "jobs", {"job.json", "submission.json"}, "a submission that was never made");
     search.unborn(project.folder() / "queue", {"queue.json"}, "a queue that was never made");
     search.temporaries(project.folder());

@@ -4,6 +4,7 @@
 #include "common/strings.h"
 #include "record/run_directory.h"
 #include "record/run_names.h"
+#include "record/trash_folders.h"
 
 namespace faceter {
 namespace {
@@ -85,7 +86,8 @@ std::vector<std::string> Project::run_ids() const { return names_in(runs_folder(
 
 void Project::name_runs() const {
     std::vector<NamedRun> unnamed;
-    for (const fs::path& folder : {runs_folder(), trash_folder()}) add_unnamed(folder_, folder, names_in(folder), unnamed);
+    add_unnamed(folder_, runs_folder(), run_ids(), unnamed);
+    for (const fs::path& folder : trash_folders(*this)) add_unnamed(folder_, folder, names_in(folder), unnamed);
     give_run_names(folder_, std::move(unnamed));
 }
 
@@ -110,7 +112,7 @@ RunDirectory Project::find_run(std::string_view name) const {
     const std::vector<std::string> ids = run_ids();
     if (const auto id = id_of_name(folder_, name)) {
         if (std::binary_search(ids.begin(), ids.end(), *id)) return RunDirectory(runs_folder() / *id);
-        const bool in_trash = fs::exists(trash_folder() / *id / "run.json", ignored);
+        const bool in_trash = !find_in_trash(*this, *id).empty();
         throw usage_error("{}: run {} ({}) {}", folder_.string(), name, *id,
                           in_trash ? fmt::format("is in the trash; faceter restore {}", name) : "was deleted; no other run gets its name");
     }

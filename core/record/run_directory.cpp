@@ -19,6 +19,7 @@ namespace {
 constexpr int run_format = 1;
 constexpr std::uint64_t max_run_bytes = 16 << 20;
 constexpr int max_attempts = 100'000;
+constexpr std::size_t max_tags = 1000;  // of a run; each is compared with all of them
 
 std::string compact_time() {
     return fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
@@ -63,6 +64,13 @@ RunInfo info_from_json(const Json& json, const std::string& name) {
     return info;
 }
 
+void fill_run(const fs::path& project, const fs::path& folder, RunInfo& info, std::string_view experiment_text) {
+    for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(folder / part);
+    info.name = give_run_name(project, {info.id, info.variant, info.created, info.smoke, ""});
+    write_file_atomic(folder / "experiment.yaml", experiment_text);
+    write_file_atomic(folder / "run.json", info_to_json(info).dump(1) + "\n");
+}
+
 RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view experiment_text) {
     const fs::path runs = project / "runs";
     make_directories(runs);
@@ -75,12 +83,14 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
         const fs::path folder = runs / info.id, temporary = runs / (std::string(unfinished_prefix) + info.id);
         std::error_code ignored;
         if (fs::exists(fs::symlink_status(folder, ignored)) || !make_directory(temporary)) continue;
-        for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"})
-            make_directories(temporary / part);
-        info.name = give_run_name(project, {info.id, info.variant, info.created, info.smoke, ""});
-        write_file_atomic(temporary / "experiment.yaml", experiment_text);
-        write_file_atomic(temporary / "run.json", info_to_json(info).dump(1) + "\n");
-        rename_synced(temporary, folder);
+        try {
+            fill_run(project, temporary, info, experiment_text);
+            rename_synced(temporary, folder);
+        } catch (const Error&) {  // a disk that is full: nothing of it stays
+            std::error_code kept;
+            fs::remove_all(temporary, kept);
+            throw;
+        }
         return RunDirectory(folder);
     }
     throw failure("{}: cannot find a free name for a run", runs.string());
@@ -237,7 +247,8 @@ RunDirectory::UserState RunDirectory::user_state() const {
             return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string();
         };
         const std::string tag = name("tag"), untag = name("untag");
-        if (!tag.empty() && std::find(state.tags.begin(), state.tags.end(), tag) == state.tags.end()) state.tags.push_back(tag);
+        if (!tag.empty() && state.tags.size() < max_tags && std::find(state.tags.begin(), state.tags.end(), tag) == state.tags.end())
+            state.tags.push_back(tag);
         if (!untag.empty()) std::erase(state.tags, untag);
         if (event.contains("note") && event["note"].is_string()) state.note = event["note"];
         for (const auto& [key, flag] : {std::pair<const char*, bool*>{"archived", &state.archived}, {"pinned", &state.pinned}})

@@ -1,12 +1,16 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 
+#include "common/atomic_file.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "record/launch.h"
 #include "record/run_directory.h"
 #include "record/run_names.h"
 #include "record/state.h"
+#include "record/trash_folders.h"
 
 namespace faceter {
 namespace {
@@ -27,15 +31,58 @@ void check_idle(const RunDirectory& run) {
                           waits ? "waiting in a queue" : run_phase_name(phase), run.info().shown_name());
 }
 
-/// Whole or gone, never half a run that could be restored: empty_trash() finishes what is cut short. Returns where it is now.
-fs::path begin_removal(const fs::path& trash, const fs::path& run) {
-    const fs::path place = trash / (std::string(removing_prefix) + run.filename().string());
+/// Whole or gone, never half a run that could be restored: empty_trash() finishes what is cut short. The name changes where the run lies,
+/// which also works on a full disk.
+void remove_at_once(const fs::path& run) {
+    const fs::path place = run.parent_path() / (std::string(removing_prefix) + run.filename().string());
     remove_tree(place);  // of a run of this name that was removed before, and came back
     rename_synced(run, place);
-    return place;
+    remove_tree(place);
+}
+
+/// Since when it lies there. A full disk does not keep a run from the trash: without a date of its own it has that of its folder.
+void note_trashed(const RunDirectory& run) {
+    std::error_code ignored;
+    try {
+        run.append_user_event({{"trashed", now_seconds()}});
+    } catch (const Error&) {
+        if (!fs::exists(run.folder(), ignored)) throw usage_error("{}: another program has just deleted it", run.info().shown_name());
+        if (run.user_state().trashed > 0) throw;  // it was here before, and would seem to be as old as that
+    }
+}
+
+double trashed_when(const RunDirectory& run) {
+    struct stat info {};
+    if (const double noted = run.user_state().trashed; noted > 0 || ::stat(run.folder().c_str(), &info) != 0) return noted;
+    return static_cast<double>(info.st_ctim.tv_sec);
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    std::vector<fs::path> entries;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) entries.push_back(it->path());
+    return entries;
 }
 
 }  // namespace
+
+std::vector<fs::path> trash_folders(const Project& project) { return {project.trash_folder(), project.runs_folder() / ".trash"}; }
+
+fs::path find_in_trash(const Project& project, const std::string& id) {
+    std::error_code ignored;
+    for (const fs::path& folder : trash_folders(project))
+        if (fs::exists(folder / id / "run.json", ignored)) return folder / id;
+    return {};
+}
+
+std::vector<fs::path> unfinished_removals(const Project& project) {
+    std::vector<fs::path> folders = trash_folders(project), found;
+    folders.push_back(project.runs_folder());
+    for (const fs::path& folder : folders)
+        for (const fs::path& entry : entries_of(folder))
+            if (entry.filename().string().starts_with(removing_prefix)) found.push_back(entry);
+    return found;
+}
 
 RunDirectory Project::idle_run(const std::string& run) const {
     RunDirectory directory(runs_folder() / run);
@@ -46,20 +93,18 @@ RunDirectory Project::idle_run(const std::string& run) const {
 
 void Project::trash(const std::string& run) const {
     const RunDirectory directory = idle_run(run);
-    std::error_code ignored;
-    const fs::path place = trash_folder() / run;
-    if (fs::exists(place, ignored)) throw usage_error("{}: already there; restore or remove it first", place.string());
-    make_directories(trash_folder());
-    // Before the rename, so that what lies in the trash always says since when.
-    directory.append_user_event({{"trashed", now_seconds()}});
-    rename_synced(directory.folder(), place);
-    sync_directory(runs_folder());
+    if (const fs::path place = find_in_trash(*this, run); !place.empty())
+        throw usage_error("{}: already there; restore or remove it first", place.string());
+    note_trashed(directory);  // before the rename, so that what lies in the trash always says since when
+    for (const fs::path& trash : trash_folders(*this)) {
+        make_directories(trash);
+        if (rename_on_one_disk(directory.folder(), trash / run)) return sync_directory(runs_folder());
+    }
+    throw failure("{}: cannot be renamed on its disk; 'faceter delete --now' removes it for good", directory.folder().string());
 }
 
 void Project::remove(const std::string& run) const {
-    const RunDirectory directory = idle_run(run);
-    make_directories(trash_folder());
-    remove_tree(begin_removal(trash_folder(), directory.folder()));
+    remove_at_once(idle_run(run).folder());
     sync_directory(runs_folder());
 }
 
@@ -79,21 +124,23 @@ std::string Project::restore(std::string_view name) const {
     const fs::path place = runs_folder() / found.front();
     std::error_code ignored;
     if (fs::exists(place, ignored)) throw usage_error("{}: a run of this name is there; rename or delete it first", place.string());
-    rename_synced(trash_folder() / found.front(), place);
-    sync_directory(trash_folder());
+    const fs::path trashed = find_in_trash(*this, found.front());
+    rename_synced(trashed, place);
+    sync_directory(trashed.parent_path());
     return found.front();
 }
 
 std::vector<TrashedRun> Project::trashed() const {
     std::vector<TrashedRun> runs;
-    std::error_code error;
-    for (fs::directory_iterator it(trash_folder(), error), end; !error && it != end; it.increment(error)) {
-        if (it->path().filename().string().starts_with('.')) continue;
-        try {
-            const RunDirectory run(it->path());
-            runs.push_back({run.info(), run.user_state().trashed});
-        } catch (const Error&) {
-            continue;  // no run, a copy of one, or one that cannot be read: left alone
+    for (const fs::path& folder : trash_folders(*this)) {
+        for (const fs::path& entry : entries_of(folder)) {
+            if (entry.filename().string().starts_with('.')) continue;
+            try {
+                const RunDirectory run(entry);
+                runs.push_back({run.info(), trashed_when(run)});
+            } catch (const Error&) {
+                continue;  // no run, a copy of one, or one that cannot be read: left alone
+            }
         }
     }
     std::sort(runs.begin(), runs.end(), [](const TrashedRun& a, const TrashedRun& b) { return a.when > b.when; });
@@ -101,15 +148,11 @@ std::vector<TrashedRun> Project::trashed() const {
 }
 
 int Project::empty_trash(double older_than_s) const {
-    std::error_code error;
-    std::vector<fs::path> doomed;
-    for (fs::directory_iterator it(trash_folder(), error), end; !error && it != end; it.increment(error))
-        if (it->path().filename().string().starts_with(removing_prefix)) doomed.push_back(it->path());  // a removal that was cut short
-    for (const fs::path& folder : doomed) remove_tree(folder);
+    for (const fs::path& folder : unfinished_removals(*this)) remove_tree(folder);
     int removed = 0;
     for (const TrashedRun& run : trashed()) {
         if (!(now_seconds() - run.when >= older_than_s)) continue;  // nan is no age
-        remove_tree(begin_removal(trash_folder(), trash_folder() / run.info.id));
+        remove_at_once(find_in_trash(*this, run.info.id));
         ++removed;
     }
     return removed;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "store/store_errors.h"
 
 namespace faceter {
 namespace {
@@ -19,17 +20,33 @@ std::function<void()>& statement_hook() {
     return hook;
 }
 
+/// SQLite says FULL where a write meets ENOSPC alone: not of the index that readers and writers share, and not of a quota.
+bool is_unwritable(int code) {
+    const int kind = code & 0xff;
+    return kind == SQLITE_FULL || kind == SQLITE_READONLY ||
+           (kind == SQLITE_IOERR && code != SQLITE_IOERR_READ && code != SQLITE_IOERR_SHORT_READ);
+}
+
+/// The file may have come with somebody's project: what is not ours in it is not run.
+void distrust(sqlite3* handle) {
+    for (const int what : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA})
+        sqlite3_db_config(handle, what, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+}
+
 }  // namespace
 
 void set_statement_hook(std::function<void()> hook) { statement_hook() = std::move(hook); }
 
 Database::Database(const fs::path& file) : file_(file) {
-    if (sqlite3_open_v2(file.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+    const std::string name = file.empty() ? ":memory:" : file.string();
+    if (sqlite3_open_v2(name.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
         const std::string why = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
         sqlite3_close(handle_);
         throw failure("{}: cannot open the store: {}", file.string(), why);
     }
     sqlite3_busy_timeout(handle_, busy_timeout_ms);
+    distrust(handle_);
     try {
         turn_to_wal();
         execute("PRAGMA synchronous = NORMAL");
@@ -53,15 +70,20 @@ void Database::turn_to_wal() {
 
 Database::~Database() { sqlite3_close(handle_); }
 
+/// ERROR: our own statements do not fit its tables, or one of them is a view.
 bool Database::is_damaged() const {
     const int code = sqlite3_errcode(handle_);
-    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
 }
 
 void Database::fail(std::string_view doing) const {
-    const char* hint = is_damaged() ? "; it holds nothing that the run directories do not: faceter ingest --rebuild makes it new" : "";
-    throw Error(is_damaged() ? ExitCode::data : ExitCode::failed,
-                fmt::format("{}: cannot {}: {}{}", file_.string(), doing, sqlite3_errmsg(handle_), hint));
+    if (const int code = sqlite3_extended_errcode(handle_); is_unwritable(code))
+        throw Unwritable(fmt::format("{}: cannot be written: {}; free some space and try again", file_.string(),
+                                     code == SQLITE_IOERR_SHMSIZE ? "no room on its disk" : sqlite3_errmsg(handle_)));
+    const std::string what = fmt::format("{}: cannot {}: {}", file_.string(), doing, sqlite3_errmsg(handle_));
+    if (is_damaged())
+        throw DamagedStore(what + "; it holds nothing that the run directories do not: faceter ingest --rebuild makes it new");
+    throw Error(ExitCode::failed, what);
 }
 
 void Database::execute(const std::string& sql) {

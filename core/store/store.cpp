@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "store/store_columns.h"
+#include "store/store_errors.h"
 #include "store/store_points.h"
 #include "store/store_poll.h"
 #include "store/store_series.h"
@@ -75,8 +76,14 @@ fs::path Store::location(const fs::path& project) {
     return cache / (hash128(fs::weakly_canonical(folder).string()).hex() + ".sqlite");
 }
 
-Store::Store(const fs::path& project) : project_(absolute_path(project)), database_(std::make_unique<Database>(location(project))) {
-    migrate();
+Store::Store(const fs::path& project) : project_(absolute_path(project)) {
+    try {
+        database_ = std::make_unique<Database>(location(project));
+        migrate();
+    } catch (const Unwritable&) {
+        database_ = std::make_unique<Database>("");
+        migrate();
+    }
 }
 
 Store::~Store() = default;

@@ -9,6 +9,7 @@
 #include "common/strings.h"
 #include "store/store.h"
 #include "store/store_columns.h"
+#include "store/store_errors.h"
 #include "store/store_poll.h"
 #include "store/store_series.h"
 #include "store/store_stamps.h"
@@ -278,9 +279,16 @@ RunState Store::take(RunFollower& follower, std::vector<std::string>& warnings) 
 }
 
 void Store::ingest(const RunDirectory& run) {
-    RunFollower follower(run);
     std::vector<std::string> warnings;
-    take(follower, warnings);
+    try {
+        RunFollower follower(run);
+        take(follower, warnings);
+    } catch (const Unwritable&) {
+        if (file().empty()) throw;
+        database_ = std::make_unique<Database>("");
+        migrate();
+        ingest(run);
+    }
 }
 
 void Store::remove(const std::string& run) {
@@ -293,8 +301,21 @@ void Store::remove(const std::string& run) {
 }
 
 std::vector<std::string> Store::ingest_all(const LookProgress& progress) {
-    if (!poll_) poll_ = std::make_unique<Poll>(*this);
-    return poll_->look(true, progress);
+    const auto take_in = [&] {
+        if (!poll_) poll_ = std::make_unique<Poll>(*this);
+        return poll_->look(true, progress);
+    };
+    try {
+        if (!file().empty()) return take_in();
+    } catch (const Unwritable&) {
+        poll_.reset();
+        database_ = std::make_unique<Database>("");
+        migrate();
+    }
+    std::vector<std::string> warnings = take_in();
+    warnings.push_back(
+        fmt::format("{}: cannot be written: the runs were read anew, and will be each time; free some space", location(project_).string()));
+    return warnings;
 }
 
 std::vector<std::string> Store::ingest_changed(const LookProgress& progress) {

@@ -82,6 +82,7 @@ void Store::migrate() {
                 "{}: written by a newer Faceter (version {} of the store, {} is known here); use that one, or move the file away and run "
                 "faceter ingest",
                 database_->file().string(), version, newest);
+        if (version < 0) throw data_error("{}: no store of Faceter; move it away, or faceter ingest --rebuild", database_->file().string());
         for (std::int64_t step = version; step < newest; ++step) {
             database_->execute(migrations[static_cast<std::size_t>(step)]);
             if (step + 1 == 2 && version > 0) derive_version_2(*database_);

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "record/run_names.h"
 #include "store/store.h"
+#include "store/store_errors.h"
 #include "store/store_stamps.h"
 
 namespace faceter {
@@ -116,8 +117,10 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
             if (after.settled) known.signature = after.all;
         }
         if (!is_live(state.phase)) known.follower.reset();
+    } catch (const DamagedStore&) {
+        throw;
     } catch (const Error& error) {
-        if (error.code() != ExitCode::data || store_.database_->is_damaged()) throw;
+        if (error.code() != ExitCode::data) throw;
         known.follower.reset();
         known.unusable = true;
         warnings.emplace_back(error.what());

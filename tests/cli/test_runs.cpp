@@ -355,7 +355,7 @@ class TestRuns : public QObject {
         const std::string id = Project(in("project"), false).find_run("Mix").info().id;
         QCOMPARE(call({"delete", "--now", id}).code, 0);
         QVERIFY(!fs::exists(in("project/runs/" + id)));
-        QVERIFY(fs::is_empty(in("project/trash")));
+        QVERIFY(!fs::exists(in("project/runs/.removing-" + id)));
         QCOMPARE(json_of(call({"list", "--json"}))["runs"].size(), std::size_t{2});
     }
     void a_silent_run_is_taken_over_when_somebody_says_so() {

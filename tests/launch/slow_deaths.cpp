@@ -83,7 +83,7 @@ void check_removed(OneRun& scene) {
         scene.project.remove(scene.id);
     }
     scene.project.empty_trash(0);
-    QVERIFY(!fs::exists(scene.run.folder()));
+    QVERIFY(fs::is_empty(scene.project.runs_folder()));
     QVERIFY(!fs::exists(scene.project.trash_folder()) || fs::is_empty(scene.project.trash_folder()));
 }
 

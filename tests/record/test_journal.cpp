@@ -1,6 +1,9 @@
 #include "record/journal.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <thread>
@@ -43,6 +46,24 @@ class TestJournal : public QObject {
         ProcessIdentity another = ProcessIdentity::own();
         another.start = "other:1";
         QVERIFY(!another.alive());
+    }
+    void a_journal_and_a_log_on_a_full_disk_end_no_process() {
+        const RunDirectory run = new_run();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::dup2(::open("/dev/full", O_WRONLY), STDERR_FILENO);
+            {
+                JournalWriter journal(run, run.begin_attempt(), {});
+                set_file_fault_hook(
+                    [](FileOperation operation, const fs::path&) { return operation == FileOperation::write ? ENOSPC : 0; });
+                journal.step({{"step", 1}});
+            }  // cannot write the step, nor say so
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        QVERIFY(WIFEXITED(status));
+        QCOMPARE(WEXITSTATUS(status), 0);
     }
     void a_journal_torn_at_any_byte_keeps_every_whole_line() {
         const RunDirectory run = new_run();

@@ -50,8 +50,9 @@ class TestLeftovers : public QObject {
         for (const fs::path& one : folders) leave(one, long_ago, true);
         for (const fs::path& one : files) leave(one, long_ago, false);
         make_directories(folder.path() / "trash/.removing-quick-em-s1-20260101-000000-abcd");
+        make_directories(folder.path() / "runs/.removing-quick-em-s1-20260101-000000-abcd");
         const auto found = find_leftovers(Project(folder.path(), false));
-        QCOMPARE(found.size(), std::size(folders) + std::size(files) + 1);
+        QCOMPARE(found.size(), std::size(folders) + std::size(files) + 2);
         for (const Leftover& one : found) {
             QVERIFY2(one.removable, one.path.c_str());
             remove_tree(one.path);

@@ -1,0 +1,19 @@
+#pragma once
+#include "common/error.h"
+
+namespace faceter {
+
+/// The store cannot be written: its disk is full, a quota is used up. It holds nothing that the run directories do not: who only reads
+/// goes on with a store in memory (Database of no file), which lasts as long as the program.
+class Unwritable : public Error {
+  public:
+    explicit Unwritable(const std::string& message) : Error(ExitCode::failed, message) {}
+};
+
+/// The file is damaged, or none of ours: no single run is to blame.
+class DamagedStore : public Error {
+  public:
+    explicit DamagedStore(const std::string& message) : Error(ExitCode::data, message) {}
+};
+
+}  // namespace faceter

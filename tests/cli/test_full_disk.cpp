@@ -1,0 +1,74 @@
+#include "cli/program.h"
+#include "store/store.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// Exit code of `faceter` whose complaints go to a disk that is full; `out` gets what it prints.
+int with_full_log(const QStringList& arguments, std::string& out) {
+    QProcess process;
+    process.setStandardErrorFile(QStringLiteral("/dev/full"));
+    process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), arguments);
+    process.waitForFinished(60'000);
+    out = process.readAllStandardOutput().toStdString();
+    return process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1;
+}
+
+}  // namespace
+
+/// Commands where a disk is full, or cannot be written.
+class TestFullDisk : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_message_that_cannot_be_said_ends_nothing() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        write_attempt(run, 1, 5, "finished");
+        make_directories(folder.path() / "runs/no-run");  // a warning
+        std::string out;
+        QCOMPARE(with_full_log({"list", "--json", "--project", QString::fromStdString(folder.path().string())}, out), 0);
+        QCOMPARE(parse_json(out, "output")["runs"].size(), std::size_t{1});
+        QCOMPARE(with_full_log({"show", "nothing", "--project", QString::fromStdString(folder.path().string())}, out), 2);
+    }
+    void a_supervisor_whose_log_lies_on_a_full_disk_works_its_queue_off() {
+        const TemporaryDirectory folder;
+        const fs::path queue = folder.path() / "queue/q-abcdef";
+        make_directories(queue / "done");
+        write_file_atomic(queue / "queue.json", Json{{"runs", {(folder.path() / "runs/gone").string()}}, {"worker", "/bin/false"}}.dump());
+        std::string out;
+        QCOMPARE(with_full_log({"supervise", QString::fromStdString(queue.string())}, out), 0);
+        QVERIFY(fs::exists(queue / "done/gone"));
+        QVERIFY(fs::exists(queue / "ended"));
+    }
+    void a_report_that_cannot_be_written_is_refused_before_the_work() {
+        const TemporaryDirectory folder;
+        sample_run(folder.path());  // has no scores: the work would fail
+        const auto report = [&](const std::string& flag, const std::string& file) {
+            return faceter::testing::faceter({"report", "--project", folder.path().string(), flag, (folder.path() / file).string()},
+                                             {"FACETER_PDF=/bin/true"});
+        };
+        HAS(report("--output", "missing/report.html").err,
+            "missing/report.html: cannot create: No such file or directory; make its folder");
+        HAS(report("--pdf", "missing/report.pdf").err, "missing/report.pdf: cannot create");
+        HAS(report("--output", "report.docx").err, "ends in .html, .tex");
+        make_directories(folder.path() / "taken.html");
+        HAS(report("--output", "taken.html").err, "taken.html: cannot write: Is a directory");
+    }
+    void a_run_that_cannot_be_begun_leaves_nothing() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        set_file_fault_hook([](FileOperation operation, const fs::path& path) {
+            return operation == FileOperation::write && path.string().find("experiment.yaml") != std::string::npos ? ENOSPC : 0;
+        });
+        EXPECT_ERROR(RunDirectory::create_like(folder.path(), run), "No space left on device");
+        set_file_fault_hook(nullptr);
+        QCOMPARE(std::distance(fs::directory_iterator(folder.path() / "runs"), {}), std::ptrdiff_t{1});
+    }
+};
+
+FACETER_TEST(TestFullDisk)
+#include "test_full_disk.moc"
