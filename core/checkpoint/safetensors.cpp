@@ -1,6 +1,5 @@
 #include "checkpoint/safetensors.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/json_document.h"
+#include "common/open_file.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -209,8 +209,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view header, std::uint64_
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
+    descriptor_ = open_to_read(path);
     try {
         std::uint64_t file_size = 0;
         const std::string header = read_header(descriptor_, path, file_size);

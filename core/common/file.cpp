@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "common/error.h"
+#include "common/open_file.h"
 
 namespace faceter {
 namespace {
@@ -20,8 +21,8 @@ FileFaultHook& fault_hook() {
     return hook;
 }
 
-/// For reading, without waiting for somebody to write into a pipe: one in a folder that came from elsewhere would hold us for ever. Pipes
-/// that the shell names (/dev/fd/63) are read.
+}  // namespace
+
 int open_to_read(const fs::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
@@ -35,8 +36,6 @@ int open_to_read(const fs::path& path) {
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
     return descriptor;
 }
-
-}  // namespace
 
 void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 

@@ -16,7 +16,8 @@ namespace faceter {
 LockFile::LockFile(const fs::path& path, Children children) : path_(path) {
     if (const int fault = injected_fault(FileOperation::open, path)) throw_io("create", path, fault);
     std::error_code ignored;
-    const int access = fs::is_directory(path, ignored) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+    // A link in a folder that came from elsewhere makes no file where it leads.
+    const int access = fs::is_directory(path, ignored) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT | O_NOFOLLOW;
     descriptor_ = ::open(path.c_str(), access | (children == Children::inherit ? 0 : O_CLOEXEC), 0666);
     if (descriptor_ < 0) throw_io("create", path, errno);
 }

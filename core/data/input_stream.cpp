@@ -1,7 +1,6 @@
 #include "data/input_stream.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/open_file.h"
 #include "common/strings.h"
 #include "data/parquet_file.h"
 
@@ -24,13 +24,8 @@ namespace fs = std::filesystem;
 class PlainStream : public InputStream {
   public:
     explicit PlainStream(const fs::path& path) : path_(path) {
-        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (descriptor_ < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
-        struct stat info {};
-        if (::fstat(descriptor_, &info) == 0 && S_ISDIR(info.st_mode)) {
-            ::close(descriptor_);
-            throw data_error("{}: is a folder; a file is expected here", path.string());
-        }
+        if (fs::is_directory(path)) throw data_error("{}: is a folder; a file is expected here", path.string());
+        descriptor_ = open_to_read(path);
     }
     ~PlainStream() override { ::close(descriptor_); }
 

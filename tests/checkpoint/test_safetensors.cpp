@@ -1,5 +1,7 @@
 #include "checkpoint/safetensors.h"
 
+#include <sys/stat.h>
+
 #include <cstring>
 
 #include "common/file.h"
@@ -35,6 +37,12 @@ class TestSafetensors : public QObject {
     }
 
   private Q_SLOTS:
+    void a_pipe_in_its_place_holds_nobody() {
+        const TemporaryDirectory folder;
+        const fs::path pipe = folder.path() / "pipe.safetensors";
+        QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+        EXPECT_ERROR(SafetensorsFile(pipe), "pipe.safetensors", "is not a file that can be read");
+    }
     void what_was_written_is_read_back() {
         const std::vector<float> a{1, 2, 3, 4, 5, 6};
         const std::vector<std::int64_t> b{-7};

@@ -1,4 +1,7 @@
 #include "data/line_reader.h"
+
+#include <sys/stat.h>
+
 #include "files.h"
 #include "support/test.h"
 
@@ -50,6 +53,10 @@ class TestLines : public QObject {
     fs::path at(const char* name) { return folder_.path() / name; }
 
   private Q_SLOTS:
+    void a_pipe_in_place_of_a_file_holds_nobody() {
+        QCOMPARE(::mkfifo(at("pipe.jsonl").c_str(), 0600), 0);
+        EXPECT_ERROR(lines_of(at("pipe.jsonl")), "pipe.jsonl", "is not a file that can be read");
+    }
     void line_ends_byte_order_mark_and_a_torn_last_line_are_understood() {
         const std::vector<std::string> expected{"one", "", "two", "last"};
         QCOMPARE(lines_of(put(at("unix"), "one\n\ntwo\nlast\n")), expected);

@@ -18,6 +18,15 @@ using namespace faceter::testing;
 class TestRunDirectory : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void of_endless_tags_the_first_are_read() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        std::string lines;
+        for (int i = 0; i < 2000; ++i) lines += fmt::format("{{\"tag\": \"t{}\"}}\n", i);
+        overwrite(run.folder() / "user.jsonl", lines);
+        QCOMPARE(run.user_state().tags.size(), std::size_t{1000});
+        QCOMPARE(run.user_state().tags.back(), std::string("t999"));
+    }
     void a_run_is_read_back_as_it_was_made() {
         const TemporaryDirectory project;
         const Experiment experiment = parse_sample();

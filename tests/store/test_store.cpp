@@ -230,6 +230,24 @@ class TestStore : public QObject {
         Store::rebuild(project.path());
         QCOMPARE(reference_dump(project.path()), expected);
     }
+    void nothing_of_a_foreign_store_is_run() {
+        const char* const endless = "WITH RECURSIVE c(x, y) AS (SELECT 1, 2 UNION ALL SELECT x + 1, y FROM c) SELECT x, y FROM c";
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        const auto spoil = [&](const std::string& sql) { Database(Store::location(project.path())).execute(sql); };
+        spoil(fmt::format("DROP TABLE tags; CREATE VIEW tags(run, tag) AS {}", endless));
+        EXPECT_ERROR(Store(project.path()).ingest_all(), "faceter.sqlite", "faceter ingest --rebuild");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+        spoil("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+        spoil("PRAGMA user_version = -5");
+        EXPECT_ERROR(Store(project.path()), "no store of Faceter", "faceter ingest --rebuild");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+    }
     void a_store_of_a_newer_faceter_is_left_alone() {
         const TemporaryDirectory project;
         Project(project.path(), true);

@@ -1,0 +1,93 @@
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "cli/program.h"
+#include "store/store.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// "exit code: the one line that says why", or what is wrong with it.
+std::string told(const std::vector<std::string>& arguments) {
+    const Outcome outcome = faceter::testing::faceter(arguments);
+    if (outcome.err.find('\x1b') != std::string::npos || outcome.out.find('\x1b') != std::string::npos)
+        return "an escape sequence went through";
+    if (std::count(outcome.err.begin(), outcome.err.end(), '\n') > 1) return "more than one line: " + outcome.err;
+    return fmt::format("{}: {}", outcome.code, outcome.err);
+}
+
+/// An experiment whose training data is `data`.
+void write_experiment(const fs::path& file, const std::string& data) {
+    std::ofstream(file) << "name: hostile\nmodel: minilm\ntasks:\n  retrieval:\n    train: [{name: p, source: file, path: " << data
+                        << "}]\nvariants:\n  IC: {method: instruction}\n";
+}
+
+}  // namespace
+
+/// Files of strangers that commands are pointed at: one error, the right exit code, no hang.
+class TestHostile : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+    std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  private Q_SLOTS:
+    void links_that_lead_round() {
+        fs::create_symlink("loop.jsonl", in("loop.jsonl"));
+        write_experiment(in("loop.yaml"), "loop.jsonl");
+        HAS(told({"data", "show", in("loop.yaml")}), "4: faceter: " + in("loop.jsonl") + ": ");
+        HAS(told({"check", in("loop.yaml")}), "4: faceter: " + in("loop.jsonl") + ": ");
+    }
+    void pipes_that_nobody_writes_to() {
+        QCOMPARE(::mkfifo(in("pipe.jsonl").c_str(), 0600), 0);
+        write_experiment(in("pipe.yaml"), "pipe.jsonl");
+        HAS(told({"data", "show", in("pipe.yaml")}), "4: faceter: " + in("pipe.jsonl") + ": is not a file that can be read");
+        HAS(told({"check", in("pipe.jsonl")}), "3: faceter: " + in("pipe.jsonl") + ": is not a file that can be read");
+    }
+    void documents_without_end() {
+        HAS(told({"check", "/dev/zero"}), "3: faceter: /dev/zero: larger than");
+        HAS(told({"study", "status", "/dev/zero", "--project", in("none")}), "4: faceter: /dev/zero: larger than");
+        write_file_atomic(in("deep.yaml"), "name: " + std::string(100'000, '[') + std::string(100'000, ']'));
+        HAS(told({"check", in("deep.yaml")}), "3: faceter: " + in("deep.yaml") + ":1: nested deeper than");
+        make_directories(in("project/runs"));
+        HAS(faceter::testing::faceter({"list", "--project", in("project"), "--where", std::string(9'000, '(') + "x = 1"}).err,
+            "nested more than");
+    }
+    void escapes_in_a_run() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        Json json = read_json(run.folder() / "run.json");
+        json["variant"] = "EM\x1b]0;title\x07\u202e";
+        json["name"] = "x\x1b[31m";
+        write_file_atomic(run.folder() / "run.json", json.dump());
+        fs::remove(project.path() / "names.jsonl");
+        run.append_user_event({{"note", "\x1b[2J"}, {"tag", "a\x1b[0m"}});
+        HAS(told({"list", "--project", project.path().string()}), "0: ");
+        HAS(told({"show", run.info().id, "--project", project.path().string()}), "0: ");
+    }
+    void a_store_that_is_none() {
+        const TemporaryDirectory project;
+        sample_run(project.path());
+        {
+            Store(project.path()).ingest_all();
+            Database(Store::location(project.path())).execute("DROP TABLE tags; CREATE VIEW tags(run, tag) AS SELECT 1, 2");
+        }
+        HAS(told({"list", "--project", project.path().string()}), "faceter ingest --rebuild");
+        HAS(told({"ingest", "--rebuild", "--project", project.path().string()}), "0: ");
+        HAS(told({"list", "--project", project.path().string()}), "0: ");
+    }
+    void links_out_of_a_run() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        fs::create_symlink(in("target"), run.folder() / "user.jsonl");
+        HAS(told({"tag", run.info().id, "x", "--project", project.path().string()}), "5: ");
+        QVERIFY(!fs::exists(in("target")));
+    }
+};
+
+FACETER_TEST(TestHostile)
+#include "test_hostile.moc"
