@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "common/cancel.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "compare/model_card.h"
 #include "named_model.h"
@@ -24,12 +26,15 @@ struct ExportCommand {
 /// What others cannot do with the folder.
 void say_who_serves(const fs::path& folder, const EmbeddingModel& model) {
     if (const std::string why = beyond_sentence_transformers(model); !why.empty())
-        fmt::print(stderr, "note: {}: sentence-transformers cannot load it: {}. 'faceter embed --model {}' serves it\n", folder.string(),
-                   why, folder.string());
+        say(stderr, "note: {}: sentence-transformers cannot load it: {}. 'faceter embed --model {}' serves it\n", folder.string(), why,
+            folder.string());
     else if (needs_released_code(model))
-        fmt::print(stderr,
-                   "note: {}: sentence-transformers loads it with trust_remote_code=True only, by the code that its config.json names\n",
-                   folder.string());
+        say(stderr, "note: {}: sentence-transformers loads it with trust_remote_code=True only, by the code that its config.json names\n",
+            folder.string());
+}
+
+void throw_if_stopped() {
+    if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing was written");
 }
 
 /// In float32, as other programs are to compute with it.
@@ -89,6 +94,7 @@ class Export {
 
     /// The proof counts, and the folder says what it is.
     void take(const ExportProof& proof, const fs::path& folder, const EmbeddingModel& written, const std::string& route) {
+        throw_if_stopped();
         proof_.add(proof);
         const fs::path base = options_.to == "peft" ? folder / "base" : folder;
         const Json config = read_json(base / "config_sentence_transformers.json");
@@ -113,6 +119,7 @@ class Export {
         if (route.routed && model_->router && model_->router->always()) route.path = *model_->router->always();
         if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, route);
         write_model(folder, *alone);
+        throw_if_stopped();
         take(prove_export({*model_, {served}}, folder, source()), folder, *alone, name);
         folders_.push_back(staged_.final_path(folder));
         say_who_serves(folders_.back(), *alone);
@@ -121,6 +128,7 @@ class Export {
     void whole_model() {
         if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", {});
         write_model(staged_.path(), *model_);
+        throw_if_stopped();
         take(prove_export({*model_, routes_of(*model_)}, staged_.path(), source()), staged_.path(), *model_, "");
         folders_.emplace_back(options_.folder);
         say_who_serves(options_.folder, *model_);
@@ -129,6 +137,7 @@ class Export {
     void adapters() {
         const PeftExport peft(*model_, staged_.path());
         peft.write(open_full_model(run_));
+        throw_if_stopped();
         take(peft.prove(source()), staged_.path(), *model_, "");
         for (const Adapter& adapter : model_->encoders.front()->adapters())
             folders_.push_back(fs::path(options_.folder) / safe_file_name(adapter.name));
@@ -143,6 +152,7 @@ class Export {
         std::vector<OnnxForm> forms{OnnxForm::float32};
         if (options_.int8) forms.push_back(OnnxForm::int8);
         write_onnx_model(folder, alone, forms);
+        throw_if_stopped();
         take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, forms, source()), folder, alone, name);
         folders_.push_back(staged_.final_path(folder));
     }

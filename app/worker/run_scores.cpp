@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "common/error.h"
 #include "common/strings.h"
 #include "eval/tasks.h"
 #include "experiment/result_names.h"
@@ -16,13 +17,23 @@ namespace faceter::worker {
 RunScores::RunScores(const RunContext& run, RunData& data, const EmbeddingModel& model)
     : run_(run), data_(data), model_(model), embedder_(model) {
     embedder_.share_work(*run.group);
+    if (run.group->size() > 1) return;  // between data sets only: the others are waiting for what was begun
+    embedder_.set_progress([this](std::size_t) {
+        if (run_.stop_wanted()) throw Error(ExitCode::stopped, "stopped while texts were embedded");
+    });
 }
 
+/// A large data set may take longer than the time that a cluster leaves.
 bool RunScores::score() {
-    measure_model();
-    if (!evaluate_all()) return false;
-    analyse();
-    return true;
+    try {
+        measure_model();
+        if (!evaluate_all()) return false;
+        analyse();
+        return true;
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::stopped) throw;
+        return false;
+    }
 }
 
 void RunScores::measure_model() const {
