@@ -3,6 +3,7 @@
 
 #include "common/printable.h"
 
+#include "checkpoint/tokenizer_folder.h"
 #include "commands.h"
 #include "compare/model_card.h"
 #include "machine.h"
@@ -50,7 +51,9 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
                       {"memory_to_embed", memory_to_embed(model)},
                       {"memory_to_train", memory_to_train(model)},
                       {"adapters", adapters}};
-    if (!config.remarks.empty()) described["remarks"] = fmt::format("{}", fmt::join(config.remarks, " "));
+    std::vector<std::string> remarks = config.remarks;
+    if (const auto remark = remark_on_home(model.folder.encoder_folder)) remarks.push_back(*remark);
+    if (!remarks.empty()) described["remarks"] = fmt::format("{}", fmt::join(remarks, " "));
     described.update(model_measurements(model));
     if (tensors) {
         described["tensors"] = Json::array();

@@ -37,15 +37,6 @@ std::optional<ServedRoute> route_of_folder(const ModelFolder& folder, const std:
     return parse_route(name, tasks);
 }
 
-/// The prompt and the adapter that a released model has for a task; one of them may be missing.
-Route task_route(const EmbeddingModel& model, const std::string& task) {
-    Route route;
-    const auto adapter = find_task_adapter(model, task);
-    if (adapter) route.path = Path::of_adapter(static_cast<int>(*adapter));
-    if (!adapter || model.folder.prompts.contains(task)) route.instruction = model.folder.prompt(task);
-    return route;
-}
-
 void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened) {
     std::optional<ServedRoute> only;
     if (with_route && !options.task.empty()) only = parse_route(options.task, read_tasks(opened.run->settings().at("tasks")));
@@ -73,7 +64,29 @@ void open_folder(const ModelOptions& options, bool with_route, OpenedModel& open
         opened.route.instruction = folder.prompt(folder.default_prompt);
 }
 
+std::vector<std::string> task_names(const EmbeddingModel& model) {
+    std::vector<std::string> names;
+    for (const auto& [name, prompt] : model.folder.prompts) names.push_back(name);
+    for (const Adapter& adapter : model.encoders.front()->adapters())
+        if (!has_prompt(model.folder, adapter.name)) names.push_back(adapter.name);
+    return names;
+}
+
 }  // namespace
+
+bool has_task_route(const EmbeddingModel& model, const std::string& task) {
+    return has_prompt(model.folder, task) || find_task_adapter(model, task);
+}
+
+Route task_route(const EmbeddingModel& model, const std::string& task) {
+    if (!has_task_route(model, task))
+        throw usage_error("{}: the model has no prompt or adapter named {}{}", model.folder.folder.string(), faceter::quoted(task),
+                          suggestion(task, task_names(model)));
+    Route route;
+    if (const auto adapter = find_task_adapter(model, task)) route.path = Path::of_adapter(static_cast<int>(*adapter));
+    if (has_prompt(model.folder, task)) route.instruction = model.folder.prompt(task);
+    return route;
+}
 
 void add_model_options(CLI::App& command, ModelOptions& options, bool with_route) {
     command
@@ -89,7 +102,9 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
     command.add_option("--task,--prompt-name", options.task,
                        "Task of the run (or prompt name of the folder) whose instruction and expert to use, such as retrieval.document; "
                        "faceter describe lists a folder's prompts");
-    command.add_option("--instruction", options.instruction, "Instruction to put in front of every text");
+    command.add_option_function<std::string>(
+        "--instruction", [&options](const std::string& text) { options.instruction = text; },
+        "Instruction to put in front of every text, in place of a default prompt; \"\" for none");
 }
 
 void add_compute_option(CLI::App& command, ModelOptions& options) {
@@ -103,14 +118,13 @@ void add_compute_option(CLI::App& command, ModelOptions& options) {
 }
 
 OpenedModel open_model(const ModelOptions& options, bool with_route) {
-    if (!options.task.empty() && !options.instruction.empty())
-        throw usage_error("--task and --instruction exclude each other; give one of them");
+    if (!options.task.empty() && options.instruction) throw usage_error("--task and --instruction exclude each other; give one of them");
     const c10::Device device = choose_device(options.device);
     if (options.threads > 0) at::set_num_threads(options.threads);
     OpenedModel opened;
     opened.run = find_run(options.model, options.project);
     opened.run ? open_run(options, with_route, opened) : open_folder(options, with_route, opened);
-    if (!options.instruction.empty()) opened.route = instruction_route(*opened.model, options.instruction);
+    if (options.instruction) opened.route = instruction_route(*opened.model, *options.instruction);
     if (options.max_length > 0) {
         const auto positions = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);
         if (positions > 0 && options.max_length > positions)

@@ -11,7 +11,8 @@ namespace faceter::worker {
 
 /// The options by which a command names a model, and the model they name.
 struct ModelOptions {
-    std::string model, project = ".", task, instruction;
+    std::string model, project = ".", task;
+    std::optional<std::string> instruction;  ///< empty: no instruction, where the model has a default prompt as well
     std::size_t max_length = 0;
     int threads = 0;
     std::string device = "auto";
@@ -27,6 +28,11 @@ struct OpenedModel {
     std::optional<RunDirectory> run;
     Route route;  ///< of --task or --instruction
 };
+/// The prompt and the adapter that a released model has for a task, by the name of either. Usage errors: it has neither, with those that it
+/// has.
+Route task_route(const EmbeddingModel& model, const std::string& task);
+/// Whether it has a prompt or an adapter of that name.
+bool has_task_route(const EmbeddingModel& model, const std::string& task);
 /// Opens it; with --task a run's mixture is opened for that task only. Usage errors: a task that it does not have, --task with
 /// --instruction.
 OpenedModel open_model(const ModelOptions& options, bool with_route);

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "checkpoint/model_folder.h"
+#include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "text/tokenizer_ends.h"
@@ -88,8 +89,9 @@ void write_sentence_transformers_files(const std::filesystem::path& out, const M
     }
     write_json(out / "sentence_bert_config.json", {{"max_seq_length", like.max_seq_length}, {"do_lower_case", like.lowercase_first}});
     write_json(out / "config_sentence_transformers.json", sentence_transformers_config(like));
+    const fs::path home = tokenizer_home(like.encoder_folder);
     for (const char* name : tokenizer_files)
-        if (const fs::path source = like.encoder_folder / name; fs::exists(source)) write_file_atomic(out / name, tokenizer_file(source));
+        if (const fs::path source = home / name; fs::exists(source)) write_file_atomic(out / name, tokenizer_file(source));
 }
 
 }  // namespace faceter

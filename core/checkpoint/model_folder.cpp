@@ -179,6 +179,14 @@ void read_lengths(ModelFolder& model, const std::string& config_name) {
     if (length != 0) model.max_seq_length = length;
 }
 
+/// jina-embeddings-v3's release says in config.json as well what stands in front of the texts of a task.
+void read_task_instructions(ModelFolder& model, const std::string& config_name) {
+    if (!model.prompts.empty()) return;
+    const Json prompts = json_or(model.config, "task_instructions", Json::object(), config_name);
+    if (!prompts.is_object()) throw data_error("{}: task_instructions is not an object", config_name);
+    for (const auto& [name, prompt] : prompts.items()) model.prompts[name] = json_at<std::string>(prompts, name, config_name);
+}
+
 void read_prompts(ModelFolder& model) {
     const fs::path path = model.folder / "config_sentence_transformers.json";
     if (!fs::exists(path)) return;
@@ -198,6 +206,22 @@ void read_prompts(ModelFolder& model) {
     model.similarity = static_cast<Similarity>(found - similarity_names.begin());
 }
 
+/// Whose modules.json counts for a folder: its own, or that of the folder above where its tokenizer lies.
+fs::path home_of(const fs::path& folder) {
+    const fs::path home = tokenizer_home(folder);
+    const bool own = fs::exists(folder / "modules.json") || !fs::exists(folder / "config.json");
+    return own || !fs::exists(home / "modules.json") || fs::exists(home / model_description_file) ? folder : home;
+}
+
+/// Back from the folder above: only what lies beside the configuration is of the model's own layout or state.
+void return_to(const fs::path& folder, ModelFolder& model) {
+    if (model.encoder_folder != model.folder || !model.dense.empty())
+        throw data_error(
+            "{}: has weights alone, and the model in {} keeps its parts in folders of their own; copy what is missing beside them",
+            folder.string(), model.folder.string());
+    model.folder = model.encoder_folder = folder;
+}
+
 }  // namespace
 
 std::string_view pooling_name(Pooling pooling) {
@@ -209,17 +233,20 @@ std::string_view similarity_name(Similarity similarity) { return similarity_name
 ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     if (!fs::is_directory(folder)) throw data_error("{}: is not a folder; a Hugging Face model folder was expected", folder.string());
     ModelFolder model;
-    model.folder = model.encoder_folder = folder;
-    const fs::path modules = folder / "modules.json";
+    model.folder = model.encoder_folder = home_of(folder);
+    const bool elsewhere = model.folder != folder;
+    const fs::path modules = model.folder / "modules.json";
     if (fs::exists(modules)) read_modules(modules, model);
-    const fs::path config = model.encoder_folder / "config.json";
+    const fs::path config = (elsewhere ? folder : model.encoder_folder) / "config.json";
     if (!fs::exists(config)) throw data_error("{}: is missing; a Hugging Face model folder has one", config.string());
     model.config = read_config(config);
     model.model_type = json_at<std::string>(model.config, "model_type", config.string());
     if (!fs::exists(modules)) model.pooling = usual_pooling(model.config, config.string());
-    model.weight_files = find_weight_files(model.encoder_folder);
+    model.weight_files = find_weight_files(config.parent_path());
     read_lengths(model, config.string());
     read_prompts(model);
+    read_task_instructions(model, config.string());
+    if (elsewhere) return_to(folder, model);
     model.description = ModelDescription::read(folder);
     return model;
 }
@@ -233,7 +260,7 @@ TokenizerFolder TokenizerFolder::find(const std::filesystem::path& folder) {
                 model.encoder_folder = inner_folder(folder, json_or(module, "path", std::string(), modules.string()), modules);
     std::size_t length = 0;
     read_sentence_config(model, length);
-    return {model.encoder_folder, model.lowercase_first};
+    return {tokenizer_home(model.encoder_folder), model.lowercase_first};
 }
 
 Weights ModelFolder::weights() const {

@@ -1,5 +1,6 @@
 #include "checkpoint/parameter_count.h"
 
+#include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/strings.h"
 
@@ -63,8 +64,10 @@ std::vector<std::string> check_model(const ModelFolder& folder) {
     const Weights weights = folder.weights();
     const EncoderConfig config = EncoderConfig::from_json(folder.config, name, weights);
     require_held_by(config, folder.dense, weights, name);
-    require_words(*load_tokenizer(folder.encoder_folder, folder.lowercase_first), config, name);
-    return config.remarks;
+    require_words(*load_tokenizer(tokenizer_home(folder.encoder_folder), folder.lowercase_first), config, name);
+    std::vector<std::string> remarks = config.remarks;
+    if (const auto remark = remark_on_home(folder.encoder_folder)) remarks.push_back(*remark);
+    return remarks;
 }
 
 }  // namespace faceter

@@ -1,7 +1,15 @@
 #pragma once
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace faceter {
+
+/// Where the tokenizer of a folder with config.json and weights lies: there, or, where that holds no tokenizer (checkpoint-500/ of a
+/// training by transformers, another layout beside a release), in the folder above if that has one.
+std::filesystem::path tokenizer_home(const std::filesystem::path& encoder_folder);
+/// A sentence for whoever uses a folder whose tokenizer lies in the folder above.
+std::optional<std::string> remark_on_home(const std::filesystem::path& encoder_folder);
 
 /// Where a model keeps its tokenizer, and how it prepares a text for it: what load_tokenizer() takes.
 struct TokenizerFolder {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "checkpoint/native_config.h"
+#include "checkpoint/tokenizer_folder.h"
 #include "model/model_shape.h"
 #include "train/checkpoint.h"
 #include "train/token_objective.h"
@@ -19,7 +20,7 @@ bool has(const EmbeddingModel& model, auto&& of_block) {
 bool brings_own_code(const ModelFolder& folder) { return folder.model_type == "nomic_bert" && folder.config.contains("auto_map"); }
 
 std::string beyond_native_tokenizer(const ModelFolder& folder) {
-    const fs::path file = folder.encoder_folder / "tokenizer.json";
+    const fs::path file = tokenizer_home(folder.encoder_folder) / "tokenizer.json";
     if (folder.model_type != "qwen2" || !fs::exists(file)) return "";
     return faceter::beyond_native_tokenizer(folder.model_type, tokenizer_rules(read_file(file), file.string()));
 }

@@ -4,7 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include <QProcess>
+
 #include "checkpoint/parameter_count.h"
+#include "checkpoint/relative_position.h"
+#include "common/file.h"
 #include "support/sample_model.h"
 #include "support/test.h"
 
@@ -25,6 +29,25 @@ EncoderConfig read(const Json& json) { return EncoderConfig::from_json(json, "co
 EncoderConfig read(Json json, const Json& more) {
     json.update(more);
     return read(json);
+}
+
+Json scalings() {
+    return {{{"rope_type", "linear"}, {"factor", 3.5}},
+            {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 1024}},
+            {{"rope_type", "yarn"}, {"factor", 2}, {"original_max_position_embeddings", 2048}, {"beta_fast", 16}, {"beta_slow", 2}},
+            {{"rope_type", "yarn"}, {"factor", 8}, {"original_max_position_embeddings", 512}, {"truncate", false}, {"mscale", 0.8}},
+            {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 1024}, {"mscale", 1}, {"mscale_all_dim", 0.7}},
+            {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 1024}, {"attention_factor", 0.9}},
+            {{"rope_type", "llama3"},
+             {"factor", 32},
+             {"low_freq_factor", 1},
+             {"high_freq_factor", 4},
+             {"original_max_position_embeddings", 8192}},
+            {{"rope_type", "llama3"},
+             {"factor", 8},
+             {"low_freq_factor", 0.5},
+             {"high_freq_factor", 6},
+             {"original_max_position_embeddings", 256}}};
 }
 
 bool sees(const Reach& reach, std::int64_t before, std::int64_t after) { return reach.before == before && reach.after == after; }
@@ -161,6 +184,36 @@ class TestEncoderConfig : public QObject {
                        {1.0f, 0.251188636f, 0.0131387133f, 0.00198111613f, 0.000497633941f}, 1));
     }
 
+    /// Whatever a configuration says beside: the same frequencies as transformers' own functions.
+    void linear_yarn_and_llama_3_equal_transformers() {
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("no Python with transformers (FACETER_PEERS)");
+        Json configs = Json::array();
+        for (const std::int64_t head_dim : {6, 32, 128})
+            for (const double base : {1000.0, 500000.0})
+                for (const Json& scaling : scalings())
+                    configs.push_back(
+                        {{"head_dim", head_dim}, {"rope_theta", base}, {"max_position_embeddings", 4096}, {"rope_scaling", scaling}});
+        const TemporaryDirectory folder;
+        const fs::path input = folder.path() / "configs.json", output = folder.path() / "frequencies.json";
+        write_file_atomic(input, configs.dump());
+        QProcess peer;
+        peer.start(python, {FACETER_SOURCE_DIR "/tests/checkpoint/peer_rotary.py", input.c_str(), output.c_str()});
+        QVERIFY(peer.waitForFinished(300'000));
+        QVERIFY2(peer.exitCode() == 0, peer.readAllStandardError().constData());
+        const Json wanted = read_json(output);
+        QCOMPARE(wanted.size(), configs.size());
+        for (std::size_t i = 0; i < configs.size(); ++i) {
+            const Rotary rotary = read(decoder("llama"), configs[i]).rotary;
+            const auto frequencies = wanted[i].at("frequencies").get<std::vector<float>>();
+            for (std::size_t pair = 0; pair < frequencies.size(); ++pair) {
+                const float own = rotary_frequency(static_cast<std::int64_t>(pair), configs[i].at("head_dim"), rotary);
+                QVERIFY2(std::abs(own - frequencies[pair]) <= 1e-6f * frequencies[pair], configs[i].dump().c_str());
+            }
+            QVERIFY(std::abs(rotary.amplitude - wanted[i].at("amplitude").get<float>()) < 1e-6f);
+        }
+    }
+
     void dynamic_scaling_takes_the_place_of_a_limit_of_length() {
         const EncoderConfig usual = read(decoder("qwen3"), {{"max_position_embeddings", 40}});
         for (const char* member : {"rope_scaling", "rope_parameters"})
@@ -192,6 +245,16 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(decoder("llama"), {{"rope_parameters", {1, 2}}}), "rope_parameters", "no object");
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"attn_logit_softcapping", 50}}), "attn_logit_softcapping", "null");
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"query_pre_attn_scalar", 0}}), "query_pre_attn_scalar");
+    }
+
+    void nvidias_releases_are_llama_read_in_both_directions() {
+        Json release = decoder("llama_bidirec");
+        release.update({{"pooling", "avg"}, {"temperature", 0.2}, {"auto_map", {{"AutoModel", "own.Model"}}}});
+        const EncoderConfig c = read(release);
+        QVERIFY(!c.reach_of(0).is_limited() && c.remarks.empty());
+        QVERIFY(read(decoder("llama")).reach_of(0).after == 0);
+        QCOMPARE(native_config(release, "config.json").at("model_type").get<std::string>(), std::string("llama"));
+        EXPECT_ERROR(read(release, {{"pooling", "last"}}), "pooling \"last\"", "avg");
     }
 
     void a_release_with_code_of_its_own_is_rewritten_in_the_layout_of_transformers() {

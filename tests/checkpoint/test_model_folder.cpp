@@ -1,6 +1,7 @@
 #include "checkpoint/model_folder.h"
 
 #include "checkpoint/safetensors.h"
+#include "checkpoint/tokenizer_folder.h"
 #include "common/file.h"
 #include "support/test.h"
 
@@ -128,6 +129,38 @@ class TestModelFolder : public QObject {
         for (const char* file : {"config.json", "model.safetensors"})
             fs::rename(folder.path() / file, folder.path() / "0_Transformer" / file);
         QCOMPARE(folder.open().encoder_folder, folder.path() / "0_Transformer");
+    }
+    void weights_alone_take_what_they_lack_from_the_folder_above() {
+        FolderOnDisk folder;
+        folder.write_pooling({{"pooling_mode", "cls"}});
+        folder.write_modules({{"sentence_transformers.models.Transformer", ""},
+                              {"sentence_transformers.models.Pooling", "1_Pooling"},
+                              {"sentence_transformers.models.Normalize", "2_Normalize"}});
+        folder.write("config_sentence_transformers.json", {{"prompts", {{"query", "q: "}}}});
+        folder.write("tokenizer.json", Json::object());
+        const fs::path inner = folder.path() / "checkpoint-500";
+        fs::create_directory(inner);
+        for (const char* file : {"config.json", "model.safetensors"}) fs::copy_file(folder.path() / file, inner / file);
+        const ModelFolder model = ModelFolder::open(inner);
+        QVERIFY(model.pooling == Pooling::cls && model.normalize);
+        QCOMPARE(model.prompt("query"), std::string("q: "));
+        QCOMPARE(model.folder, inner);
+        QCOMPARE(model.weight_files.at(0).parent_path(), inner);
+        for (const fs::path& spelled : {inner, inner / ""}) QCOMPARE(TokenizerFolder::find(spelled).folder, folder.path());
+        QVERIFY(remark_on_home(inner)->find(folder.path().string()) != std::string::npos);
+        QVERIFY(!remark_on_home(folder.path()));
+        fs::remove(folder.path() / "config.json");  // a folder that is no model's is not looked into
+        QVERIFY(ModelFolder::open(inner).pooling == Pooling::mean);
+    }
+    void instructions_in_config_json_are_prompts_where_no_other_file_has_any() {
+        FolderOnDisk folder;
+        Json config = read_json(folder.path() / "config.json");
+        config["task_instructions"] = {{"retrieval.query", "Find: "}, {"separation", ""}};
+        folder.write("config.json", config);
+        QCOMPARE(folder.open().prompt("retrieval.query"), std::string("Find: "));
+        QCOMPARE(folder.open().prompts.size(), std::size_t{2});
+        folder.write("config_sentence_transformers.json", {{"prompts", {{"query", "q: "}}}});
+        QCOMPARE(folder.open().prompts.size(), std::size_t{1});
     }
     void modules_that_are_not_supported_are_named() {
         FolderOnDisk folder;

@@ -106,6 +106,18 @@ class TestReleasedModels : public QObject {
         differ_by_less(opened.embed({}), read_tensor(opened.expected, "distiluse_output"), 1e-5);
     }
 
+    /// Weights in another layout beside a release, or a state of a training: what they lack lies in the folder above.
+    void a_folder_of_weights_alone_has_the_tokenizer_and_modules_of_the_one_above() {
+        NEED_SHARED();
+        for (const auto& [family, expected, tensor] : {std::tuple("gte", "expected_ntk.safetensors", "normalised_f64"),
+                                                       std::tuple("jina_embeddings_v3", "expected.safetensors", "normalised_f64")}) {
+            const Opened opened(family, fixture(family) / "released_layout");
+            const SafetensorsFile vectors(fixture(family) / expected);
+            differ_by_less(opened.embed({}), read_tensor(vectors, tensor), opened.tolerance("normalised"));
+            QCOMPARE(opened.model->folder.folder.filename(), fs::path("released_layout"));
+        }
+    }
+
     void a_fixed_stretch_of_rotary_positions_is_read_in_both_spellings() {
         NEED_SHARED();
         const SafetensorsFile expected(fixture("gte") / "expected_ntk.safetensors");

@@ -39,8 +39,8 @@ struct Ended {
     int code = -1;
     std::int64_t peak_bytes = 0;
 };
-Ended run_embed(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {worker, "embed", "--model", tiny_model(), "--threads", "1"});
+Ended run_embed(std::vector<std::string> arguments, const std::string& model = tiny_model()) {
+    arguments.insert(arguments.begin(), {worker, "embed", "--model", model, "--threads", "1"});
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
@@ -91,6 +91,24 @@ class TestEmbedCommand : public QObject {
             }
         }
         QVERIFY(run_embed({"--compute", "int4", "--output", in("no.npy"), in("some.txt")}).code != 0);
+    }
+
+    void an_empty_instruction_switches_a_default_prompt_off() {
+        const fs::path model = folder_.path() / "prompted";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        fs::permissions(model / "config_sentence_transformers.json", fs::perms::owner_write, fs::perm_options::add);
+        write_file_atomic(model / "config_sentence_transformers.json",
+                          R"({"prompts": {"query": "find "}, "default_prompt_name": "query"})");
+        write_texts("three.txt", 3);
+        const auto embedded = [&](std::vector<std::string> options, const std::string& with) {
+            options.insert(options.end(), {"--output", in("prompted.npy"), in("three.txt")});
+            return run_embed(options, with).code == 0 ? numbers_in<float>(in("prompted.npy")) : std::vector<float>();
+        };
+        const auto bare = embedded({}, tiny_model()), by_default = embedded({}, model.string());
+        QVERIFY(!bare.empty() && bare != by_default);
+        QCOMPARE(embedded({"--instruction", ""}, model.string()), bare);
+        QCOMPARE(embedded({"--instruction", "find "}, model.string()), by_default);
+        QCOMPARE(run_embed({"--task", "query", "--instruction", "", "--output", in("no.npy"), in("three.txt")}, model.string()).code, 2);
     }
 
     void int8_vectors_have_their_scales_beside_them() {

@@ -14,7 +14,8 @@ ModelOptions options_of(const Json& params) {
     options.model = json_at<std::string>(params, "model", "embed");
     options.project = json_or<std::string>(params, "project", ".", "embed");
     options.task = json_or<std::string>(params, "task", "", "embed");
-    options.instruction = json_or<std::string>(params, "instruction", "", "embed");
+    if (params.contains("instruction") && !params.at("instruction").is_null())
+        options.instruction = json_at<std::string>(params, "instruction", "embed");
     options.max_length = json_or<std::size_t>(params, "max_length", 0, "embed");
     return options;
 }
