@@ -89,6 +89,7 @@ TrainingSet train_from_labels(const LabelledTexts& labelled, const DataEntry& en
     for (const std::uint32_t anchor : anchors) hashes.push_back(sample_hash(labelled.texts[anchor]));
     TrainingBuilder builder(name, task);
     builder.name_labels(labelled.label_names);
+    if (labelled.instructions) builder.instruct(*labelled.instructions);
     RandomStream positives(entry.seed, "data/positives/" + name), negatives(entry.seed, "data/negatives/" + name);
     for (const std::uint32_t position : stable_sample(hashes, entry.limits.max_examples)) {
         const std::uint32_t anchor = anchors[position];

@@ -6,6 +6,7 @@
 
 #include "common/strings.h"
 #include "data/line_reader.h"
+#include "data/record_instructions.h"
 #include "data/record_scores.h"
 
 namespace faceter {
@@ -81,6 +82,7 @@ bool is_pair_record(const Record& record) {
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report) {
     std::vector<std::string_view> positives, negatives;
     LabelFilter filter(entry);
+    SharedInstructions instructions(file.string());
     read_records(file, report.errors, pair_columns, [&](const Record& record) {
         const Record::Member& anchor = need(record, anchor_names, "anchor");
         if (anchor.kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", anchor.key), ""};
@@ -91,6 +93,7 @@ void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilde
         if (positives.empty()) throw BadRecord{"the list of positives is empty", ""};
         if (entry.format == "triplets" && negatives.empty()) throw BadRecord{"a triplet has no negative", "members: " + record.known()};
         if (!filter.takes(record)) return;
+        instructions.see(instructions_of(record));
         const std::vector<float> scores = scores_of_record(record, positives.size(), negatives.size());
         if (entry.hard_negatives >= 0) negatives.resize(std::min(negatives.size(), static_cast<std::size_t>(entry.hard_negatives)));
         for (std::size_t p = 0; p < positives.size(); ++p)
@@ -98,11 +101,13 @@ void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilde
                         scores_of_example(scores, p, positives.size(), negatives.size()));
     });
     filter.report(file.string(), report);
+    if (const auto shared = instructions.shared()) builder.instruct(*shared);
 }
 
 LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
     LabelledTexts labelled;
     LabelIndex index;
+    SharedInstructions instructions(file.string());
     const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
     read_records(file, report.errors, columns, [&](const Record& record) {
         const std::string_view text = record.text("text");
@@ -110,7 +115,10 @@ LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
         if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
         labelled.labels.push_back(index.add(label_text(*label), record.text_or_empty("label_text")));
         labelled.texts.add(text);
+        const std::string of_all = instructions_of(record).query;
+        instructions.see({of_all, of_all, of_all});
     });
+    labelled.instructions = instructions.shared();
     const auto final_number = index.finish(labelled.label_names);
     for (std::int32_t& label : labelled.labels) label = final_number[static_cast<std::size_t>(label)];
     return labelled;

@@ -8,6 +8,7 @@ namespace faceter {
 ///   positive   document, positive, positives, pos, answer, passage, sentence2, text2      (a text, or a list: one example each)
 ///   negatives  negatives, negative, neg, hard_negatives (a text or a list); in tables also negative_1, negative_2 ...
 ///   scores     scores, score (record_scores.h): what a teacher or people said of the positives and of the negatives
+///   instruction (query_instruction), document_instruction, negative_instruction: the data set's own (record_instructions.h)
 ///   label      label: only records with one of the entry's `labels` are used, where it sets any
 /// A table without a header line has the columns anchor, positive, and as many negatives as follow.
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report);
@@ -15,7 +16,7 @@ void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilde
 /// True where a record has an anchor and a positive.
 bool is_pair_record(const Record& record);
 
-/// Reads {text, label} records (tables: columns text, label).
+/// Reads {text, label} records (tables: columns text, label), and perhaps instruction: of all texts of the data set.
 LabelledTexts read_labelled_file(const fs::path& file, DataReport& report);
 
 /// Reads texts: a text a line (.txt, also packed), else records with a "text" (tables: first column).

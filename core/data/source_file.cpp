@@ -71,6 +71,15 @@ ClusteringData clustering_from_labels(const LabelledTexts& labelled) {
     return data;
 }
 
+/// Texts are scored under their task's instruction, which a method may put in front or not, unless the entry names another.
+void warn_of_instructions(const std::optional<SetInstructions>& own, const DataEntry& entry, DataReport& report) {
+    if (!own || entry.routing.query_instruction) return;
+    report.warnings.push_back(fmt::format(
+        "{}: its records bring an instruction ({}), and texts are scored under that of their task; query_instruction of the data "
+        "entry puts another in front",
+        entry.path, quoted(own->query, 60)));
+}
+
 EvaluationSet evaluation(const DataRequest& request) {
     const DataEntry entry(request);
     DataReport report(entry.on_error);
@@ -81,9 +90,13 @@ EvaluationSet evaluation(const DataRequest& request) {
     if (set.task_type == "retrieval" && format != "labelled" && format != "texts") {
         TrainingBuilder builder(set.name, set.task_type);
         read_pair_file(entry.need_path(), entry, builder, report);
-        set.data = retrieval_from_pairs(builder.finish({}, report, {}));
+        const TrainingSet pairs = builder.finish({}, report, {});
+        warn_of_instructions(own_instructions(pairs), entry, report);
+        set.data = retrieval_from_pairs(pairs);
     } else if (set.task_type == "clustering" && format == "labelled") {
-        set.data = clustering_from_labels(read_labelled_file(entry.need_path(), report));
+        const LabelledTexts labelled = read_labelled_file(entry.need_path(), report);
+        warn_of_instructions(labelled.instructions, entry, report);
+        set.data = clustering_from_labels(labelled);
     } else {
         throw settings_error(
             "data entry '{}': a file of the format {} cannot be scored as {}; pairs are scored as retrieval, labelled texts as "

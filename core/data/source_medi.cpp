@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
+#include <span>
 
 #include "common/strings.h"
 #include "data/json_items.h"
-#include "data/leaves.h"
+#include "data/record_instructions.h"
 #include "data/record_reader.h"
 #include "data/record_scores.h"
 #include "data/training_builder.h"
 
 // source: medi - records with a task and its instructions, one file or several: MEDI (Su et al., 2023)
 //   {"task_name": "...", "query": ["instruction", "text"], "pos": [...], "neg": [...]}
-// or the same with plain members: {"task": "...", "instruction": "...", "query": "text", "document": "text", "negatives": ["text", ...]}.
-// Either may have "scores": [...], of the positive, then of the negatives (record_scores.h).
+// or the same with plain members: {"task": "...", "instruction": "...", "query": "text", "document": "text" or ["text", ...], "negatives":
+// ["text", ...]}. Either may have "scores": [...], of the positives, then of the negatives (record_scores.h), and go without a task.
 
 namespace faceter {
 namespace {
@@ -25,15 +27,21 @@ constexpr std::size_t most_leaves = 5000;
 struct Pair {
     std::string task;
     SetInstructions instructions;
-    std::string_view query, positive;
-    std::vector<std::string_view> negatives;
-    std::vector<float> scores;  ///< of the positive, then of the negatives; empty: none
-    void keep_negatives(std::size_t count) {
-        if (count >= negatives.size()) return;
-        negatives.resize(count);
-        if (!scores.empty()) scores.resize(count + 1);
+    std::string_view query;
+    std::vector<std::string_view> positives, negatives;
+    std::vector<float> scores;  ///< of the positives, then of the negatives; empty: none
+
+    /// An example for each positive, with at most `most` of the negatives.
+    void add_to(TrainingBuilder& builder, std::size_t most) const {
+        const std::span<const std::string_view> kept(negatives.data(), std::min(most, negatives.size()));
+        for (std::size_t p = 0; p < positives.size(); ++p)
+            builder.add(query, positives[p], kept, -1, scores_of_example(scores, p, positives.size(), kept.size()));
     }
 };
+
+std::size_t most_negatives(const DataEntry& entry) {
+    return entry.hard_negatives < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(entry.hard_negatives);
+}
 
 std::string_view checked(std::string_view text, std::string_view key) {
     if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
@@ -52,69 +60,64 @@ std::string_view instructed(const Record& record, const Record::Member& member, 
 void read_instructed(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative,
                      Pair& pair) {
     pair.query = instructed(record, query, pair.instructions.query);
-    pair.positive = instructed(record, positive, pair.instructions.document);
+    pair.positives.push_back(instructed(record, positive, pair.instructions.document));
     pair.instructions.negative = pair.instructions.document;
     if (negative) pair.negatives.push_back(instructed(record, *negative, pair.instructions.negative));
 }
 
-std::string instruction_member(const Record& record, std::string_view key, std::string fallback) {
-    const Record::Member* member = record.find({key});
-    return member && member->kind == Record::Kind::text ? with_blank(std::string(member->text)) : fallback;
+/// A text, or every text of a list.
+void append_texts(const Record& record, const Record::Member& member, std::vector<std::string_view>& texts) {
+    if (member.kind != Record::Kind::list)
+        texts.push_back(record.text(member.key));
+    else
+        for (const std::string_view text : record.texts(member.key)) texts.push_back(checked(text, member.key));
 }
 
 void read_plain(const Record& record, const Record::Member& query, const Record::Member& positive, const Record::Member* negative,
                 Pair& pair) {
     pair.query = checked(query.text, query.key);
-    if (positive.kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", positive.key), ""};
-    pair.positive = checked(positive.text, positive.key);
-    if (negative && negative->kind == Record::Kind::list)
-        for (const std::string_view text : record.texts(negative->key)) pair.negatives.push_back(checked(text, negative->key));
-    else if (negative)
-        pair.negatives.push_back(record.text(negative->key));
-    pair.instructions.query = instruction_member(record, "query_instruction", instruction_member(record, "instruction", ""));
-    pair.instructions.document = instruction_member(record, "document_instruction", "");
-    pair.instructions.negative = instruction_member(record, "negative_instruction", pair.instructions.document);
+    append_texts(record, positive, pair.positives);
+    if (pair.positives.empty()) throw BadRecord{"the list of positives is empty", ""};
+    if (negative) append_texts(record, *negative, pair.negatives);
+    pair.instructions = instructions_of(record);
 }
 
 Pair pair_of(const Record& record) {
     const Record::Member* task = record.find({"task_name", "task"});
     const Record::Member* query = record.find({"query"});
-    const Record::Member* positive = record.find({"pos", "positive", "document"});
-    if (!query || !positive || !task || task->kind != Record::Kind::text)
-        throw BadRecord{"no task_name (or task), query and pos (or document)", "members: " + record.known()};
+    const Record::Member* positive = record.find({"pos", "positive", "positives", "document"});
+    if (!query || !positive) throw BadRecord{"no query and pos (or document), beside task_name (or task)", "members: " + record.known()};
+    if (task && task->kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", task->key), ""};
     const Record::Member* negative = record.find({"neg", "negative", "negatives"});
     Pair pair;
-    pair.task = checked(task->text, task->key);
+    if (task) pair.task = checked(task->text, task->key);
     if (query->kind == Record::Kind::list)
         read_instructed(record, *query, *positive, negative, pair);
     else if (query->kind == Record::Kind::text)
         read_plain(record, *query, *positive, negative, pair);
     else
         throw BadRecord{"member 'query' is neither a text nor a pair of instruction and text", ""};
-    pair.scores = scores_of_record(record, 1, pair.negatives.size());
+    pair.scores = scores_of_record(record, pair.positives.size(), pair.negatives.size());
     return pair;
 }
 
 /// The tasks of the files, in order of first appearance. One name under several instructions is several tasks: name, name#2 ...
 class Leaves {
   public:
-    Leaves(const DataEntry& entry, std::string prefix, std::string task)
-        : entry_(entry), prefix_(std::move(prefix)), task_(std::move(task)) {}
-    void add(Pair& pair) {
-        const std::string key =
-            fmt::format("{}\x1f{}\x1f{}\x1f{}", pair.task, pair.instructions.query, pair.instructions.document, pair.instructions.negative);
+    Leaves(const DataEntry& entry, std::string task) : entry_(entry), task_(std::move(task)) {}
+    void add(const Pair& pair) {
+        const std::string name = name_of(pair), key = fmt::format("{}\x1f{}\x1f{}\x1f{}", name, pair.instructions.query,
+                                                                  pair.instructions.document, pair.instructions.negative);
         const auto [at, is_new] = by_key_.try_emplace(key, leaves_.size());
         if (is_new) {
             if (leaves_.size() >= most_leaves)
                 throw data_error(
                     "{}: more than {} tasks (a task is a name with one instruction of each role); are its instructions made of texts?",
                     entry_.path, most_leaves);
-            const int number = ++names_[pair.task];
-            leaves_.push_back(
-                {TrainingBuilder(prefix_ + (number == 1 ? pair.task : fmt::format("{}#{}", pair.task, number)), task_), pair.instructions});
+            const int number = ++names_[name];
+            leaves_.push_back({TrainingBuilder(number == 1 ? name : fmt::format("{}#{}", name, number), task_), pair.instructions});
         }
-        if (entry_.hard_negatives >= 0) pair.keep_negatives(static_cast<std::size_t>(entry_.hard_negatives));
-        leaves_[at->second].builder.add(pair.query, pair.positive, pair.negatives, -1, pair.scores);
+        pair.add_to(leaves_[at->second].builder, most_negatives(entry_));
     }
     std::vector<TrainingSet> finish(std::size_t smallest, DataReport& read) {
         std::vector<TrainingSet> sets;
@@ -141,8 +144,13 @@ class Leaves {
         TrainingBuilder builder;
         SetInstructions instructions;
     };
+    /// A record that names no task is of the entry's.
+    std::string name_of(const Pair& pair) const {
+        if (pair.task.empty()) return entry_.set_name();
+        return entry_.name.empty() ? pair.task : entry_.name + "/" + pair.task;
+    }
     const DataEntry& entry_;
-    std::string prefix_, task_;
+    std::string task_;
     std::map<std::string, std::size_t> by_key_;
     std::map<std::string, int> names_;
     std::vector<Leaf> leaves_;
@@ -161,7 +169,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
     return files;
 }
 
-void read_pairs(const DataEntry& entry, DataReport& report, const std::function<void(Pair&)>& take) {
+void read_pairs(const DataEntry& entry, DataReport& report, const std::function<void(const Pair&)>& take) {
     JsonLineParser parser;
     Record record;
     for (const fs::path& file : files_of(entry.need_path())) {
@@ -169,8 +177,7 @@ void read_pairs(const DataEntry& entry, DataReport& report, const std::function<
         while (const auto item = items.next()) {
             try {
                 parser.parse(*item, record);
-                Pair pair = pair_of(record);
-                take(pair);
+                take(pair_of(record));
             } catch (const BadRecord& bad) {
                 report.errors.bad(items.position(), bad);
             }
@@ -181,8 +188,8 @@ void read_pairs(const DataEntry& entry, DataReport& report, const std::function<
 std::vector<TrainingSet> training_leaves(const DataRequest& request, const std::string& task) {
     const DataEntry entry(request);
     DataReport report(entry.on_error);
-    Leaves leaves(entry, entry.name.empty() ? "" : entry.name + "/", task);
-    read_pairs(entry, report, [&](Pair& pair) { leaves.add(pair); });
+    Leaves leaves(entry, task);
+    read_pairs(entry, report, [&](const Pair& pair) { leaves.add(pair); });
     return leaves.finish(json_or<std::size_t>(request.settings, "min_examples", 1, "data entry"), report);
 }
 
@@ -190,7 +197,7 @@ TrainingSet training_in_one(const DataRequest& request, const std::string& task)
     const DataEntry entry(request);
     DataReport report(entry.on_error);
     TrainingBuilder builder(entry.name.empty() ? entry.need_path().filename().string() : entry.name, task);
-    read_pairs(entry, report, [&](const Pair& pair) { builder.add(pair.query, pair.positive, pair.negatives, -1, pair.scores); });
+    read_pairs(entry, report, [&](const Pair& pair) { pair.add_to(builder, most_negatives(entry)); });
     return builder.finish(entry.limits, report, {{"source", "medi"}, {"path", entry.folder_or_file.string()}});
 }
 

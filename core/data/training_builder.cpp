@@ -121,6 +121,7 @@ TrainingSet TrainingBuilder::finish(const DataLimits& limits, DataReport& report
     if (!scored_) set_.negative_scores.clear();
     set_.fingerprint = fingerprint();
     set_.card = report.card(std::move(origin));
+    if (instructions_) give_instructions(set_, *instructions_);
     return std::move(set_);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/entry.h"
+#include "data/leaves.h"
 #include "data/training_set.h"
 
 namespace faceter {
@@ -21,6 +22,8 @@ class TrainingBuilder {
     /// The class of a text of an example. Equal texts of two classes have none, whatever is said of them later.
     void label(std::string_view text, std::int32_t label);
     void name_labels(std::vector<std::string> names) { set_.label_names = std::move(names); }
+    /// What stands in front of its texts in place of the task's instructions.
+    void instruct(SetInstructions instructions) { instructions_ = std::move(instructions); }
     std::size_t size() const { return set_.examples.size(); }
     /// Samples down to max_examples (by hash of the example's texts, in the order of the file), counts, hashes. The card is made of
     /// `origin`.
@@ -31,6 +34,7 @@ class TrainingBuilder {
     void count(DataReport& report) const;
     std::string fingerprint() const;
     bool scored_ = false;  ///< whether any example is
+    std::optional<SetInstructions> instructions_;
     TrainingSet set_;
 };
 
@@ -39,6 +43,7 @@ struct LabelledTexts {
     TextTable texts;
     std::vector<std::int32_t> labels;
     std::vector<std::string> label_names;
+    std::optional<SetInstructions> instructions;  ///< that the records bring
 };
 
 /// Numbers for labels as files have them. Order of the numbers: by value where all labels are integers, else by bytes.

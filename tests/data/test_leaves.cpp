@@ -98,6 +98,26 @@ class TestLeaves : public QObject {
         EXPECT_ERROR(load({{"source", "medi"}, {"path", "m.jsonl"}, {"min_examples", 2}}), "no task with at least 2");
     }
 
+    /// Data by example: an instruction, several positives and negatives of its own a record, and no task that it names.
+    void records_by_example_are_a_data_set_an_instruction() {
+        put(folder_->path() / "own.jsonl",
+            "{\"instruction\": \"A\", \"query\": \"q1\", \"positives\": [\"p1\", \"p2\"], \"negatives\": [\"n1\", \"n2\"], "
+            "\"scores\": [4, 3, 2, 1]}\n"
+            "{\"instruction\": \"B\", \"query\": \"q2\", \"document\": \"p3\", \"scores\": [5]}\n");
+        const auto sets = load({{"source", "medi"}, {"path", "own.jsonl"}, {"hard_negatives", 1}});
+        QCOMPARE(sets.size(), std::size_t{2});
+        QCOMPARE(sets[0].name, std::string("own.jsonl"));
+        QCOMPARE(sets[1].name, std::string("own.jsonl#2"));
+        QCOMPARE(own_instructions(sets[1])->query, std::string("B "));
+        QCOMPARE(sets[0].examples.size(), std::size_t{2});
+        for (std::size_t i = 0; i < 2; ++i) {
+            QCOMPARE(sets[0].texts[sets[0].examples[i].positive], std::string_view(i == 0 ? "p1" : "p2"));
+            QCOMPARE(sets[0].examples[i].num_negatives, 1U);
+            QCOMPARE(scores_of(sets[0], sets[0].examples[i]), (std::vector<float>{i == 0 ? 4.0f : 3.0f, 2.0f}));
+        }
+        QCOMPARE(load({{"source", "medi"}, {"path", "own.jsonl"}, {"name", "mine"}})[0].name, std::string("mine"));
+    }
+
     void a_trial_run_takes_a_few_examples_of_each_task() {
         put_index(folder_->path());
         DataRequest request =

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "data/leaves.h"
 #include "data/overlap.h"
 #include "data/settings.h"
 #include "data/sources.h"
@@ -46,6 +47,36 @@ class TestTraining : public QObject {
         QCOMPARE(table.intern(""), 5003u);
         QCOMPARE(table.intern(""), 5003u);
         QCOMPARE(std::string(table[17]), std::string("text 15"));
+    }
+    /// Once they were passed over without a word.
+    void an_instruction_that_all_records_of_a_file_have_is_the_data_sets() {
+        const std::string pairs = R"({"instruction": "Find:", "document_instruction": "Text: ", "query": "q1", "document": "d1"}
+{"query_instruction": "Find:", "document_instruction": "Text: ", "query": "q2", "document": "d2"}
+)";
+        const auto own = own_instructions(load("own.jsonl", pairs));
+        QVERIFY(own.has_value());
+        QCOMPARE(own->query, std::string("Find: "));
+        QCOMPARE(own->document, std::string("Text: "));
+        QCOMPARE(own->negative, std::string("Text: "));
+        QVERIFY(!own_instructions(load("none.jsonl", R"({"instruction": "", "query": "q", "document": "d"})")));
+        const auto of_labels = own_instructions(load("labels.jsonl", R"({"text": "a", "label": 1, "instruction": "Class:"}
+{"text": "b", "label": 1, "instruction": "Class:"}
+)",
+                                                     {{"format", "labelled"}}));
+        QCOMPARE(of_labels->document, std::string("Class: "));
+        EXPECT_ERROR(load("two.jsonl", pairs + R"({"instruction": "Other:", "query": "q3", "document": "d3"})"), "several instructions",
+                     "source: medi");
+        EXPECT_ERROR(load("list.jsonl", R"({"instruction": ["Find:"], "query": "q", "document": "d"})"), "list.jsonl:1",
+                     "'instruction' is not a text");
+        put(folder_.path() / "scored.jsonl", pairs);
+        const Json scored{{"source", "file"}, {"path", "scored.jsonl"}, {"task", "retrieval"}};
+        const auto warnings = [&](const Json& entry) {
+            return load_evaluation_set(request(entry, folder_.path())).card.at("warnings").dump();
+        };
+        QVERIFY(warnings(scored).find("bring an instruction ('Find: ')") != std::string::npos);
+        Json by_entry = scored;
+        by_entry["query_instruction"] = "Mine: ";
+        QCOMPARE(warnings(by_entry), std::string("[]"));
     }
     void pairs_are_read_under_all_of_their_names() {
         const auto set = load("names.jsonl", R"({"query": "q1", "document": "d1"}

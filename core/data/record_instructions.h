@@ -1,0 +1,26 @@
+#pragma once
+#include "data/leaves.h"
+#include "data/record.h"
+
+namespace faceter {
+
+/// What a record says stands in front of its texts: instruction (or query_instruction) of the query, document_instruction of positives,
+/// negative_instruction of negatives, which have that of positives where it is missing. Throws BadRecord: one of them is no text.
+SetInstructions instructions_of(const Record& record);
+
+/// The instructions of a file whose records are one data set: all of them have the same.
+class SharedInstructions {
+  public:
+    /// `file` stands in front of messages.
+    explicit SharedInstructions(std::string file) : file_(std::move(file)) {}
+    /// Errors (data): others than the records before it had.
+    void see(const SetInstructions& instructions);
+    /// Nothing where no record says anything: those of the task count.
+    std::optional<SetInstructions> shared() const;
+
+  private:
+    std::string file_;
+    std::optional<SetInstructions> first_;
+};
+
+}  // namespace faceter
