@@ -49,11 +49,15 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
     for (const SurveyedColumn& column : survey.columns)
         seen += fmt::format("{}{} ({} values, {:.1f} words on average)", seen.empty() ? "" : ", ", column.name, column.distinct,
                             column.mean_words);
+    std::string alone;
+    for (const SurveyedColumn& column : survey.columns)
+        if (column.distinct == 1 && column.filled * 2 > survey.rows.size())
+            alone += fmt::format(". {} has one value alone, and labels are two or more", column.name);
     throw data_error(
         "{}: nothing says which texts belong together: a column of texts with one of labels, or two columns of texts, is wanted, and there "
-        "are {}. "
+        "are {}{}. "
         "Name them: --columns 'text=COLUMN, label=COLUMN' or --columns 'query=COLUMN, document=COLUMN'",
-        survey.file.string(), printable(seen.substr(0, 1000)));
+        survey.file.string(), printable(seen.substr(0, 1000)), printable(alone.substr(0, 500)));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 /// The cells of one row. `line` of a CSV row that goes on (a quoted cell with a line end) is joined with the lines after it.
 class TableReader {
   public:
-    TableReader(const fs::path& file, RecordForm form) : lines_(file), form_(form), file_(file.string()) {}
+    TableReader(const fs::path& file, RecordForm form, char separator = ',')
+        : lines_(file), form_(form), separator_(separator), file_(file.string()) {}
 
     bool next(std::vector<std::string>& cells) {
         cells.clear();
@@ -43,7 +44,7 @@ class TableReader {
         }
     }
 
-    /// RFC 4180: a cell in quotes may hold commas, line ends and doubled quotes.
+    /// RFC 4180: a cell in quotes may hold separators, line ends and doubled quotes.
     void read_csv_row(std::string_view line, std::vector<std::string>& cells) {
         std::size_t at = 0;
         for (;;) {
@@ -51,13 +52,13 @@ class TableReader {
             if (at < line.size() && line[at] == '"') {
                 at = read_quoted_cell(line, at + 1, cell);
             } else {
-                const std::size_t end = std::min(line.find(',', at), line.size());
+                const std::size_t end = std::min(line.find(separator_, at), line.size());
                 cell = line.substr(at, end - at);
                 at = end;
             }
             add_cell(std::move(cell), cells);
             if (at >= line.size()) return;
-            if (line[at] != ',') throw BadRecord{"text behind a closing quote", fmt::format("cell {}", cells.size())};
+            if (line[at] != separator_) throw BadRecord{"text behind a closing quote", fmt::format("cell {}", cells.size())};
             ++at;
         }
     }
@@ -86,6 +87,7 @@ class TableReader {
 
     LineReader lines_;
     RecordForm form_;
+    char separator_;  ///< of CSV
     std::string file_;
     SourcePosition start_;
 };
@@ -97,6 +99,30 @@ bool is_header(const std::vector<std::string>& cells, const TableColumns& column
             return std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) { return lowercase_ascii(trim(cell)) == name; });
         });
     });
+}
+
+/// Spreadsheets of many countries write CSV with semicolons. It is taken so only where that makes a header of the first line.
+char separator_of(const fs::path& file, RecordForm form, const TableColumns& columns) {
+    if (form != RecordForm::csv || !fs::is_regular_file(file)) return ',';
+    const auto header = [&](char separator) {
+        std::vector<std::string> cells;
+        try {
+            return TableReader(file, form, separator).next(cells) && cells.size() > 1 && is_header(cells, columns);
+        } catch (const BadRecord&) {
+            return false;
+        }
+    };
+    return !header(',') && header(';') ? ';' : ',';
+}
+
+/// A column without a name is called by its number.
+std::vector<std::string> names_of(const std::vector<std::string>& header) {
+    std::vector<std::string> names;
+    for (const std::string& cell : header) {
+        const std::string_view name = trim(cell);
+        names.push_back(name.empty() ? fmt::format("column_{}", names.size() + 1) : lowercase_ascii(name));
+    }
+    return names;
 }
 
 void fill(Record& record, const std::vector<std::string>& names, const std::vector<std::string>& cells) {
@@ -111,15 +137,14 @@ void fill(Record& record, const std::vector<std::string>& names, const std::vect
 
 void read_table(const fs::path& file, RecordForm form, RecordErrors& errors, const TableColumns& columns,
                 const std::function<void(const Record&)>& take) {
-    TableReader table(file, form);
+    TableReader table(file, form, separator_of(file, form, columns));
     std::vector<std::string> cells, names(columns.names.begin(), columns.names.end());
     Record record;
     for (bool first = true;; first = false) {
         try {
             if (!table.next(cells)) return;
             if (first && is_header(cells, columns)) {
-                names.clear();
-                for (const std::string& cell : cells) names.push_back(lowercase_ascii(trim(cell)));
+                names = names_of(cells);
                 continue;
             }
             fill(record, names, cells);

@@ -15,7 +15,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t longest_name = 40, language_sample = 2000;
+constexpr std::size_t longest_name = 40, language_sample = 2000, most_looked_at = 20'000;
 
 std::size_t count_words(std::string_view text) {
     std::size_t words = 0;
@@ -34,22 +34,43 @@ bool reads_like_a_name(std::string_view cell) {
     return name.find_first_of(".?!;") == std::string_view::npos;
 }
 
-/// The name of a table's first column where its first line reads like names of columns; empty where it is a row.
-std::string first_column(const fs::path& file, char separator) {
+/// Data error for a table that is no UTF-8, with what to do: spreadsheets write others.
+void check_encoding(const fs::path& file) {
     LineReader lines(file);
-    const auto first = lines.next();
-    if (!first) return "";
-    if (separator == ',' && first->find(',') == std::string_view::npos && first->find(';') != std::string_view::npos)
-        throw data_error("{}:1: its cells are separated by ';'; save it with commas, or with tabs as .tsv", file.string());
+    for (auto line = lines.next(); line && lines.line_number() <= most_looked_at; line = lines.next()) {
+        const bool wide = line->find('\0') != std::string_view::npos;
+        if (wide || !is_valid_utf8(*line))
+            throw data_error("{}: not UTF-8{}; save it as 'CSV UTF-8', or: iconv -f {} -t UTF-8 FILE > NEW", lines.position().text(),
+                             wide ? " but UTF-16, or no text at all" : "", wide ? "UTF-16" : "WINDOWS-1252");
+    }
+}
+
+/// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none.
+std::string first_name(std::string_view line, char separator) {
     std::set<std::string> names;
-    std::string name_of_first;
-    for (const std::string_view cell : split(*first, separator)) {
+    std::string first;
+    for (const std::string_view cell : split(line, separator)) {
         std::string_view name = trim(cell);
         if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+        if (trim(name).empty()) continue;
         if (!reads_like_a_name(name) || !names.insert(lowercase_ascii(name)).second) return "";
-        if (names.size() == 1) name_of_first = lowercase_ascii(name);
+        if (first.empty()) first = lowercase_ascii(name);
     }
-    return name_of_first;
+    return first;
+}
+
+/// The name of a table's first column that has one; empty where the first line is a row.
+std::string first_column(const fs::path& file, RecordForm form) {
+    check_encoding(file);
+    LineReader lines(file);
+    const auto line = lines.next();
+    if (!line) return "";
+    if (form == RecordForm::tsv) return first_name(*line, '\t');
+    const bool semicolons = line->find(',') == std::string_view::npos && line->find(';') != std::string_view::npos;
+    std::string first = first_name(*line, semicolons ? ';' : ',');
+    if (semicolons && first.empty())
+        throw data_error("{}:1: its cells are separated by ';' and no names of columns stand above them; write such a line", file.string());
+    return first;
 }
 
 std::vector<std::string> numbered_columns() {
@@ -188,7 +209,7 @@ Survey survey_file(const fs::path& file) {
     RecordErrors errors(RecordErrors::Policy::fail);
     Reader reader(survey);
     const std::vector<std::string> numbered = numbered_columns();
-    const std::string first = form == RecordForm::json_lines ? "" : first_column(file, form == RecordForm::tsv ? '\t' : ',');
+    const std::string first = form == RecordForm::json_lines ? "" : first_column(file, form);
     TableColumns columns{{numbered.begin(), numbered.end()}, {}};
     if (!first.empty()) columns.required = {{first}};
     read_records(file, errors, columns, [&](const Record& record) { reader.take(record); });

@@ -76,6 +76,30 @@ class TestInit : public QObject {
         HAS(run.out, "so the scores mean nothing");
         QVERIFY2(widest_line(run.out) <= 100, run.out.c_str());
     }
+    /// As spreadsheets write them: semicolons, a byte order mark, columns without a name or without a value, a comma inside.
+    void tables_of_spreadsheets_are_read_data() {
+        QTest::addColumn<QString>("header");
+        QTest::addColumn<QString>("row");
+        QTest::newRow("semicolons") << "Text;Label"
+                                    << "my %2, number %1;%2";
+        QTest::newRow("semicolons in quotes") << "\"Text\";\"Label\""
+                                              << "\"my; %2, \"\"number\"\" %1\";\"%2\"";
+        QTest::newRow("byte order mark") << QString(QChar(0xfeff)) + "Text,Label\r"
+                                         << "\"my %2, number %1\",%2\r";
+        QTest::newRow("columns without names") << ",Text,notes,,Label"
+                                               << "%1,my %2 and its number %1,,,%2";
+    }
+    void tables_of_spreadsheets_are_read() {
+        QFETCH(QString, header);
+        QFETCH(QString, row);
+        QString table = header + "\n";
+        for (int i = 0; i < 80; ++i) table += row.arg(i).arg(i % 2 ? "printer" : "password") + "\n";
+        put("sheet.csv", table.toStdString());
+        const Outcome outcome = start("sheet.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "80 rows");
+        HAS(made(), "text by its label: 2 labels");
+    }
     void nothing_that_is_trained_on_is_held_out() {
         put("faq.tsv", faq('\t', "question\tanswer\ttopic\n") + faq('\t', "", 60));  // 60 rows twice
         const Outcome outcome = start("faq.tsv");
@@ -153,10 +177,14 @@ class TestInit : public QObject {
         refuses("few.csv", {"10 rows are left of 10", "at least 40"});
         put("numbers.csv", "a,b\n1,2\n3,4\n5,6\n");
         refuses("numbers.csv", {"nothing says which texts belong together", "--columns"});
-        put("semicolon.csv", "question;answer\nwhat is it;that\n");
-        refuses("semicolon.csv", {"separated by ';'"});
+        put("semicolon.csv", "what is it?;that, or that\n");
+        refuses("semicolon.csv", {"nothing says"});
+        put("rows.csv", "what is it?;that\n");
+        refuses("rows.csv", {"separated by ';'", "write such a line"});
+        put("utf16.csv", std::string("\xff\xfeq\0,\0a\0\n\0", 10));
+        refuses("utf16.csv", {"utf16.csv:1", "UTF-16", "iconv"});
         put("latin1.csv", "question,answer\ncaf\xe9 is what,an answer\n");
-        refuses("latin1.csv", {"latin1.csv:2", "UTF-8"});
+        refuses("latin1.csv", {"latin1.csv:2", "not UTF-8", "iconv -f WINDOWS-1252"});
         put("torn.jsonl", "{\"query\": \"a\", \"document\":\n");
         refuses("torn.jsonl", {"torn.jsonl:1"});
         put("sheet.xlsx", std::string("PK\x03\x04", 4) + std::string(300, '\x01'));
@@ -168,7 +196,7 @@ class TestInit : public QObject {
             for (int i = 0; i < 80; ++i) text += fmt::format("this is text number {},same\n", i);
             return text;
         }());
-        refuses("one_label.csv", {"nothing says which texts belong together"});
+        refuses("one_label.csv", {"nothing says which texts belong together", "label has one value alone"});
         refuses("missing.csv", {"no such file"});
         make_directories(in("bare"));
         refuses("bare", {"bare"});
