@@ -19,7 +19,8 @@ void RunData::read_training() {
 
 void RunData::add_training_sets(std::vector<TrainingSet> sets, const Task& task) {
     for (TrainingSet& set : sets) {
-        if (own_instructions(set) && task.query_instruction.empty() && task.document_instruction.empty())
+        const auto own = own_instructions(set);
+        if (own && is_instructed(*own) && task.query_instruction.empty() && task.document_instruction.empty())
             throw settings_error(
                 "tasks.{}: its data set '{}' brings instructions of its own, but the task has none, which texts from elsewhere would need; "
                 "give it 'instructions'",

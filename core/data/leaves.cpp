@@ -49,6 +49,8 @@ std::optional<SetInstructions> own_instructions(const TrainingSet& set) {
     return SetInstructions{text("query"), text("document"), text("negative")};
 }
 
+bool is_instructed(const SetInstructions& in) { return !(in.query.empty() && in.document.empty() && in.negative.empty()); }
+
 void give_instructions(TrainingSet& set, const SetInstructions& in) {
     set.card["instructions"] = {{"query", in.query}, {"document", in.document}, {"negative", in.negative}};
     set.fingerprint = hash128(set.fingerprint + set.card["instructions"].dump()).hex();

@@ -14,6 +14,8 @@ struct SetInstructions {
 };
 /// A set's own instructions; nothing where its task's count. They are part of its card, so that the journal shows them.
 std::optional<SetInstructions> own_instructions(const TrainingSet& set);
+/// Whether anything stands in front of one of its sides.
+bool is_instructed(const SetInstructions& instructions);
 void give_instructions(TrainingSet& set, const SetInstructions& instructions);
 /// An instruction as it is put in front of a text: with a blank between them.
 std::string with_blank(std::string instruction);

@@ -81,6 +81,29 @@ class TestCompletion : public QObject {
         QVERIFY(offered("sweep:\n  training.lear|", &tree).contains(QStringLiteral("training.learning_rate: [")));
     }
 
+    void prompts_of_the_start_model_are_offered_where_something_stands_in_front_of_texts() {
+        const TemporaryDirectory folder;
+        make_directories(folder.path() / "model");
+        const auto write = [&](const char* name, const Json& json) { write_file_atomic(folder.path() / "model" / name, json.dump()); };
+        write("config.json", {{"model_type", "bert"}});
+        write("model.safetensors", {});
+        write("config_sentence_transformers.json",
+              {{"prompts", {{"query", "Instruct: find\nQuery:"}, {"document", ""}, {"sts", "same: "}}}});
+        const Prompts prompts = promptsOf(parse_yaml("model: model", "e.yaml"), folder.path());
+        QCOMPARE(prompts, (Prompts{{"query", "Instruct: find\nQuery:"}, {"sts", "same: "}}));
+        QVERIFY(promptsOf(parse_yaml("model: nothing", "e.yaml"), folder.path()).empty());
+        const SchemaGuide guide(sample_catalogue());
+        const auto at = [&](const std::string& text) {
+            QStringList texts;
+            for (const Completion& one : completeAt(text, text.size(), guide, nullptr, prompts).items)
+                texts << QString::fromStdString(one.text);
+            return texts;
+        };
+        QCOMPARE(at("tasks:\n  r:\n    instructions: {query: qu"), QStringList{QStringLiteral("\"Instruct: find\\nQuery:\"")});
+        QCOMPARE(at("tasks:\n  r:\n    instructions:\n      text: ").size(), 2);
+        QVERIFY(at("tasks:\n  r:\n    type: s").filter(QStringLiteral("same")).isEmpty());
+    }
+
     void nothing_is_offered_in_comments_and_quotes() {
         QVERIFY(offered("# tra|").isEmpty());
         QVERIFY(offered("description: \"tra|").isEmpty());

@@ -121,6 +121,29 @@ class TestComposePage : public QObject {
     }
     void init() { QSettings().clear(); }
 
+    void a_prompt_of_the_start_model_is_chosen_for_an_instruction() {
+        make_directories(folder_.path() / "prompted");
+        const auto write = [&](const char* name, const Json& json) { write_file_atomic(folder_.path() / "prompted" / name, json.dump()); };
+        write("config.json", {{"model_type", "bert"}});
+        write("model.safetensors", {});
+        Fixture f;
+        f.write(QString::fromUtf8(written).replace(QStringLiteral("model: minilm"),
+                                                   QStringLiteral("model: %1/prompted").arg(folder_.path().c_str())));
+        f.find<FormPanel>("composeForm")->reveal({"tasks", "retrieval", "instructions", "query"}, false);
+        auto* prompts = f.find<QToolButton>("prompts:tasks.retrieval.instructions.query");
+        QVERIFY(prompts && prompts->isHidden());  // it has none
+        write("config_sentence_transformers.json", {{"prompts", {{"query", "find & tell: "}}}});
+        f.page.document().set({"name"}, "other");
+        f.settle();
+        QVERIFY(!prompts->isHidden());
+        Q_EMIT prompts->menu()->aboutToShow();
+        QCOMPARE(prompts->menu()->actions().size(), 1);
+        prompts->menu()->actions().first()->trigger();
+        f.settle();
+        QCOMPARE(f.find<QLineEdit>("field:tasks.retrieval.instructions.query")->text(), QStringLiteral("find & tell: "));
+        QVERIFY2(f.text().contains(QStringLiteral("\"find & tell: \"")), qPrintable(f.text()));
+    }
+
     void a_new_experiment_is_valid_and_lists_its_runs() {
         Fixture f;
         QVERIFY2(f.page.isReady(), "the page did not settle");

@@ -55,6 +55,7 @@ CheckReport checkText(const std::string& text, const std::filesystem::path& file
     std::string messages;
     try {
         report.tree = std::make_shared<const YamlNode>(parse_yaml(text, file.string()));
+        report.prompts = promptsOf(*report.tree, file.parent_path());
         ExperimentOptions options;
         options.smoke = smoke;
         report.experiment = std::make_shared<const Experiment>(Experiment::parse(text, file, catalogue, options));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "pages/compose/prompt_offers.h"
 #include "settings/yaml_edit.h"
 
 namespace faceter::desktop {
@@ -22,6 +23,7 @@ struct CheckReport {
     std::shared_ptr<const YamlNode> tree;  ///< null: not valid YAML
     std::vector<Problem> problems;
     std::shared_ptr<const Experiment> experiment;  ///< null where there are problems
+    Prompts prompts;                               ///< of the start model
 };
 
 /// Parses and checks an experiment as `faceter run` would (some milliseconds; for a background thread).

@@ -86,6 +86,13 @@ void addValues(const Field& field, const YamlContext& context, const YamlNode* t
         if (const std::string value = yaml_inline(field.default_value); value != "\"\"") out.items.push_back({value, "default"});
 }
 
+/// By name or by their first letters.
+void addPrompts(const Prompts& prompts, const YamlContext& context, Completions& out) {
+    if (!takesPrompt(context.path)) return;
+    for (const auto& [name, text] : prompts)
+        if (matches(name, context.prefix) || matches(text, context.prefix)) out.items.push_back({yaml_text(text, "\""), name});
+}
+
 /// Dotted settings that a sweep may name.
 void addSweepKeys(const SchemaGuide& guide, const YamlContext& context, const YamlNode* tree, Completions& out) {
     const auto methods = SchemaGuide::methodsIn(tree);
@@ -104,7 +111,7 @@ void addSweepKeys(const SchemaGuide& guide, const YamlContext& context, const Ya
 
 }  // namespace
 
-Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuide& guide, const YamlNode* tree) {
+Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuide& guide, const YamlNode* tree, const Prompts& prompts) {
     const YamlContext context = yamlContext(text, byte);
     Completions out;
     out.begin = context.prefixBegin;
@@ -127,6 +134,7 @@ Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuid
         addKeys(*field->section, context, out);
     else if (context.inValue || isItem)  // "- lin" could become a key or a value; of a list of plain values it is one
         addValues(*field, context, tree, out);
+    if (context.inValue) addPrompts(prompts, context, out);
     return out;
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "pages/compose/prompt_offers.h"
 #include "pages/compose/schema_guide.h"
 
 namespace faceter::desktop {
@@ -16,9 +17,10 @@ struct Completions {
     std::vector<Completion> items;
 };
 
-/// Keys that are not there yet, or values: choices, true and false, methods, names of the file's own tasks and data sets. `tree`: the last
-/// valid state.
-Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuide& guide, const YamlNode* tree);
+/// Keys that are not there yet, or values: choices, true and false, methods, names of the file's own tasks and data sets, prompts of the
+/// start model. `tree`: the last valid state.
+Completions completeAt(std::string_view text, std::size_t byte, const SchemaGuide& guide, const YamlNode* tree,
+                       const Prompts& prompts = {});
 
 /// Type, unit, range, default and source of a setting, as a hover shows them; plain text of several lines.
 std::string describeField(const Field& field);

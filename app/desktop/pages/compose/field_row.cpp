@@ -65,18 +65,8 @@ FieldRow::FieldRow(FormContext& context, YamlPath path, Field field, QWidget* pa
     control()->installEventFilter(this);
     control()->setMinimumWidth(60);
     row->addWidget(control(), 1);
-    if (m_field.type == FieldType::path) {
-        auto* browse = new QToolButton;
-        browse->setText(QStringLiteral("…"));
-        browse->setAccessibleName(tr("Choose a file or folder"));
-        browse->setObjectName(QStringLiteral("browse:") + qs(yaml_path_text(m_path)));
-        browse->setPopupMode(QToolButton::InstantPopup);
-        auto* menu = new QMenu(browse);  // no dialog of Qt offers both
-        menu->addAction(tr("A file…"), this, [this] { choosePath(false); })->setObjectName(QStringLiteral("chooseFile"));
-        menu->addAction(tr("A folder…"), this, [this] { choosePath(true); })->setObjectName(QStringLiteral("chooseFolder"));
-        browse->setMenu(menu);
-        row->addWidget(browse);
-    }
+    if (m_field.type == FieldType::path) row->addWidget(pathButton());
+    if (m_line && takesPrompt(m_path)) row->addWidget(m_prompts = promptButton());
     if (!m_field.unit.empty()) row->addWidget(secondaryLabel(qs(m_field.unit)));
     m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setObjectName(QStringLiteral("problem:") + qs(yaml_path_text(m_path)));
@@ -107,6 +97,40 @@ void FieldRow::buildLine() {
     m_line->setPlaceholderText(qs(defaultText(m_field)));
     connect(m_line, &QLineEdit::textEdited, this, &FieldRow::commitText);
     connect(m_line, &QLineEdit::editingFinished, this, [this] { m_joining = false; });
+}
+
+QToolButton* FieldRow::pathButton() {
+    auto* browse = new QToolButton;
+    browse->setText(QStringLiteral("…"));
+    browse->setAccessibleName(tr("Choose a file or folder"));
+    browse->setObjectName(QStringLiteral("browse:") + qs(yaml_path_text(m_path)));
+    browse->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(browse);  // no dialog of Qt offers both
+    menu->addAction(tr("A file…"), this, [this] { choosePath(false); })->setObjectName(QStringLiteral("chooseFile"));
+    menu->addAction(tr("A folder…"), this, [this] { choosePath(true); })->setObjectName(QStringLiteral("chooseFolder"));
+    browse->setMenu(menu);
+    return browse;
+}
+
+/// What the start model's release says stands in front of texts, to choose from.
+QToolButton* FieldRow::promptButton() {
+    auto* button = new QToolButton;
+    button->setText(QStringLiteral("…"));
+    button->setToolTip(tr("Prompts of the start model"));
+    button->setAccessibleName(tr("Choose a prompt of the start model"));
+    button->setObjectName(QStringLiteral("prompts:") + qs(yaml_path_text(m_path)));
+    button->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(button);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        for (const auto& [name, text] : m_context.document.report().prompts) {
+            QString shown = qs(name) + QStringLiteral(":  ") + qs(text).simplified();
+            shown.replace(QLatin1Char('&'), QStringLiteral("&&"));  // no shortcut
+            menu->addAction(shown, this, [this, value = yaml_text(text, "\"")] { m_context.document.set(m_path, value); });
+        }
+    });
+    button->setMenu(menu);
+    return button;
 }
 
 /// A path below the experiment's folder is written relative to it, so that the folder can be moved.
@@ -185,6 +209,7 @@ void FieldRow::refresh() {
         }
         m_combo->setCurrentIndex(index);
     }
+    if (m_prompts) m_prompts->setVisible(!m_context.document.report().prompts.empty());
     showProblem();
     m_refreshing = false;
 }

@@ -6,6 +6,7 @@
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QToolButton;
 
 namespace faceter::desktop {
 
@@ -33,6 +34,8 @@ class FieldRow : public QWidget {
   private:
     void buildChoice();
     void buildLine();
+    QToolButton* pathButton();
+    QToolButton* promptButton();
     void choosePath(bool folder);
     void commitText(const QString& text);
     void commitChoice();
@@ -44,6 +47,7 @@ class FieldRow : public QWidget {
     Field m_field;
     QLineEdit* m_line = nullptr;
     QComboBox* m_combo = nullptr;
+    QToolButton* m_prompts = nullptr;  ///< of settings that stand in front of texts
     QLabel* m_problem;
     bool m_joining = false, m_refreshing = false;
 };

@@ -132,7 +132,7 @@ void YamlEditor::complete(bool asked) {
     if (!m_document.guide() || text.size() > most_completion_bytes) return;
     const int position = textCursor().position();
     const std::string bytes = text.toStdString();
-    const Completions found = completeAt(bytes, byteAt(position), *m_document.guide(), m_document.tree());
+    const Completions found = completeAt(bytes, byteAt(position), *m_document.guide(), m_document.tree(), m_document.report().prompts);
     const std::string prefix = bytes.substr(found.begin, byteAt(position) - found.begin);
     const bool done = found.items.size() == 1 && found.items.front().text == prefix;
     if (found.items.empty() || done || (!asked && prefix.empty())) return m_completer->popup()->hide();

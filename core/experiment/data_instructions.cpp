@@ -1,0 +1,61 @@
+#include "experiment/data_instructions.h"
+
+#include "common/error.h"
+#include "data/json_items.h"
+#include "data/record_instructions.h"
+#include "data/record_reader.h"
+
+namespace faceter {
+namespace {
+
+bool says_instruction(const Record& record) {
+    if (const Record::Member* query = record.find({"query"}); query && query->kind == Record::Kind::list) return true;  // MEDI's own form
+    return is_instructed(instructions_of(record));
+}
+
+/// The first object of a file of JSON lines or of one array.
+bool first_says_instruction(const fs::path& file) {
+    JsonItems items(file);
+    const auto item = items.next();
+    if (!item) return false;
+    JsonLineParser parser;
+    Record record;
+    parser.parse(*item, record);
+    return says_instruction(record);
+}
+
+bool brings_instructions(const Json& entry) {
+    if (const auto own = entry_instructions(entry, "leaf")) return is_instructed(*own);
+    const auto source = json_or<std::string>(entry, "source", "folder", "data entry");
+    if (source == "debian_leaves" || source == "natural_instructions") return true;
+    const fs::path file = json_or<std::string>(entry, "path", "", "data entry");
+    if ((source != "file" && source != "medi") || !fs::is_regular_file(file) || record_form(file) != RecordForm::json_lines) return false;
+    try {
+        return first_says_instruction(file);
+    } catch (const Error&) {
+        return false;  // reading the data says what is wrong with them
+    } catch (const BadRecord&) {
+        return false;
+    }
+}
+
+void check_task(const std::string& name, const Json& task, const std::string& file) {
+    for (const char* side : {"query", "document"})
+        if (!json_or<std::string>(task.at("instructions"), side, "", "settings").empty()) return;
+    for (std::size_t i = 0; i < task.at("train").size(); ++i)
+        if (brings_instructions(task.at("train")[i]))
+            throw settings_error(
+                "{}: tasks.{}.train[{}] brings instructions of its own, but the task has none, which texts from elsewhere would need; give "
+                "it "
+                "'instructions'",
+                file, name, i);
+}
+
+}  // namespace
+
+void check_data_instructions(const Experiment& experiment) {
+    for (const ResolvedRun& run : experiment.runs())
+        for (const auto& [name, task] : run.settings.at("tasks").items()) check_task(name, task, experiment.file().string());
+}
+
+}  // namespace faceter
