@@ -1,4 +1,5 @@
 #include <QtCore/QFile>
+#include <QtCore/QRegularExpression>
 #include <QtCore/QSaveFile>
 #include <QtGui/QAbstractTextDocumentLayout>
 #include <QtGui/QGuiApplication>
@@ -9,14 +10,18 @@
 #include <QtGui/QTextDocument>
 #include <QtGui/QTextObjectInterface>
 #include <QtGui/QTextTable>
-#include <QtSvg/QSvgRenderer>
 #include <cstdio>
+
+#include "svg_figure.h"
+#include "whole_tables.h"
 
 namespace {
 
 constexpr int figure_object = QTextFormat::UserObject + 1;
 constexpr int svg_property = 1, width_property = 2, height_property = 3;
 constexpr double pixels_per_inch = 96, margin_mm = 15, footer_px = 26;
+constexpr double figure_scale = 0.6;  // two under one another on a page
+constexpr int longest_whole_cell = 12;
 
 /// A figure in the text, drawn as vectors.
 class FigureObject : public QObject, public QTextObjectInterface {
@@ -25,13 +30,12 @@ class FigureObject : public QObject, public QTextObjectInterface {
   public:
     using QObject::QObject;
     QSizeF intrinsicSize(QTextDocument* document, int, const QTextFormat& format) override {
-        const QSizeF size(format.property(width_property).toDouble(), format.property(height_property).toDouble());
+        const QSizeF size = figure_scale * QSizeF(format.property(width_property).toDouble(), format.property(height_property).toDouble());
         const double room = document->textWidth() - 2 * document->documentMargin();
         return size.width() > room ? size * (room / size.width()) : size;
     }
     void drawObject(QPainter* painter, const QRectF& place, QTextDocument*, int, const QTextFormat& format) override {
-        QSvgRenderer renderer(format.property(svg_property).toByteArray());
-        renderer.render(painter, place);
+        SvgFigure(format.property(svg_property).toByteArray()).draw(*painter, place);
     }
 };
 
@@ -60,6 +64,18 @@ void take_figures(QTextDocument& page) {
     }
 }
 
+/// Numbers and short names stand on one line, however many columns there are.
+void keep_short_cells_whole(const QTextTable& table) {
+    for (int row = 0; row < table.rows(); ++row)
+        for (int column = 0; column < table.columns(); ++column) {
+            QTextCursor cursor = table.cellAt(row, column).firstCursorPosition();
+            if (cursor.block().text().size() > longest_whole_cell) continue;
+            QTextBlockFormat format = cursor.blockFormat();
+            format.setNonBreakableLines(true);
+            cursor.setBlockFormat(format);
+        }
+}
+
 /// Lines as the page's style sheet has them for browsers, which Qt's subset of CSS does not know.
 void rule_tables(QTextFrame* frame) {
     for (QTextFrame* child : frame->childFrames()) {
@@ -72,6 +88,7 @@ void rule_tables(QTextFrame* frame) {
             format.setCellPadding(3);
             format.setHeaderRowCount(1);
             table->setFormat(format);
+            keep_short_cells_whole(*table);
         }
         rule_tables(child);
     }
@@ -92,10 +109,25 @@ void draw_pages(QTextDocument& page, QPdfWriter& writer, const QSizeF& paper) {
         painter.setClipRect(part);
         page.documentLayout()->draw(&painter, context);
         painter.restore();
-        painter.setFont(QFont(page.defaultFont().family(), 7));
+        QFont small(page.defaultFont().family());
+        small.setPixelSize(10);  // points would be scaled a second time
+        painter.setFont(small);
         painter.drawText(QRectF(0, paper.height() - footer_px + 6, paper.width(), footer_px - 6), Qt::AlignCenter,
                          QStringLiteral("%1 / %2").arg(i + 1).arg(count));
     }
+}
+
+/// A narrow column is as wide as its longest word.
+QTextOption words_stay_whole() {
+    QTextOption option;
+    option.setWrapMode(QTextOption::WordWrap);
+    return option;
+}
+
+/// What a browser folds away, every setting of every run, would be most of the pages.
+QString without_folded_parts(QString html) {
+    static const QRegularExpression folded(QStringLiteral("(<details>.*</details>\\s*)+"), QRegularExpression::DotMatchesEverythingOption);
+    return html.replace(folded, QStringLiteral("<p>They stand in the HTML page of this report, and in each run's record.</p>"));
 }
 
 int fail(const QString& message) {
@@ -119,11 +151,13 @@ int write_pdf(const QString& in, const QString& out, const QString& title) {
     FigureObject figures;
     page.documentLayout()->registerHandler(figure_object, &figures);
     page.setDefaultFont(QFont(QStringLiteral("Noto Sans"), 8));
-    page.setHtml(QString::fromUtf8(source.readAll()));
+    page.setDefaultTextOption(words_stay_whole());
+    page.setHtml(without_folded_parts(QString::fromUtf8(source.readAll())));
     page.setDocumentMargin(0);
     page.setPageSize({paper.width(), paper.height() - footer_px});
     rule_tables(page.rootFrame());
     take_figures(page);
+    keep_tables_whole(page);
     draw_pages(page, writer, paper);
     if (!target.commit()) return fail(out + QStringLiteral(": cannot be written: ") + target.errorString());
     return 0;

@@ -43,6 +43,38 @@ Figure score_figure(const Comparison& comparison) {
     return figure;
 }
 
+/// Where differences of half a point matter, bars that begin at 0 hide them.
+std::optional<Figure> gain_figure(const Comparison& comparison, const ComparisonView& view) {
+    if (!view.baseline) return std::nullopt;
+    Figure figure;
+    figure.kind = FigureKind::scatter;
+    figure.name = "differences";
+    figure.title = "Difference to " + comparison.groups[*view.baseline].name + ", mean over data sets";
+    figure.y.label = "difference";
+    figure.y.unit = "points";
+    Series& series = figure.series.emplace_back();
+    series.name = "95 %";
+    for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
+        const TestOutcome& outcome = view.gains[i].outcome;
+        if (i == *view.baseline || std::isnan(outcome.difference) || std::isnan(outcome.interval.low)) continue;
+        series.x.push_back(static_cast<double>(figure.x.categories.size()));
+        series.y.push_back(outcome.difference);
+        series.low.push_back(outcome.interval.low);
+        series.high.push_back(outcome.interval.high);
+        figure.x.categories.push_back(comparison.groups[i].name);
+    }
+    if (series.y.empty()) return std::nullopt;
+    figure.notes = {view.test_sentence};
+    return figure;
+}
+
+/// As a run ends with it: what is more than chance is decided by examples.
+ComparisonSummary summary_of(Store& store, const Comparison& comparison) {
+    CompareChoice choice;
+    choice.test = CompareTest::bootstrap;
+    return summarise(comparison, view_comparison(comparison, read_examples(store, comparison), choice));
+}
+
 /// Every `stride`th point: a page needs no more than its pixels.
 Series thinned(const std::string& name, const std::vector<SeriesPoint>& points) {
     Series series;
@@ -237,6 +269,8 @@ Report gather_report(const Project& project, Store& store, const std::vector<Run
     report.project = project.folder().filename().string();
     report.comparison = std::move(comparison);
     report.view = std::move(view);
+    report.summary = summary_of(store, report.comparison);
+    if (auto gains = gain_figure(report.comparison, report.view)) report.figures.push_back(std::move(*gains));
     report.figures.push_back(score_figure(report.comparison));
     if (auto loss = loss_figure(store, report.comparison)) report.figures.push_back(std::move(*loss));
     std::set<std::string> seen;

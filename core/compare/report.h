@@ -4,6 +4,7 @@
 
 #include "compare/compare_view_table.h"
 #include "compare/similarity.h"
+#include "compare/summary.h"
 #include "figure/figure.h"
 
 namespace faceter {
@@ -32,6 +33,7 @@ struct Report {
     std::string project;
     Comparison comparison;
     ComparisonView view;
+    ComparisonSummary summary;  ///< what is said first
     std::vector<SimilarityComparison> similarity;
     std::vector<Figure> figures;  ///< made of all runs: scores, loss curves
     std::vector<ReportRun> runs;

@@ -61,13 +61,25 @@ class TestReport : public QObject {
     void a_report_holds_scores_tests_figures_settings_machine_data_and_warnings() {
         const std::string html = report_to_html(report_);
         for (const char* heading :
-             {"Scores", "Tests", "Figures", "Analyses", "Runs", "Settings", "Machines", "Data", "All settings", "Warnings"})
+             {"Answers", "Scores", "Tests", "Figures", "Analyses", "Runs", "Settings", "Machines", "Data", "All settings", "Warnings"})
             QVERIFY2(html.find(fmt::format("<h2>{}</h2>", heading)) != std::string::npos, heading);
         for (const char* piece :
              {"set1", "node7", "8.00 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
             QVERIFY2(html.find(piece) != std::string::npos, piece);
-        QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{2 + 4});  // scores, loss, one stored by each run
+        QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{3 + 4});  // differences, scores, loss, one stored by each run
         QCOMPARE(report_.data.size(), std::size_t{1});                                  // the same card of four runs
+    }
+    void answers_and_differences_with_intervals_come_first() {
+        const std::string html = report_to_html(report_);
+        QVERIFY(!report_.summary.sentences.empty());
+        QVERIFY(html.find("<h2>Answers</h2>") < html.find("<h2>Scores</h2>"));
+        const Figure& differences = report_.figures.front();
+        QCOMPARE(differences.name, std::string("differences"));
+        for (std::size_t i = 0; i < differences.series[0].y.size(); ++i) {
+            QVERIFY(differences.series[0].low[i] <= differences.series[0].y[i]);
+            QVERIFY(differences.series[0].high[i] >= differences.series[0].y[i]);
+        }
+        QCOMPARE(differences.x.categories.size(), report_.comparison.groups.size() - 1);
     }
     void texts_from_outside_are_never_markup() {
         const std::string html = report_to_html(report_);
@@ -82,7 +94,7 @@ class TestReport : public QObject {
         const std::string prefix = "src=\"data:image/svg+xml;base64,";
         const auto at = html.find(prefix) + prefix.size();
         const QByteArray svg = QByteArray::fromBase64(QByteArray::fromStdString(html.substr(at, html.find('"', at) - at)));
-        QVERIFY(svg.contains("<svg") && svg.trimmed().endsWith("</svg>") && svg.contains("Scores by data set"));
+        QVERIFY(svg.contains("<svg") && svg.trimmed().endsWith("</svg>") && svg.contains("Difference to"));
     }
     void every_tag_that_opens_is_closed() {
         const std::string html = report_to_html(report_);

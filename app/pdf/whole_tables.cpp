@@ -1,0 +1,87 @@
+#include "whole_tables.h"
+
+#include <QtGui/QAbstractTextDocumentLayout>
+#include <QtGui/QTextBlock>
+#include <QtGui/QTextCursor>
+#include <QtGui/QTextDocument>
+#include <QtGui/QTextFrame>
+#include <QtGui/QTextTable>
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+constexpr double first_lines = 40;  // px: of a paragraph, what a heading must not be parted from
+
+int page_of(const QTextDocument& page, double y) { return static_cast<int>(std::floor(y / page.pageSize().height())); }
+
+/// A heading, a caption (bold throughout), or an empty line between them.
+bool belongs_below(const QTextBlock& block) {
+    if (block.blockFormat().headingLevel() > 0 || block.text().trimmed().isEmpty()) return true;
+    return block.begin() != block.end() && block.begin().fragment().charFormat().fontWeight() >= QFont::DemiBold;
+}
+
+/// The first of the lines above a block that belong to it.
+QTextBlock first_above(QTextBlock block) {
+    for (QTextBlock above = block.previous(); above.isValid() && belongs_below(above) && !QTextCursor(above).currentTable();
+         above = above.previous())
+        block = above;
+    return block;
+}
+
+void break_before(const QTextBlock& block) {
+    QTextCursor cursor(block);
+    QTextBlockFormat format = block.blockFormat();
+    format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
+    cursor.setBlockFormat(format);
+}
+
+/// Qt lays out anew what lies behind a change only in part: positions there would be those of before.
+void lay_out_anew(QTextDocument& page) { page.markContentsDirty(0, page.characterCount()); }
+
+void break_before(QTextTable* table) {
+    const QTextBlock above = first_above(table->firstCursorPosition().block());
+    if (!QTextCursor(above).currentTable()) return break_before(above);
+    QTextTableFormat format = table->format();
+    format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
+    table->setFormat(format);
+}
+
+/// What stands above an item and belongs to it, and the item down to `bottom`, are to be on one page.
+bool is_parted(const QTextDocument& page, const QTextBlock& above, double item_top, double bottom) {
+    const double top = page.documentLayout()->blockBoundingRect(above).top();
+    if (bottom - top < page.pageSize().height()) return page_of(page, top) != page_of(page, bottom - 1);
+    return page_of(page, top) != page_of(page, item_top + first_lines);
+}
+
+bool is_figure(const QTextBlock& block) { return block.text().trimmed() == QString(QChar::ObjectReplacementCharacter); }
+
+void keep_whole(QTextDocument& page, QTextTable* table) {
+    const QRectF box = page.documentLayout()->frameBoundingRect(table);
+    const QTextBlock above = first_above(table->firstCursorPosition().block());
+    if (!is_parted(page, above, box.top(), box.bottom())) return;
+    break_before(table);
+    lay_out_anew(page);
+}
+
+void keep_whole(QTextDocument& page, const QTextBlock& block) {
+    if (belongs_below(block) && !is_figure(block)) return;  // with what comes below it
+    const QRectF box = page.documentLayout()->blockBoundingRect(block);
+    const QTextBlock above = first_above(block);
+    const double bottom = is_figure(block) ? box.bottom() : std::min(box.bottom(), box.top() + first_lines);
+    if (!is_parted(page, above, box.top(), bottom)) return;
+    break_before(above);
+    lay_out_anew(page);
+}
+
+}  // namespace
+
+void keep_tables_whole(QTextDocument& page) {
+    QTextTable* seen = nullptr;
+    for (QTextBlock block = page.begin(); block.isValid(); block = block.next()) {
+        QTextTable* table = QTextCursor(block).currentTable();
+        if (table && table != seen) keep_whole(page, table);
+        if (!table) keep_whole(page, block);
+        seen = table;
+    }
+}

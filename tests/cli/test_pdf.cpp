@@ -1,0 +1,81 @@
+#include <fstream>
+
+#include "cli/program.h"
+#include "common/file.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+const fs::path program = FACETER_BINARY_DIR "/bin/faceter-pdf";
+
+/// As the report embeds it.
+std::string base64(const std::string& bytes) { return QByteArray::fromStdString(bytes).toBase64().toStdString(); }
+
+/// A figure with as many texts as a heat map has cells.
+std::string figure_of_many_texts() {
+    std::string svg =
+        "<svg xmlns='http://www.w3.org/2000/svg' width='720' height='420' viewBox='0 0 720 420'><rect x='0' y='0' width='720' height='420' "
+        "fill='#FFFFFF'/>";
+    for (int i = 0; i < 600; ++i)
+        svg += fmt::format("<text x='{}' y='{}' font-size='9' fill='#1B1F24' text-anchor='end'>{:.3f}</text>", 30 + i % 20 * 35,
+                           10 + i / 20 * 13, i * 0.731);
+    return svg + "</svg>";
+}
+
+}  // namespace
+
+/// `faceter report --pdf`: what faceter-pdf makes of the report's page.
+class TestPdf : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    std::string pdf_of(const std::string& html) const {
+        const fs::path in = folder_.path() / "in.html", out = folder_.path() / "out.pdf";
+        std::ofstream(in) << html;
+        QProcess process;
+        process.start(QString::fromStdString(program.string()),
+                      {QString::fromStdString(in.string()), QString::fromStdString(out.string()), QStringLiteral("A report")});
+        process.waitForFinished(120'000);
+        return process.exitCode() == 0 ? read_file(out) : process.readAllStandardError().toStdString();
+    }
+    static std::size_t pages_of(const std::string& pdf) {
+        std::size_t pages = 0;
+        for (std::size_t at = pdf.find("/Type /Page\n"); at != pdf.npos; at = pdf.find("/Type /Page\n", at + 1)) ++pages;
+        return pages;
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (!fs::exists(program)) QSKIP("faceter-pdf is not built");
+    }
+    void texts_of_figures_stay_texts() {
+        const std::string figure =
+            "<p><img width=\"720\" height=\"420\" src=\"data:image/svg+xml;base64," + base64(figure_of_many_texts()) + "\"></p>\n";
+        const std::string pdf = pdf_of("<h2>Figures</h2>" + figure + figure);
+        QVERIFY2(pdf.starts_with("%PDF"), pdf.c_str());
+        QVERIFY2(pdf.size() < 120'000, std::to_string(pdf.size()).c_str());
+        QCOMPARE(pages_of(pdf), std::size_t{1});  // one under the other
+    }
+    void a_table_that_the_page_would_tear_begins_on_the_next() {
+        std::string lines,
+            table = "<table><caption style=\"font-weight:600\">Scores</caption><thead><tr><th>run</th><th>score</th></tr></thead>";
+        for (int i = 0; i < 24; ++i) lines += "<p>a line before it</p>\n";
+        for (int i = 0; i < 12; ++i) table += fmt::format("<tr><td>run {}</td><td>{}</td></tr>", i, i * 3);
+        const std::string alone = pdf_of(lines), both = pdf_of(lines + table + "</table>"), longer = pdf_of(lines + lines + lines);
+        QCOMPARE(pages_of(alone), std::size_t{1});
+        QCOMPARE(pages_of(both), std::size_t{2});
+        QVERIFY(pages_of(longer) >= 2);
+    }
+    void what_a_browser_folds_away_is_left_out() {
+        std::string settings = "<h2>All settings</h2>\n";
+        for (int run = 0; run < 5; ++run)
+            settings += "<details><summary>run</summary>\n<pre>" + std::string(200, '\n') + "seed: 1</pre>\n</details>\n";
+        QCOMPARE(pages_of(pdf_of(settings)), std::size_t{1});
+    }
+};
+
+FACETER_TEST(TestPdf)
+#include "test_pdf.moc"
