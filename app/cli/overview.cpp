@@ -2,6 +2,7 @@
 #include <map>
 
 #include "cli/commands.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "record/state.h"
@@ -22,12 +23,21 @@ std::string kind_of(const fs::path& file) {
     }
 }
 
+/// What `faceter init` takes.
+bool is_table(fs::path file) {
+    if (file.extension() == ".gz" || file.extension() == ".zst") file.replace_extension();
+    const std::string ending = file.extension().string();
+    return ending == ".csv" || ending == ".tsv" || ending == ".jsonl" || ending == ".parquet";
+}
+
 std::map<std::string, std::vector<std::string>> files_here() {
     std::map<std::string, std::vector<std::string>> files;
     std::error_code error;
-    for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error))
+    for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error)) {
+        if (is_table(it->path()) && it->is_regular_file(error)) files["table"].push_back(shell_word(it->path().filename().string()));
         if (it->path().extension() == ".yaml")
             if (const std::string kind = kind_of(it->path()); !kind.empty()) files[kind].push_back(it->path().filename().string());
+    }
     for (auto& [kind, names] : files) std::sort(names.begin(), names.end());
     return files;
 }
@@ -74,12 +84,14 @@ bool print_overview() {
     const char* set = std::getenv("FACETER_PROJECT");
     const bool named = set && *set && fs::is_directory(fs::path(set) / "runs");
     const bool project = named || fs::is_directory("runs");
-    const auto files = files_here();
+    auto files = files_here();
+    if (project) files.erase("table");  // its own lists of names
     if (!project && files.empty()) return false;
     if (project) print_project(Project(named ? set : ".", false));
     for (const auto& [kind, names] : files) {
-        fmt::print("{} here:\n", kind == "study" ? "Studies" : "Experiments");
-        print_some(names, kind == "study" ? "faceter study status --project DIR " : "faceter check ");
+        const bool study = kind == "study", table = kind == "table";
+        fmt::print("{} here:\n", study ? "Studies" : table ? "Tables" : "Experiments");
+        print_some(names, study ? "faceter study status --project DIR " : table ? "faceter init " : "faceter check ");
     }
     if (files.contains("experiment"))
         say(stdout, "  faceter run {} --project {}\n", files.at("experiment").front(), named ? set : project ? "." : "DIR");

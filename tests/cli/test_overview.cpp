@@ -34,6 +34,13 @@ class TestOverview : public QObject {
         HAS(outcome.out, "faceter check mine.yaml");
         HAS(outcome.out, "faceter run mine.yaml --project DIR");
     }
+    void beside_a_table_it_says_how_to_make_an_experiment_of_it() {
+        const TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "my tickets.csv", "text,label\n");
+        const Outcome outcome = alone_in(folder.path());
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.out, "faceter init 'my tickets.csv'");
+    }
     void in_a_project_it_says_what_runs_and_what_comes_next() {
         const TemporaryDirectory folder;
         const RunDirectory done = sample_run(folder.path(), 1), failed = sample_run(folder.path(), 2);
