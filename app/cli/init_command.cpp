@@ -65,6 +65,7 @@ Starter starter_of(const InitOptions& options, StarterOptions& choices) {
     tell(survey);
     ColumnRoles roles = options.columns.empty() ? guess_roles(survey) : parse_roles(survey, options.columns);
     if (options.columns.empty()) roles = parse_roles(survey, ask(options, "What the columns are", roles.words()));
+    say(stderr, "columns: {}{}\n", roles.words(), options.columns.empty() ? " (--columns says it otherwise)" : "");
     ask_the_rest(options, choices);
     return start_from_table(survey, roles, choices);
 }
@@ -74,12 +75,7 @@ int init(const InitOptions& options) {
     if (fs::exists(choices.output)) throw usage_error("{}: it is there already; give another name with --output", choices.output.string());
     if (!fs::exists(options.source)) throw data_error("{}: no such file or folder", options.source);
     const Starter starter = starter_of(options, choices);
-    for (const auto& [file, content] : starter.files) {
-        make_directories(file.parent_path());
-        write_file_atomic(file, content);
-    }
-    make_directories(choices.output.parent_path());
-    write_file_atomic(choices.output, starter.experiment);
+    write_starter(starter, choices.output);
     for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
     say(stdout, "{}\n", choices.output.string());
     say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", choices.output.filename().string());

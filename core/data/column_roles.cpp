@@ -36,10 +36,23 @@ std::vector<std::string> text_columns(const Survey& survey) {
 
 double words_in(const Survey& survey, const std::string& column) { return survey.columns[survey.column(column)].mean_words; }
 
-/// A column that repeats few short values, of those that are not taken already.
+/// 2026-11-23, 23.11.2026 08:15: digits with two separators or more.
+bool is_date(std::string_view value) {
+    const auto separators =
+        std::count_if(value.begin(), value.end(), [](char c) { return std::string_view("-./:").find(c) != std::string_view::npos; });
+    return separators >= 2 && value.find_first_not_of("0123456789-./: TZ+") == std::string_view::npos;
+}
+
+bool holds_dates(const Survey& survey, const std::string& column) {
+    const std::size_t place = survey.column(column);
+    return std::all_of(survey.rows.begin(), survey.rows.end(), [&](const auto& row) { return row[place].empty() || is_date(row[place]); });
+}
+
+/// A column that repeats few short values, of those that are not taken already. Days repeat as well, and say nothing of a text.
 std::string label_column(const Survey& survey, const ColumnRoles& roles) {
     for (const SurveyedColumn& column : survey.columns)
-        if (column.is_label() && column.name != roles.query && column.name != roles.document && column.filled * 2 > survey.rows.size())
+        if (column.is_label() && column.name != roles.query && column.name != roles.document && column.filled * 2 > survey.rows.size() &&
+            !holds_dates(survey, column.name))
             return column.name;
     return "";
 }

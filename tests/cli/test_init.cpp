@@ -100,6 +100,18 @@ class TestInit : public QObject {
         HAS(outcome.err, "80 rows");
         HAS(made(), "text by its label: 2 labels");
     }
+    /// Each day stands in several rows, and in front of the label.
+    void days_are_no_labels() {
+        std::string table = "day,text,team\n";
+        for (int i = 0; i < 120; ++i)
+            table += fmt::format("2026-01-{:02},my request number {} is about case {},{}\n", i % 20 + 1, i, i * 7,
+                                 i % 3 ? "billing" : "shipping");
+        put("requests.csv", table);
+        const Outcome outcome = start("requests.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "columns: text=text, label=team (--columns says it otherwise)");
+        HAS(made(), "text by its team: 2 labels");
+    }
     void nothing_that_is_trained_on_is_held_out() {
         put("faq.tsv", faq('\t', "question\tanswer\ttopic\n") + faq('\t', "", 60));  // 60 rows twice
         const Outcome outcome = start("faq.tsv");
