@@ -1,9 +1,10 @@
 #include "checkpoint/config_members.h"
-#include "checkpoint/encoder_config.h"
+#include "checkpoint/rotary_post_norm.h"
 #include "common/error.h"
 
 // NomicBERT, dense (v1, v1.5: gated, no biases) and with token-routed blocks (v2): rotary positions, post-norm, fused query, key and value.
-// Its configuration is GPT-2's with additions; the hub's newer files carry transformers' own keys beside them, with the same values.
+// Its configuration is GPT-2's with additions; the hub's newer files carry transformers' own keys beside them, with the same values, and
+// what transformers saves has those keys and its own names alone.
 
 namespace faceter {
 namespace {
@@ -72,6 +73,15 @@ void read_experts(EncoderConfig& c, const Json& config, std::string_view name, c
     for (const std::string& tensor : weights.names()) c.routed.up_bias |= tensor.ends_with("mlp.experts.mlp.b1");
 }
 
+/// Those of a dense model that transformers has saved.
+EncoderNames native_names() {
+    EncoderNames n = rotary_post_norm_names();
+    n.prefixes = {"", "nomic_bert.", "model."};
+    n.up = {"mlp.gate_proj", "mlp.up_proj"};
+    n.down = "mlp.down_proj";
+    return n;
+}
+
 EncoderConfig read_nomic(const Json& config, std::string_view name, const Weights& weights) {
     refuse_the_rest(config, name);
     EncoderConfig c;
@@ -110,6 +120,7 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
         c.gated ? std::vector<std::string>{"mlp.fc12", "mlp.fc11"} : std::vector<std::string>{"mlp.fc1"};  // fc2(fc11(x) * silu(fc12(x)))
     n.down = "mlp.fc2";
     n.mlp_norm = "norm2";
+    if (c.gated && c.routed.every == 0) c.released = native_names();  // read beside the release's own, which are written
     return c;
 }
 

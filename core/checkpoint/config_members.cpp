@@ -147,11 +147,12 @@ std::vector<std::string> unknown_members(const Json& config, const std::string& 
 
 std::string nearest_family(const Json& config, const std::string& type, const std::vector<std::string>& known) {
     if (const auto by_name = nearest(type, known)) return *by_name;
-    constexpr std::size_t telling = 4;  // as many letters of a name in common: "qwen3_moe" is near qwen3
+    constexpr std::size_t telling = 4;  // as many letters of a name in common: "qwen3_moe" is near qwen3, as "bidirectional_qwen3" is
     std::string best;
     std::pair<std::size_t, std::size_t> most{0, 0};
     for (const std::string& family : known) {
-        const std::size_t letters = shared_beginning(type, family);
+        const bool within = family.size() > telling && type.find(family) != std::string::npos;
+        const std::size_t letters = within ? family.size() : shared_beginning(type, family);
         const std::pair rank(letters >= telling ? letters : 0, shared_members(config, members_by_type()[family]));
         if (rank <= most) continue;
         most = rank;

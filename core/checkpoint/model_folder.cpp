@@ -206,6 +206,15 @@ void read_prompts(ModelFolder& model) {
     model.similarity = static_cast<Similarity>(found - similarity_names.begin());
 }
 
+[[noreturn]] void throw_no_model(const fs::path& config) {
+    const fs::path adapter = config.parent_path() / "adapter_config.json";
+    if (!fs::exists(adapter)) throw data_error("{}: is missing; a Hugging Face model folder has one", config.string());
+    throw data_error(
+        "{}: the folder is an adapter of {} and no model by itself; merge it into that model (PEFT's merge_and_unload(), then "
+        "save_pretrained()) and name the result",
+        adapter.string(), faceter::quoted(json_or<std::string>(read_config(adapter), "base_model_name_or_path", "?", adapter.string())));
+}
+
 /// Whose modules.json counts for a folder: its own, or that of the folder above where its tokenizer lies.
 fs::path home_of(const fs::path& folder) {
     const fs::path home = tokenizer_home(folder);
@@ -238,7 +247,7 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     const fs::path modules = model.folder / "modules.json";
     if (fs::exists(modules)) read_modules(modules, model);
     const fs::path config = (elsewhere ? folder : model.encoder_folder) / "config.json";
-    if (!fs::exists(config)) throw data_error("{}: is missing; a Hugging Face model folder has one", config.string());
+    if (!fs::exists(config)) throw_no_model(config);
     model.config = read_config(config);
     model.model_type = json_at<std::string>(model.config, "model_type", config.string());
     if (!fs::exists(modules)) model.pooling = usual_pooling(model.config, config.string());

@@ -3,9 +3,7 @@
 #include "checkpoint/rotary_scaling.h"
 
 namespace faceter {
-namespace {
-
-EncoderNames frame_names() {
+EncoderNames rotary_post_norm_names() {
     EncoderNames n;
     n.word = "embeddings.word_embeddings";
     n.token_type = "embeddings.token_type_embeddings";
@@ -17,8 +15,6 @@ EncoderNames frame_names() {
     n.mlp_norm = "post_mlp_layernorm";
     return n;
 }
-
-}  // namespace
 
 EncoderConfig read_rotary_post_norm(const Json& config, std::string_view name, const RotaryPostNorm& usual) {
     EncoderConfig c;
@@ -33,7 +29,7 @@ EncoderConfig read_rotary_post_norm(const Json& config, std::string_view name, c
     c.rotary = rotary_member(take_dynamic_ntk(c, config, name), name, usual.rotary_base, c.rotary_dim);
     c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
     c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, usual.attention_dropout);
-    c.names = frame_names();
+    c.names = rotary_post_norm_names();
     return c;
 }
 

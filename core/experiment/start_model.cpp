@@ -22,6 +22,9 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
     ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
     check_start_model(folder);
     for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
+    if (folder.config.contains("lora_adaptations"))
+        remarks.push_back(fmt::format("{}: a run starts from its weights without the adapters of its tasks ({})", folder.folder.string(),
+                                      join(json_or<std::vector<std::string>>(folder.config, "lora_adaptations", {}, "config.json"), ", ")));
     const EncoderConfig config =
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
     const bool routed = config.routed.every > 0 || (folder.description && folder.description->has_routed_blocks());

@@ -370,6 +370,7 @@ class TestEncoderConfig : public QObject {
                 {"num_attention_heads", 3}, {"embedding_size", 12},           {"intermediate_size", 40},
                 {"vocab_size", 100},        {"type_vocab_size", 2},           {"hidden_act", "gelu"},
                 {"layer_norm_eps", 1e-12},  {"max_position_embeddings", 512}, {"summary_type", "first"}};
+        EXPECT_ERROR(read(decoder("bidirectional_own_qwen3")), "the nearest family is qwen3");
         EXPECT_ERROR(read(json), "model_type 'electra' is not supported", "the nearest family is bert",
                      "embedding_size 12 is not supported");
     }

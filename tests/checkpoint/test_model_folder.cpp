@@ -152,6 +152,13 @@ class TestModelFolder : public QObject {
         fs::remove(folder.path() / "config.json");  // a folder that is no model's is not looked into
         QVERIFY(ModelFolder::open(inner).pooling == Pooling::mean);
     }
+    void an_adapter_by_itself_is_named() {
+        FolderOnDisk folder;
+        fs::remove(folder.path() / "config.json");
+        EXPECT_ERROR(folder.open(), "config.json: is missing");
+        folder.write("adapter_config.json", {{"peft_type", "LORA"}, {"base_model_name_or_path", "org/base"}});
+        EXPECT_ERROR(folder.open(), "an adapter of 'org/base'", "merge it");
+    }
     void instructions_in_config_json_are_prompts_where_no_other_file_has_any() {
         FolderOnDisk folder;
         Json config = read_json(folder.path() / "config.json");

@@ -36,6 +36,14 @@ class TestStartModels : public QObject {
         QCOMPARE(check(shared_folder() / "fixtures/nomic_bert", "mote").code, 0);
     }
 
+    void a_release_with_adapters_of_its_tasks_starts_without_them_and_says_so() {
+        NEED_SHARED();
+        const Outcome outcome = check(shared_folder() / "fixtures/jina_embeddings_v3/released_layout", "dense");
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.err, "without the adapters of its tasks (retrieval.query, retrieval.passage");
+        HAS(outcome.err, "has no tokenizer; that of");
+    }
+
     void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
         NEED_SHARED();
         const TemporaryDirectory folder;

@@ -1,6 +1,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/native_config.h"
+#include "common/file.h"
 #include "common/json.h"
 #include "data/child_process.h"
 #include "eval/embedder.h"
@@ -8,6 +10,7 @@
 #include "support/ops_forms.h"
 #include "support/tensors.h"
 #include "support/test.h"
+#include "train/checkpoint.h"
 #include "train/objective.h"
 
 using namespace faceter;
@@ -76,6 +79,32 @@ void copy_release(const std::string& family, const fs::path& folder) {
     fs::copy(fixture(family) / "1_Pooling", folder / "1_Pooling");
 }
 
+/// The weights of a dense NomicBERT as transformers' own class names them.
+void write_native_nomic(const fs::path& released, const fs::path& native) {
+    const SafetensorsFile file(released);
+    std::vector<NamedTensor> tensors;
+    for (const TensorInfo& info : file.tensors()) {
+        const at::Tensor values = read_tensor(file, info.name);
+        QString name = QString::fromStdString(info.name);
+        for (const auto& [from, to] : {std::pair("encoder.layers", "layers"), std::pair("attn.out_proj", "self_attn.o_proj"),
+                                       std::pair("norm1", "post_attention_layernorm"), std::pair("norm2", "post_mlp_layernorm"),
+                                       std::pair("fc11", "up_proj"), std::pair("fc12", "gate_proj"), std::pair("fc2", "down_proj")})
+            name.replace(QLatin1String(from), QLatin1String(to));
+        if (name.startsWith(QLatin1String("emb_ln"))) name.replace(QLatin1String("emb_ln"), QLatin1String("embeddings.LayerNorm"));
+        if (!name.contains(QLatin1String("attn.Wqkv"))) {
+            tensors.push_back({name.toStdString(), values});
+            continue;
+        }
+        const auto parts = values.chunk(3);
+        for (const int i : {0, 1, 2})
+            tensors.push_back({QString(name)
+                                   .replace(QLatin1String("attn.Wqkv"), QStringLiteral("self_attn.%1_proj").arg(QLatin1Char("qkv"[i])))
+                                   .toStdString(),
+                               parts[static_cast<std::size_t>(i)].contiguous()});
+    }
+    write_tensors(native, tensors);
+}
+
 }  // namespace
 
 /// Encoders as they are released: from texts to vectors, under their prompts, in the layouts of the hub, with the adapters of their tasks.
@@ -116,6 +145,23 @@ class TestReleasedModels : public QObject {
             differ_by_less(opened.embed({}), read_tensor(vectors, tensor), opened.tolerance("normalised"));
             QCOMPARE(opened.model->folder.folder.filename(), fs::path("released_layout"));
         }
+    }
+
+    /// What sentence-transformers saves of a NomicBERT that was trained on there.
+    void nomics_weights_are_read_under_the_names_of_transformers() {
+        NEED_SHARED();
+        const Opened released("nomic_bert");
+        TemporaryDirectory folder;
+        fs::copy(fixture("nomic_bert"), folder.path() / "native", fs::copy_options::recursive);
+        Json config = with_native_members(read_json(released.path / "config.json"), released.encoder().config());
+        for (const char* key : {"n_embd", "n_inner", "n_layer", "n_head", "n_positions", "activation_function", "layer_norm_epsilon",
+                                "rotary_emb_base", "rotary_emb_fraction"})
+            config.erase(key);
+        for (const char* file : {"config.json", "model.safetensors"}) fs::remove(folder.path() / "native" / file);
+        write_file_atomic(folder.path() / "native/config.json", config.dump());
+        write_native_nomic(released.path / "model.safetensors", folder.path() / "native/model.safetensors");
+        const Opened native("nomic_bert", folder.path() / "native");
+        QVERIFY(at::equal(native.embed({}), released.embed({})));
     }
 
     void a_fixed_stretch_of_rotary_positions_is_read_in_both_spellings() {
