@@ -107,7 +107,8 @@ std::string data_cards_to_markdown(const Json& cards) {
             if (!one.contains("card")) continue;
             for (const auto& [key, value] : one["card"].items())
                 if (value.is_primitive() && !value.is_null()) text += line_of(key, value);
-            for (const auto& [key, value] : json_or<Json>(one["card"], "counts", Json::object(), "card").items())
+            const auto counts = json_or<Json>(one["card"], "counts", Json::object(), "card");
+            for (const auto& [key, value] : counts.items())
                 if (value.is_number()) text += line_of(key, value);
         }
     return text;

@@ -2,6 +2,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "compare/bundle.h"
+#include "compare/data_cards.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -92,6 +93,24 @@ class TestBundle : public QObject {
             QVERIFY2(fs::exists(opened.folder / file), file);
         QVERIFY(read_file(opened.folder / "references.bib").find("oord2018infonce") != std::string::npos);
         QVERIFY(!fs::exists(opened.folder / "runs"));
+    }
+    void data_cards_say_counts_licence_and_hash_as_text() {
+        Report report;
+        const fs::path data = folder_.path() / "pairs.jsonl";
+        write_file_atomic(data, "{}\n");
+        write_file_atomic(folder_.path() / "README.md", "---\nlicense: cc-by-4.0\n---\n");
+        report.data.push_back(
+            {"pairs | <b>",
+             "training",
+             "retrieval",
+             {{"path", data.string()}, {"counts", {{"examples", 120}, {"by_label", {{"a", 3}}}}}, {"warnings", Json::array()}}});
+        const Json cards = data_cards(report);
+        QCOMPARE(cards["data"][0]["licence"], Json("cc-by-4.0"));
+        QCOMPARE(cards["data"][0]["sha256"], Json(sha256_hex("{}\n")));
+        const std::string text = data_cards_to_markdown(cards);
+        for (const char* piece : {"## pairs \\| ", "- examples: 120\n", "- licence: cc-by-4.0\n"})
+            QVERIFY2(text.find(piece) != text.npos, text.c_str());
+        QVERIFY(text.find("by_label") == text.npos);
     }
     void a_project_keeps_the_runs_that_it_has() {
         const fs::path copy = folder_.path() / "supplement-2.tar.gz";
