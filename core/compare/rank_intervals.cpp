@@ -18,29 +18,51 @@ constexpr double confidence = 0.95;
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// Means over seeds, [group][data set that every group has].
-Matrix scores_of(const Comparison& comparison) {
-    Matrix scores(comparison.groups.size());
+/// Of a group, [data set that every group has][seed].
+using SeedScores = Matrix;
+
+std::vector<SeedScores> scores_of(const Comparison& comparison) {
+    std::vector<SeedScores> scores(comparison.groups.size());
     for (const ComparedSet& set : comparison.sets) {
         const bool everywhere = std::all_of(comparison.groups.begin(), comparison.groups.end(), [&](const RunGroup& group) {
             const auto found = group.scores.find(set.name);
             return found != group.scores.end() && !found->second.empty();
         });
-        for (std::size_t g = 0; everywhere && g < scores.size(); ++g) scores[g].push_back(mean(comparison.groups[g].scores.at(set.name)));
+        for (std::size_t g = 0; everywhere && g < scores.size(); ++g) scores[g].push_back(comparison.groups[g].scores.at(set.name));
     }
     return scores;
 }
 
-/// Each group's mean in every resample of the data sets, [group][resample].
-Matrix resampled_means(const Matrix& scores, std::uint64_t seed) {
+double mean_of(const SeedScores& scores) {
+    double sum = 0;
+    for (const auto& seeds : scores) sum += mean(seeds);
+    return sum / static_cast<double>(scores.size());
+}
+
+/// As many seeds as there are, drawn with replacement: a seed's runs go together over the data sets. One seed is all there is.
+std::vector<std::size_t> drawn_seeds(const SeedScores& scores, RandomStream& random) {
+    std::size_t seeds = scores.front().size();
+    for (const auto& own : scores) seeds = std::min(seeds, own.size());
+    std::vector<std::size_t> drawn(seeds, 0);
+    if (seeds > 1)
+        for (std::size_t& seed : drawn) seed = static_cast<std::size_t>(random.below(seeds));
+    return drawn;
+}
+
+/// Each group's mean in every resample of the data sets and of its seeds, [group][resample].
+Matrix resampled_means(const std::vector<SeedScores>& scores, std::uint64_t seed) {
     RandomStream random(seed, "compare.rank_intervals");
     Matrix means(scores.size(), std::vector<double>(num_resamples));
     const std::size_t sets = scores.front().size();
-    for (std::size_t i = 0; i < num_resamples; ++i)
-        for (std::size_t draw = 0; draw < sets; ++draw) {
-            const std::size_t set = random.below(sets);
-            for (std::size_t g = 0; g < scores.size(); ++g) means[g][i] += scores[g][set] / static_cast<double>(sets);
+    std::vector<std::size_t> drawn(sets);
+    for (std::size_t i = 0; i < num_resamples; ++i) {
+        for (std::size_t& set : drawn) set = static_cast<std::size_t>(random.below(sets));
+        for (std::size_t g = 0; g < scores.size(); ++g) {
+            const auto seeds = drawn_seeds(scores[g], random);
+            for (const std::size_t set : drawn)
+                for (const std::size_t one : seeds) means[g][i] += scores[g][set][one] / static_cast<double>(sets * seeds.size());
         }
+    }
     return means;
 }
 
@@ -62,7 +84,7 @@ std::string of_group(const RankInterval& rank, const Comparison& comparison) {
 }  // namespace
 
 RankIntervals rank_intervals(const Comparison& comparison, std::uint64_t seed) {
-    const Matrix scores = scores_of(comparison);
+    const std::vector<SeedScores> scores = scores_of(comparison);
     RankIntervals result;
     result.num_sets = scores.empty() ? 0 : scores.front().size();
     if (scores.size() < 2) result.reason = "there is one row";
@@ -75,7 +97,7 @@ RankIntervals rank_intervals(const Comparison& comparison, std::uint64_t seed) {
         for (std::size_t i = 0; i < num_resamples; ++i) ranks[i] = rank_among(means[g][i], means, i);
         const Interval interval = percentile_interval(ranks, confidence);
         result.ranks.push_back(
-            {g, mean(scores[g]), 1, static_cast<int>(std::floor(interval.low)), static_cast<int>(std::ceil(interval.high)), 0});
+            {g, mean_of(scores[g]), 1, static_cast<int>(std::floor(interval.low)), static_cast<int>(std::ceil(interval.high)), 0});
     }
     std::stable_sort(result.ranks.begin(), result.ranks.end(), [](const auto& a, const auto& b) { return a.mean > b.mean; });
     std::size_t first = 0;
@@ -92,7 +114,7 @@ RankIntervals rank_intervals(const Comparison& comparison, std::uint64_t seed) {
 
 std::string RankIntervals::sentence(const Comparison& comparison) const {
     if (ranks.empty()) return "";
-    std::string text = fmt::format("Ranks by the mean over {} data sets (95 % of resampled data sets): ", num_sets);
+    std::string text = fmt::format("Ranks by the mean over {} data sets (95 % of resamples): ", num_sets);
     for (std::size_t i = 0; i < ranks.size();) {
         std::size_t end = i;
         std::vector<std::string> names;

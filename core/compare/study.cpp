@@ -16,6 +16,8 @@
 namespace faceter {
 namespace {
 
+constexpr std::size_t most_pilot_seeds = 3;
+
 Schema claim_schema() {
     return {
         "claim",
@@ -49,7 +51,8 @@ Schema study_schema() {
                 list("seeds", integer("", 1, "A seed.").at_least(0), "The planned seeds; each claim pairs its sides by seed."),
                 real("alpha", 0.05, "Of the primary test: paired t over seeds, one-sided.").above(0).at_most(0.5),
                 real("power", 0.8, "That the number of seeds is planned for.").above(0).at_most(0.999),
-                real("pilot_deviation", 0, "Standard deviation over seeds of the difference, from pilot runs.").above(0).must(),
+                real("pilot_deviation", 0, "Standard deviation over seeds of the primary difference, from a pilot; 0: this is a pilot.")
+                    .at_least(0),
                 list("claims", section("", claim_schema(), "A claim."), "What is claimed; the first is the primary one.").must(),
                 list("experiments", section("", experiment, "An experiment."), "What is run.").must(),
                 list("exclusions", section("", exclusion, "An exclusion."), "What is left out, decided before."),
@@ -73,15 +76,27 @@ StudyClaim claim_of(const Json& json) {
 }
 
 void check_power(const Study& study, const fs::path& file) {
-    const PowerPlan plan{PowerDesign::paired_t, study.claims.front().smallest_difference / study.pilot_deviation, study.alpha,
-                         Alternative::greater};
+    if (study.is_pilot()) return;
+    const StudyClaim& primary = study.claims.front();
+    const double alpha = study.alpha / static_cast<double>(study.claims.size());  // what Holm leaves each claim at least
+    const PowerPlan plan{PowerDesign::paired_t, primary.smallest_difference / study.pilot_deviation, alpha, Alternative::greater};
     const std::int64_t needed = std::max<std::int64_t>(2, sample_size_for(plan, study.power));
     if (static_cast<std::int64_t>(study.seeds.size()) < needed)
         throw settings_error(
             "{}: {} seeds are too few: to find {} points at a deviation of {} with power {} takes {} (faceter stats power --test paired_t "
-            "--effect {:.3g} --power {} --alternative greater)",
-            file.string(), study.seeds.size(), study.claims.front().smallest_difference, study.pilot_deviation, study.power, needed,
-            plan.effect, study.power);
+            "--effect {:.3g} --power {} --alpha {:.3g} --alternative greater; alpha is {} over {} claims)",
+            file.string(), study.seeds.size(), primary.smallest_difference, study.pilot_deviation, study.power, needed, plan.effect,
+            study.power, alpha, study.alpha, study.claims.size());
+}
+
+/// What an experiment's file has and a study's has not: instead of a complaint about each of its settings.
+void refuse_experiment(const YamlNode& yaml, const fs::path& file) {
+    const Json json = yaml_to_json(yaml);
+    if (json.is_object() && json.contains("variants") && !json.contains("claims"))
+        throw settings_error(
+            "{}: is an experiment, not a study: it makes no claim. 'faceter run {}' runs it; a study names it under 'experiments' "
+            "(experiments/studies/README.md)",
+            file.string(), file.string());
 }
 
 /// The plan with the experiments' text and without their place on this machine.
@@ -94,16 +109,30 @@ void decide(Study& study, Json checked) {
     study.hash = hash128(study.plan.dump(-1, ' ', false, Json::error_handler_t::replace)).hex();
 }
 
+std::string configuration_of(const StudyRun& run) {
+    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + "/" + run.wanted.point;
+}
+
+std::string listed(const std::set<std::string>& names) { return join(std::vector<std::string>(names.begin(), names.end()), ", "); }
+
+void check_side(const std::string& side, const StudyClaim& claim, const Study& study, const std::vector<StudyRun>& runs) {
+    std::set<std::string> known, meant;
+    for (const StudyRun& run : runs) {
+        known.insert(configuration_of(run));
+        if (is_side(run, side)) meant.insert(run.experiment_name + "/" + configuration_of(run));
+    }
+    if (meant.empty())
+        throw settings_error("study {}, claim '{}': none of its experiments makes '{}' (known: {})", study.name, claim.claim, side,
+                             listed(known));
+    if (meant.size() > 1)
+        throw settings_error("study {}, claim '{}': '{}' is the name of several configurations; name one of {}", study.name, claim.claim,
+                             side, listed(meant));
+}
+
 void check_sides(const Study& study, const std::vector<StudyRun>& runs) {
-    std::set<std::string> known;
-    for (const StudyRun& run : runs)
-        known.insert(run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + "/" + run.wanted.point);
     for (const StudyClaim& claim : study.claims)
         for (const std::string& side : {claim.better, claim.than})
-            if (claim.measure != StudyMeasure::router_study &&
-                std::none_of(runs.begin(), runs.end(), [&](const StudyRun& run) { return is_side(run, side); }))
-                throw settings_error("study {}, claim '{}': none of its experiments makes '{}' (known: {})", study.name, claim.claim, side,
-                                     join(std::vector<std::string>(known.begin(), known.end()), ", "));
+            if (claim.measure != StudyMeasure::router_study) check_side(side, claim, study, runs);
 }
 
 std::string last_part(const std::string& value) { return value.substr(value.rfind('/') + 1); }
@@ -164,13 +193,24 @@ std::vector<std::string> changes_between(const Json& before, const Json& now) {
 }  // namespace
 
 bool is_side(const StudyRun& run, const std::string& side) {
-    const std::string own = run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + "/" + run.wanted.point;
+    const std::string own = configuration_of(run);
     return side == run.wanted.variant || side == own || side == run.experiment_name + "/" + run.wanted.variant ||
            side == run.experiment_name + "/" + own;
 }
 
+void check_planned(const Study& study, const fs::path& file) {
+    if (study.is_pilot() && study.seeds.size() > most_pilot_seeds)
+        throw settings_error(
+            "{}: no pilot says that {} seeds are enough: run a copy of it with two or three other seeds into a project of its own; its "
+            "report "
+            "says the deviation over seeds, which is to stand here as pilot_deviation",
+            file.string(), study.seeds.size());
+}
+
 Study read_study(const fs::path& file) {
-    const Json checked = resolve(study_schema(), read_yaml(file.string()), absolute_path(file).parent_path());
+    const auto yaml = read_yaml(file.string());
+    refuse_experiment(yaml, file);
+    const Json checked = resolve(study_schema(), yaml, absolute_path(file).parent_path());
     Study study{checked.at("name"),
                 checked.at("question"),
                 checked.at("hypothesis"),

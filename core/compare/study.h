@@ -39,7 +39,9 @@ struct Study {
     std::string name, question, hypothesis, budget;
     std::vector<std::uint64_t> seeds;
     double alpha = 0.05, power = 0.8;
-    double pilot_deviation = 0;  ///< of the difference between two seeds of a pilot; what the number of seeds was planned from
+    /// Over the seeds of a pilot, of the primary claim's difference; what the number of seeds was planned from. 0: this is a pilot.
+    double pilot_deviation = 0;
+    bool is_pilot() const { return pilot_deviation == 0; }
     std::vector<StudyClaim> claims;
     std::vector<StudyExperiment> experiments;
     std::vector<StudyExclusion> exclusions;
@@ -47,8 +49,11 @@ struct Study {
     std::string hash;  ///< of the plan
 };
 
-/// Errors (settings): what is wrong with the file, with its place; fewer seeds than the first claim's smallest difference needs.
+/// Errors (settings): what is wrong with the file, with its place; fewer seeds than the first claim's smallest difference needs at alpha
+/// over the number of claims.
 Study read_study(const fs::path& file);
+/// Before a study is run. Error (settings): no pilot says how many seeds it takes, and it has more of them than a pilot needs.
+void check_planned(const Study& study, const fs::path& file);
 
 /// One run that a study wants, and the record that it has of it.
 struct StudyRun {
@@ -62,7 +67,7 @@ struct StudyRun {
 bool is_side(const StudyRun& run, const std::string& side);
 /// What the study's experiments make, each with its record in `project`: one of the same experiment, variant, point, seed and settings (as
 /// far as a score depends on them). `smoke`: the runs that --smoke makes. Errors (settings): those of the experiments; a side of a
-/// claim that none of them makes.
+/// claim that none of them makes, or that is the name of several configurations.
 std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke);
 
 /// PROJECT/studies/NAME.json: the plan as it was at the first run, and what has been changed since.

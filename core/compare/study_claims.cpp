@@ -18,6 +18,8 @@ using Matrix = std::vector<std::vector<double>>;  // by seed, by set
 
 /// Fewer seeds or sets than that are not resampled: they cover too little of what others would have been.
 constexpr std::size_t fewest_to_resample = 10;
+constexpr std::int64_t most_seeds = 1'000'000;
+constexpr double certain_effect = 1e6;  // in deviations: nobody misses it
 
 Matrix advantage(const StudyClaim& claim, const Matrix& better, const Matrix& than) {
     Matrix all = better;
@@ -50,56 +52,87 @@ std::vector<SetEffect> effects_of(const Matrix& rows, const std::vector<std::str
     return effects;
 }
 
-std::vector<std::string> where(const std::vector<SetEffect>& sets, double SetEffect::*p, double alpha) {
+/// Sets where the difference is more than chance and may be one that matters.
+std::vector<std::string> in_favour_of(const ClaimOutcome& outcome, double alpha) {
     std::vector<std::string> names;
-    for (const SetEffect& set : sets)
-        if (set.*p < alpha) names.push_back(set.set);
+    for (const SetEffect& set : outcome.sets)
+        if (set.p < alpha && set.interval.high >= outcome.claim.smallest_difference) names.push_back(set.set);
     return names;
 }
+
+std::vector<std::string> against(const ClaimOutcome& outcome, double alpha) {
+    std::vector<std::string> names;
+    for (const SetEffect& set : outcome.sets)
+        if (set.p_against < alpha && set.interval.low <= -outcome.claim.smallest_difference) names.push_back(set.set);
+    return names;
+}
+
+/// The alpha that is left to each of the claims, whichever of them Holm takes first.
+double alpha_of_one(const Study& study) { return study.alpha / static_cast<double>(std::max<std::size_t>(1, study.claims.size())); }
 
 /// The deviation that a difference varies with over seeds says what a test of these seeds can find.
 void plan_power(const Study& study, ClaimOutcome& outcome) {
     const double deviation = outcome.test.std_difference;
     outcome.power = not_a_number;
     if (!(deviation > 0) || outcome.seeds.size() < 2) return;
-    const PowerPlan plan{PowerDesign::paired_t, outcome.claim.smallest_difference / deviation, study.alpha, Alternative::greater};
+    const PowerPlan plan{PowerDesign::paired_t, std::min(outcome.claim.smallest_difference / deviation, certain_effect),
+                         alpha_of_one(study), Alternative::greater};
     outcome.power = power_of(plan, static_cast<std::int64_t>(outcome.seeds.size()));
-    outcome.seeds_needed = std::max<std::int64_t>(2, sample_size_for(plan, study.power));
+    if (power_of(plan, most_seeds) >= study.power) outcome.seeds_needed = std::max<std::int64_t>(2, sample_size_for(plan, study.power));
+}
+
+std::string seeds_to_find(const Study& study, const ClaimOutcome& outcome) {
+    if (!(outcome.test.std_difference > 0)) return "the seeds do not differ, so nothing can be said of others";
+    const std::string needed = outcome.seeds_needed > 0 ? std::to_string(outcome.seeds_needed) : "more than a million";
+    return fmt::format("to find {:.3g} with power {:.2g} takes {} seeds, here are {}", outcome.claim.smallest_difference, study.power,
+                       needed, outcome.seeds.size());
+}
+
+void conclude(ClaimOutcome& outcome, Verdict verdict, std::string sentence) {
+    outcome.verdict = verdict;
+    outcome.sentence = std::move(sentence);
 }
 
 void decide(const Study& study, ClaimOutcome& outcome) {
-    const auto in_favour = where(outcome.sets, &SetEffect::p, study.alpha),
-               against = where(outcome.sets, &SetEffect::p_against, study.alpha);
+    const auto helped = in_favour_of(outcome, alpha_of_one(study)), harmed = against(outcome, study.alpha);
     const std::string found = fmt::format("{:+.3g} [{:+.3g}, {:+.3g}]{}", outcome.effect.estimate, outcome.effect.interval.low,
                                           outcome.effect.interval.high, outcome.interval_by_t ? " (t interval)" : "");
-    const bool equivalent = outcome.equivalence.p < study.alpha;
-    if (outcome.test.p < study.alpha && equivalent) {
-        outcome.verdict = Verdict::does_not_hold;
-        outcome.sentence = fmt::format("It does not hold here: {} is more than chance, but less than the {:.3g} that would matter.", found,
-                                       outcome.claim.smallest_difference);
-    } else if (outcome.test.p < study.alpha && against.empty()) {
-        outcome.verdict = Verdict::holds;
-        outcome.sentence = fmt::format("It holds: {}, p = {:.3g}.", found, outcome.test.p);
-    } else if (outcome.test.p < study.alpha || !in_favour.empty()) {
-        outcome.verdict = Verdict::holds_in_part;
-        outcome.sentence = fmt::format("It holds in part: {} over all; on its own on {}{}.", found,
-                                       in_favour.empty() ? "no data set" : join(in_favour, ", "),
-                                       against.empty() ? "" : "; the opposite on " + join(against, ", "));
-    } else if (1 - outcome.test.p < study.alpha) {
-        outcome.verdict = Verdict::does_not_hold;
-        outcome.sentence = fmt::format("It does not hold here: the opposite was found, {}.", found);
-    } else if (equivalent) {
-        outcome.verdict = Verdict::does_not_hold;
-        outcome.sentence = fmt::format("It does not hold here: {}, within {:.3g} either way (two one-sided tests, p = {:.3g}).", found,
-                                       outcome.claim.smallest_difference, outcome.equivalence.p);
-    } else {
-        outcome.sentence =
-            fmt::format("Undecided: {}, p = {:.3g}; {}.", found, outcome.test.p,
-                        outcome.seeds_needed > 0
-                            ? fmt::format("to find {:.3g} with power {:.2g} takes {} seeds, here are {}", outcome.claim.smallest_difference,
-                                          study.power, outcome.seeds_needed, outcome.seeds.size())
-                            : "the seeds do not differ, so nothing can be said of others");
-    }
+    const double smallest = outcome.claim.smallest_difference;
+    const bool higher = outcome.adjusted.holds < study.alpha, equivalent = outcome.adjusted.equivalent < study.alpha;
+    if (study.is_pilot())
+        conclude(outcome, Verdict::undecided,
+                 fmt::format("A pilot decides nothing: {}; deviation over seeds {:.3g}; {}.", found, outcome.test.std_difference,
+                             seeds_to_find(study, outcome)));
+    else if (higher && equivalent)
+        conclude(
+            outcome, Verdict::does_not_hold,
+            fmt::format("It does not hold here: {} is more than chance, but less than the {:.3g} that would matter.", found, smallest));
+    else if (higher && harmed.empty())
+        conclude(outcome, Verdict::holds, fmt::format("It holds: {}, p = {:.3g}.", found, outcome.adjusted.holds));
+    else if (higher || !helped.empty())
+        conclude(
+            outcome, Verdict::holds_in_part,
+            fmt::format("It holds in part: {} over all; on its own on {}{}.", found, helped.empty() ? "no data set" : join(helped, ", "),
+                        harmed.empty() ? "" : "; the opposite on " + join(harmed, ", ")));
+    else if (outcome.adjusted.opposite < study.alpha)
+        conclude(outcome, Verdict::does_not_hold,
+                 fmt::format("It does not hold here: the opposite was found, {}{}.", found,
+                             equivalent ? fmt::format(", if less than the {:.3g} that would matter", smallest) : ""));
+    else if (equivalent)
+        conclude(outcome, Verdict::does_not_hold,
+                 fmt::format("It does not hold here: {}, within {:.3g} either way (two one-sided tests, p = {:.3g}).", found, smallest,
+                             outcome.adjusted.equivalent));
+    else
+        conclude(outcome, Verdict::undecided,
+                 fmt::format("Undecided: {}, p = {:.3g}; {}.", found, outcome.adjusted.holds, seeds_to_find(study, outcome)));
+}
+
+template <typename Of>
+void adjust(std::vector<ClaimOutcome>& claims, double ClaimFamilyP::*adjusted, Of of) {
+    std::vector<double> p;
+    for (const ClaimOutcome& claim : claims) p.push_back(std::isnan(of(claim)) ? 1 : of(claim));  // holm() would leave a NaN out
+    const auto all = holm(p);
+    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].adjusted.*adjusted = all[i];
 }
 
 }  // namespace
@@ -118,15 +151,15 @@ std::string_view verdict_name(Verdict verdict) {
     return "undecided";
 }
 
-ClaimOutcome judge_claim(const StudyClaim& claim, std::vector<std::uint64_t> seeds, std::vector<std::string> sets, const Matrix& better,
-                         const Matrix& than, const Study& study) {
+ClaimOutcome measure_claim(const StudyClaim& claim, std::vector<std::uint64_t> seeds, std::vector<std::string> sets, const Matrix& better,
+                           const Matrix& than, const Study& study) {
     ClaimOutcome outcome;
     outcome.claim = claim;
     outcome.seeds = std::move(seeds);
     if (outcome.seeds.size() < 2 || sets.empty()) {
         outcome.sentence = fmt::format("Undecided: both sides have {} seeds and {} data sets in common; it takes two seeds at least.",
                                        outcome.seeds.size(), sets.size());
-        outcome.effect.estimate = outcome.test.p = outcome.equivalence.p = outcome.power = not_a_number;
+        outcome.effect.estimate = outcome.test.p = outcome.p_opposite = outcome.equivalence.p = outcome.power = not_a_number;
         outcome.effect.interval = {not_a_number, not_a_number};
         return outcome;
     }
@@ -139,10 +172,18 @@ ClaimOutcome judge_claim(const StudyClaim& claim, std::vector<std::uint64_t> see
     outcome.interval_by_t = std::min(outcome.seeds.size(), sets.size()) < fewest_to_resample;
     if (outcome.interval_by_t) outcome.effect.interval = two_way_t_interval(rows);
     outcome.test = paired_t(means, zero, Alternative::greater);
+    outcome.p_opposite = one_sided(means, Alternative::less);
     outcome.equivalence = paired_equivalence(means, zero, claim.smallest_difference);
     plan_power(study, outcome);
-    decide(study, outcome);
     return outcome;
+}
+
+void judge_claims(const Study& study, std::vector<ClaimOutcome>& claims) {
+    adjust(claims, &ClaimFamilyP::holds, [](const ClaimOutcome& claim) { return claim.test.p; });
+    adjust(claims, &ClaimFamilyP::opposite, [](const ClaimOutcome& claim) { return claim.p_opposite; });
+    adjust(claims, &ClaimFamilyP::equivalent, [](const ClaimOutcome& claim) { return claim.equivalence.p; });
+    for (ClaimOutcome& claim : claims)
+        if (!claim.sets.empty()) decide(study, claim);
 }
 
 Json ClaimOutcome::to_json() const {
@@ -153,22 +194,27 @@ Json ClaimOutcome::to_json() const {
                           {"interval", set.interval.to_json()},
                           {"p", number_to_json(set.p)},
                           {"p_against", number_to_json(set.p_against)}});
-    return {{"claim", claim.claim},
-            {"better", claim.better},
-            {"than", claim.than},
-            {"verdict", verdict_name(verdict)},
-            {"sentence", sentence},
-            {"effect", number_to_json(effect.estimate)},
-            {"interval", effect.interval.to_json()},
-            {"interval_by", interval_by_t ? "t" : "bootstrap"},
-            {"p", number_to_json(test.p)},
-            {"n", seeds.size()},
-            {"seeds", seeds},
-            {"power", number_to_json(power)},
-            {"seeds_needed", seeds_needed},
-            {"smallest_difference", claim.smallest_difference},
-            {"equivalence", {{"p", number_to_json(equivalence.p)}, {"margin", claim.smallest_difference}}},
-            {"sets", by_set}};
+    return {
+        {"claim", claim.claim},
+        {"better", claim.better},
+        {"than", claim.than},
+        {"verdict", verdict_name(verdict)},
+        {"sentence", sentence},
+        {"effect", number_to_json(effect.estimate)},
+        {"interval", effect.interval.to_json()},
+        {"interval_by", interval_by_t ? "t" : "bootstrap"},
+        {"p", number_to_json(test.p)},
+        {"p_holm", number_to_json(adjusted.holds)},
+        {"p_opposite_holm", number_to_json(adjusted.opposite)},
+        {"deviation", number_to_json(test.std_difference)},
+        {"n", seeds.size()},
+        {"seeds", seeds},
+        {"power", number_to_json(power)},
+        {"seeds_needed", seeds_needed},
+        {"smallest_difference", claim.smallest_difference},
+        {"equivalence",
+         {{"p", number_to_json(equivalence.p)}, {"p_holm", number_to_json(adjusted.equivalent)}, {"margin", claim.smallest_difference}}},
+        {"sets", by_set}};
 }
 
 }  // namespace faceter

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/strings.h"
+#include "compare/study_tables.h"
 #include "figure/table_export.h"
 #include "record/journal.h"
 #include "record/state.h"
@@ -19,6 +20,14 @@ namespace {
 using Values = std::map<std::string, double>;  // by data set
 using Side = std::map<std::uint64_t, Values>;  // by seed
 constexpr std::size_t most_points = 60;        // of a learning curve
+
+/// Of to_markdown(): alpha.
+constexpr const char* how_it_is_judged =
+    "\nEffect and interval: two-way bootstrap over seeds and data sets (95 %); where one of them has fewer than ten, a t interval of the "
+    "two-way random model, since the bootstrap's is too narrow then. p: paired t over seeds of the means over data sets, one-sided; p "
+    "(Holm): "
+    "the same adjusted over the claims, which are one family, and held against alpha {}, as is the p of equivalence (two one-sided tests). "
+    "Power: of the test for the smallest difference of interest, at alpha over the number of claims.\n";
 
 Values scores_of(const RunDirectory& run) {
     Values values;
@@ -93,7 +102,7 @@ ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<StudyRun>& ru
         }
         return rows;
     };
-    return judge_claim(claim, seeds, sets, matrix(a), matrix(b), study);
+    return measure_claim(claim, seeds, sets, matrix(a), matrix(b), study);
 }
 
 Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
@@ -122,12 +131,22 @@ Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
     return figure;
 }
 
-/// Mean loss over each part of a run's steps, the parts as many as a curve has points.
-std::vector<double> losses_of(const RunDirectory& run) {
-    std::vector<double> losses;
+/// The loss of each step, in order; of a step that was done again after a resume the newest attempt's.
+std::vector<double> step_losses_of(const RunDirectory& run) {
+    std::map<std::pair<std::int64_t, std::int64_t>, double> losses;  // by stage and step
     for (const int attempt : run.attempts())
         for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
-            if (event.type == "step") losses.push_back(json_or<double>(event.fields, "loss", not_a_number, "step"));
+            if (event.type == "step")
+                losses[{json_or<std::int64_t>(event.fields, "stage", 0, "step"), json_or<std::int64_t>(event.fields, "step", 0, "step")}] =
+                    json_or<double>(event.fields, "loss", not_a_number, "step");
+    std::vector<double> all;
+    for (const auto& [step, loss] : losses) all.push_back(loss);
+    return all;
+}
+
+/// Mean loss over each part of a run's steps, the parts as many as a curve has points.
+std::vector<double> losses_of(const RunDirectory& run) {
+    const std::vector<double> losses = step_losses_of(run);
     const std::size_t points = std::min(most_points, losses.size());
     std::vector<double> curve;
     for (std::size_t i = 0; i < points; ++i) {
@@ -183,6 +202,15 @@ std::vector<StudyCost> costs_of(const std::vector<StudyRun>& runs) {
     return all;
 }
 
+/// Of each variant (and point) each data set's scores, a seed each.
+std::map<std::string, std::map<std::string, std::vector<double>>> scores_by_variant(const std::vector<StudyRun>& runs) {
+    std::map<std::string, std::map<std::string, std::vector<double>>> scores;
+    for (const StudyRun& run : runs)
+        if (run.done)
+            for (const auto& [set, score] : scores_of(run.records.front())) scores[variant_name(run)][set].push_back(score);
+    return scores;
+}
+
 /// Takes the runs that the study leaves out away; says which and why.
 std::vector<std::string> exclude(const Study& study, const fs::path& project, std::vector<StudyRun>& runs) {
     std::vector<std::string> excluded;
@@ -202,33 +230,6 @@ std::vector<std::string> exclude(const Study& study, const fs::path& project, st
     return excluded;
 }
 
-Table claims_table(const std::vector<ClaimOutcome>& claims) {
-    Table table;
-    table.name = "claims";
-    for (const char* name : {"claim", "verdict"}) table.add_column(name, ColumnKind::text);
-    for (const char* name : {"effect", "from", "to"}) table.add_column(name, ColumnKind::delta, 3);
-    table.add_column("p", ColumnKind::p_value);
-    table.add_column("seeds", ColumnKind::count);
-    table.add_column("power", ColumnKind::number, 2);
-    table.add_column("p of equivalence", ColumnKind::p_value);
-    for (const ClaimOutcome& one : claims)
-        table.add_row({Cell::of(one.claim.claim), Cell::of(std::string(verdict_name(one.verdict))), Cell::of(one.effect.estimate),
-                       Cell::of(one.effect.interval.low), Cell::of(one.effect.interval.high), Cell::of(one.test.p),
-                       Cell::of(static_cast<double>(one.seeds.size())), Cell::of(one.power), Cell::of(one.equivalence.p)});
-    return table;
-}
-
-Table costs_table(const std::vector<StudyCost>& costs) {
-    Table table;
-    table.name = "costs";
-    table.add_column("variant", ColumnKind::text);
-    table.add_column("runs", ColumnKind::count);
-    table.add_column("hours", ColumnKind::number, 2);
-    for (const StudyCost& cost : costs)
-        table.add_row({Cell::of(cost.variant), Cell::of(static_cast<double>(cost.runs)), Cell::of(cost.hours)});
-    return table;
-}
-
 std::string list_of(const std::string& title, const std::vector<std::string>& lines) {
     if (lines.empty()) return "";
     std::string text = "\n## " + title + "\n\n";
@@ -246,11 +247,13 @@ StudyReport report_study(const Study& study, const Catalogue& catalogue, const f
     report.planned = runs.size();
     report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
     report.excluded = exclude(study, project, runs);
-    for (const StudyClaim& claim : study.claims) {
-        report.claims.push_back(outcome_of(claim, runs, study));
-        if (!report.claims.back().sets.empty()) report.figures.push_back(forest_of(report.claims.back(), report.claims.size()));
-    }
+    for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, runs, study));
+    judge_claims(study, report.claims);
+    for (std::size_t i = 0; i < report.claims.size(); ++i)
+        if (!report.claims[i].sets.empty()) report.figures.push_back(forest_of(report.claims[i], i + 1));
     report.costs = costs_of(runs);
+    report.tables = {claims_table(report.claims), set_effects_table(report.claims), scores_table(scores_by_variant(runs)),
+                     costs_table(report.costs)};
     if (Figure curves = curves_of(runs); !curves.series.empty()) report.figures.push_back(std::move(curves));
     return report;
 }
@@ -277,17 +280,12 @@ std::string StudyReport::to_markdown() const {
                                    study.question, study.hypothesis, done, planned, record.hash,
                                    record.first_run.empty() ? ", not begun" : ", first run " + record.first_run);
     for (const ClaimOutcome& claim : claims) text += fmt::format("- **{}** {}\n", claim.claim.claim, claim.sentence);
-    text += "\n" + table_to_markdown(claims_table(claims));
-    text += fmt::format(
-        "\nEffect and interval: two-way bootstrap over seeds and data sets (95 %); where one of them has fewer than ten, a t interval of "
-        "the "
-        "two-way random model, since the bootstrap's is too narrow then. p: paired t over seeds of the means over data sets, "
-        "one-sided, "
-        "alpha {}. Power: of that test for the smallest difference of interest.\n",
-        study.alpha);
+    const auto table = [&](std::size_t i) { return i < tables.size() ? "\n" + table_to_markdown(tables[i]) : std::string(); };
+    text += table(0) + fmt::format(how_it_is_judged, study.alpha);
     for (const Figure& figure : figures) text += fmt::format("\n![{}]({}.svg)\n", figure.title, figure.name);
+    text += "\n## Data set by data set\n" + table(1) + "\n## Scores\n" + table(2);
     text += list_of("Deviations from the plan", record.deviations) + list_of("Left out", excluded);
-    return text + "\n## Costs\n\n" + table_to_markdown(costs_table(costs));
+    return text + "\n## Costs\n" + table(3);
 }
 
 }  // namespace faceter

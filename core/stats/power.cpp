@@ -1,5 +1,7 @@
 #include "stats/power.h"
 
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <cmath>
 
@@ -10,15 +12,27 @@ namespace faceter {
 namespace {
 
 constexpr std::int64_t most = 1'000'000'000;
+/// Beyond it Boost's series has more terms than an int counts, and the normal part of T is a rounding error.
+constexpr double largest_noncentrality = 5e4;
 
 void check(const PowerPlan& plan) {
     if (!std::isfinite(plan.effect)) throw usage_error("the effect must be a finite number");
     if (!(plan.alpha > 0 && plan.alpha < 1)) throw usage_error("alpha is {}; it must lie between 0 and 1", plan.alpha);
 }
 
+/// P(T > t) where T = (Z + delta) / S and |Z| is nothing beside |delta|: delta / S > t, with df S^2 chi-squared.
+double upper_tail_far_out(double t, double df, double noncentrality) {
+    if (t == 0 || noncentrality > 0 != t > 0) return noncentrality > 0 ? 1 : 0;
+    const double ratio = std::min(std::abs(noncentrality / t), 1e100);
+    const boost::math::chi_squared squared(df);
+    const double within = df * ratio * ratio;
+    return noncentrality > 0 ? boost::math::cdf(squared, within) : boost::math::cdf(boost::math::complement(squared, within));
+}
+
 /// P(T > t) of the noncentral t.
 double upper_tail(double t, double df, double noncentrality) {
     if (noncentrality == 0) return student_t_upper_tail(t, df);
+    if (std::abs(noncentrality) > largest_noncentrality) return upper_tail_far_out(t, df, noncentrality);
     return boost::math::cdf(boost::math::complement(boost::math::non_central_t(df, noncentrality), t));
 }
 

@@ -55,6 +55,21 @@ class TestPower : public QObject {
                 }
     }
 
+    /// Beyond some 65,000 Boost's noncentral t has more terms than an int counts: it threw.
+    void effects_that_nobody_misses_are_found() {
+        for (const double effect : {1e5, 1e8, 1e200}) {
+            QCOMPARE(power_of({PowerDesign::paired_t, effect}, 5), 1.0);
+            QCOMPARE(power_of({PowerDesign::paired_t, -effect, 0.05, Alternative::greater}, 5), 0.0);
+            QCOMPARE(sample_size_for({PowerDesign::welch, effect}, 0.8), 2);
+        }
+        // alpha so small that even these are missed now and then: both sides of the border agree
+        const auto power = [](double noncentrality) {
+            return power_of({PowerDesign::paired_t, noncentrality / std::sqrt(2.0), 1e-6, Alternative::greater}, 2);
+        };
+        EXPECT_CLOSE_TO(power(5.0001e4), power(4.9999e4), 1e-4, "at the border");
+        QVERIFY(power(4.9999e4) > 0.1 && power(4.9999e4) < 0.9);
+    }
+
     void what_cannot_be_planned_is_refused() {
         EXPECT_ERROR(sample_size_for({PowerDesign::paired_t, 0}, 0.8), "no number of observations");
         EXPECT_ERROR(sample_size_for({PowerDesign::welch, 0.5, 0.05, Alternative::less}, 0.8), "less");
