@@ -5,7 +5,7 @@ function(faceter_install)
   install(TARGETS faceter-base LIBRARY DESTINATION lib COMPONENT faceter)
   install(TARGETS faceter-learn LIBRARY DESTINATION lib COMPONENT worker)
   install(DIRECTORY core/ DESTINATION include/faceter COMPONENT dev FILES_MATCHING PATTERN "*.h")
-  install(DIRECTORY experiments resources DESTINATION share/faceter COMPONENT faceter PATTERN screenshots EXCLUDE PATTERN desktop EXCLUDE)
+  install(DIRECTORY experiments resources DESTINATION share/faceter COMPONENT faceter PATTERN screenshots EXCLUDE PATTERN resources/studies EXCLUDE PATTERN desktop EXCLUDE)
   # What `faceter setup` runs.
   install(PROGRAMS packaging/setup.sh DESTINATION share/faceter/packaging COMPONENT faceter)
   install(FILES packaging/unpack_wheel.py packaging/wheels.txt packaging/wheels-cuda.txt DESTINATION share/faceter/packaging COMPONENT faceter)

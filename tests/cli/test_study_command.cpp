@@ -63,6 +63,8 @@ class TestStudyCommand : public QObject {
         QCOMPARE(json_of(study("status", {"--json"})).at("planned").get<int>(), 5);
         const Outcome first = study("run");
         QVERIFY2(first.code == 0, first.err.c_str());
+        const auto place = [&](const char* run) { return first.err.find(run); };
+        QVERIFY2(place("EM-1 seed 3") < place("IC-1 seed 3") && place("IC-1 seed 3") < place("EM-2 seed 4"), first.err.c_str());
         QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
         HAS(study("run").out, "every run of tiny is done");
         QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
@@ -72,7 +74,8 @@ class TestStudyCommand : public QObject {
         QCOMPARE(report.at("claims").at(0).at("interval_by").get<std::string>(), std::string("t"));
         QCOMPARE(report.at("claims").at(0).at("sets").at(0).at("set").get<std::string>(), std::string("held"));
         QCOMPARE(report.at("claims").at(1).at("verdict").get<std::string>(), std::string("undecided"));
-        for (const char* file : {"report.md", "report.json", "forest_1.svg", "learning_curves.svg"})
+        for (const char* file :
+             {"report.md", "report.json", "forest_1.svg", "learning_curves.svg", "claims.csv", "effects.csv", "scores.csv", "costs.csv"})
             QVERIFY2(fs::exists(folder_.path() / "report" / file), file);
         HAS(study("report").out, "## Answers");
     }
@@ -84,6 +87,29 @@ class TestStudyCommand : public QObject {
         QCOMPARE(json_of(study("status", {"--json"})).at("done").get<int>(), 5);
         QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
     }
+    void a_run_that_failed_is_said_why_and_gone_on_with() {
+        NEED_SHARED();
+        Project(in("p"), false).remove(Project(in("p"), false).find_run("IC-s4").info().id);
+        const std::string pairs = read_file(in("pairs.jsonl"));
+        write_file_atomic(in("pairs.jsonl"), "no JSON\n");
+        QVERIFY(study("run").code != 0);
+        const Outcome said = study("status");
+        HAS(said.out, "failed: ");
+        HAS(said.out, "pairs.jsonl");
+        HAS(said.out, "faceter study run");
+        const Json status = json_of(study("status", {"--json"}));
+        QCOMPARE(status.at("done").get<int>(), 4);
+        QCOMPARE(status.at("runs").size(), std::size_t{5});
+        QCOMPARE(status.at("runs").at(4).at("state").get<std::string>(), std::string("failed"));
+        HAS(status.at("runs").at(4).at("cause").get<std::string>(), "pairs.jsonl");
+        const Json report = json_of(study("report", {"--json"}));
+        QCOMPARE(report.at("done").get<int>(), 4);
+        QCOMPARE(report.at("claims").at(0).at("seeds"), Json({3}));
+        QCOMPARE(report.at("claims").at(0).at("verdict").get<std::string>(), std::string("undecided"));
+        write_file_atomic(in("pairs.jsonl"), pairs);
+        QCOMPARE(study("run").code, 0);
+        QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
+    }
     void what_is_changed_or_left_out_stands_in_the_report() {
         NEED_SHARED();
         write_files("alpha: 0.1\nexclusions:\n  - {where: seed = 4 and variant = IC, reason: its machine was shut down}\n");
@@ -92,6 +118,20 @@ class TestStudyCommand : public QObject {
         QCOMPARE(report.at("excluded").size(), std::size_t{1});
         HAS(report.at("deviations").dump(), "alpha was 0.05, is 0.1");
         write_files();
+    }
+    /// resources/studies: what stands there is what its records say.
+    void the_stored_records_give_the_stored_report() {
+        const fs::path stored = fs::path(FACETER_SOURCE_DIR) / "resources/studies/mote_small";
+        fs::copy(stored / "records", folder_.path() / "records", fs::copy_options::recursive);
+        const std::string file = FACETER_SOURCE_DIR "/experiments/studies/mote_small.yaml";
+        const Json report = json_of(faceter::testing::faceter({"study", "report", file, "--project", in("records"), "--json"}));
+        const Json expected = read_json(stored / "report.json");
+        for (const char* member : {"hash", "first_run", "planned", "done", "deviations", "excluded"})
+            QCOMPARE(report.at(member), expected.at(member));
+        QCOMPARE(report.at("claims").size(), expected.at("claims").size());
+        for (std::size_t i = 0; i < report.at("claims").size(); ++i)
+            for (const char* member : {"claim", "verdict", "sentence", "n"})
+                QCOMPARE(report.at("claims").at(i).at(member), expected.at("claims").at(i).at(member));
     }
     void a_side_that_no_experiment_makes_is_refused() {
         NEED_SHARED();
@@ -103,6 +143,28 @@ class TestStudyCommand : public QObject {
         QCOMPARE(outcome.code, 3);
         HAS(outcome.err, "none of its experiments makes 'MoTE' (known: EM, IC, start)");
         write_files();
+    }
+    void a_side_of_several_sweep_points_is_refused() {
+        NEED_SHARED();
+        std::ofstream(in("e.yaml"), std::ios::app) << "sweep:\n  training.learning_rate: [1.0e-4, 1.0e-5]\n";
+        const Outcome outcome = study("status");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err,
+            "'IC' is the name of several configurations; name one of tiny/IC/learning_rate=1.0e-4, tiny/IC/learning_rate=1.0e-5");
+        write_files();
+    }
+    void an_experiment_in_the_place_of_a_study_is_said_to_be_one() {
+        NEED_SHARED();
+        const Outcome outcome = faceter::testing::faceter({"study", "status", in("e.yaml"), "--project", in("q")});
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "is an experiment, not a study");
+    }
+    void a_project_that_is_not_there_yet_is_said_not_to_be() {
+        NEED_SHARED();
+        const Outcome outcome = faceter::testing::faceter({"study", "status", in("s.yaml"), "--project", in("q")});
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.err, "is not there yet");
+        QVERIFY(!fs::exists(in("q")));
     }
     void a_study_that_is_not_there_is_said_to_be() {
         NEED_SHARED();
