@@ -1,6 +1,9 @@
+#include <algorithm>
+#include <fstream>
 #include <regex>
 
 #include "common/error.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
 #include "launch/remote.h"
 #include "record/launch.h"
@@ -8,12 +11,23 @@
 namespace faceter {
 namespace {
 
-/// At the end of what is there, and nowhere else.
+std::string part_of(const fs::path& path, std::uint64_t offset, std::uint64_t size) {
+    std::string bytes(size, '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(bytes.data(), static_cast<std::streamsize>(size));
+    return bytes;
+}
+
+/// At the end of what is there, and nowhere else. Another program that follows the same runs (the workbench) may have brought some already.
 void append_at(const fs::path& path, std::uint64_t offset, std::string_view bytes) {
+    LockFile lock(path);
+    lock.wait();
     OutputFile file(path, OutputFile::Mode::append);
-    if (file.size() != offset)
-        throw data_error("{}: the other machine goes on at byte {}, but {} are here", path.string(), offset, file.size());
-    file.write(bytes);
+    const std::uint64_t size = file.size(), known = size < offset ? 0 : std::min<std::uint64_t>(size - offset, bytes.size());
+    if (size < offset || part_of(path, offset, known) != bytes.substr(0, known))
+        throw data_error("{}: the other machine goes on at byte {}, but {} are here", path.string(), offset, size);
+    file.write(bytes.substr(known));
     file.sync();
     file.close();
 }

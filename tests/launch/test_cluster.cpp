@@ -275,6 +275,24 @@ class TestCluster : public QObject {
         QVERIFY(mirror.all_ended());
         QCOMPARE(mirror.ended().at(id).exit_code, 6);
     }
+    void two_that_follow_one_run_bring_its_log_once() {
+        const TemporaryDirectory there, here;
+        const RunDirectory run = sample_run(there.path());
+        write_attempt(run, 1, 5, "stopped");
+        const std::string id = run.info().id;
+        const Project project(here.path(), true);
+        Mirror workbench(project, ssh(), {id});
+        workbench.take({{{"run", id}, {"file", "run.json"}}, read_file(run.folder() / "run.json")});
+        Mirror command(project, ssh(), {id});
+        const auto log = [&](std::uint64_t offset) { return Json{{"run", id}, {"file", "logs/1/rank-0.log"}, {"offset", offset}}; };
+        workbench.take({log(0), "one\ntwo\n"});
+        command.take({log(0), "one\n"});
+        command.take({log(4), "two\nthree\n"});
+        workbench.take({log(8), "three\n"});
+        QCOMPARE(read_file(project.find_run(id).attempt_log(1)), std::string("one\ntwo\nthree\n"));
+        EXPECT_ERROR(command.take({log(4), "TWO\n"}), "goes on at byte 4, but 14 are here");
+        EXPECT_ERROR(command.take({log(15), "four\n"}), "goes on at byte 15, but 14 are here");
+    }
     void a_mirror_never_touches_a_run_that_did_not_come_through_its_profile() {
         const TemporaryDirectory here;
         const Project project(here.path(), true);
