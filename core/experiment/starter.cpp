@@ -327,4 +327,14 @@ evaluation:
     return starter;
 }
 
+void write_starter(const Starter& starter, const fs::path& output) {
+    if (fs::exists(output)) throw usage_error("{}: it is there already; choose another name for the experiment", output.string());
+    for (const auto& [file, content] : starter.files) {
+        make_directories(file.parent_path());
+        write_file_atomic(file, content);
+    }
+    make_directories(output.parent_path());
+    write_file_atomic(output, starter.experiment);
+}
+
 }  // namespace faceter

@@ -8,7 +8,9 @@
 #include <QVBoxLayout>
 
 #include "actions/run_actions.h"
+#include "jobs/jobs_panel.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 #include "widgets/texts.h"
 #include "window/log_view.h"
 #include "window/warning_line.h"
@@ -46,8 +48,7 @@ class Activity::Line : public QWidget {
         const QString id = qs(run.info.id);
         if (id != m_run) m_stop->setEnabled(true);
         m_run = id;
-        m_name.setFullText(QStringLiteral("%1 · seed %2").arg(qs(run.info.shown_name())).arg(run.info.seed) +
-                           (run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point)));
+        m_name.setFullText(runLabel(run.info));
         const double done =
             run.state.total_steps > 0 ? 1000.0 * static_cast<double>(run.state.step) / static_cast<double>(run.state.total_steps) : 0;
         m_bar->setRange(0, 1000);
@@ -106,6 +107,13 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     showRuns();
 }
 
+void Activity::setJobs(JobsPanel* jobs) {
+    m_jobs = jobs;
+    m_linesLayout->insertWidget(0, jobs);
+    connect(jobs, &JobsPanel::linesChanged, this, &Activity::showRuns);
+    showRuns();
+}
+
 bool Activity::event(QEvent* event) {
     if (event->type() == QEvent::LayoutRequest) fit();
     return QWidget::event(event);
@@ -154,8 +162,9 @@ void Activity::showRuns() {
         else
             m_pool[i]->hide();
     showPending();
-    m_going = !going.empty() || m_workspace.actions().isLaunching();
-    m_quiet->setVisible(going.empty() && m_workspace.actions().pending().isEmpty());
+    const bool jobs = m_jobs && !m_jobs->isEmpty();
+    m_going = jobs || !going.empty() || m_workspace.actions().isLaunching();
+    m_quiet->setVisible(!jobs && going.empty() && m_workspace.actions().pending().isEmpty());
     fold();
     m_summary->setVisible(!going.empty());
     m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));

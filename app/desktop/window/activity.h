@@ -10,8 +10,9 @@ class QVBoxLayout;
 
 namespace faceter::desktop {
 
-class Workspace;
+class JobsPanel;
 class LogView;
+class Workspace;
 struct RunsSnapshot;
 
 /// Bottom: what is going on. A line for each run that runs or waits (progress, rate, time left, stop), what was asked for and is not done
@@ -21,6 +22,8 @@ class Activity : public QWidget {
   public:
     explicit Activity(Workspace& workspace, QWidget* parent = nullptr);
     bool isFolded() const { return m_folded; }
+    /// The commands that this window started, above the runs.
+    void setJobs(JobsPanel* jobs);
 
   Q_SIGNALS:
     void foldedChanged(bool folded);
@@ -43,6 +46,7 @@ class Activity : public QWidget {
     QLabel* m_quiet;
     QList<Line*> m_pool;
     LogView* m_log;
+    JobsPanel* m_jobs = nullptr;
     QLabel* m_pending;
     bool m_going = false;   ///< something runs, waits or was asked for
     bool m_opened = false;  ///< by the user, while nothing goes on

@@ -15,6 +15,7 @@
 #include "actions/run_actions.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -158,6 +159,11 @@ void Inspector::setPagePart(QWidget* part) {
     part->show();
 }
 
+void Inspector::addRunPart(QWidget* part) {
+    auto* layout = static_cast<QVBoxLayout*>(m_run->layout());
+    layout->insertWidget(layout->indexOf(m_tags) - 1, part);  // before the tags' heading
+}
+
 QWidget* Inspector::makeTagRow() {
     auto* row = new QWidget;
     auto* layout = new QHBoxLayout(row);
@@ -247,7 +253,7 @@ void Inspector::showOther(const QString& run) {
 
 void Inspector::showState() {
     const RunRow& run = *m_workspace.current();
-    m_title->setText(tr("%1 · seed %2").arg(qs(run.info.shown_name())).arg(run.info.seed));
+    m_title->setText(seedLabel(qs(run.info.shown_name()), run.info.seed));
     m_stop->setEnabled(isStoppable(run.state));
     m_resume->setEnabled(isResumable(run.state));
     m_takeOver->setVisible(run.state.phase == RunPhase::silent);

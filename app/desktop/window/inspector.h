@@ -24,6 +24,8 @@ class Inspector : public QWidget {
     explicit Inspector(Workspace& workspace, QWidget* parent = nullptr);
     /// Shows the page's own part (null: none).
     void setPagePart(QWidget* part);
+    /// A part of its own on the run, below the buttons.
+    void addRunPart(QWidget* part);
     /// There is a run, or something of the page's, to look at.
     bool hasContent() const { return m_pagePart || !m_shownRun.isEmpty(); }
     /// Keeps what was typed, if anything was.

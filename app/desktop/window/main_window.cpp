@@ -25,21 +25,25 @@
 
 #include "actions/run_actions.h"
 #include "experiment/machine.h"
+#include "jobs/jobs_panel.h"
 #include "pages/page.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "window/activity.h"
+#include "window/diagnose_card.h"
 #include "window/inspector.h"
 #include "window/navigator.h"
 #include "window/notifier.h"
 #include "window/start_page.h"
 #include "window/store_problem_page.h"
+#include "window/window_tools.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
 
 MainWindow::MainWindow(Workspace& workspace)
     : m_workspace(workspace),
+      m_tools(new WindowTools(workspace, this, [this] { return frontPage(); })),
       m_navigator(new Navigator(workspace)),
       m_inspector(new Inspector(workspace)),
       m_activity(new Activity(workspace)),
@@ -52,6 +56,8 @@ MainWindow::MainWindow(Workspace& workspace)
     setWindowTitle(QStringLiteral("Faceter"));
     setAcceptDrops(true);
     buildPanels();
+    m_activity->setJobs(new JobsPanel(m_tools->jobs()));
+    m_inspector->addRunPart(new DiagnoseCard(workspace, m_tools->jobs()));
     buildMenus();
     connect(m_navigator, &Navigator::projectChosen, this, &MainWindow::openPath);
     connect(m_start, &StartPage::projectChosen, this, &MainWindow::openPath);
@@ -131,13 +137,14 @@ void MainWindow::buildMenus() {
     buildViewMenu();
     buildRunMenu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
+    m_tools->addToHelp(help);
     help->addAction(tr("What this machine can do"), this, [this] {
         m_start->refresh();
         m_stack->setCurrentWidget(m_start);  // until a tab is chosen
         m_inspector->setPagePart(nullptr);
         foldInspector();
     });
-    help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::Key_F1), this, &MainWindow::showShortcuts);
+    help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::CTRL | Qt::Key_F1), this, &MainWindow::showShortcuts);
     help->addAction(tr("About Faceter"), this, [this] {
         QMessageBox::about(this, tr("Faceter"),
                            tr("Faceter %1: a workbench for task-specialised text embeddings.").arg(QStringLiteral(FACETER_VERSION)));
@@ -147,6 +154,7 @@ void MainWindow::buildMenus() {
 void MainWindow::buildFileMenu() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(tr("New experiment"), QKeySequence::New, this, [this] { m_workspace.requestCompose({}); });
+    m_tools->addToFile(file);
     file->addAction(tr("Open experiment…"), QKeySequence::Open, this, [this] {
         const QString name = QFileDialog::getOpenFileName(this, tr("Open an experiment"), {}, tr("Experiments (*.yaml *.yml)"));
         if (!name.isEmpty()) openPath(name);
@@ -214,6 +222,8 @@ void MainWindow::buildRunMenu() {
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::refreshRunMenu);
     refreshRunMenu();
     run->addSeparator();
+    m_tools->addToRun(run);
+    run->addSeparator();
     QAction* undo =
         run->addAction(tr("Undo delete"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_Z), this, [this] { m_workspace.actions().undo(); });
     undo->setEnabled(false);
@@ -258,7 +268,8 @@ bool MainWindow::openPath(const QString& path) {
         return true;
     }
     if (!info.isDir()) {
-        m_complaint->setMessage(tr("%1: no such project folder, run folder or experiment file (*.yaml)").arg(path));
+        if (m_tools->openData(info.absoluteFilePath())) return true;
+        m_complaint->setMessage(tr("%1: no such project folder, run folder, experiment file (*.yaml) or table of texts").arg(path));
         return false;
     }
     if (folder.exists(QStringLiteral("run.json"))) {
@@ -267,6 +278,7 @@ bool MainWindow::openPath(const QString& path) {
         return true;
     }
     if (!folder.exists(QStringLiteral("runs"))) {
+        if (m_tools->openData(folder.absolutePath())) return true;
         m_complaint->setMessage(
             tr("%1: this folder is no project: it holds no folder 'runs'. faceter run FILE.yaml --project makes one, and so does Compose.")
                 .arg(path));
@@ -358,6 +370,10 @@ void MainWindow::showStoreProblem(const QString& message) {
 void MainWindow::closeEvent(QCloseEvent* event) {
     saveLayout();
     m_inspector->keepNote();
+    if (const QStringList jobs = m_tools->jobs().running(); !jobs.isEmpty() && std::exchange(m_warned, jobs) != jobs) {
+        m_complaint->setMessage(tr("Closing ends what is under way: %1. Close again to end it.").arg(jobs.join(QStringLiteral("; "))));
+        return event->ignore();
+    }
     const QStringList pending = m_workspace.actions().pending();
     event->setAccepted(pending.isEmpty());
     if (std::exchange(m_closing, !pending.isEmpty()) || pending.isEmpty()) return;

@@ -16,6 +16,7 @@ class Inspector;
 class Navigator;
 class Page;
 class StartPage;
+class WindowTools;
 class Workspace;
 
 /// Wiring only: the panels around the pages, menus, what is restored at the next start.
@@ -60,6 +61,7 @@ class MainWindow : public QMainWindow {
     void showShortcuts();
 
     Workspace& m_workspace;
+    WindowTools* m_tools;
     Navigator* m_navigator;
     Inspector* m_inspector;
     Activity* m_activity;
@@ -76,6 +78,7 @@ class MainWindow : public QMainWindow {
     QAction* m_resume = nullptr;
     QAction* m_rerun = nullptr;
     bool m_closing = false;  ///< when what is under way is done
+    QStringList m_warned;    ///< jobs of which it was said that closing ends them
     QWidget* m_problemPage = nullptr;
     QString m_problem;
     QHash<QString, Page*> m_pages;

@@ -172,7 +172,9 @@ void RunsPage::showCounts() {
 
 void RunsPage::showSelection() {
     m_actions->refresh();
-    m_bar->show(static_cast<int>(m_table->selectedLines().size()), static_cast<int>(m_table->selectedRuns().size()));
+    const QStringList runs = m_table->selectedRuns();
+    setProperty("selectedRuns", runs);  // what the window's menus work on
+    m_bar->show(static_cast<int>(m_table->selectedLines().size()), static_cast<int>(runs.size()));
 }
 
 /// Rows of the selected runs; of what stands first in the table where nothing is selected.

@@ -1,0 +1,68 @@
+#pragma once
+#include <QObject>
+#include <QPointer>
+#include <QStringList>
+#include <functional>
+
+#include "jobs/job_list.h"
+
+class QAction;
+class QMainWindow;
+class QMenu;
+
+namespace faceter {
+struct RunRow;
+}
+
+namespace faceter::desktop {
+
+class CommandDialog;
+class HelpWindow;
+class Page;
+class Workspace;
+
+/// The window's commands that take long or need a form: report, export, evaluate, import, a new experiment from data; and the manual. What
+/// they start are jobs.
+class WindowTools : public QObject {
+    Q_OBJECT
+  public:
+    /// `front` tells the page in front, or null.
+    WindowTools(Workspace& workspace, QMainWindow* window, std::function<Page*()> front);
+    ~WindowTools() override;
+
+    JobList& jobs() { return m_jobs; }
+    void addToFile(QMenu* menu);
+    void addToRun(QMenu* menu);
+    void addToHelp(QMenu* menu);
+
+    /// Opens what is neither a project, a run nor an experiment: a table or a data folder for a new experiment, a folder with results of
+    /// mteb. False where it is none of these.
+    bool openData(const QString& path);
+
+  private:
+    void newFromData(const QString& source);
+    void importMteb(const QString& folder);
+    void chooseMteb();
+    void report();
+    void exportModel();
+    void evaluate();
+    void open(CommandDialog* dialog);
+    void takeEnd(ProgramJob* job);
+    void refresh();
+    /// Of the page in front, else the run that the inspector shows.
+    QStringList selectedRuns() const;
+    QString projectPath() const;
+    HelpWindow& help();
+    void helpOnPage();
+
+    Workspace& m_workspace;
+    QMainWindow* m_window;
+    std::function<Page*()> m_front;
+    JobList m_jobs;
+    HelpWindow* m_help = nullptr;
+    QList<QAction*> m_ofProject, m_ofModel;  ///< need an open project; need a run with a model
+    QHash<ProgramJob*, QString> m_scored;    ///< evaluations under way: caption of their table
+    QHash<ProgramJob*, QString> m_imports;   ///< the project that they go into
+};
+
+}  // namespace faceter::desktop

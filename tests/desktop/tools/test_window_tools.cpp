@@ -1,0 +1,215 @@
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDialog>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QSettings>
+#include <QTableView>
+
+#include "desktop/tools/tools_project.h"
+#include "dialogs/evaluate_dialog.h"
+#include "pages/page.h"
+#include "support/test.h"
+#include "widgets/labels.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+void type(QLineEdit* edit, const QString& text) {
+    edit->selectAll();
+    QTest::keyClicks(edit, text);
+}
+
+void drop(QWidget* window, const fs::path& path) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(QString::fromStdString(path.string()))});
+    QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window, &enter);
+    QDropEvent event(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window, &event);
+}
+
+}  // namespace
+
+/// Commands of the menus as jobs: what a terminal would run, driven by keyboard and mouse.
+class TestWindowTools : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void init() { QSettings().clear(); }
+
+    void a_report_on_all_runs_is_written_as_a_job_and_can_be_opened() {
+        ToolsWindow on;
+        QVERIFY(on.choose("report"));
+        QTRY_VERIFY(on.find<QDialog>("reportDialog"));
+        auto* runs = on.find<QComboBox>("reportRuns");
+        QTest::keyClick(runs, Qt::Key_End);
+        QVERIFY(runs->currentData().toStringList().isEmpty());
+        const fs::path file = on.folder.path() / "my report.html";
+        type(on.find<QLineEdit>("reportFile"), QString::fromStdString(file.string()));
+        QTest::keyClicks(on.find<QLineEdit>("reportTitle"), "What <came> out");
+        QTest::keyClick(on.find<QLineEdit>("reportTitle"), Qt::Key_Return);
+        QTRY_VERIFY(on.find<QWidget>("jobLine"));
+        QTRY_VERIFY(on.find<QPushButton>("jobAct")->text() != "Cancel");
+        QVERIFY2(fs::exists(file), qPrintable(on.find<ElidedLabel>("jobStatus")->fullText()));
+        QCOMPARE(on.find<QPushButton>("jobAct")->text(), QString("Open"));
+        QVERIFY(read_file(file).find("What &lt;came&gt; out") != std::string::npos);
+        QVERIFY(on.find<ElidedLabel>("jobStatus")->fullText().contains(QString::fromStdString(file.string())));
+        on.click("jobDismiss");
+        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void a_report_needs_a_file_of_a_kind_that_it_can_be_and_its_command_can_be_copied() {
+        ToolsWindow on;
+        QTest::keyClick(on.window.get(), Qt::Key_R, Qt::ControlModifier | Qt::AltModifier);
+        QTRY_VERIFY(on.find<QDialog>("reportDialog"));
+        type(on.find<QLineEdit>("reportFile"), "/tmp/report.docx");
+        QVERIFY(!on.find<QPushButton>("start")->isEnabled());
+        QVERIFY(on.find<QLabel>("missing")->text().contains(".html"));
+        type(on.find<QLineEdit>("reportFile"), "/tmp/it's.tex");
+        QVERIFY(on.find<QPushButton>("start")->isEnabled());
+        on.click("copyCommand");
+        const QString command = QApplication::clipboard()->text();
+        QVERIFY2(command.startsWith("faceter report ") && command.endsWith("--output '/tmp/it'\\''s.tex'"), qPrintable(command));
+    }
+
+    void a_report_takes_the_runs_that_are_selected_on_the_page_of_runs() {
+        ToolsWindow on;
+        QVERIFY(on.window->goTo("runs"));
+        auto* table = on.find<QTableView>("runsTable");
+        QTRY_VERIFY(table && table->model()->rowCount() > 0);
+        table->setFocus();
+        QTest::keyClick(table, Qt::Key_A, Qt::ControlModifier);
+        QTRY_COMPARE(on.window->page("runs")->property("selectedRuns").toStringList().size(), 5);
+        on.action("report")->trigger();
+        QCOMPARE(on.find<QComboBox>("reportRuns")->currentText(), QString("the 5 selected runs"));
+    }
+
+    void a_job_shows_its_progress_and_ends_when_it_is_cancelled() {
+        ToolsWindow on;
+        on.hold();
+        on.action("export")->trigger();
+        on.click("start");
+        QTRY_VERIFY(on.find<QProgressBar>("") || on.find<QWidget>("jobLine"));
+        auto* bar = on.find<QWidget>("jobLine")->findChild<QProgressBar*>();
+        QTRY_COMPARE(bar->value(), 250);
+        QVERIFY(on.find<ElidedLabel>("jobStatus")->fullText().contains("embed texts 250/1000"));
+        QVERIFY(!on.window->close());  // said first, as it would end the job
+        QVERIFY(on.find<ErrorBar>("errorBar")->message().contains("Export of"));
+        on.click("jobAct");
+        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void an_export_names_its_run_and_what_fails_is_said_whole() {
+        ToolsWindow on;
+        QVERIFY(on.choose("export"));
+        QTRY_VERIFY(on.find<QDialog>("exportDialog"));
+        QVERIFY(!on.find<QCheckBox>("exportInt8")->isEnabled());
+        QTest::keyClick(on.find<QComboBox>("exportTarget"), Qt::Key_Down);
+        QVERIFY(on.find<QCheckBox>("exportInt8")->isEnabled());
+        QTest::mouseClick(on.find<QCheckBox>("exportInt8"), Qt::LeftButton, {}, QPoint(8, 8));
+        const fs::path folder = on.folder.path() / "model";
+        type(on.find<QLineEdit>("exportFolder"), QString::fromStdString(folder.string()));
+        on.click("start");
+        QTRY_VERIFY(fs::is_directory(folder));
+        const std::string run = on.workspace.currentRun().toStdString();
+        QVERIFY(on.worker_log().starts_with("export " + run + " " + folder.string() + " --project " + on.project().string() +
+                                            " --to onnx --int8"));
+        QTRY_COMPARE(on.find<QPushButton>("jobAct")->text(), QString("Open"));
+
+        write_file_atomic(folder / "file", "");
+        on.action("export")->trigger();
+        type(on.find<QLineEdit>("exportFolder"), QString::fromStdString(folder.string()));
+        QVERIFY(!on.find<QPushButton>("start")->isEnabled());
+        QVERIFY(on.find<QLabel>("missing")->text().contains("not empty"));
+    }
+
+    void scores_on_other_data_come_as_a_table() {
+        ToolsWindow on;
+        make_directories(on.folder.path() / "biosses");
+        on.action("evaluate")->trigger();
+        auto* dialog = on.find<EvaluateDialog>("evaluateDialog");
+        QVERIFY(dialog && !on.find<QPushButton>("start")->isEnabled());
+        dialog->addFolder(QString::fromStdString((on.folder.path() / "biosses").string()));
+        on.click("start");
+        QTRY_VERIFY(on.find<QWidget>("scoresWindow"));
+        const auto* table = on.find<QTableView>("scoresTable");
+        QCOMPARE(table->model()->index(0, 0).data().toString(), QString("biosses"));
+        QVERIFY(table->model()->index(0, 3).data().toString().startsWith("81.2"));
+        QVERIFY(on.worker_log().find("--data " + (on.folder.path() / "biosses").string()) != std::string::npos);
+    }
+
+    void output_that_is_no_scores_is_refused() {
+        EXPECT_ERROR(scoresOf("nothing", "x"), "no scores");
+        EXPECT_ERROR(scoresOf("{\"datasets\": 3}", "x"), "no scores");
+        QCOMPARE(scoresOf("{\"datasets\": [3, {\"name\": 1}]}", "x").rows.size(), std::size_t(1));
+    }
+
+    void a_diagnosis_stands_in_the_inspector_with_its_advice() {
+        ToolsWindow on;
+        on.click("diagnoseButton");
+        auto* summary = on.find<QLabel>("diagnoseSummary");
+        QTRY_VERIFY(summary->isVisible());
+        QCOMPARE(summary->text(), QString("1 alarm · 1 as it should be · 0 not measured"));
+        const auto* alarm = on.find<QWidget>("alarm");
+        QVERIFY(alarm);
+        QTRY_VERIFY(alarm->isVisible());
+        QCOMPARE(alarm->findChild<QLabel*>("advice")->text(), QString("Raise max_length to 64."));
+        QTest::mouseClick(on.find<QPushButton>("diagnoseMore"), Qt::LeftButton);
+        const auto labels = on.find<QWidget>("diagnoseCard")->findChildren<QLabel*>();
+        QTRY_VERIFY(std::any_of(labels.begin(), labels.end(),
+                                [](const QLabel* label) { return label->isVisible() && label->text() == "The loss falls evenly."; }));
+        const QString run = on.workspace.currentRun();
+        on.workspace.setCurrentRun({});
+        on.workspace.setCurrentRun(run);
+        QVERIFY(summary->isVisible());  // kept
+        QVERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void a_start_model_is_not_diagnosed() {
+        ToolsWindow on;
+        for (const RunRow& run : on.workspace.runs()->runs)
+            if (run.info.is_baseline()) on.workspace.setCurrentRun(qs(run.info.id));
+        QVERIFY(!on.find<QWidget>("diagnoseCard")->isVisible());
+    }
+
+    void results_of_mteb_that_are_dropped_become_runs() {
+        ToolsWindow on;
+        const fs::path model = on.folder.path() / "results/org__model/rev1";
+        make_directories(model);
+        write_file_atomic(model / "model_meta.json", R"({"name": "org/model", "revision": "rev1"})");
+        write_file_atomic(
+            model / "Banking77Classification.json",
+            R"({"task_name": "Banking77Classification", "mteb_version": "2.0.0", "dataset_revision": "x", "evaluation_time": 1,
+                              "scores": {"test": [{"main_score": 0.8, "accuracy": 0.8, "hf_subset": "default", "languages": ["eng-Latn"]}]}})");
+        drop(on.window.get(), on.folder.path() / "results");
+        QTRY_COMPARE(on.workspace.runs()->runs.size(), std::size_t(6));
+        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void results_of_mteb_that_cannot_be_read_stay_with_the_reason() {
+        ToolsWindow on;
+        const fs::path model = on.folder.path() / "results/org__model/rev1";
+        make_directories(model);
+        write_file_atomic(model / "model_meta.json", "{");
+        write_file_atomic(model / "Banking77Classification.json", "{");
+        drop(on.window.get(), on.folder.path() / "results");
+        QTRY_VERIFY(on.find<QWidget>("jobLine"));
+        QTRY_COMPARE(on.find<QPushButton>("jobAct")->text(), QString("Copy details"));
+        on.click("jobAct");
+        QVERIFY2(QApplication::clipboard()->text().contains("results/org__model"), qPrintable(QApplication::clipboard()->text()));
+        QVERIFY(on.find<ErrorBar>("errorBar")->isVisible());
+    }
+};
+
+FACETER_TEST(TestWindowTools)
+#include "test_window_tools.moc"
