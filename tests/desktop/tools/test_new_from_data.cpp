@@ -59,7 +59,7 @@ class TestNewFromData : public QObject {
         QTest::mouseClick(create, Qt::LeftButton);
         QTRY_VERIFY(fs::exists(folder.path() / "tickets.yaml"));
         QVERIFY(fs::exists(folder.path() / "tickets-data/labels/train.jsonl"));
-        QTRY_COMPARE(window.currentPage(), QString("compose"));
+        QTRY_VERIFY(window.page("compose") && window.frontPage() == window.page("compose"));
         auto* compose = static_cast<ComposePage*>(window.page("compose"));
         QTRY_COMPARE(compose->document().file(), pathText(folder.path() / "tickets.yaml"));
     }
