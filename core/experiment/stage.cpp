@@ -133,7 +133,11 @@ class Stager {
     }
 
     void copy_one(const Copy& copy) {
-        if (copy.is_list) return write(copy.to, read_debian_list(copy.from));
+        if (copy.is_list) {
+            write(copy.to, read_debian_list(copy.from));
+            copied_ += fs::file_size(copy.from);
+            return;
+        }
 
         const fs::path to = made_ / copy.to;
         make_directories(to.parent_path());

@@ -34,11 +34,24 @@ command(desktop faceter-desktop)
 file(INSTALL ${source}/packaging/bundle_launcher.sh DESTINATION ${root}/faceter/usr/lib/faceter RENAME launch
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
+# Debian's own changelog has one entry a package version; the release's date is that of the AppStream data.
+file(READ ${source}/resources/desktop/io.faceter.Faceter.metainfo.xml metainfo)
+string(REGEX MATCH "<release version=\"([0-9.]+)\" date=\"([0-9-]+)\"" found "${metainfo}")
+set(version ${CMAKE_MATCH_1})
+execute_process(COMMAND date -u -R -d ${CMAKE_MATCH_2} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE)
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian "faceter (${version}-1) unstable; urgency=medium
+
+  * Version ${version}; what is new stands in changelog.gz.
+
+ -- Faceter developers <faceter@localhost>  ${date}
+")
+
 foreach(component faceter worker desktop dev)
   string(REPLACE "faceter-faceter" "faceter" package faceter-${component})
   set(docs ${root}/${component}/usr/share/doc/${package})
   file(INSTALL ${source}/packaging/debian/copyright DESTINATION ${docs})
   run(sh -c "gzip -9nc '${source}/CHANGELOG.md' > '${docs}/changelog.gz'")
+  run(sh -c "gzip -9nc '${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian' > '${docs}/changelog.Debian.gz'")
   if(EXISTS ${source}/packaging/debian/${package}.lintian-overrides)
     file(INSTALL ${source}/packaging/debian/${package}.lintian-overrides DESTINATION ${root}/${component}/usr/share/lintian/overrides RENAME ${package})
   endif()
@@ -50,6 +63,11 @@ set(program $ENV{FACETER_PACKAGED_BUILD}/bin/faceter)
 run(${program} reference man --output ${share}/man/man1)
 run(sh -c "gzip -9n '${share}'/man/man1/*.1")
 file(MAKE_DIRECTORY ${share}/bash-completion/completions ${share}/zsh/vendor-completions ${share}/fish/vendor_completions.d)
+foreach(name faceter-worker faceter-desktop)
+  string(REPLACE faceter- "" component ${name})
+  file(MAKE_DIRECTORY ${root}/${component}/usr/share/man/man1)
+  run(sh -c "gzip -9nc '${source}/packaging/debian/${name}.1' > '${root}/${component}/usr/share/man/man1/${name}.1.gz'")
+endforeach()
 run(${program} reference bash --output ${share}/bash-completion/completions/faceter)
 run(${program} reference zsh --output ${share}/zsh/vendor-completions/_faceter)
 run(${program} reference fish --output ${share}/fish/vendor_completions.d/faceter.fish)
