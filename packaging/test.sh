@@ -9,7 +9,8 @@ usage() {
     cat <<'TEXT'
 usage: packaging/test.sh [--preset NAME] [--no-warnings] [--campaign | --processors] [CTEST ARGUMENT...]
 
-Sets the machine up (packaging/setup.sh), builds everything, runs the tests in parallel and lists what was skipped and why.
+Sets the machine up (packaging/setup.sh), builds everything, runs the tests in parallel and lists what was skipped and why. Sources in
+another form than .clang-format asks for are named, and fail it (packaging/format.sh).
 Tests that compare with reference results need a folder that is not part of this repository (FACETER_SHARED, default: ../shared
 beside the checkout); they are skipped, and listed, where it is absent.
 
@@ -44,6 +45,8 @@ done
 cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
 [ ${#with_peers[@]} -eq 0 ] || export FACETER_PEERS=${cache:-$HOME/.cache/faceter}/peers/bin/python
 cd "$root"
+unformatted=0
+"$here/format.sh" --check || unformatted=1
 built=$(mktemp)
 trap 'rm -f "$built"' EXIT
 build "$preset" | tee "$built"
@@ -65,4 +68,5 @@ if [ -n "$warnings" ] && [ -n "$no_warnings" ]; then
     [ $status -ne 0 ] || exit 1
 fi
 [ $status -eq 0 ] || printf 'Tests failed; the whole log: %s\n' "$root/$log" >&2
+[ $status -ne 0 ] || exit $unformatted
 exit $status

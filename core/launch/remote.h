@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiment/experiment.h"
 #include "common/command.h"
+#include "experiment/experiment.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "common/command.h"
 #include "launch/slurm_submission.h"
 
 namespace faceter {

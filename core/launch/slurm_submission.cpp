@@ -9,12 +9,12 @@
 
 #include <fmt/chrono.h>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/lock_file.h"
 #include "common/strings.h"
 #include "experiment/machine.h"
 #include "experiment/manifest.h"
-#include "common/command.h"
 #include "launch/slurm.h"
 #include "record/journal.h"
 

@@ -166,9 +166,8 @@ Routed through_experts(const at::Tensor& x, const at::Tensor& experts, const at:
                        const FeedForwardForm& form) {
     const auto dispatch = std::make_shared<const Dispatch>(dispatch_of(experts, routing));
     const at::Tensor rows = SortRows::apply(x, dispatch);
-    const at::Tensor outputs =
-        stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down}, routing.num_experts, form,
-                             routing.prepared);
+    const at::Tensor outputs = stacked_feed_forward(rows, dispatch->segments, {routing.up, routing.up_bias, routing.down},
+                                                    routing.num_experts, form, routing.prepared);
     return {CombineRows::apply(outputs, weight, dispatch), dispatch->load, at::scalar_tensor(dispatch->dropped, at::kDouble)};
 }
 

@@ -10,7 +10,8 @@ namespace faceter {
 // Tokenizers from their own files, for folders without a tokenizer.json.
 
 /// A .model file as the model that `roles` (or else the file's name) tells of uses it: XLM-R (sentencepiece.bpe.model), T5 (spiece.model),
-/// Llama (tokenizer.model) or DeBERTa (spm.model). Ids are those of the sentencepiece library; special tokens in the text are text. Throws a data error.
+/// Llama (tokenizer.model) or DeBERTa (spm.model). Ids are those of the sentencepiece library; special tokens in the text are text. Throws
+/// a data error.
 PipelineSettings read_sentencepiece_tokenizer(std::string_view bytes, const std::filesystem::path& path, const TokenRoles& roles);
 
 /// vocab.json and merges.txt of a byte-level BPE as RoBERTa, GPT-2 or Qwen2 use them.

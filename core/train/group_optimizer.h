@@ -11,8 +11,8 @@ namespace faceter {
 /// all-gathered.
 enum class Sharding { none, zero2 };
 
-/// Parameters whose gradients travel in one flat tensor: all of one expert or adapter (or shared ones), so that a step sends only what its batch plan
-/// names.
+/// Parameters whose gradients travel in one flat tensor: all of one expert or adapter (or shared ones), so that a step sends only what its
+/// batch plan names.
 struct Bucket {
     struct Member {
         std::size_t parameter;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/daemons.h"
-#include "common/random.h"
 #include "common/command.h"
+#include "common/random.h"
 
 namespace faceter::testing {
 

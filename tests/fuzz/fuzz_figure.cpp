@@ -10,8 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const Json json = parse_json(text, "input.json");
         if (json.is_object() && json.contains("columns")) {
             const Table table = Table::from_json(json, "input.json");
-            for (const TableFormat format :
-                 {TableFormat::text, TableFormat::csv, TableFormat::tsv, TableFormat::md, TableFormat::latex})
+            for (const TableFormat format : {TableFormat::text, TableFormat::csv, TableFormat::tsv, TableFormat::md, TableFormat::latex})
                 FUZZ_CHECK(export_table(table, format).find('\x1b') == std::string::npos);
             table_to_html(table);
             return;

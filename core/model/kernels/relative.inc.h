@@ -11,10 +11,10 @@ class RelativeTerms {
             end_ = scratch;
             return;
         }
-        key_ = scratch;                                           // [width, padded]
-        query_ = key_ + width_ * padded_;                         // [width, padded]
-        of_queries_ = query_ + width_ * padded_;                  // [block, padded]
-        of_keys_ = of_queries_ + block_rows * padded_;            // [length, padded]
+        key_ = scratch;                                 // [width, padded]
+        query_ = key_ + width_ * padded_;               // [width, padded]
+        of_queries_ = query_ + width_ * padded_;        // [block, padded]
+        of_keys_ = of_queries_ + block_rows * padded_;  // [length, padded]
         end_ = of_keys_ + round_up(head.length, lanes) * padded_;
         if (table_.key) gather_transposed(table_.key, table_.stride, table_.rows, head.head_dim, padded_, key_);
         if (!table_.query) return;
@@ -59,7 +59,7 @@ class RelativeGradients {
     RelativeGradients(const AttentionHead& head, const RelativeTerms& terms)
         : head_(head), table_(head.relative), terms_(terms), padded_(terms.padded()), width_(terms.width()) {
         if (table_.rows == 0) return;
-        key_ = terms.end();                             // [padded, width] each
+        key_ = terms.end();  // [padded, width] each
         query_ = key_ + padded_ * width_;
         dkey_ = query_ + padded_ * width_;
         dquery_ = dkey_ + padded_ * width_;
