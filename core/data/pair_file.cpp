@@ -101,7 +101,7 @@ void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilde
                         scores_of_example(scores, p, positives.size(), negatives.size()));
     });
     filter.report(file.string(), report);
-    if (const auto shared = instructions.shared()) builder.instruct(*shared);
+    if (const auto shared = instructions.shared(report)) builder.instruct(*shared);
 }
 
 LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
@@ -118,7 +118,7 @@ LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
         const std::string of_all = instructions_of(record).query;
         instructions.see({of_all, of_all, of_all});
     });
-    labelled.instructions = instructions.shared();
+    labelled.instructions = instructions.shared(report);
     const auto final_number = index.finish(labelled.label_names);
     for (std::int32_t& label : labelled.labels) label = final_number[static_cast<std::size_t>(label)];
     return labelled;

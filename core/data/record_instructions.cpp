@@ -33,14 +33,20 @@ SetInstructions instructions_of(const Record& record) {
 
 void SharedInstructions::see(const SetInstructions& in) {
     if (!first_) first_ = in;
-    if (in.query == first_->query && in.document == first_->document && in.negative == first_->negative) return;
-    throw data_error(
-        "{}: its records have several instructions ({}), and one data set has one; with source: medi each of them becomes a data set of "
-        "its "
-        "own",
-        file_, difference(*first_, in));
+    const bool same = in.query == first_->query && in.document == first_->document && in.negative == first_->negative;
+    if (!same && others_.empty()) others_ = difference(*first_, in);
 }
 
-std::optional<SetInstructions> SharedInstructions::shared() const { return first_ && is_instructed(*first_) ? first_ : std::nullopt; }
+std::optional<SetInstructions> SharedInstructions::shared(DataReport& report) const {
+    if (!first_) return std::nullopt;
+    if (!others_.empty()) {
+        report.warnings.push_back(fmt::format(
+            "{}: its records have several instructions ({}), and one data set has one, so that none of them is put in front; with "
+            "source: medi each becomes a data set of its own",
+            file_, others_));
+        return std::nullopt;
+    }
+    return is_instructed(*first_) ? first_ : std::nullopt;
+}
 
 }  // namespace faceter

@@ -1,4 +1,5 @@
 #pragma once
+#include "data/entry.h"
 #include "data/leaves.h"
 #include "data/record.h"
 
@@ -8,19 +9,19 @@ namespace faceter {
 /// negative_instruction of negatives, which have that of positives where it is missing. Throws BadRecord: one of them is no text.
 SetInstructions instructions_of(const Record& record);
 
-/// The instructions of a file whose records are one data set: all of them have the same.
+/// The instructions of a file whose records are one data set, where all of them have the same.
 class SharedInstructions {
   public:
     /// `file` stands in front of messages.
     explicit SharedInstructions(std::string file) : file_(std::move(file)) {}
-    /// Errors (data): others than the records before it had.
     void see(const SetInstructions& instructions);
-    /// Nothing where no record says anything: those of the task count.
-    std::optional<SetInstructions> shared() const;
+    /// Nothing where no record says anything, or records say several things, with a warning: those of the task count.
+    std::optional<SetInstructions> shared(DataReport& report) const;
 
   private:
     std::string file_;
     std::optional<SetInstructions> first_;
+    std::string others_;  ///< two that differ
 };
 
 }  // namespace faceter

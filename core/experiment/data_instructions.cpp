@@ -29,7 +29,7 @@ bool brings_instructions(const Json& entry) {
     const auto source = json_or<std::string>(entry, "source", "folder", "data entry");
     if (source == "debian_leaves" || source == "natural_instructions") return true;
     const fs::path file = json_or<std::string>(entry, "path", "", "data entry");
-    if ((source != "file" && source != "medi") || !fs::is_regular_file(file) || record_form(file) != RecordForm::json_lines) return false;
+    if (source != "medi" || !fs::is_regular_file(file) || record_form(file) != RecordForm::json_lines) return false;
     try {
         return first_says_instruction(file);
     } catch (const Error&) {
