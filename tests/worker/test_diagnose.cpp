@@ -1,114 +1,20 @@
-#include <algorithm>
-#include <fstream>
-#include <set>
-
-#include "common/file.h"
-#include "data/child_process.h"
-#include "experiment/catalogue.h"
-#include "experiment/experiment.h"
-#include "record/run_directory.h"
-#include "support/test.h"
+#include "worker/diagnosed_runs.h"
 
 using namespace faceter;
 using namespace faceter::testing;
 
-namespace {
-
-/// What is wrong with a made run; as it stands nothing is.
-struct Made {
-    std::string name;
-    std::string variant = "{method: instruction}";
-    std::string learning_rate = "2.0e-4", stages{};
-    int max_length = 48, steps = 40, seed = 1;
-    double temperature = 0.05;
-    bool shuffled = false, leaked = false;
-};
-
-const std::vector<std::string> subjects = {"river",  "music",  "garden", "engine", "winter", "market", "doctor", "planet",
-                                           "bridge", "letter", "forest", "school", "island", "window", "battle", "castle"};
-
-/// Two of the subjects, and a word for the text: pair `i` of a task.
-std::string subject(int i) { return subjects[i % 16] + " " + subjects[(i / 16 + i * 3 + 1) % 16]; }
-std::string query_of(int i, const std::string& task) { return fmt::format("what do we know about the {} in {}", subject(i), task); }
-std::string document_of(int i, const std::string& task) {
-    return fmt::format("the {} is what this text on {} speaks of", subject(i), task);
-}
-
-}  // namespace
-
 /// `faceter diagnose` on runs whose fault is known, really trained on the tiny reference model.
 class TestDiagnose : public QObject {
     Q_OBJECT
-    TemporaryDirectory project_;
-
-    void write_pairs(const Made& made, const std::string& task) const {
-        std::ofstream out(project_.path() / (made.name + "-" + task + ".jsonl"));
-        for (int i = 0; i < 128; ++i) {
-            const int other = made.shuffled ? (i * 37 + 61) % 128 : i;
-            const std::string query = made.leaked && i < 16 ? test_query(i) : query_of(i, task);
-            out << Json{{"query", query}, {"document", document_of(other, task)}}.dump() << "\n";
-        }
-    }
-    static std::string test_query(int i) { return fmt::format("tell me of {} and {}", subjects[i], subjects[15 - i]); }
-    void write_test_set() const {
-        const fs::path folder = project_.path() / "held";
-        make_directories(folder / "qrels");
-        std::ofstream corpus(folder / "corpus.jsonl"), queries(folder / "queries.jsonl"), qrels(folder / "qrels/test.tsv");
-        qrels << "query-id\tcorpus-id\tscore\n";
-        for (int i = 0; i < 16; ++i) {
-            corpus << Json{{"_id", fmt::format("d{}", i)},
-                           {"title", ""},
-                           {"text", fmt::format("a report of {} with {}", subjects[i], subjects[15 - i])}}
-                          .dump()
-                   << "\n";
-            queries << Json{{"_id", fmt::format("q{}", i)}, {"text", test_query(i)}}.dump() << "\n";
-            qrels << fmt::format("q{}\td{}\t1\n", i, i);
-        }
-    }
-    static std::string text_of(const Made& made) {
-        std::string text = fmt::format("name: {}\nmodel: {}\nmax_length: {}\nthreads: 1\nseeds: [{}]\ntasks:\n", made.name,
-                                       (shared_folder() / "fixtures/bert").string(), made.max_length, made.seed);
-        for (const std::string task : {"first", "second"})
-            text += fmt::format("  {}: {{type: retrieval, temperature: {}, train: [{{name: {}-{}, source: file, path: {}-{}.jsonl}}]}}\n",
-                                task, made.temperature, made.name, task, made.name, task);
-        return text + fmt::format(
-                          "variants:\n  V: {}\ntraining: {{batch_size: 16, steps: {}, learning_rate: {}}}\n{}"
-                          "evaluation: {{baseline: true, datasets: [{{path: held, name: held}}]}}\n",
-                          made.variant, made.steps, made.learning_rate, made.stages);
-    }
-    static std::string output_of(std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), FACETER_BINARY_DIR "/bin/faceter-worker");
-        const ChildResult result = run_child(arguments, std::chrono::seconds(200), 1 << 22);
-        if (result.exit_code != 0) throw std::runtime_error(result.last_lines);
-        return result.output;
-    }
-    /// Trains it and its baseline; what `diagnose` says as JSON.
-    Json diagnosis_of(const Made& made) const {
-        for (const std::string task : {"first", "second"}) write_pairs(made, task);
-        const Experiment experiment = Experiment::parse(text_of(made), project_.path() / (made.name + ".yaml"),
-                                                        Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
-        fs::path trained;
-        for (const ResolvedRun& resolved : experiment.runs()) {
-            const RunDirectory run = RunDirectory::create(project_.path(), experiment, resolved, false);
-            output_of({"run", run.folder().string()});
-            if (!run.info().is_baseline()) trained = run.folder();
-        }
-        return Json::parse(output_of({"diagnose", trained.string(), "--json", "--threads", "1"}));
-    }
-    /// "check: subject" of each alarm.
-    static std::set<std::string> alarms_of(const Json& diagnosis) {
-        std::set<std::string> alarms;
-        for (const Json& finding : diagnosis.at("findings"))
-            if (finding.at("state") == "alarm")
-                alarms.insert(finding.at("check").get<std::string>() + ": " + finding.at("subject").get<std::string>());
-        return alarms;
-    }
-    static QByteArray said(const Json& diagnosis) { return QByteArray::fromStdString(diagnosis.dump(1)); }
+    DiagnosedRuns runs_;
+    Json diagnosis_of(const Made& made) const { return runs_.diagnosis_of(made); }
+    static std::set<std::string> alarms_of(const Json& diagnosis) { return DiagnosedRuns::alarms_of(diagnosis); }
+    static QByteArray said(const Json& diagnosis) { return DiagnosedRuns::said(diagnosis); }
 
   private Q_SLOTS:
     void initTestCase() {
         NEED_SHARED();
-        write_test_set();
+        runs_.write_test_set();
     }
     void a_healthy_run_has_no_alarm_data() {
         QTest::addColumn<QString>("variant");
@@ -173,9 +79,9 @@ class TestDiagnose : public QObject {
     }
     void a_run_without_training_is_refused() {
         NEED_SHARED();
-        for (const std::string& id : Project(project_.path(), false).run_ids())
+        for (const std::string& id : Project(runs_.folder(), false).run_ids())
             if (id.find("start") != std::string::npos) {
-                EXPECT_ERROR(output_of({"diagnose", (project_.path() / "runs" / id).string()}), "without training");
+                EXPECT_ERROR(DiagnosedRuns::output_of({"diagnose", (runs_.folder() / "runs" / id).string()}), "without training");
                 return;
             }
         QFAIL("no baseline was made");
