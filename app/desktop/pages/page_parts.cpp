@@ -10,6 +10,7 @@
 
 #include "pages/page.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 
 namespace faceter::desktop {
 namespace {
@@ -25,7 +26,7 @@ std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace) {
     for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : group.runs) {
             if (run->info.is_baseline() || runs.size() == most_runs) continue;
-            runs.push_back({run->info.id, fmt::format("{} · seed {}", group.label.toStdString(), run->info.seed),
+            runs.push_back({run->info.id, seedLabel(group.label, run->info.seed).toStdString(),
                             run->state.phase == RunPhase::done && !run->info.is_imported()});
         }
     return runs;

@@ -10,17 +10,19 @@
 #include <QTreeWidget>
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
+#include "widgets/texts.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
 namespace {
 
 enum Role { kindRole = Qt::UserRole, keyRole };
-enum Kind { sectionKind, projectKind, experimentKind, groupKind };
-constexpr int most_groups = 300;
+enum Kind { sectionKind, projectKind, experimentKind, groupKind, runKind };
+constexpr std::size_t most_groups = 300, most_runs = 300;  // at a time: a search is among all
 constexpr int most_recent = 8;
 
 QTreeWidgetItem* addSection(QTreeWidget* tree, const QString& title) {
@@ -44,6 +46,18 @@ QTreeWidgetItem* addItem(QTreeWidgetItem* section, const QString& text, Kind kin
         item->setBackground(0, Theme::instance().colours().selection);
     }
     return item;
+}
+
+bool speaksOf(const RunRow& run, const QString& wanted) {
+    if (qs(run.info.id).contains(wanted, Qt::CaseInsensitive)) return true;
+    return std::any_of(run.tags.begin(), run.tags.end(),
+                       [&](const std::string& tag) { return qs(tag).contains(wanted, Qt::CaseInsensitive); });
+}
+
+/// The group's name, or a run of it.
+bool speaksOf(const RunGroupRef& group, const QString& wanted) {
+    return wanted.isEmpty() || group.label.contains(wanted, Qt::CaseInsensitive) ||
+           std::any_of(group.runs.begin(), group.runs.end(), [&](const RunRow* run) { return speaksOf(*run, wanted); });
 }
 
 }  // namespace
@@ -87,7 +101,9 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent)
     m_tree->setTextElideMode(Qt::ElideMiddle);
     layout->addWidget(m_search);
     layout->addWidget(m_tree, 1);
-    connect(m_search, &QLineEdit::textChanged, this, &Navigator::applySearch);
+    connect(m_search, &QLineEdit::textChanged, this, &Navigator::rebuild);
+    connect(m_tree, &QTreeWidget::itemExpanded, this, [this](QTreeWidgetItem* item) { open(item, true); });
+    connect(m_tree, &QTreeWidget::itemCollapsed, this, [this](QTreeWidgetItem* item) { open(item, false); });
     connect(m_tree, &QTreeWidget::itemActivated, this, &Navigator::activated);
     connect(m_tree, &QTreeWidget::itemClicked, this, &Navigator::activated);
     connect(m_tree, &QTreeWidget::itemChanged, this, &Navigator::ticked);
@@ -98,6 +114,19 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent)
     m_recent = recentProjects();
     rebuild();
     lookForProjects();
+}
+
+/// Which groups show their runs outlives the tree's rebuilding.
+void Navigator::open(QTreeWidgetItem* item, bool isOpen) {
+    if (m_filling || item->data(0, kindRole).toInt() != groupKind) return;
+    const QString key = item->data(0, keyRole).toString();
+    if (!isOpen) return void(m_opened.remove(key));
+    m_opened.insert(key);
+    if (item->childCount() > 0) return;
+    const RunsSnapshotPtr hold = m_workspace.runs();
+    const QSignalBlocker blocker(m_tree);  // nobody has ticked anything
+    for (const RunGroupRef& group : m_workspace.groups())
+        if (group.key == key) addRuns(item, group, {});
 }
 
 void Navigator::lookForProjects() {
@@ -155,17 +184,41 @@ void Navigator::fillExperiments() {
 void Navigator::fillRuns() {
     QTreeWidgetItem* section = addSection(m_tree, tr("Runs"));
     const RunsSnapshotPtr hold = m_workspace.runs();
-    const std::vector<RunGroupRef> groups = m_workspace.groups();
-    for (std::size_t i = 0; i < groups.size() && i < most_groups; ++i) {
-        const RunGroupRef& group = groups[i];
-        const QString seeds = group.runs.size() > 1 ? tr(" · %1 seeds").arg(group.runs.size()) : QString();
-        QTreeWidgetItem* item = addItem(section, group.label + seeds, groupKind, group.key, false);
-        item->setIcon(0, dotIcon(group.colour));
-        item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
-        item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));
-    }
+    const QString wanted = m_search->text().trimmed();
+    std::vector<RunGroupRef> groups = m_workspace.groups();
+    std::erase_if(groups, [&](const RunGroupRef& group) { return !speaksOf(group, wanted); });
+    for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) addGroup(section, groups[i], wanted);
     if (groups.size() > most_groups)
-        addItem(section, tr("%1 more on the page Runs").arg(groups.size() - most_groups), sectionKind, {}, false);
+        addItem(section, tr("%1 more: type above to find them").arg(groups.size() - most_groups), sectionKind, {}, false);
+}
+
+/// With its runs below it where there are several; open where the search means one of them alone.
+void Navigator::addGroup(QTreeWidgetItem* section, const RunGroupRef& group, const QString& wanted) {
+    const QString seeds = group.runs.size() > 1 ? tr(" · %1 seeds").arg(group.runs.size()) : QString();
+    QTreeWidgetItem* item = addItem(section, group.label + seeds, groupKind, group.key, false);
+    item->setIcon(0, dotIcon(group.colour));
+    item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
+    item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));
+    if (group.runs.size() < 2) return;
+    const bool ofName = wanted.isEmpty() || group.label.contains(wanted, Qt::CaseInsensitive);
+    item->setChildIndicatorPolicy(QTreeWidgetItem::ShowIndicator);
+    if (ofName && !m_opened.contains(group.key)) return;  // its runs are listed once somebody wants to see them
+    addRuns(item, group, ofName ? QString() : wanted);
+    item->setExpanded(true);
+}
+
+/// Those that the search means, or all.
+void Navigator::addRuns(QTreeWidgetItem* item, const RunGroupRef& group, const QString& wanted) {
+    std::vector<const RunRow*> runs(group.runs.begin(), group.runs.end());
+    if (!wanted.isEmpty()) std::erase_if(runs, [&](const RunRow* run) { return !speaksOf(*run, wanted); });
+    for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
+        const RunInfo& run = runs[i]->info;
+        const QString id = qs(run.id);
+        QTreeWidgetItem* child = addItem(item, tr("seed %1 · %2").arg(run.seed).arg(momentText(run.created)), runKind, id, false);
+        child->setToolTip(0, id.toHtmlEscaped());
+        if (id == m_workspace.currentRun()) child->setForeground(0, Theme::instance().colours().accent);
+    }
+    if (runs.size() > most_runs) addItem(item, tr("%1 more: type above to find them").arg(runs.size() - most_runs), sectionKind, {}, false);
 }
 
 void Navigator::activated(QTreeWidgetItem* item) {
@@ -183,6 +236,9 @@ void Navigator::activated(QTreeWidgetItem* item) {
                 if (group.key == key) m_workspace.setCurrentRun(qs(group.runs.back()->info.id));
             break;
         }
+        case runKind:
+            m_workspace.setCurrentRun(key);
+            break;
         default:
             break;
     }
@@ -196,13 +252,12 @@ void Navigator::ticked(QTreeWidgetItem* item) {
         this, [this, key, shown] { m_workspace.setShown(key, shown); }, Qt::QueuedConnection);  // the tree is rebuilt by it
 }
 
+/// Projects and experiments; of runs only those that were found are there.
 void Navigator::applySearch() {
     const QString wanted = m_search->text().trimmed();
-    for (int i = 0; i < m_tree->topLevelItemCount(); ++i) {
-        QTreeWidgetItem* section = m_tree->topLevelItem(i);
-        for (int j = 0; j < section->childCount(); ++j)
-            section->child(j)->setHidden(!wanted.isEmpty() && !section->child(j)->text(0).contains(wanted, Qt::CaseInsensitive));
-    }
+    for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
+        if (const int kind = (*it)->data(0, kindRole).toInt(); kind == projectKind || kind == experimentKind)
+            (*it)->setHidden(!wanted.isEmpty() && !(*it)->text(0).contains(wanted, Qt::CaseInsensitive));
 }
 
 }  // namespace faceter::desktop

@@ -1,4 +1,5 @@
 #pragma once
+#include <QSet>
 #include <QWidget>
 
 #include "project/answer.h"
@@ -10,9 +11,10 @@ class QTreeWidgetItem;
 namespace faceter::desktop {
 
 class Workspace;
+struct RunGroupRef;
 
-/// Left: projects, the experiments of the open one, and the groups of runs of the chosen experiment, each with its colour and a tick that
-/// shows or hides it on Curves, Compare, Facets and Results.
+/// Left: projects, the experiments of the open one, and the groups of runs of the chosen experiment, each with its colour, its runs and a
+/// tick that shows or hides it on Curves, Compare, Facets and Results. The search is among all of them, by name, run id and tag.
 class Navigator : public QWidget {
     Q_OBJECT
   public:
@@ -28,6 +30,9 @@ class Navigator : public QWidget {
     void fillProjects();
     void fillExperiments();
     void fillRuns();
+    void addGroup(QTreeWidgetItem* section, const RunGroupRef& group, const QString& wanted);
+    void addRuns(QTreeWidgetItem* item, const RunGroupRef& group, const QString& wanted);
+    void open(QTreeWidgetItem* item, bool isOpen);
     void activated(QTreeWidgetItem* item);
     void ticked(QTreeWidgetItem* item);
     void applySearch();
@@ -35,7 +40,8 @@ class Navigator : public QWidget {
     Workspace& m_workspace;
     QLineEdit* m_search;
     QTreeWidget* m_tree;
-    QStringList m_recent;  // projects that are there
+    QStringList m_recent;    // projects that are there
+    QSet<QString> m_opened;  // groups whose runs are shown
     bool m_filling = false;
 };
 

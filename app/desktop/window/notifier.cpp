@@ -14,6 +14,7 @@
 
 #include "common/process.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 #include "widgets/texts.h"
 #include "workspace/workspace.h"
 
@@ -37,11 +38,6 @@ int weightOf(RunPhase phase) {
         default:
             return 0;
     }
-}
-
-QString nameOf(const RunRow& run) {
-    const QString point = run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point);
-    return Notifier::tr("%1%2 · seed %3").arg(qs(run.info.shown_name()), point).arg(run.info.seed);
 }
 
 QString titleOf(RunPhase phase) {
@@ -122,7 +118,7 @@ void Notifier::look() {
 Notice Notifier::noticeOf(const std::vector<const RunRow*>& runs) const {
     const RunRow& worst = **std::max_element(
         runs.begin(), runs.end(), [](const RunRow* a, const RunRow* b) { return weightOf(a->state.phase) < weightOf(b->state.phase); });
-    Notice notice{titleOf(worst.state.phase), nameOf(worst), {}, qs(run_phase_name(worst.state.phase))};
+    Notice notice{titleOf(worst.state.phase), runLabel(worst.info), {}, qs(run_phase_name(worst.state.phase))};
     if (const QString cause = progressText(worst.state); !cause.isEmpty() && worst.state.phase != RunPhase::done)
         notice.text += QLatin1String(": ") + cause;
     if (runs.size() == 1)

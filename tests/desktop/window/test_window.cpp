@@ -93,6 +93,32 @@ class TestWindow : public QObject {
         QCOMPARE(workspace.shownGroups().size(), std::size_t(3));
     }
 
+    void the_runs_of_a_group_are_listed_and_found_by_their_ids() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(project("runs of a group").string()));
+        auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        QTRY_VERIFY(itemNamed(tree, "EM"));
+        QVERIFY(!itemNamed(tree, "EM")->isExpanded());
+        QCOMPARE(itemNamed(tree, "EM")->childCount(), 0);  // ten thousand runs are not listed for nobody
+        tree->setFocus();
+        tree->setCurrentItem(itemNamed(tree, "EM"));
+        QTest::keyClick(tree, Qt::Key_Right);
+        QVERIFY(itemNamed(tree, "EM")->isExpanded());
+        QCOMPARE(itemNamed(tree, "EM")->childCount(), 2);
+        workspace.setShown(workspace.groups().front().key, false);  // the tree is made anew
+        QTRY_COMPARE(workspace.shownGroups().size(), std::size_t(2));
+        QVERIFY(itemNamed(tree, "EM")->isExpanded());
+        const std::string id = workspace.groups()[1].runs.front()->info.id;
+        QTest::keyClicks(window.findChild<QLineEdit*>("navigatorSearch"), QString::fromStdString(id));
+        QCOMPARE(textsUnder(tree, "Runs").size(), 1);
+        QTreeWidgetItem* run = itemNamed(tree, "seed");
+        QVERIFY(run && run->parent()->isExpanded() && run->parent()->childCount() == 1);
+        QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(run).center());
+        QCOMPARE(workspace.currentRun(), QString::fromStdString(id));
+    }
+
     void a_tick_taken_away_hides_the_group_from_all_pages() {
         Workspace workspace;
         MainWindow window(workspace);

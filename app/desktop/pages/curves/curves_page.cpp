@@ -19,6 +19,7 @@
 #include "pages/curves/curve_panel.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 
 namespace faceter::desktop {
 namespace {
@@ -257,7 +258,7 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
         CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
         for (const RunRow* run : group.runs) {
             curve.runs.push_back(run->info.id);
-            curve.names.push_back(fmt::format("{} · seed {}", curve.label, run->info.seed));
+            curve.names.push_back(seedLabel(group.label, run->info.seed).toStdString());
         }
         curves.push_back(std::move(curve));
     }

@@ -5,6 +5,7 @@
 #include "project/runs_snapshot.h"
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
+#include "widgets/run_label.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -55,8 +56,7 @@ QString QueueModel::text(const QueueRow& row, int column) const {
         case place:
             return row.kind == QueueRow::Kind::waiting && row.place > 0 ? QString::number(row.place) : QString();
         case run:
-            return QStringLiteral("%1 · seed %2").arg(qs(row.run.info.shown_name())).arg(row.run.info.seed) +
-                   (row.run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(row.run.info.point));
+            return runLabel(row.run.info);
         case state:
             return row.kind == QueueRow::Kind::waiting && row.paused ? tr("paused")
                    : row.kind == QueueRow::Kind::waiting             ? tr("waiting")

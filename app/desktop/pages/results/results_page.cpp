@@ -13,6 +13,7 @@
 #include "experiment/manifest.h"
 #include "pages/results/result_view.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 
 namespace faceter::desktop {
 namespace {
@@ -25,8 +26,7 @@ std::vector<ResultRun> runsOf(const Workspace& workspace) {
     const RunsSnapshotPtr snapshot = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : group.runs) {
-            QString label = group.label;
-            if (group.runs.size() > 1) label += ResultsPage::tr(" · seed %1").arg(run->info.seed);
+            const QString label = group.runs.size() > 1 ? seedLabel(group.label, run->info.seed) : group.label;
             runs.push_back({run->info.id, label.toStdString(), run->info.plugin, group.colour});
         }
     return runs;

@@ -6,6 +6,7 @@
 #include "actions/run_actions.h"
 #include "pages/runs/group_text.h"
 #include "theme/theme.h"
+#include "widgets/run_label.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -106,7 +107,7 @@ QString RunsModel::runText(const RunsLine& line, const RunColumn& column) const 
     const RunInfo& info = m_data->run(line.row).info;
     // Below a group of seeds the sweep point is said already.
     if (line.isMember() && m_layout.groups[static_cast<std::size_t>(line.group)].label == m_data->text(line.row, column))
-        return tr("%1 · seed %2").arg(qs(info.shown_name())).arg(info.seed);
+        return seedLabel(qs(info.shown_name()), info.seed);
     return qs(info.shown_name()) + (info.point.empty() ? QString() : QStringLiteral(" · ") + qs(info.point));
 }
 
