@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QFileDialog>
+#include <QLabel>
 #include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -68,6 +69,29 @@ struct Opened {
 class TestComparePage : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void of_many_notes_the_first_are_shown_and_the_others_counted() {
+        const TemporaryDirectory folder;
+        make_sample_project(folder.path());
+        const Experiment experiment = parse_sample();
+        for (int i = 0; i < 40; ++i) {  // each is noted: it repeats a seed
+            const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
+            write_attempt(run, 1, 2, "finished");
+            write_results(run, 1.0);
+        }
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        ComparePage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.view(), 20000);
+        QStringList repeated, rest;
+        for (const QLabel* label : page.inspector()->findChildren<QLabel*>()) {
+            if (label->text().contains(QStringLiteral("with the same seed"))) repeated << label->text();
+            if (label->text() == QStringLiteral("and 28 more")) rest << label->text();
+        }
+        QCOMPARE(repeated.size(), 12);
+        QCOMPARE(rest.size(), 1);
+    }
+
     void the_table_shows_groups_across_and_data_sets_down() {
         Opened opened;
         QVERIFY(opened.opened && opened.wait());

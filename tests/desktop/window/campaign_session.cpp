@@ -22,8 +22,8 @@ using namespace faceter::testing;
 namespace {
 
 constexpr int look_ms = 10, stall_ms = 100, page_ms = 1000, memory_ms = 5000;
-constexpr int arrival_ms = 720;  // 10,000 runs in two hours
-constexpr int step_ms = 250;     // four times a busy rate of one step a second
+constexpr int arriving_runs = 10000;  // in the whole session
+constexpr int step_ms = 250;          // four times a busy rate of one step a second
 constexpr int num_live = 8, steps_of_a_run = 400;
 
 /// FACETER_SESSION_S: seconds; two hours where it is not set.
@@ -53,7 +53,7 @@ class Writer : public QObject {
     explicit Writer(fs::path project) : m_project(std::move(project)), m_experiment(parse_sample()) {}
     void start() {
         for (int i = 0; i < num_live; ++i) m_live.push_back(begin(static_cast<std::size_t>(i)));
-        every(arrival_ms, [this] { arrive(); });
+        every(std::max(1, duration_s() * 1000 / arriving_runs), [this] { arrive(); });
         every(step_ms, [this] { step(); });
     }
     void end() {

@@ -1,6 +1,7 @@
 #include "pages/compare/compare_inspector.h"
 
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
@@ -8,7 +9,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr std::size_t mostSettings = 40;
+constexpr std::size_t mostSettings = 40, mostNotes = 12;
 
 /// "off → on" against the baseline; the others' values where they are not all alike.
 QString valuesText(const SettingDifference& setting, std::size_t baseline) {
@@ -71,6 +72,12 @@ void CompareInspector::addTest(const Comparison& comparison, const ComparisonVie
     }
 }
 
+/// A project of thousands of runs has thousands: a label each takes the interface half a second. The exports have all of them.
+void CompareInspector::addNotes(const std::vector<std::string>& notes) {
+    for (std::size_t i = 0; i < std::min(notes.size(), mostNotes); ++i) addText(qs(notes[i]));
+    if (notes.size() > mostNotes) addText(tr("and %1 more").arg(notes.size() - mostNotes));
+}
+
 void CompareInspector::show(const CompareData& data, const Comparison& comparison, const ComparisonView& view) {
     clear();
     addSettings(data, comparison);
@@ -83,8 +90,8 @@ void CompareInspector::show(const CompareData& data, const Comparison& compariso
     if (data.overlaps.empty()) addText(tr("no run warns of any"));
     for (const std::string& overlap : data.overlaps) addText(qs(overlap));
     if (!data.notes.empty() || !comparison.notes.empty()) addHeading(tr("Notes"));
-    for (const auto* notes : {&data.notes, &comparison.notes})
-        for (const std::string& note : *notes) addText(qs(note));
+    addNotes(data.notes);
+    addNotes(comparison.notes);
 }
 
 }  // namespace faceter::desktop

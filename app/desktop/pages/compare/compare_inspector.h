@@ -21,6 +21,7 @@ class CompareInspector : public QWidget {
     void addHeading(const QString& text);
     void addText(const QString& text);
     void addSettings(const CompareData& data, const Comparison& comparison);
+    void addNotes(const std::vector<std::string>& notes);
     void addTest(const Comparison& comparison, const ComparisonView& view);
 
     QVBoxLayout* m_layout;

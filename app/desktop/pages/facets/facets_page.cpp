@@ -140,7 +140,8 @@ void FacetsPage::clear() {
 }
 
 void FacetsPage::take(FacetsDataPtr data) {
-    m_data = std::move(data);
+    // What stood here is let go beside the interface, too: similarities of thousands of runs take their time.
+    ProjectSession::background([old = std::exchange(m_data, std::move(data))] {});
     QStringList problems;
     for (const std::string& problem : m_data->problems) problems << qs(problem);
     m_error->setMessage(problems.join(QLatin1Char('\n')));
