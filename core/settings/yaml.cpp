@@ -30,6 +30,8 @@ class TreeBuilder : public YAML::EventHandler {
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
         YamlNode scalar = node(mark, YamlNode::Kind::scalar);
         check_tag(tag, scalar);
+        if (!is_valid_utf8(value))  // yaml-cpp makes bytes of these two escapes
+            throw error(scalar, R"(a text that is not UTF-8; of the escapes "\N" and "\_" write "\x85" and "\xA0")");
         scalar.text = value;
         scalar.quoted = tag == "!";
         add(std::move(scalar), anchor);

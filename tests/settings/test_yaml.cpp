@@ -72,6 +72,17 @@ class TestYaml : public QObject {
         for (int i = 0; i < 3000; ++i) bomb += ", x";
         EXPECT_ERROR(parse_yaml(bomb + "]\n", "bomb.yaml"), "bomb.yaml", "grows beyond");
     }
+    void a_text_that_is_not_utf8_is_an_error_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::newRow("next line") << QByteArray(R"("a\N")");
+        QTest::newRow("space without break") << QByteArray(R"("a\_")");
+    }
+    void a_text_that_is_not_utf8_is_an_error() {
+        QFETCH(QByteArray, text);
+        EXPECT_ERROR(parse_yaml("a: 1\nb: " + text.toStdString() + "\n", "t.yaml"), "t.yaml:2", "not UTF-8");
+        QCOMPARE(parse_yaml("a: \"\\x85\"\n", "t.yaml").entry("a")->value.text, std::string("\xc2\x85"));
+    }
+
     void an_alias_to_itself_is_an_error() { EXPECT_ERROR(parse_yaml("a: &a [1, *a]\n", "t.yaml"), "t.yaml:1"); }
     void deep_nesting_is_refused() {
         EXPECT_ERROR(parse_yaml(std::string(100'000, '['), "t.yaml"), "nested deeper");
