@@ -74,7 +74,7 @@ class TestReference : public QObject {
     void the_chapter_of_commands_has_what_people_type() {
         const std::string text = faceter_says({"reference", "markdown"}).output;
         QVERIFY2(is_valid_utf8(text), "examples are read after their text is gone");
-        QVERIFY(text.find("faceter run --project DIR [OPTION...] FILE") != std::string::npos);  // not the worker's own 'run'
+        QVERIFY(text.find("faceter run --project DIR [OPTION...] [FILE]") != std::string::npos);  // not the worker's own 'run'
         QVERIFY(text.find("    Example:\n      faceter check experiments/quickstart.yaml") != std::string::npos);
         QVERIFY(text.find("--compute TEXT") != std::string::npos);
     }
