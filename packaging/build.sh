@@ -10,10 +10,11 @@ build_jobs() {
     echo $((jobs > 0 ? jobs : 1))
 }
 
-# The compiler's lines as one that says how far it is; a line every tenth where there is no terminal.
+# The compiler's lines as one that says how far it is; a line every tenth where there is no terminal. Warnings stay as they are.
 build_progress() {
     local line done all tenth=0
     while IFS= read -r line; do
+        [[ $line != *': warning: '* ]] || printf '%s\n' "$line"
         [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
         done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
         if [ -t 1 ]; then

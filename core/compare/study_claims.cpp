@@ -116,7 +116,8 @@ void decide(const Study& study, ClaimOutcome& outcome) {
                         harmed.empty() ? "" : "; the opposite on " + join(harmed, ", ")));
     else if (outcome.adjusted.opposite < study.alpha)
         conclude(outcome, Verdict::does_not_hold,
-                 fmt::format("It does not hold here: the opposite was found, {}{}.", found,
+                 fmt::format("It does not hold here: on these data sets the opposite was found (p = {:.3g} over seeds), {}{}.",
+                             outcome.adjusted.opposite, found,
                              equivalent ? fmt::format(", if less than the {:.3g} that would matter", smallest) : ""));
     else if (equivalent)
         conclude(outcome, Verdict::does_not_hold,

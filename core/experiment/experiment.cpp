@@ -159,6 +159,10 @@ void require_exists(const Json& entry, const std::string& where) {
     const fs::path path = entry["path"].get<std::string>();
     if (!fs::exists(path))
         throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
+    if (json_or<std::string>(entry, "source", "folder", where) == "folder" && !fs::is_directory(path))
+        throw data_error(
+            "{}: {}: is a file, and source folder (which an entry without a source has) reads a folder with a data set; say source: file",
+            path.string(), where);
 }
 
 }  // namespace

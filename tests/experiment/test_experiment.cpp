@@ -222,6 +222,17 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(experiment.check_files(), "/base/pairs.tsv", "tasks.retrieval.train[0]");
         EXPECT_ERROR(Experiment::load("/nowhere/x.yaml", sample_catalogue()), "/nowhere/x.yaml", "No such file");
     }
+    void a_file_without_a_source_is_told_which_reads_it() {
+        const TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "pairs.tsv", "a\tb\n");
+        make_directories(folder.path() / "scifact");
+        const auto parsed = [&](std::string text) { return Experiment::parse(text, folder.path() / "x.yaml", sample_catalogue(), {}); };
+        const std::string right = sample_experiment(), named = "source: file, ";
+        std::string wrong = right;
+        wrong.erase(wrong.find(named), named.size());
+        parsed(right).check_files();
+        EXPECT_ERROR(parsed(wrong).check_files(), "pairs.tsv", "tasks.retrieval.train[0]", "say source: file");
+    }
     void the_same_file_resolves_to_the_same_settings() {
         QCOMPARE(parse_sample().runs()[2].settings.dump(), parse_sample().runs()[2].settings.dump());
     }

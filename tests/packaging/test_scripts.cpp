@@ -80,6 +80,16 @@ class TestScripts : public QObject {
             for (const QString& line : QString::fromStdString(read_file(project / "packaging" / name)).split('\n', Qt::SkipEmptyParts))
                 QVERIFY2(line.startsWith('#') || entry.match(line).hasMatch(), qPrintable(line));
     }
+    void a_warning_of_the_compiler_is_shown_beside_the_progress() {
+        const Machine machine;
+        std::ofstream(machine.tools() / "cmake")
+            << "#!/bin/bash\necho '[1/2] Building'; echo 'a.cpp:3:4: warning: unused'; echo '[2/2] Linking'\n";
+        fs::permissions(machine.tools() / "cmake", fs::perms::owner_all);
+        const Outcome outcome = run("/bin/bash", {"-c", "set -euo pipefail; . " + text(project / "packaging/build.sh") + "; build release"},
+                                    {{"PATH", text(machine.tools()) + ":" + qEnvironmentVariable("PATH")}});
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.contains("\na.cpp:3:4: warning: unused\n"), qPrintable(outcome.output));
+    }
     void no_script_names_a_registry() {
         for (const auto& entry : fs::recursive_directory_iterator(project / "packaging"))
             if (entry.is_regular_file()) QVERIFY2(read_file(entry.path()).find("://") == std::string::npos, entry.path().c_str());
