@@ -59,9 +59,22 @@ std::vector<std::string> teachers_of(const Json& settings) {
     return names;
 }
 
+/// What a model has more than one of; null for one encoder that embeds every text alike.
+const char* several_of(const ModelFolder& folder) {
+    if (!folder.description) return nullptr;
+    const ModelDescription& model = *folder.description;
+    if (model.has_task_experts()) return "task experts";
+    if (model.num_encoders > 1) return "an encoder a task";
+    return model.adapters.empty() ? nullptr : "adapters a task";
+}
+
 void check_teacher(const std::string& name, const fs::path& relative_to) {
     try {
-        ModelFolder::open(resolve_model(name, relative_to));
+        const ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
+        if (const char* several = several_of(folder))
+            throw settings_error(
+                "{}: has {}, and a teacher is one model; export one of its tasks (faceter export RUN DIR --task TASK) and name that",
+                folder.folder.string(), several);
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("teacher {}: {}", faceter::quoted(name), error.what()));
     }
@@ -70,13 +83,7 @@ void check_teacher(const std::string& name, const fs::path& relative_to) {
 }  // namespace
 
 void check_start_model(const ModelFolder& folder) {
-    if (!folder.description) return;
-    const ModelDescription& model = *folder.description;
-    const char* several = model.has_task_experts()  ? "task experts"
-                          : model.num_encoders > 1  ? "an encoder a task"
-                          : !model.adapters.empty() ? "adapters a task"
-                                                    : nullptr;
-    if (several)
+    if (const char* several = several_of(folder))
         throw settings_error(
             "{}: has {}, and a run starts from one model; export one of its tasks (faceter export RUN DIR --task TASK) and start from that",
             folder.folder.string(), several);

@@ -121,7 +121,7 @@ class TestStartModels : public QObject {
         QCOMPARE(check(model, "instruction", {}, "max_length: 8\n").code, 0);
     }
 
-    void a_model_of_several_is_refused_as_a_start() {
+    void a_model_of_several_is_refused_as_a_start_and_as_a_teacher() {
         NEED_SHARED();
         const TemporaryDirectory folder;
         fs::copy(shared_folder() / "fixtures/bert", folder.path() / "experts", fs::copy_options::recursive);
@@ -131,6 +131,11 @@ class TestStartModels : public QObject {
         QCOMPARE(outcome.code, 3);
         HAS(outcome.err, "has task experts");
         HAS(outcome.err, "faceter export RUN DIR --task");
+
+        const std::string teacher = "objective: {method: gist, teacher: " + (folder.path() / "experts").string() + "}\n";
+        const Outcome taught = check(shared_folder() / "fixtures/bert", "instruction", {}, teacher);
+        QCOMPARE(taught.code, 3);
+        HAS(taught.err, "has task experts, and a teacher is one model");
     }
 };
 
