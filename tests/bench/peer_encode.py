@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The peer of bench_learn_encode: sentence-transformers on the same model and texts. usage: peer_encode.py MODEL_DIR TEXTS.jsonl [COUNT] [ROUNDS]
+"""The peer of bench_learn_encode: sentence-transformers on the same model and texts. usage: peer_encode.py MODEL_DIR TEXTS.jsonl [COUNT] [ROUNDS] [float32|bf16]
 
 Texts are drawn with Python's own seed, so they are other texts of the same file: compare tokens a second."""
 import json, os, random, resource, statistics, sys, time
@@ -13,7 +13,8 @@ count, rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 2000, int(sys.argv[4]
 rows = [json.loads(line)["long"] for line in open(sys.argv[2], encoding="utf8")]
 random.Random(3).shuffle(rows)
 texts = rows[:count]
-model = SentenceTransformer(sys.argv[1], device="cpu")
+kind = torch.bfloat16 if sys.argv[5:] == ["bf16"] else torch.float32
+model = SentenceTransformer(sys.argv[1], device="cpu", model_kwargs={"torch_dtype": kind})
 model.max_seq_length = 256
 tokens = sum(min(256, len(x)) for x in model.tokenizer(texts)["input_ids"])
 model.encode(texts[:64], batch_size=32, show_progress_bar=False)
