@@ -229,19 +229,19 @@ struct FeedForward : Function<FeedForward> {
         std::vector<at::Tensor> dx;
         WeightGradients sums(shape, weights, x.options());
         for (std::size_t s = 0; s < shape.segments.size(); ++s) {
-            const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type()), bias = shape.part(weights, s, 1),
-                             down = shape.part(weights, s, 2).to(x.scalar_type());
-            const at::Tensor &u_rows = saved[1 + num_weights + s], dbias = trained ? sums.bias(s, bias) : at::Tensor();
+            const BackwardWeights up(shape.part(weights, s, 0)), down(shape.part(weights, s, 2));
+            const at::Tensor &u_rows = saved[1 + num_weights + s], bias = shape.part(weights, s, 1),
+                             dbias = trained ? sums.bias(s, bias) : at::Tensor();
             for (const Chunk& c : chunks_of(shape.segments[s])) {
                 const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows),
                                  dout_rows = dout.narrow(0, c.begin, c.rows);
-                const at::Tensor dg = product(dout_rows, down), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
+                const at::Tensor dg = down(dout_rows), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
                 activate_backward(shape, u, bias, dg, g, du, dbias);
                 if (trained) {
                     sums.add(s, 2, dout_rows, g);
                     sums.add(s, 0, du, x.narrow(0, c.begin, c.rows));
                 }
-                dx.push_back(product(du, up));
+                dx.push_back(up(du));
             }
         }
         variable_list result{joined(dx), {}};

@@ -87,8 +87,8 @@ struct LinearLayer : Function<LinearLayer> {
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const Bf16Products as_forward(context->saved_data["bf16"].toBool());
         const auto saved = context->get_saved_variables();
-        const at::Tensor dy = gradients[0].contiguous(), weight = saved[1].to(dy.scalar_type());
-        const at::Tensor dx = context->needs_input_grad(0) ? product(dy, weight) : at::Tensor();
+        const at::Tensor dy = gradients[0].contiguous();
+        const at::Tensor dx = context->needs_input_grad(0) ? BackwardWeights(saved[1])(dy) : at::Tensor();
         at::Tensor dweight;
         if (context->needs_input_grad(1)) {  // not where it is frozen under an adapter
             dweight = at::empty(saved[1].sizes(), dy.options());
@@ -113,6 +113,15 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
     return onednn->call(x, w, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt, "none",
                         c10::List<std::optional<at::Scalar>>(), "");
 }
+
+BackwardWeights::BackwardWeights(const at::Tensor& w) {
+    if (w.scalar_type() == at::kBFloat16)
+        prepared_.emplace(w.t(), unprepared_form(at::kBFloat16));
+    else
+        plain_ = w.to(at::kFloat);
+}
+
+at::Tensor BackwardWeights::operator()(const at::Tensor& dy) const { return prepared_ ? product(dy, *prepared_) : product(dy, plain_); }
 
 void weight_gradient(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& dw, bool add) {
     if (!bf16_products || !kernels::multiplies_natively(ProductForm::bf16)) return add_outer(dy, x, dw, add);

@@ -1,6 +1,8 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
 #include "model/product_weights.h"
 
 namespace faceter {
@@ -32,6 +34,19 @@ inline at::Tensor product(const at::Tensor& x, const at::Tensor& w) { return pro
 
 /// x w^T (+ bias) of a forward pass, without a gradient: w is laid out for this product, unless `prepared` has it.
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared = nullptr);
+
+/// Weights w [N, K] that the gradients of a product with them are multiplied by on their way back. What is kept in bf16 is laid out once,
+/// by the own kernels; anything else goes through oneDNN as it is.
+class BackwardWeights {
+  public:
+    explicit BackwardWeights(const at::Tensor& w);
+    /// dy w: dy [T, N] -> [T, K].
+    at::Tensor operator()(const at::Tensor& dy) const;
+
+  private:
+    at::Tensor plain_;
+    std::optional<ProductWeights> prepared_;
+};
 
 /// The gradient of weights: dw [N, K] (+)= dy^T x, dy [T, N], x [T, K]. `add`: to what dw holds, else it is written.
 void weight_gradient(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& dw, bool add);

@@ -139,14 +139,28 @@ class TestProducts : public QObject {
                                  table->instruction_set);
                 }
     }
-    void transposed_and_half_precision_weights_are_read_as_they_stand() {
+    /// Plain, transposed, in every other column, and in half precision.
+    void weights_are_read_as_they_stand() {
         at::manual_seed(4);
-        const at::Tensor x = at::randn({9, 40}), w = at::randn({50, 40}), half = w.to(at::kBFloat16);
-        for (const ProductForm form : all_forms) {
-            const at::Tensor expected = product(x, ProductWeights(w, form));
-            QVERIFY(at::equal(product(x, ProductWeights(w.t().contiguous().t(), form)), expected));
-            QVERIFY(at::equal(product(x, ProductWeights(half, form)), product(x, ProductWeights(half.to(at::kFloat), form))));
-        }
+        for (const ProductForm form : all_forms)
+            for (const auto* table : tables_for(form))
+                for (const Sizes& s : sizes) {
+                    const at::Tensor x = at::randn({s.rows, s.k}), w = at::randn({s.n, s.k}).to(at::kBFloat16).to(at::kFloat);
+                    const at::Tensor expected = multiplied(*table, form, x, w, {}), half = w.to(at::kBFloat16);
+                    const at::Tensor apart = w.new_empty({s.n, 2 * s.k}).slice(1, 0, 2 * s.k, 2).copy_(w);
+                    for (const at::Tensor& same : {w.t().contiguous().t(), apart, half, half.t().contiguous().t()})
+                        QVERIFY2(at::equal(multiplied(*table, form, x, same, {}), expected), table->instruction_set);
+                }
+    }
+    void float32_weights_are_rounded_to_half_precision_however_they_stand() {
+        at::manual_seed(5);
+        for (const ProductForm form : {ProductForm::widened, ProductForm::bf16})
+            for (const auto* table : tables_for(form)) {
+                const at::Tensor x = at::randn({9, 77}), w = at::randn({64, 77});
+                const at::Tensor expected = multiplied(*table, form, x, w.to(at::kBFloat16).to(at::kFloat), {});
+                for (const at::Tensor& same : {w, w.t().contiguous().t()})
+                    QVERIFY2(at::equal(multiplied(*table, form, x, same, {}), expected), table->instruction_set);
+            }
     }
     /// Within whole vectors and behind them; the last bits are what a block of a disk that was never written reads as.
     void an_element_that_is_not_finite_is_not_hidden() {

@@ -343,10 +343,11 @@ void pack_int8_row(const GivenWeights& weights, std::size_t n, std::int8_t* pane
         pack_int8_part(weights, n, first, smaller(weights.depth, first + group), panel, j, *scales, *sums);
 }
 
-void pack_row(ProductForm form, const GivenWeights& weights, std::size_t n, std::byte* panel, std::size_t j) {
+/// Row n from element `first` of its depth on.
+void pack_row(ProductForm form, const GivenWeights& weights, std::size_t n, std::size_t first, std::byte* panel, std::size_t j) {
     auto* floats = reinterpret_cast<LooseFloat*>(panel);
     auto* halves = reinterpret_cast<LooseHalf*>(panel);
-    for (std::size_t k = 0; k < weights.depth; ++k) {
+    for (std::size_t k = first; k < weights.depth; ++k) {
         const float value = given(weights, n, k);
         if (form == ProductForm::float32)
             floats[k * panel_rows + j] = value;
@@ -357,20 +358,58 @@ void pack_row(ProductForm form, const GivenWeights& weights, std::size_t n, std:
     }
 }
 
-/// A whole panel of float32 rows, a square at a time.
-void pack_squares(const GivenWeights& weights, std::size_t begin, float* panel) {
-    const float* from = static_cast<const float*>(weights.values) + begin * weights.row_step;
-    const std::size_t whole = weights.depth / lanes * lanes;
-    for (std::size_t j = 0; j < panel_rows; j += lanes, from += lanes * weights.row_step) {
-        for (std::size_t k = 0; k < whole; k += lanes) {
-            Vector square[lanes];
-            for (std::size_t r = 0; r < lanes; ++r) square[r] = load(from + r * weights.row_step + k);
-            transpose(square);
-            for (std::size_t r = 0; r < lanes; ++r) store(panel + (k + r) * panel_rows + j, square[r]);
+/// `lanes` weights that stand side by side, from element `at` on: as they are, or as bfloat16.
+inline Vector load_floats(const GivenWeights& weights, std::size_t at) {
+    if (!weights.bf16) return load(static_cast<const float*>(weights.values) + at);
+    return widened(*reinterpret_cast<const UnalignedHalves*>(static_cast<const std::uint16_t*>(weights.values) + at));
+}
+inline HalfVector load_halves(const GivenWeights& weights, std::size_t at) {
+    if (!weights.bf16) return to_bf16(load(static_cast<const float*>(weights.values) + at));
+    return *reinterpret_cast<const UnalignedHalves*>(static_cast<const std::uint16_t*>(weights.values) + at);
+}
+
+/// What a vector of the panel takes from 2 * lanes weights of a row (bf16: two to a lane) or from lanes of them.
+inline Vector load_lanes(ProductForm form, const GivenWeights& weights, std::size_t at) {
+    if (form != ProductForm::bf16) return load_floats(weights, at);
+    const HalfVector halves[2] = {load_halves(weights, at), load_halves(weights, at + lanes)};
+    Vector pairs;
+    __builtin_memcpy(&pairs, halves, sizeof pairs);
+    return pairs;
+}
+inline void store_lanes(ProductForm form, Vector value, std::byte* panel, std::size_t at) {
+    if (form == ProductForm::widened)
+        *reinterpret_cast<UnalignedHalves*>(panel + 2 * at) = to_bf16(value);
+    else
+        store(reinterpret_cast<float*>(panel) + at, value);
+}
+
+/// A whole panel of rows whose elements stand side by side, a square at a time.
+void pack_squares(ProductForm form, const GivenWeights& weights, std::size_t begin, std::byte* panel) {
+    const std::size_t a_lane = form == ProductForm::bf16 ? 2 : 1, square = a_lane * lanes, whole = weights.depth / square * square;
+    for (std::size_t j = 0; j < panel_rows; j += lanes)
+        for (std::size_t k = 0; k < whole; k += square) {
+            Vector rows[lanes];
+            for (std::size_t r = 0; r < lanes; ++r) rows[r] = load_lanes(form, weights, (begin + j + r) * weights.row_step + k);
+            transpose(rows);
+            for (std::size_t r = 0; r < lanes; ++r) store_lanes(form, rows[r], panel, (k / a_lane + r) * panel_rows + j);
         }
-        for (std::size_t k = whole; k < weights.depth; ++k)
-            for (std::size_t r = 0; r < lanes; ++r) panel[k * panel_rows + j + r] = from[r * weights.row_step + k];
-    }
+    for (std::size_t j = 0; j < panel_rows; ++j) pack_row(form, weights, begin + j, whole, panel, j);
+}
+
+/// A whole panel of columns whose elements stand side by side: the weights of a transposed matrix.
+void pack_columns(ProductForm form, const GivenWeights& weights, std::size_t begin, std::byte* panel) {
+    const std::size_t a_lane = form == ProductForm::bf16 ? 2 : 1;
+    for (std::size_t k = 0; k < weights.depth; k += a_lane)
+        for (std::size_t j = 0; j < panel_rows; j += lanes) {
+            const std::size_t at = begin + j + k * weights.column_step, to = k / a_lane * panel_rows + j;
+            if (form != ProductForm::bf16) {
+                store_lanes(form, load_floats(weights, at), panel, to);
+                continue;
+            }
+            WordVector pairs = __builtin_convertvector(load_halves(weights, at), WordVector);
+            if (k + 1 < weights.depth) pairs |= __builtin_convertvector(load_halves(weights, at + weights.column_step), WordVector) << 16;
+            store_lanes(form, (Vector)pairs, panel, to);
+        }
 }
 
 void pack(ProductForm form, const GivenWeights& weights, std::size_t first, std::size_t last, std::byte* values, float* scales,
@@ -379,17 +418,17 @@ void pack(ProductForm form, const GivenWeights& weights, std::size_t first, std:
     const std::size_t groups = num_groups(form, weights.depth);
     for (std::size_t p = first; p < last; ++p, values += bytes) {
         const std::size_t begin = p * panel_rows, rows = smaller(panel_rows, weights.rows - begin);
-        if (form == ProductForm::float32 && !weights.bf16 && weights.column_step == 1 && rows == panel_rows) {
-            pack_squares(weights, begin, reinterpret_cast<float*>(values));
+        if (rows < panel_rows || weights.depth % depth_step(form) != 0) __builtin_memset(values, 0, bytes);
+        if (form != ProductForm::int8 && rows == panel_rows && (weights.column_step == 1 || weights.row_step == 1)) {
+            (weights.column_step == 1 ? pack_squares : pack_columns)(form, weights, begin, values);
             continue;
         }
-        if (rows < panel_rows || weights.depth % depth_step(form) != 0) __builtin_memset(values, 0, bytes);
         for (std::size_t j = 0; j < rows; ++j) {
             const std::size_t at = (p - first) * groups * panel_rows + j;
             if (form == ProductForm::int8)
                 pack_int8_row(weights, begin + j, reinterpret_cast<std::int8_t*>(values), j, scales + at, sums + at);
             else
-                pack_row(form, weights, begin + j, values, j);
+                pack_row(form, weights, begin + j, 0, values, j);
         }
     }
 }
