@@ -2,19 +2,14 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "text/own_files.h"
+#include "text/sentencepiece_json.h"
 #include "text/sentencepiece_model.h"
 
 namespace faceter {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-
-/// How a model numbers the pieces of its file and what it puts around a text.
-struct Arrangement {
-    Vocabulary vocabulary;
-    Ids ids;  // of the file's pieces
-    SpecialIds special;
-};
+using Arrangement = SentencePieceArrangement;
 
 std::int32_t place_of(const SentencePieceFile& file, std::string_view text) {
     for (std::size_t i = 0; i < file.pieces.size(); ++i)
@@ -80,7 +75,9 @@ Arrangement arrange_deberta(const SentencePieceFile& file, std::string_view name
     return result;
 }
 
-Arrangement arrange(const SentencePieceFile& file, const std::filesystem::path& path, const TokenRoles& roles) {
+}  // namespace
+
+SentencePieceArrangement arrange(const SentencePieceFile& file, const std::filesystem::path& path, const TokenRoles& roles) {
     const std::string name = path.string(), file_name = path.filename().string();
     const std::string& klass = roles.tokenizer_class;
     const bool general = klass.empty() || klass.starts_with("PreTrainedTokenizer") || klass == "TokenizersBackend";
@@ -95,12 +92,10 @@ Arrangement arrange(const SentencePieceFile& file, const std::filesystem::path& 
                      faceter::quoted(klass));
 }
 
-}  // namespace
-
 PipelineSettings read_sentencepiece_tokenizer(std::string_view bytes, const std::filesystem::path& path, const TokenRoles& roles) {
     const std::string name = path.string();
     const SentencePieceFile file = SentencePieceFile::parse(bytes, name);
-    Arrangement arrangement = arrange(file, path, roles);
+    SentencePieceArrangement arrangement = arrange(file, path, roles);
     PipelineSettings settings;
     settings.normalizers.add(make_sentencepiece_normalizer(file, name));
     settings.model = std::make_unique<SentencePieceModel>(file, std::move(arrangement.ids), name);

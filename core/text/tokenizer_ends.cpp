@@ -28,8 +28,6 @@ std::int32_t id_of(const PipelineSettings& settings, const std::string& token, s
     return id;
 }
 
-using NamedIds = std::vector<std::pair<std::string, std::int32_t>>;
-
 Json part_of(const char* kind, const std::string& id, int type) {
     Json part = Json::object();
     part[kind]["id"] = id;
@@ -41,23 +39,6 @@ void put_around(const char* text, int type, const NamedIds& before, const NamedI
     for (const auto& token : before) out.push_back(part_of("SpecialToken", token.first, type));
     out.push_back(part_of("Sequence", text, type));
     for (const auto& token : after) out.push_back(part_of("SpecialToken", token.first, type));
-}
-
-/// tokenizers' TemplateProcessing: `before` and `after` around a text, and around each of a pair.
-Json template_of(const NamedIds& before, const NamedIds& after) {
-    Json all = Json::object();
-    all["type"] = "TemplateProcessing";
-    put_around("A", 0, before, after, all["single"]);
-    put_around("A", 0, before, after, all["pair"]);
-    put_around("B", 1, before, after, all["pair"]);
-    for (const NamedIds* ids : {&before, &after})
-        for (const auto& [token, id] : *ids) {
-            Json& special = all["special_tokens"][token];
-            special["id"] = token;
-            special["ids"] = std::vector<std::int32_t>{id};
-            special["tokens"] = std::vector<std::string>{token};
-        }
-    return all;
 }
 
 /// Where the value of the member stands in the text of an object; nothing where it has none.
@@ -82,6 +63,22 @@ std::string with_template(const std::string& text, const Json& processor) {
 }
 
 }  // namespace
+
+Json template_processing(const NamedIds& before, const NamedIds& after) {
+    Json all = Json::object();
+    all["type"] = "TemplateProcessing";
+    put_around("A", 0, before, after, all["single"]);
+    put_around("A", 0, before, after, all["pair"]);
+    put_around("B", 1, before, after, all["pair"]);
+    for (const NamedIds* ids : {&before, &after})
+        for (const auto& [token, id] : *ids) {
+            Json& special = all["special_tokens"][token];
+            special["id"] = token;
+            special["ids"] = std::vector<std::int32_t>{id};
+            special["tokens"] = std::vector<std::string>{token};
+        }
+    return all;
+}
 
 bool add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_view name) {
     if (!has_ends_of_its_own(roles)) return false;
@@ -110,7 +107,7 @@ std::string tokenizer_json_with_ends(const std::filesystem::path& model_folder) 
         for (const std::int32_t id : ids) tokens.emplace_back(all.id_to_piece(id), id);
         return tokens;
     };
-    return with_template(text, template_of(named(settings.special.before), named(settings.special.after)));
+    return with_template(text, template_processing(named(settings.special.before), named(settings.special.after)));
 }
 
 }  // namespace faceter

@@ -1,11 +1,18 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "common/json.h"
 #include "text/pipeline.h"
 #include "text/token_roles.h"
 
 namespace faceter {
+
+using NamedIds = std::vector<std::pair<std::string, std::int32_t>>;
+/// tokenizers' TemplateProcessing: `before` and `after` around a text, and around each of a pair.
+Json template_processing(const NamedIds& before, const NamedIds& after);
 
 /// The classes of Llama and Gemma put the ends around a text that tokenizer_config.json asks for, though the template of tokenizer.json
 /// has none: e5-mistral's </s> is in no other file. Adds those to `settings`; true where there were any. `name` stands in front of
