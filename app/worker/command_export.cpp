@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/hub.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -10,6 +11,7 @@
 #include "compare/model_card.h"
 #include "named_model.h"
 #include "plugin/export_check.h"
+#include "plugin/export_tokenizer.h"
 #include "plugin/model_writer.h"
 #include "plugin/onnx_export.h"
 #include "plugin/peft_export.h"
@@ -68,6 +70,21 @@ std::vector<ServedRoute> routes_of(const EmbeddingModel& model) {
     return routes;
 }
 
+/// Where the run's start model lies on this machine; empty where it does not. No network is asked.
+fs::path start_folder(const Json& settings) {
+    const auto name = json_or<std::string>(settings, "model", "", "settings");
+    std::error_code ignored;
+    if (fs::is_directory(name, ignored)) return name;
+    try {
+        if (name == "minilm") return resolve_model(name);
+        for (const std::string& text : {name, "sentence-transformers/" + name})
+            if (const auto model = HubModel::parse(text))
+                if (const fs::path found = find_snapshot(*model, HubSettings::from_environment()); !found.empty()) return found;
+    } catch (const Error&) {  // the card does without
+    }
+    return {};
+}
+
 /// An export as it is put together: the run, its model as the others are held against, and where the result goes.
 class Export {
   public:
@@ -90,6 +107,14 @@ class Export {
     }
 
   private:
+    /// For those who have no library for it.
+    void complete(const fs::path& folder) const {
+        if (options_.to == "faceter") return;
+        if (const auto model = complete_tokenizer(folder))
+            say(stderr, "note: {}: tokenizer.json is made of {}, as transformers converts it\n", staged_.final_path(folder).string(),
+                model->filename().string());
+    }
+
     Json source() const { return {{"run", run_.info().id}}; }
 
     /// The proof counts, and the folder says what it is.
@@ -106,8 +131,8 @@ class Export {
         if (prompt.is_string()) card.default_prompt = prompt.get<std::string>();
         if (options_.to != "onnx" && options_.to != "peft") card.only_faceter = beyond_sentence_transformers(written);
         card.proof = proof.lines();
-        const fs::path start = json_or<std::string>(run_.settings(), "model", "", "settings");
-        if (fs::is_directory(start)) card.start_model = start;
+        card.start_model = start_folder(run_.settings());
+        card.adapters = adapters_;
         write_file_atomic(folder / "README.md", model_card(run_, card));
     }
 
@@ -119,6 +144,7 @@ class Export {
         if (route.routed && model_->router && model_->router->always()) route.path = *model_->router->always();
         if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, route);
         write_model(folder, *alone);
+        complete(folder);
         throw_if_stopped();
         take(prove_export({*model_, {served}}, folder, source()), folder, *alone, name);
         folders_.push_back(staged_.final_path(folder));
@@ -128,6 +154,7 @@ class Export {
     void whole_model() {
         if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", {});
         write_model(staged_.path(), *model_);
+        complete(staged_.path());
         throw_if_stopped();
         take(prove_export({*model_, routes_of(*model_)}, staged_.path(), source()), staged_.path(), *model_, "");
         folders_.emplace_back(options_.folder);
@@ -137,6 +164,8 @@ class Export {
     void adapters() {
         const PeftExport peft(*model_, staged_.path());
         peft.write(open_full_model(run_));
+        adapters_ = peft.uses();
+        complete(peft.base_folder());
         throw_if_stopped();
         take(peft.prove(source()), staged_.path(), *model_, "");
         for (const Adapter& adapter : model_->encoders.front()->adapters())
@@ -151,16 +180,20 @@ class Export {
                               why);
         std::vector<OnnxForm> forms{OnnxForm::float32};
         if (options_.int8) forms.push_back(OnnxForm::int8);
-        write_onnx_model(folder, alone, forms);
+        const OnnxFiles files = write_onnx_model(folder, alone, forms);
+        complete(folder);
         throw_if_stopped();
-        take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, forms, source()), folder, alone, name);
+        take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, files, source()), folder, alone, name);
         folders_.push_back(staged_.final_path(folder));
+        if (files.int8 && !files.int8->kept.empty())
+            say(stderr, "note: {}: in int8 {}\n", folders_.back().string(), files.int8->sentence());
     }
 
     const ExportCommand& options_;
     const RunDirectory& run_;
     std::unique_ptr<EmbeddingModel> model_;
     StagedFolder staged_;
+    std::map<std::string, std::string> adapters_;
     std::vector<fs::path> folders_;  ///< of the export, where each will lie; said when they are there
     ExportProof proof_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/folder_modules.h"
 #include "checkpoint/module_members.h"
 #include "checkpoint/rotary_scaling.h"
 #include "checkpoint/tokenizer_folder.h"
@@ -257,6 +258,18 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     read_task_instructions(model, config.string());
     if (elsewhere) return_to(folder, model);
     model.description = ModelDescription::read(folder);
+    return model;
+}
+
+ModelFolder open_modules(const std::filesystem::path& folder) {
+    ModelFolder model;
+    model.folder = model.encoder_folder = folder;
+    read_modules(folder / "modules.json", model);
+    const fs::path config = model.encoder_folder / "config.json";
+    model.config = read_config(config);
+    model.model_type = json_at<std::string>(model.config, "model_type", config.string());
+    read_lengths(model, config.string());
+    read_prompts(model);
     return model;
 }
 

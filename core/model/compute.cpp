@@ -15,7 +15,6 @@
 namespace faceter {
 namespace {
 
-/// Texts of several kinds and lengths.
 constexpr std::string_view sample[] = {
     "How do I reset my password?",
     "weather tomorrow",
@@ -208,6 +207,8 @@ Compute compute_from_name(std::string_view name) {
 }
 
 std::string_view compute_name(Compute compute) { return compute_names[static_cast<std::size_t>(compute)]; }
+
+std::span<const std::string_view> compute_sample() { return sample; }
 
 double wanted_cosine(Compute compute) { return compute == Compute::int8 ? 0.995 : compute == Compute::bf16 ? 0.9995 : 1.0; }
 

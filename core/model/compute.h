@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ struct ComputeReport {
     double smallest_cosine = 1;       ///< of a vector of the sample to its float32 form
 };
 
+/// The texts, of several kinds and lengths, that tell what a lower form loses.
+std::span<const std::string_view> compute_sample();
 /// Every vector of the sample comes at least this near (cosine) to its float32 form.
 double wanted_cosine(Compute compute);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/equalising.h"
 #include "model/matrix.h"
 #include "model/ops_common.h"
 
@@ -28,16 +29,15 @@ at::Tensor as_given(const at::Tensor& weight) {
     return plain.scalar_type() == at::kFloat || plain.scalar_type() == at::kBFloat16 ? plain : plain.to(at::kFloat);
 }
 
-/// What each column of the weights is multiplied by, and each element of the rows divided by.
-at::Tensor equalising(const at::Tensor& weight, const at::Tensor& sizes) {
-    const at::Tensor of_weights = weight.to(at::kFloat).abs().amax(0);
-    return at::where((sizes > 0) & (of_weights > 0), (sizes / of_weights).sqrt(), at::ones_like(sizes));
-}
-
 /// Panels that one task lays out.
 constexpr std::int64_t panels_a_task = 4;
 
 }  // namespace
+
+at::Tensor equalising(const at::Tensor& weight, const at::Tensor& sizes) {
+    const at::Tensor of_weights = weight.to(at::kFloat).abs().amax(0);
+    return at::where((sizes > 0) & (of_weights > 0), (sizes / of_weights).sqrt(), at::ones_like(sizes));
+}
 
 double ProductError::relative() const {
     if (!std::isfinite(squared_error)) return std::numeric_limits<double>::infinity();

@@ -18,11 +18,11 @@ constexpr float unseen = -1e30f;  ///< added to the logit of what a token does n
 
 class EncoderGraph {
   public:
-    EncoderGraph(const ModelFolder& folder, OnnxForm form)
+    EncoderGraph(const ModelFolder& folder, OnnxForm form, const Int8Plan& plan)
         : folder_(folder),
           weights_(folder.weights()),
           config_(EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), weights_)),
-          layers_(graph_, weights_, form) {}
+          layers_(graph_, weights_, form, plan) {}
 
     OnnxGraph build() {
         ids_ = graph_.input("input_ids", OnnxType::int64, {"batch_size", "sequence_length"});
@@ -269,6 +269,6 @@ std::string beyond_onnx(const ModelFolder& folder, const EncoderConfig& config) 
     return "";
 }
 
-OnnxGraph encoder_graph(const ModelFolder& folder, OnnxForm form) { return EncoderGraph(folder, form).build(); }
+OnnxGraph encoder_graph(const ModelFolder& folder, OnnxForm form, const Int8Plan& plan) { return EncoderGraph(folder, form, plan).build(); }
 
 }  // namespace faceter

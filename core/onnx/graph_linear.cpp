@@ -46,15 +46,27 @@ std::string bytes_of(const std::vector<std::int8_t>& values) { return {reinterpr
 
 }  // namespace
 
+std::string quantised_name(const std::string& weight) { return weight + "_quantized"; }
+
 std::vector<float> GraphLayers::values(const std::string& name) const {
     std::vector<float> values(weights_.at(name).numel());
     weights_.read_float(name, values);
     return values;
 }
 
-const GraphLayers::Quantised& GraphLayers::quantised(const Value& x) {
-    const auto [at, is_new] = quantised_.try_emplace(x);
+GraphLayers::Value GraphLayers::divided(const Value& x, const std::string& name) {
+    const auto found = plan_.steps.find(name);
+    if (found == plan_.steps.end()) return x;
+    std::vector<float> factors;
+    for (const float step : found->second) factors.push_back(1 / step);
+    const auto size = static_cast<std::int64_t>(factors.size());
+    return graph_.multiply(x, graph_.weight(name + "_equaliser", {size}, factors));
+}
+
+const GraphLayers::Quantised& GraphLayers::quantised(const Value& given, const std::string& name) {
+    const auto [at, is_new] = quantised_.try_emplace(given);
     if (!is_new) return at->second;
+    const Value x = divided(given, name);
     const auto extreme = [&](const char* of_row, const char* of_two) {
         const Value found = graph_.node(of_row, {x}, {{"axes", std::vector<std::int64_t>{-1}}});
         return graph_.node(of_two, {found, graph_.number(0)});
@@ -73,12 +85,15 @@ const GraphLayers::Quantised& GraphLayers::quantised(const Value& x) {
 GraphLayers::Value GraphLayers::quantised_product(const Value& x, const std::string& name) {
     const TensorInfo& info = weights_.at(name);
     const auto columns = static_cast<std::size_t>(info.shape.at(1));
-    const Int8Rows rows = int8_rows(values(name), columns);
+    std::vector<float> scaled = values(name);
+    if (const auto steps = plan_.steps.find(name); steps != plan_.steps.end())
+        for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= steps->second[i % columns];
+    const Int8Rows rows = int8_rows(scaled, columns);
     const Value weight =
-        graph_.weight(name + "_quantized", OnnxType::int8, {info.shape[1], info.shape[0]}, bytes_of(transposed(rows.values, columns)));
+        graph_.weight(quantised_name(name), OnnxType::int8, {info.shape[1], info.shape[0]}, bytes_of(transposed(rows.values, columns)));
     const Value scales = graph_.weight(name + "_scale", {info.shape[0]}, rows.scales);
     const Value sums = graph_.weight(name + "_sum", {info.shape[0]}, rows.sums());
-    const Quantised& from = quantised(x);
+    const Quantised& from = quantised(x, name);
     const Value whole = graph_.cast(graph_.node("MatMulInteger", {from.values, weight}), OnnxType::float32);
     const Value centred = graph_.node("Sub", {whole, graph_.multiply(from.zero, sums)});
     return graph_.multiply(graph_.multiply(centred, from.scale), scales);
@@ -96,7 +111,8 @@ GraphLayers::Value GraphLayers::with_bias(const Value& y, const std::string& nam
 }
 
 GraphLayers::Value GraphLayers::linear(const Value& x, const std::string& name) {
-    return with_bias(form_ == OnnxForm::int8 ? quantised_product(x, name + ".weight") : product(x, name + ".weight"), name);
+    const std::string weight = name + ".weight";
+    return with_bias(is_quantised(weight) ? quantised_product(x, weight) : product(x, weight), name);
 }
 
 GraphLayers::Value GraphLayers::exact_linear(const Value& x, const std::string& name) {
@@ -107,9 +123,9 @@ GraphLayers::Value GraphLayers::table(const Value& ids, const std::string& name,
     const std::string weight = name + ".weight";
     const std::vector<std::int64_t> shape = weights_.at(weight).shape;
     const auto rows_of = [&](const Value& all) { return graph_.node("Gather", {all, ids}, {{"axis", std::int64_t{0}}}); };
-    if (!quantised || form_ != OnnxForm::int8) return rows_of(graph_.weight(weight, shape, values(weight)));
+    if (!quantised || !is_quantised(weight)) return rows_of(graph_.weight(weight, shape, values(weight)));
     const Int8Rows rows = int8_rows(values(weight), static_cast<std::size_t>(shape.at(1)));
-    const Value whole = rows_of(graph_.weight(weight + "_quantized", OnnxType::int8, shape, bytes_of(rows.values)));
+    const Value whole = rows_of(graph_.weight(quantised_name(weight), OnnxType::int8, shape, bytes_of(rows.values)));
     const Value scales = rows_of(graph_.weight(weight + "_scale", {shape[0], 1}, rows.scales));
     return graph_.multiply(graph_.cast(whole, OnnxType::float32), scales);
 }

@@ -14,7 +14,9 @@ class GraphLayers {
   public:
     using Value = GraphBuilder::Value;
 
-    GraphLayers(GraphBuilder& graph, const Weights& weights, OnnxForm form) : graph_(graph), weights_(weights), form_(form) {}
+    /// `plan` outlives them.
+    GraphLayers(GraphBuilder& graph, const Weights& weights, OnnxForm form, const Int8Plan& plan)
+        : graph_(graph), weights_(weights), form_(form), plan_(plan) {}
 
     /// x W^T + b, b where the checkpoint has one. In int8 (Vanhoucke et al., 2011): each row of x in 8 bits by its own range, W by the
     /// largest value of each row. (ONNX's DynamicQuantizeLinear takes one range for the whole batch: a text would depend on its company,
@@ -30,18 +32,22 @@ class GraphLayers {
     std::vector<float> values(const std::string& name) const;
 
   private:
-    /// What products in 8 bits need of x, made once for all that share it: x = scale (values - zero), scale and zero of each row.
+    /// What products in 8 bits need of x, made once for all that share it: x = scale (values - zero), scale and zero of each row; divided
+    /// by the plan's steps before.
     struct Quantised {
         Value values, scale, zero;
     };
-    const Quantised& quantised(const Value& x);
+    const Quantised& quantised(const Value& x, const std::string& name);
+    Value divided(const Value& x, const std::string& name);
     Value quantised_product(const Value& x, const std::string& name);
     Value product(const Value& x, const std::string& name);
     Value with_bias(const Value& y, const std::string& name);
+    bool is_quantised(const std::string& weight) const { return form_ == OnnxForm::int8 && !plan_.exact.contains(weight); }
 
     GraphBuilder& graph_;
     const Weights& weights_;
     OnnxForm form_;
+    const Int8Plan& plan_;
     std::map<Value, Quantised> quantised_;
 };
 

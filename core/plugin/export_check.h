@@ -86,12 +86,14 @@ class ExportRecord {
     /// Errors (failed): beyond the limits.
     void take(const ExportDifference& difference, const ExportLimits& limits);
     void miss(const std::string& by, const std::string& why);
+    /// Something else that is kept with it, under a key of its own.
+    void note(const std::string& key, Json value) { notes_[key] = std::move(value); }
     /// Writes it into the folder beside the source, hashes of the weights and the limits.
     ExportProof write(const fs::path& folder, const Json& source) const;
 
   private:
     ExportProof proof_;
-    Json verified_ = Json::array();
+    Json verified_ = Json::array(), notes_ = Json::object();
 };
 
 /// Proves the folder by all that there is, and writes the outcome into its faceter_export.json. Errors (failed) where a difference is

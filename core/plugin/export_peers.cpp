@@ -11,7 +11,8 @@ namespace faceter {
 namespace {
 
 constexpr std::chrono::minutes peer_limit{10};
-constexpr int no_such_package = 3;  // exit code of the script
+constexpr int no_such_package = 3;  // exit code of resources/peers/packages.py
+constexpr int no_such_program = 127;
 constexpr std::uint64_t max_output_bytes = 1 << 20;
 
 /// Whether all modules are sentence-transformers' own.
@@ -36,7 +37,34 @@ std::string last_line(std::string text) {
     return text.substr(text.rfind('\n') + 1);
 }
 
-std::string none_in(const char* python) { return fmt::format("none found in {} (name a Python with it by FACETER_PEERS)", python); }
+/// Why an export fails that a program should have loaded.
+std::string reason_of(const ChildResult& child) {
+    const std::string said = last_line(child.last_lines);
+    return said.empty() ? fmt::format("it ended with exit code {} and said nothing", child.exit_code) : said;
+}
+
+/// What a script of resources/peers answers in the Python that FACETER_PEERS names. Nothing, and the reason in `why`, where there is none,
+/// or where it lacks a package.
+std::optional<ChildResult> ask_python(const char* script, const std::vector<std::string>& arguments, std::string& why) {
+    const char* python = std::getenv("FACETER_PEERS");
+    if (!python || !*python) {
+        why = "none found (name a Python with it by FACETER_PEERS)";
+        return std::nullopt;
+    }
+    std::vector<std::string> command{python, shared_resource(fmt::format("resources/peers/{}", script)).string()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    ChildResult child = run_child(command, peer_limit, max_output_bytes);
+    if (child.exit_code != no_such_package && child.exit_code != no_such_program) return child;
+    why = child.exit_code == no_such_package ? fmt::format("{} has {}", python, last_line(child.output)) : reason_of(child);
+    why += " (name a Python with it by FACETER_PEERS)";
+    return std::nullopt;
+}
+
+/// Errors (failed): FACETER_PEERS names a program that ends well and gives nothing.
+void require_answer(const fs::path& file) {
+    if (!fs::exists(file))
+        throw failure("FACETER_PEERS names {}, which gave no answer; it must be a Python. Nothing was left", std::getenv("FACETER_PEERS"));
+}
 
 std::vector<float> floats(const std::string& bytes, std::size_t& offset, std::int64_t count) {
     const std::size_t size = static_cast<std::size_t>(count) * sizeof(float);
@@ -51,28 +79,23 @@ std::vector<float> floats(const std::string& bytes, std::size_t& offset, std::in
 
 std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why, PeerBackend backend,
                                                     const fs::path& adapter) {
-    const char* python = std::getenv("FACETER_PEERS");
-    const auto nothing = [&](const std::string& reason) {
-        why = reason;
+    if (!is_for_everyone(folder)) {
+        why = "the folder is for Faceter alone";
         return std::nullopt;
-    };
-    if (!is_for_everyone(folder)) return nothing("the folder is for Faceter alone");
-    if (!python || !*python) return nothing("none found (name a Python with it by FACETER_PEERS)");
+    }
     const TemporaryDirectory exchange;
     const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.json";
     write_file_atomic(asked, request.dump());
-    std::vector<std::string> command{python,
-                                     shared_resource("resources/peers/embed_sentence_transformers.py").string(),
-                                     folder.string(),
-                                     asked.string(),
-                                     answered.string(),
-                                     backend == PeerBackend::onnx ? "onnx" : "torch"};
-    if (!adapter.empty()) command.push_back(adapter.string());
-    const ChildResult child = run_child(command, peer_limit, max_output_bytes);
-    if (child.exit_code == no_such_package || child.exit_code == 127) return nothing(none_in(python));
-    if (child.exit_code != 0 && names_code_of_the_hub(folder)) return nothing("it runs this model by code from the hub alone");
-    if (child.exit_code != 0)
-        throw failure("sentence-transformers does not load the export: {}; nothing was left", last_line(child.last_lines));
+    std::vector<std::string> arguments{folder.string(), asked.string(), answered.string(), backend == PeerBackend::onnx ? "onnx" : "torch"};
+    if (!adapter.empty()) arguments.push_back(adapter.string());
+    const auto child = ask_python("embed_sentence_transformers.py", arguments, why);
+    if (!child) return std::nullopt;
+    if (child->exit_code != 0 && names_code_of_the_hub(folder)) {
+        why = "it runs this model by code from the hub alone";
+        return std::nullopt;
+    }
+    if (child->exit_code != 0) throw failure("sentence-transformers does not load the export: {}; nothing was left", reason_of(*child));
+    require_answer(answered);
     PeerAnswer answer = answer_of(answered);
     bool whole = answer.vectors.size() == request.size();
     for (std::size_t i = 0; whole && i < request.size(); ++i) whole = answer.vectors[i].size() == request[i].at("texts").size();
@@ -83,26 +106,17 @@ std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, cons
 
 std::optional<OnnxAnswer> ask_onnxruntime(const fs::path& file, const std::vector<OnnxRequest>& requests, std::int64_t hidden,
                                           std::int64_t dim, std::string& why) {
-    const char* python = std::getenv("FACETER_PEERS");
-    if (!python || !*python) {
-        why = "none found (name a Python with it by FACETER_PEERS)";
-        return std::nullopt;
-    }
     const TemporaryDirectory exchange;
     const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.bin";
     Json parts = Json::array();
     for (const OnnxRequest& one : requests)
         parts.push_back({{"shape", {one.rows, one.columns}}, {"input_ids", one.ids}, {"attention_mask", one.mask}});
     write_file_atomic(asked, parts.dump());
-    const ChildResult child =
-        run_child({python, shared_resource("resources/peers/run_onnx.py").string(), file.string(), asked.string(), answered.string()},
-                  peer_limit, max_output_bytes);
-    if (child.exit_code == no_such_package || child.exit_code == 127) {
-        why = none_in(python);
-        return std::nullopt;
-    }
-    if (child.exit_code != 0) throw failure("onnxruntime does not run the export: {}; nothing was left", last_line(child.last_lines));
-    OnnxAnswer answer{last_line(child.output), {}, {}};
+    const auto child = ask_python("run_onnx.py", {file.string(), asked.string(), answered.string()}, why);
+    if (!child) return std::nullopt;
+    if (child->exit_code != 0) throw failure("onnxruntime does not run the export: {}; nothing was left", reason_of(*child));
+    require_answer(answered);
+    OnnxAnswer answer{last_line(child->output), {}, {}};
     const std::string bytes = read_file(answered);
     std::size_t offset = 0;
     for (const OnnxRequest& one : requests) {

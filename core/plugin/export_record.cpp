@@ -72,9 +72,10 @@ void ExportRecord::miss(const std::string& by, const std::string& why) { proof_.
 ExportProof ExportRecord::write(const fs::path& folder, const Json& source) const {
     Json not_verified = Json::array();
     for (const auto& [by, why] : proof_.not_verified) not_verified.push_back({{"by", by}, {"why", why}});
-    const Json record = {
+    Json record = {
         {"faceter_export", record_format},         {"faceter", FACETER_VERSION}, {"written", utc_now()},  {"source", source},
         {"weights_sha256", weight_hashes(folder)}, {"limits", limits_json({})},  {"verified", verified_}, {"not_verified", not_verified}};
+    record.update(notes_);
     write_file_atomic(folder / "faceter_export.json", record.dump(2) + "\n");
     return proof_;
 }

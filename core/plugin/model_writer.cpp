@@ -25,16 +25,6 @@ std::string beyond_native_tokenizer(const ModelFolder& folder) {
     return faceter::beyond_native_tokenizer(folder.model_type, tokenizer_rules(read_file(file), file.string()));
 }
 
-/// The prompts of a model's tasks; a text without one has none.
-void set_prompts(ModelFolder& like, const EmbeddingModel& model) {
-    if (model.tasks.empty()) return;
-    like.prompts.clear();
-    like.default_prompt.clear();
-    for (const Task& task : model.tasks)
-        for (const Role role : {Role::query, Role::document})
-            like.prompts[task.name + "." + std::string(role_name(role))] = model.route(task.name, role).instruction;
-}
-
 /// transformers computes in the type that config.json names, whatever the weights are kept in.
 void set_type(Json& config, const std::vector<NamedTensor>& tensors) {
     const bool halved =
@@ -52,6 +42,14 @@ void write_adapters(const fs::path& folder, const Encoder& encoder) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> prompts_of_tasks(const EmbeddingModel& model) {
+    std::map<std::string, std::string> prompts;
+    for (const Task& task : model.tasks)
+        for (const Role role : {Role::query, Role::document})
+            prompts[task.name + "." + std::string(role_name(role))] = model.route(task.name, role).instruction;
+    return prompts;
+}
 
 std::string beyond_dense(const EmbeddingModel& model) {
     if (model.encoders.size() > 1) return "it has an encoder a task";
@@ -83,7 +81,10 @@ void write_model(const fs::path& folder, const EmbeddingModel& model) {
     like.max_seq_length = model.max_length;
     like.config = with_native_members(like.config, model.encoders.front()->config());
     like.only_faceter = !beyond_sentence_transformers(model).empty();
-    set_prompts(like, model);
+    if (!model.tasks.empty()) {
+        like.prompts = prompts_of_tasks(model);
+        like.default_prompt.clear();  // a text without one has none
+    }
     const std::vector<NamedTensor> tensors = model.base_tensors();
     set_type(like.config, tensors);
     write_sentence_transformers_files(folder, like);

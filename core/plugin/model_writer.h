@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "common/file.h"
@@ -11,6 +12,9 @@ namespace faceter {
 /// sentence-transformers folder; any other is one that sentence-transformers refuses (ModelFolder::only_faceter). A model with tasks has
 /// their instructions as prompts, by "task.role".
 void write_model(const fs::path& folder, const EmbeddingModel& model);
+
+/// What stands in front of the texts of each of its tasks, by "task.role".
+std::map<std::string, std::string> prompts_of_tasks(const EmbeddingModel& model);
 
 /// Why the model is more than one dense encoder, as "it has ..."; empty: it is one, its blocks perhaps with token-routed experts.
 std::string beyond_dense(const EmbeddingModel& model);

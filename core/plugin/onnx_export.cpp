@@ -22,13 +22,19 @@ std::string beyond_onnx(const EmbeddingModel& model) {
     return beyond_onnx(model.folder, model.encoders.front()->config());
 }
 
-void write_onnx_model(const fs::path& folder, const EmbeddingModel& model, const std::vector<OnnxForm>& forms) {
+OnnxFiles write_onnx_model(const fs::path& folder, const EmbeddingModel& model, const std::vector<OnnxForm>& forms) {
     write_model(folder, model);
     const ModelFolder written = ModelFolder::open(folder);
     make_directories(folder / "onnx");
-    for (const OnnxForm form : forms) write_onnx(folder / onnx_file_of(form), encoder_graph(written, form));
+    OnnxFiles files{forms, std::nullopt};
+    for (const OnnxForm form : forms) {
+        if (form == OnnxForm::int8) files.int8 = choose_int8(written, model, (1 + onnx_limits(form).smallest_cosine) / 2);
+        const Int8Plan plan = files.int8 ? files.int8->plan : Int8Plan();
+        write_onnx(folder / onnx_file_of(form), encoder_graph(written, form, plan));
+    }
     for (const fs::path& file : written.weight_files) fs::remove(file);
     fs::remove(folder / mlm_head_file);
+    return files;
 }
 
 ExportLimits onnx_limits(OnnxForm form) {
@@ -36,7 +42,7 @@ ExportLimits onnx_limits(OnnxForm form) {
     return {};
 }
 
-OnnxCheck::OnnxCheck(const EmbeddingModel& model, const Route& route) {
+OnnxCheck::OnnxCheck(const EmbeddingModel& model, const Route& route) : instruction_(route.instruction) {
     const Encoder& encoder = *model.encoders.at(static_cast<std::size_t>(route.encoder));
     const at::NoGradGuard no_gradients;
     for (const std::string& text : export_check_texts()) {
@@ -69,15 +75,23 @@ void OnnxCheck::add_batch(const std::vector<std::size_t>& texts) {
     batches_.push_back(std::move(batch));
 }
 
-void OnnxCheck::compare(ExportDifference& difference, const Batch& batch, OnnxForm form, const at::Tensor& hidden,
-                        const at::Tensor& embedding) const {
+void OnnxCheck::require_tokens(const fs::path& folder) const {
+    const OnnxModules modules(folder);
+    for (std::size_t i = 0; i < texts_.size(); ++i)
+        if (modules.tokens(instruction_ + export_check_texts()[i]) != texts_[i].ids)
+            throw failure("the export's tokenizer gives other tokens of {} than the model's; nothing was left", export_text_name(i));
+}
+
+void OnnxCheck::compare(ExportDifference& difference, const Batch& batch, OnnxForm form, const OnnxModules& modules,
+                        const Outputs& outputs) const {
     for (std::size_t row = 0; row < batch.texts.size(); ++row) {
         const Text& text = texts_[batch.texts[row]];
         const std::string name = export_text_name(batch.texts[row]);
         const auto at = static_cast<std::int64_t>(row);
-        difference.compare(text.embedding, embedding[at], name);
+        difference.compare(text.embedding, outputs.embedding[at], name);
         const std::int64_t tokens = text.hidden.size(0);
-        const at::Tensor own = hidden[at].narrow(0, 0, tokens);
+        const at::Tensor own = outputs.hidden[at].narrow(0, 0, tokens);
+        difference.compare(text.embedding, modules.embedding(own), name + ", pooled by the folder's modules");
         if (form == OnnxForm::int8 && tokens > 0) difference.compare(text.hidden.flatten(), own.flatten(), name + ", its hidden states");
         for (std::int64_t token = 0; form == OnnxForm::float32 && token < tokens; ++token)
             difference.compare(text.hidden[token], own[token], name + ", its hidden states");
@@ -88,11 +102,12 @@ void OnnxCheck::compare(ExportDifference& difference, const Batch& batch, OnnxFo
 ExportDifference OnnxCheck::by_faceter(const fs::path& folder, OnnxForm form) const {
     const at::NoGradGuard no_gradients;
     const OnnxRun run(read_onnx(folder / onnx_file_of(form)));
+    const OnnxModules modules(folder);
     ExportDifference difference;
     difference.by = "faceter";
     for (const Batch& batch : batches_) {
         const auto outputs = run({{"input_ids", batch.ids}, {"attention_mask", batch.mask}});
-        compare(difference, batch, form, outputs.at("last_hidden_state"), outputs.at("sentence_embedding"));
+        compare(difference, batch, form, modules, {outputs.at("last_hidden_state"), outputs.at("sentence_embedding")});
     }
     return difference;
 }
@@ -107,22 +122,26 @@ std::optional<ExportDifference> OnnxCheck::by_onnxruntime(const fs::path& folder
     const std::int64_t hidden = texts_.front().hidden.size(1), dim = texts_.front().embedding.size(0);
     auto answer = ask_onnxruntime(folder / onnx_file_of(form), requests, hidden, dim, why);
     if (!answer) return std::nullopt;
+    const OnnxModules modules(folder);
     ExportDifference difference;
     difference.by = "onnxruntime " + answer->version;
     for (std::size_t i = 0; i < batches_.size(); ++i) {
         const std::int64_t rows = requests[i].rows, columns = requests[i].columns;
-        compare(difference, batches_[i], form, at::from_blob(answer->hidden[i].data(), {rows, columns, hidden}, at::kFloat),
-                at::from_blob(answer->embeddings[i].data(), {rows, dim}, at::kFloat));
+        compare(difference, batches_[i], form, modules,
+                {at::from_blob(answer->hidden[i].data(), {rows, columns, hidden}, at::kFloat),
+                 at::from_blob(answer->embeddings[i].data(), {rows, dim}, at::kFloat)});
     }
     return difference;
 }
 
-ExportProof prove_onnx_export(const ExportCheck& check, const OnnxCheck& onnx, const fs::path& folder, const std::vector<OnnxForm>& forms,
+ExportProof prove_onnx_export(const ExportCheck& check, const OnnxCheck& onnx, const fs::path& folder, const OnnxFiles& files,
                               const Json& source) {
     check.require_prompts(folder);
+    onnx.require_tokens(folder);
     ExportRecord record;
     std::string why;
-    for (const OnnxForm form : forms) {
+    if (files.int8) record.note("int8", files.int8->to_json());
+    for (const OnnxForm form : files.forms) {
         const std::string in = form == OnnxForm::int8 ? " in int8" : "";
         const auto take = [&](ExportDifference difference) {
             difference.by += in;
@@ -137,7 +156,7 @@ ExportProof prove_onnx_export(const ExportCheck& check, const OnnxCheck& onnx, c
     if (const auto difference = check.by_sentence_transformers(folder, why, PeerBackend::onnx))
         record.take(*difference, {});
     else
-        record.miss("sentence-transformers by onnxruntime", why);
+        record.miss("sentence-transformers", why);
     return record.write(folder, source);
 }
 

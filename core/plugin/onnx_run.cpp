@@ -171,7 +171,7 @@ OnnxRun::OnnxRun(const OnnxGraph& graph) : nodes_(graph.nodes) {
     for (const OnnxTensor& weight : graph.weights) weights_[weight.name] = tensor_of(weight);
 }
 
-std::map<std::string, at::Tensor> OnnxRun::operator()(const std::map<std::string, at::Tensor>& inputs) const {
+std::map<std::string, at::Tensor> OnnxRun::operator()(const std::map<std::string, at::Tensor>& inputs, const Look& look) const {
     std::unordered_map<std::string, at::Tensor> values(inputs.begin(), inputs.end());
     std::unordered_map<std::string, std::size_t> last_use;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -187,6 +187,7 @@ std::map<std::string, at::Tensor> OnnxRun::operator()(const std::map<std::string
         Tensors in;
         for (const std::string& name : node.inputs) in.push_back(value(name));
         const Tensors out = operator_of(node.op)(node, in);
+        if (look) look(node, in, out.front());
         for (std::size_t o = 0; o < node.outputs.size(); ++o) values[node.outputs[o]] = out.at(o);
         for (const std::string& name : node.inputs)
             if (last_use[name] == i) values.erase(name);

@@ -33,7 +33,7 @@ void PeftExport::write(std::unique_ptr<EmbeddingModel> base) const {
     base->router = nullptr;
     base->tasks.clear();
     base->routes.clear();
-    base->folder.prompts.clear();
+    base->folder.prompts = prompts_of_tasks(model_);
     base->folder.default_prompt.clear();
     make_directories(base_folder());
     write_model(base_folder(), *base);
@@ -45,38 +45,51 @@ void PeftExport::write(std::unique_ptr<EmbeddingModel> base) const {
     }
 }
 
-Route PeftExport::route_of(std::size_t index) const {
-    Route route;
-    for (const auto& [key, one] : model_.routes)
-        if (one.path.adapter == static_cast<int>(index)) {
-            route.instruction = one.instruction;
-            break;
-        }
-    return route;
+std::vector<PeftExport::Part> PeftExport::parts() const {
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < encoder().adapters().size(); ++i) {
+        const std::size_t before = parts.size();
+        for (const auto& [key, route] : model_.routes)
+            if (route.path.adapter == static_cast<int>(i))
+                parts.push_back({i, key.first + "." + std::string(role_name(key.second)), route.instruction});
+        if (parts.size() == before) parts.push_back({i, "", ""});
+    }
+    return parts;
 }
 
-at::Tensor PeftExport::expected(std::size_t index) const {
-    Route route = route_of(index);
-    route.path = Path::of_adapter(static_cast<int>(index));
-    return embed_texts(model_, views_of(export_check_texts()), route);
+std::map<std::string, std::string> PeftExport::uses() const {
+    std::map<std::string, std::string> uses;
+    for (const Part& part : parts()) {
+        std::string& prompts = uses[adapter_folder(part.adapter).filename().string()];
+        prompts += (prompts.empty() ? "" : ", ") + part.prompt;
+    }
+    return uses;
 }
 
-std::string PeftExport::text_name(std::size_t index, std::size_t text) const {
-    return export_text_name(text) + " through the adapter " + encoder().adapters()[index].name;
+at::Tensor PeftExport::expected(const Part& part) const {
+    return embed_texts(model_, views_of(export_check_texts()), {part.instruction, 0, Path::of_adapter(static_cast<int>(part.adapter))});
+}
+
+std::string PeftExport::text_name(const Part& part, std::size_t text) const {
+    return export_text_name(text) + (part.prompt.empty() ? "" : " under " + part.prompt) + " through the adapter " +
+           encoder().adapters()[part.adapter].name;
 }
 
 ExportDifference PeftExport::by_faceter() const {
     const auto opened = open_folder_model(base_folder());
+    const std::map<std::string, std::string>& prompts = opened->folder.prompts;
+    if (prompts != prompts_of_tasks(model_))
+        throw failure("the prompts of the exported base are not the instructions of the model's tasks; nothing was left");
     Encoder& again = *opened->encoders.front();
     ExportDifference difference;
     difference.by = "faceter";
-    for (std::size_t i = 0; i < encoder().adapters().size(); ++i) {
-        const std::size_t own = again.add_adapter("exported", AdapterFolder::open(adapter_folder(i)));
-        Route route = route_of(i);
-        route.path = Path::of_adapter(static_cast<int>(own));
-        const at::Tensor found = embed_texts(*opened, views_of(export_check_texts()), route), wanted = expected(i);
+    for (const Part& part : parts()) {
+        const std::size_t own = again.add_adapter("exported", AdapterFolder::open(adapter_folder(part.adapter)));
+        const std::string instruction = part.prompt.empty() ? "" : opened->folder.prompt(part.prompt);
+        const Route route{instruction, 0, Path::of_adapter(static_cast<int>(own))};
+        const at::Tensor found = embed_texts(*opened, views_of(export_check_texts()), route), wanted = expected(part);
         for (std::int64_t row = 0; row < found.size(0); ++row)
-            difference.compare(wanted[row], found[row], text_name(i, static_cast<std::size_t>(row)));
+            difference.compare(wanted[row], found[row], text_name(part, static_cast<std::size_t>(row)));
         difference.texts += static_cast<std::size_t>(found.size(0));
         again.remove_adapter(own);
     }
@@ -85,26 +98,25 @@ ExportDifference PeftExport::by_faceter() const {
 
 std::optional<ExportDifference> PeftExport::by_peft(std::string& why) const {
     ExportDifference difference;
-    for (std::size_t i = 0; i < encoder().adapters().size(); ++i) {
-        const std::string instruction = route_of(i).instruction;
+    for (const Part& part : parts()) {
         std::vector<std::size_t> asked;  // a text of no tokens is for us alone
         Json texts = Json::array();
         for (std::size_t t = 0; t < export_check_texts().size(); ++t) {
             std::vector<std::int32_t> ids;
-            model_.tokenizer->encode(instruction + export_check_texts()[t], model_.max_length, ids);
+            model_.tokenizer->encode(part.instruction + export_check_texts()[t], model_.max_length, ids);
             if (ids.empty()) continue;
             asked.push_back(t);
-            texts.push_back(instruction + export_check_texts()[t]);
+            texts.push_back(export_check_texts()[t]);
         }
-        const Json request = Json::array({{{"prompt_name", nullptr}, {"texts", texts}}});
-        const auto answer = ask_sentence_transformers(base_folder(), request, why, PeerBackend::torch, adapter_folder(i));
+        const Json request = Json::array({{{"prompt_name", part.prompt.empty() ? Json() : Json(part.prompt)}, {"texts", texts}}});
+        const auto answer = ask_sentence_transformers(base_folder(), request, why, PeerBackend::torch, adapter_folder(part.adapter));
         if (!answer) return std::nullopt;
-        const at::Tensor wanted = expected(i);
+        const at::Tensor wanted = expected(part);
         for (std::size_t row = 0; row < asked.size(); ++row)
             difference.compare(wanted[static_cast<std::int64_t>(asked[row])], at::tensor(answer->vectors.at(0).at(row)),
-                               text_name(i, asked[row]));
+                               text_name(part, asked[row]));
         difference.texts += asked.size();
-        difference.by = "PEFT " + answer->peft_version;
+        difference.by = "peft " + answer->peft_version;
     }
     return difference;
 }
@@ -114,7 +126,7 @@ ExportProof PeftExport::prove(const Json& source) const {
     record.take(by_faceter(), {});
     std::string why = "its pooling leaves the instruction's tokens out";
     const auto difference = model_.folder.include_prompt ? by_peft(why) : std::nullopt;
-    difference ? record.take(*difference, {}) : record.miss("PEFT", why);
+    difference ? record.take(*difference, {}) : record.miss("peft", why);
     return record.write(folder_, source);
 }
 

@@ -1,17 +1,17 @@
 """Runs an ONNX file in onnxruntime: FILE REQUEST.json ANSWER.bin (core/plugin/export_peers.h).
 
-Writes the outputs of each request as float32, hidden states and then embeddings, and prints onnxruntime's version. Ends with 3 where this Python
-has no onnxruntime.
+Writes the outputs of each request as float32, hidden states and then embeddings, and prints onnxruntime's version. Ends with 3, and what is
+missing, where this Python has no onnxruntime.
 """
 
 import json
 import sys
 
-try:
-    import numpy
-    import onnxruntime
-except ImportError:
-    sys.exit(3)
+sys.dont_write_bytecode = True  # nothing appears beside the scripts
+
+from packages import need  # noqa: E402
+
+onnxruntime, numpy = need("onnxruntime", "numpy")
 
 file, request, answer = sys.argv[1:4]
 onnxruntime.set_default_logger_severity(3)

@@ -4,6 +4,8 @@
 
 #include "common/file.h"
 #include "plugin/export_check.h"
+#include "plugin/export_tokenizer.h"
+#include "plugin/model_writer.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -101,6 +103,19 @@ class TestExportCheck : public QObject {
         const auto model = EmbeddingModel::open(ModelFolder::open(whole));
         ExportCheck(*model, {}).by_faceter(whole).require({});
         EXPECT_ERROR(ExportCheck(*model, {}).by_faceter(without.path()).require({}), "the model");
+    }
+    void a_model_of_sentencepiece_alone_gets_a_tokenizer_json() {
+        const fs::path start = folder() / "start", out = folder() / "out";
+        fs::copy(shared_folder() / "fixtures/xlm_roberta", start, fs::copy_options::recursive);
+        fs::remove(start / "tokenizer.json");
+        const auto model = EmbeddingModel::open(ModelFolder::open(start));
+        make_directories(out);
+        write_model(out, *model);
+        QCOMPARE(complete_tokenizer(out)->filename().string(), std::string("sentencepiece.bpe.model"));
+        QVERIFY(fs::exists(out / "tokenizer.json"));
+        QVERIFY(!complete_tokenizer(out));                                         // it is there
+        const ExportProof proof = prove_export(ExportCheck(*model, {}), out, {});  // also in sentence-transformers, where there is one
+        qInfo("%s", proof.lines().c_str());
     }
     void the_record_says_what_was_proved_by_whom() {
         const ExportProof proof = prove_export(ExportCheck(*model_, {}), folder(), {{"run", "a-run"}});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "common/file.h"
 #include "onnx/onnx_file.h"
@@ -26,14 +27,6 @@ void flip(OnnxGraph& graph, const std::string& weight) {
     QVERIFY2(found != graph.weights.end(), weight.c_str());
     const float other = 7;
     found->bytes.replace(0, sizeof other, reinterpret_cast<const char*>(&other), sizeof other);
-}
-
-/// Random weights of 48 columns lose more in 8 bits than trained ones; what is lost beyond the limit is refused.
-void require(const ExportDifference& difference, OnnxForm form) {
-    const ExportLimits limits = onnx_limits(form);
-    if (form == OnnxForm::float32 || difference.smallest_cosine >= limits.smallest_cosine) return difference.require(limits);
-    QVERIFY2(difference.smallest_cosine > 0.9, difference.sentence().c_str());
-    EXPECT_ERROR(difference.require(limits), "does not embed as the model it was written from");
 }
 
 }  // namespace
@@ -67,7 +60,7 @@ class TestOnnxExport : public QObject {
             const ExportDifference difference = check.by_faceter(out.path(), form);
             qInfo("%s %s, smallest cosine %.7f", onnx_file_of(form), difference.sentence().c_str(), difference.smallest_cosine);
             QCOMPARE(difference.texts, export_check_texts().size());
-            require(difference, form);
+            difference.require(onnx_limits(form));
         }
     }
     void onnxruntime_gives_the_same_data() { families(); }
@@ -84,7 +77,7 @@ class TestOnnxExport : public QObject {
             const auto difference = check.by_onnxruntime(out.path(), form, why);
             if (!difference) QSKIP(why.c_str());
             qInfo("%s %s, smallest cosine %.7f", onnx_file_of(form), difference->sentence().c_str(), difference->smallest_cosine);
-            require(*difference, form);
+            difference->require(onnx_limits(form));
         }
     }
     void padding_may_stand_before_the_text() {
@@ -111,6 +104,43 @@ class TestOnnxExport : public QObject {
             const double away = (embedded(ids) - embedded(both).narrow(0, 0, 1)).abs().max().item<double>();
             QVERIFY2(away < 1e-6, fmt::format("{}: {}", name, away).c_str());
         }
+    }
+    void what_loses_most_in_int8_stays_in_float32() {
+        const auto model = fixture("bert");
+        const TemporaryDirectory out;
+        write_model(out.path(), *model);
+        const ModelFolder folder = ModelFolder::open(out.path());
+        const OnnxInt8 none = choose_int8(folder, *model, 0.99);
+        QVERIFY2(none.kept.empty() && none.sentence().empty(), none.sentence().c_str());
+        const OnnxInt8 some = choose_int8(folder, *model, (1 + none.smallest_cosine) / 2);
+        QVERIFY2(!some.kept.empty() && some.kept.size() < some.num_weights, some.sentence().c_str());
+        QVERIFY(some.smallest_cosine >= some.wanted_cosine && some.smallest_cosine > none.smallest_cosine);
+        std::set<std::string> names;
+        for (const OnnxTensor& weight : encoder_graph(folder, OnnxForm::int8, some.plan).weights) names.insert(weight.name);
+        for (const std::string& kept : some.kept) QVERIFY2(names.contains(kept) && !names.contains(quantised_name(kept)), kept.c_str());
+        const auto integers =
+            std::count_if(names.begin(), names.end(), [](const auto& name) { return name.ends_with(quantised_name("")); });
+        QCOMPARE(static_cast<std::size_t>(integers), some.num_weights - some.kept.size());
+    }
+    void the_record_says_what_stayed_in_float32() {
+        const auto model = fixture("qwen3_bidirectional");
+        const TemporaryDirectory out;
+        const OnnxFiles files = write_onnx_model(out.path(), *model, both_forms_);
+        prove_onnx_export({*model, {}}, {*model, {}}, out.path(), files, {});
+        const Json int8 = read_json(out.path() / "faceter_export.json").at("int8");
+        QCOMPARE(int8.at("kept_in_float32"), Json(files.int8->kept));
+        QCOMPARE(int8.at("weights").get<std::size_t>(), files.int8->num_weights);
+    }
+    void minilm_in_int8_stays_off_the_limit() {
+        NEED_MINILM();
+        const auto model = EmbeddingModel::open(ModelFolder::open(minilm_folder()));
+        const TemporaryDirectory out;
+        const OnnxFiles files = write_onnx_model(out.path(), *model, {OnnxForm::int8});
+        const ExportDifference difference = OnnxCheck(*model, {}).by_faceter(out.path(), OnnxForm::int8);
+        qInfo("%s; smallest cosine %.6f; %.1f MB", files.int8->sentence().c_str(), difference.smallest_cosine,
+              1e-6 * static_cast<double>(fs::file_size(out.path() / onnx_file_of(OnnxForm::int8))));
+        const double limit = onnx_limits(OnnxForm::int8).smallest_cosine;
+        QVERIFY2(1 - difference.smallest_cosine < 0.75 * (1 - limit), difference.sentence().c_str());
     }
     void a_flipped_weight_and_a_missing_head_are_refused() {
         const auto model = fixture("t5");
@@ -143,13 +173,13 @@ class TestOnnxExport : public QObject {
         const OnnxCheck onnx(*model, route);
         fold_route(*model, route);
         const TemporaryDirectory out;
-        write_onnx_model(out.path(), *model, float_form_);
-        const ExportProof proof = prove_onnx_export(check, onnx, out.path(), float_form_, {{"run", "a-run"}});
+        const OnnxFiles files = write_onnx_model(out.path(), *model, float_form_);
+        const ExportProof proof = prove_onnx_export(check, onnx, out.path(), files, {{"run", "a-run"}});
         QVERIFY2(proof.lines().find("over 12 texts by faceter\n") != std::string::npos, proof.lines().c_str());
         QCOMPARE(read_json(out.path() / "faceter_export.json").at("weights_sha256").count("onnx/model.onnx"), std::size_t{1});
         write_file_atomic(out.path() / "config_sentence_transformers.json",
                           Json{{"prompts", {{"default", "search document: "}}}, {"default_prompt_name", "default"}}.dump());
-        EXPECT_ERROR(prove_onnx_export(check, onnx, out.path(), float_form_, {}),
+        EXPECT_ERROR(prove_onnx_export(check, onnx, out.path(), files, {}),
                      "the export's prompt 'default' is 'search document: ', the model's instruction 'search query: '");
     }
     void a_large_graph_keeps_its_weights_beside_it() {

@@ -40,8 +40,11 @@ class TestPeftExport : public QObject {
     void init() {
         NEED_SHARED();
         model_ = with_adapters();
-        Route route{"search: ", 0, Path::of_adapter(0)};
-        model_->routes[{"retrieval", Role::query}] = route;
+        Task task;
+        task.name = "retrieval";
+        model_->tasks = {task};
+        model_->routes[{"retrieval", Role::query}] = {"search: ", 0, Path::of_adapter(0)};
+        model_->routes[{"retrieval", Role::document}] = {"answer: ", 0, Path::of_adapter(0)};
         out_ = std::make_unique<TemporaryDirectory>();
         peft_ = std::make_unique<PeftExport>(*model_, out_->path());
         peft_->write(with_adapters());
@@ -51,8 +54,12 @@ class TestPeftExport : public QObject {
         QVERIFY(fs::exists(peft_->base_folder() / "model.safetensors"));
         QCOMPARE(peft_->adapter_folder(1).filename().string(), std::string("clustering"));
         const ExportDifference difference = peft_->by_faceter();
-        QCOMPARE(difference.texts, 2 * export_check_texts().size());
+        QCOMPARE(difference.texts, 3 * export_check_texts().size());  // both roles of one adapter, and the other that no task takes
         difference.require({});
+    }
+    void the_base_has_the_prompts_of_all_tasks() {
+        const Json prompts = read_json(peft_->base_folder() / "config_sentence_transformers.json").at("prompts");
+        QCOMPARE(prompts, Json::parse(R"({"retrieval.document": "answer: ", "retrieval.query": "search: "})"));
     }
     void a_flipped_weight_of_an_adapter_is_refused_and_its_name_said() {
         flip_a_weight(peft_->adapter_folder(1));
@@ -75,7 +82,8 @@ class TestPeftExport : public QObject {
         const auto difference = peft_->by_peft(why);
         if (!difference) QSKIP(why.c_str());
         qInfo("%s", difference->sentence().c_str());
-        QCOMPARE(difference->texts, 2 * export_check_texts().size());
+        QVERIFY2(difference->by.starts_with("peft 0."), difference->by.c_str());
+        QCOMPARE(difference->texts, 3 * export_check_texts().size());
         difference->require({});
     }
 };

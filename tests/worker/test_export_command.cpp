@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <QStandardPaths>
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 
 #include "common/file.h"
 #include "data/child_process.h"
@@ -22,11 +24,11 @@ ChildResult worker(std::vector<std::string> arguments) {
 
 }  // namespace
 
-/// `faceter export` of a run of two steps on the tiny reference model.
+/// `faceter export` of runs of two steps on the tiny reference model: one dense, one with an adapter.
 class TestExportCommand : public QObject {
     Q_OBJECT
     TemporaryDirectory folder_;
-    std::string run_;
+    std::string run_, adapters_;
     QByteArray peers_;
 
     std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -35,6 +37,34 @@ class TestExportCommand : public QObject {
         std::ofstream(in("peers")) << "#!/bin/sh\nprintf '%s' '" << answer << "' > \"$4\"\n";
         fs::permissions(in("peers"), fs::perms::owner_all);
         qputenv("FACETER_PEERS", QByteArray::fromStdString(in("peers")));
+    }
+    /// A Python that knows what lies in `packages` and nothing else.
+    void bare_peers(const std::string& packages = "") const {
+        std::ofstream(in("bare")) << "#!/bin/sh\nPYTHONPATH='" << packages << "' exec python3 -S \"$@\"\n";
+        fs::permissions(in("bare"), fs::perms::owner_all);
+        qputenv("FACETER_PEERS", QByteArray::fromStdString(in("bare")));
+    }
+    void targets() const {
+        QTest::addColumn<QString>("to");
+        QTest::addColumn<QString>("by");
+        QTest::newRow("sentence-transformers") << "sentence-transformers"
+                                               << "sentence-transformers";
+        QTest::newRow("onnx") << "onnx"
+                              << "onnxruntime";
+        QTest::newRow("peft") << "peft"
+                              << "peft";
+        QTest::newRow("faceter") << "faceter"
+                                 << "sentence-transformers";
+    }
+    ChildResult exported(const QString& to, const std::string& name) const {
+        return worker({"export", to == "peft" ? adapters_ : run_, in(name), "--to", to.toStdString()});
+    }
+    /// Its last lines: verified by us, and by nobody else, for this reason.
+    void require_unverified(const ChildResult& result, const QString& to, const QString& by, const std::string& why) const {
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        std::string lines = fmt::format(" by faceter\nnot verified by {}: {}\n", by.toStdString(), why);
+        if (to == "onnx") lines += fmt::format("not verified by sentence-transformers: {}\n", why);
+        QVERIFY2(result.output.ends_with(lines), result.output.c_str());
     }
     bool nothing_is_left(const std::string& name) const {
         return !fs::exists(in(name)) &&
@@ -53,13 +83,16 @@ class TestExportCommand : public QObject {
         const Experiment experiment = Experiment::parse(
             "name: exported\nmodel: " + (shared_folder() / "fixtures/bert").string() +
                 "\nthreads: 1\ntasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n" +
-                "    train: [{source: file, path: pairs.jsonl}]\nvariants: {IC: {method: instruction}}\n" +
+                "    train: [{source: file, path: pairs.jsonl}]\nvariants: {IC: {method: instruction}, LoRA: {method: task_lora, "
+                "instructions: true}}\n" +
                 "training: {batch_size: 8, steps: 2}\nevaluation: {baseline: false, datasets: []}\n",
             folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
-        const RunDirectory run = RunDirectory::create(folder_.path() / "project", experiment, experiment.runs().front(), false);
-        run_ = run.folder().string();
-        const ChildResult made = worker({"run", run_});
-        QVERIFY2(made.exit_code == 0, made.last_lines.c_str());
+        for (const ResolvedRun& one : experiment.runs()) {
+            const RunDirectory run = RunDirectory::create(folder_.path() / "project", experiment, one, false);
+            const ChildResult made = worker({"run", run.folder().string()});
+            QVERIFY2(made.exit_code == 0, made.last_lines.c_str());
+            (one.method == "task_lora" ? adapters_ : run_) = run.folder().string();
+        }
     }
     void init() { qunsetenv("FACETER_PEERS"); }
     void cleanupTestCase() { peers_.isEmpty() ? qunsetenv("FACETER_PEERS") : qputenv("FACETER_PEERS", peers_); }
@@ -96,15 +129,95 @@ class TestExportCommand : public QObject {
         QCOMPARE(worker({"export", run_, in("int8"), "--int8"}).exit_code, 2);
         QCOMPARE(worker({"export", run_, in("other"), "--to", "gguf"}).exit_code, 2);
     }
+    void without_another_python_it_says_how_to_name_one_data() { targets(); }
+    void without_another_python_it_says_how_to_name_one() {
+        QFETCH(QString, to);
+        QFETCH(QString, by);
+        const std::string name = "unset-" + to.toStdString();
+        require_unverified(exported(to, name), to, by, "none found (name a Python with it by FACETER_PEERS)");
+        const Json missed = read_json(in(name) + "/faceter_export.json").at("not_verified").at(0);
+        QCOMPARE(missed.at("by").get<std::string>(), by.toStdString());
+    }
+    void a_python_that_is_not_there_is_named_data() { targets(); }
+    void a_python_that_is_not_there_is_named() {
+        QFETCH(QString, to);
+        QFETCH(QString, by);
+        qputenv("FACETER_PEERS", QByteArray::fromStdString(in("nowhere")));
+        require_unverified(
+            exported(to, "gone-" + to.toStdString()), to, by,
+            fmt::format("{}: cannot start: No such file or directory (name a Python with it by FACETER_PEERS)", in("nowhere")));
+    }
+    void a_package_that_the_python_lacks_is_named_data() { targets(); }
+    void a_package_that_the_python_lacks_is_named() {
+        QFETCH(QString, to);
+        QFETCH(QString, by);
+        if (QStandardPaths::findExecutable("python3").isEmpty()) QSKIP("no python3");
+        bare_peers();
+        const auto lacks = [&](const char* package) {
+            return fmt::format("{} has no {} (name a Python with it by FACETER_PEERS)\n", in("bare"), package);
+        };
+        const ChildResult result = exported(to, "bare-" + to.toStdString());
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        std::string lines = fmt::format(" by faceter\nnot verified by {}: {}", by.toStdString(),
+                                        lacks(to == "onnx" ? "onnxruntime" : "sentence-transformers"));
+        if (to == "onnx") lines += "not verified by sentence-transformers: " + lacks("sentence-transformers");
+        QVERIFY2(result.output.ends_with(lines), result.output.c_str());
+    }
+    void what_sentence_transformers_needs_besides_is_named_where_it_lacks_alone() {
+        if (QStandardPaths::findExecutable("python3").isEmpty()) QSKIP("no python3");
+        make_directories(in("packages"));
+        write_file_atomic(
+            in("packages") + "/sentence_transformers.py",
+            "__version__ = '9'\nclass SentenceTransformer:\n    def __init__(self, folder, backend='torch'):\n        pass\n");
+        bare_peers(in("packages"));
+        const auto last_line = [&](const char* by, const char* package) {
+            return fmt::format("not verified by {}: {} has no {} (name a Python with it by FACETER_PEERS)\n", by, in("bare"), package);
+        };
+        const std::string onnx = exported("onnx", "no-optimum").output, peft = exported("peft", "no-peft").output;
+        QVERIFY2(onnx.ends_with(last_line("sentence-transformers", "optimum.onnxruntime")), onnx.c_str());
+        QVERIFY2(peft.ends_with(last_line("peft", "peft")), peft.c_str());
+        write_file_atomic(in("packages") + "/sentence_transformers.py", "__version__ = '2.7.0'\nclass SentenceTransformer:\n    pass\n");
+        const std::string old = exported("sentence-transformers", "old").output;
+        QVERIFY2(old.find("has sentence-transformers 2.7.0, where 3.2 or later is needed (name") != std::string::npos, old.c_str());
+    }
+    void what_other_programs_verified_stands_in_the_last_lines_data() { targets(); }
+    void what_other_programs_verified_stands_in_the_last_lines() {
+        QFETCH(QString, to);
+        QFETCH(QString, by);
+        if (peers_.isEmpty()) QSKIP("no Python with the peers' packages (FACETER_PEERS)");
+        qputenv("FACETER_PEERS", peers_);
+        const ChildResult result = exported(to, "peers-" + to.toStdString());
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        if (result.output.find("not verified by " + by.toStdString() + ":") != std::string::npos) QSKIP(result.output.c_str());
+        const std::regex line(
+            "verified: largest difference \\d\\.\\de[-+]\\d\\d over \\d+ texts by faceter\n"
+            "verified: largest difference \\d\\.\\de[-+]\\d\\d over \\d+ texts by " +
+            by.toStdString() + " \\d[^\n]*\n");
+        QVERIFY2(std::regex_search(result.output, line), result.output.c_str());
+    }
+    void one_that_differs_elsewhere_fails_and_leaves_nothing_data() { targets(); }
     void one_that_differs_elsewhere_fails_and_leaves_nothing() {
+        QFETCH(QString, to);
+        QFETCH(QString, by);
         Json vectors = Json::array();
-        for (int part = 0; part < 2; ++part) vectors.push_back(std::vector<std::vector<float>>(12, std::vector<float>(48, 0.5f)));
-        fake_peers(Json{{"version", "0.1"}, {"vectors", vectors}}.dump());
-        const ChildResult result = worker({"export", run_, in("differs")});
+        for (int part = 0; part < (to == "peft" ? 1 : 2); ++part)
+            vectors.push_back(std::vector<std::vector<float>>(12, std::vector<float>(48, 0.5f)));
+        fake_peers(Json{{"version", "0.1"}, {"peft_version", "0.1"}, {"vectors", vectors}}.dump());
+        const std::string name = "differs-" + to.toStdString();
+        const ChildResult result = exported(to, name);
         QCOMPARE(result.exit_code, 5);
-        QVERIFY2(result.last_lines.find("by sentence-transformers 0.1") != std::string::npos, result.last_lines.c_str());
-        QVERIFY(nothing_is_left("differs"));
+        const std::string said = to == "onnx" ? "onnxruntime gives" : "by " + by.toStdString() + " 0.1";
+        QVERIFY2(result.last_lines.find(said) != std::string::npos, result.last_lines.c_str());
+        QVERIFY(nothing_is_left(name));
         QVERIFY2(result.output.empty(), result.output.c_str());  // no folder is named that is not there
+    }
+    void a_program_that_is_no_python_fails_it_and_is_named() {
+        qputenv("FACETER_PEERS", "true");
+        const ChildResult result = worker({"export", run_, in("true")});
+        QCOMPARE(result.exit_code, 5);
+        QVERIFY2(result.last_lines.find("FACETER_PEERS names true, which gave no answer; it must be a Python") != std::string::npos,
+                 result.last_lines.c_str());
+        QVERIFY(nothing_is_left("true"));
     }
     void one_that_another_program_cannot_answer_for_fails_and_leaves_nothing() {
         fake_peers(R"({"version": "0.1", "vectors": []})");
