@@ -110,6 +110,18 @@ std::string prompts(const ExportedFolder& folder) {
     return text;
 }
 
+std::string peft_loading(const ExportedFolder& folder, const std::string& encode) {
+    std::string text =
+        "PEFT, on the base that lies beside the adapters (ADAPTER is one of the folders below):\n\n"
+        "    model = SentenceTransformer(FOLDER + \"/base\")\n"
+        "    model[0].model = PeftModel.from_pretrained(model[0].model, FOLDER + \"/ADAPTER\")\n" +
+        encode + "\n";
+    for (const auto& [adapter, prompts] : folder.adapters)
+        text +=
+            fmt::format("- {}: {}\n", code(adapter), prompts.empty() ? "the run's router chose its texts" : "texts of " + code(prompts));
+    return text;
+}
+
 std::string loading(const ExportedFolder& folder) {
     const std::string serve = "    faceter embed --model FOLDER --output vectors.npy texts.txt\n    faceter serve FOLDER\n";
     if (!folder.only_faceter.empty())
@@ -125,10 +137,7 @@ std::string loading(const ExportedFolder& folder) {
                "\nonnxruntime, with token ids of tokenizer.json, the prompt's included:\n\n"
                "    session = onnxruntime.InferenceSession(\"FOLDER/onnx/model.onnx\")\n"
                "    vectors, = session.run([\"sentence_embedding\"], {\"input_ids\": ids, \"attention_mask\": mask})\n";
-    if (folder.target == "peft")
-        return "PEFT, on the base that lies beside the adapters (ADAPTER is one of the folders):\n\n    base = SentenceTransformer(FOLDER "
-               "+ \"/base\")\n"
-               "    base[0].model = PeftModel.from_pretrained(base[0].model, FOLDER + \"/ADAPTER\")\n";
+    if (folder.target == "peft") return peft_loading(folder, encode);
     return "sentence-transformers:\n\n    model = SentenceTransformer(FOLDER)\n" + encode + "\nFaceter:\n\n" + serve;
 }
 

@@ -15,6 +15,8 @@ struct ExportedFolder {
     std::string only_faceter;                    ///< why no other program loads it, as "its ..."; empty: they do
     std::string proof;                           ///< ExportProof::lines()
     fs::path start_model;                        ///< the folder that training began with; empty: not known
+    /// Of PEFT: the folder of each adapter -> the prompts that it is for, joined; empty where a router chose its texts.
+    std::map<std::string, std::string> adapters = {};
 };
 
 /// README.md of the folder (Mitchell et al., 2019; the hub's front matter): what it was trained on, its scores with the test against the

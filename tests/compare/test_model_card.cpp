@@ -41,6 +41,13 @@ class TestModelCard : public QObject {
                                  "`retrieval.query`: `'search query: '`", "- retrieval (retrieval): pairs, at most 100 examples",
                                  "verified: by faceter\n", "Its folder does not name one"})
             QVERIFY2(says(card, text), (std::string(text) + "\n" + card).c_str());
+        folder.target = "peft";
+        folder.adapters = {{"retrieval", "retrieval.query, retrieval.document"}, {"gate", ""}};
+        const std::string peft = model_card(run, folder);
+        for (const char* text :
+             {"PeftModel.from_pretrained(model[0].model", "model.encode(texts, prompt_name=\"retrieval.query\")",
+              "- `retrieval`: texts of `retrieval.query, retrieval.document`", "- `gate`: the run's router chose its texts"})
+            QVERIFY2(says(peft, text), (std::string(text) + "\n" + peft).c_str());
         folder = {"faceter", "", {}, "", "its blocks have task experts", "", {}};
         const std::string own = model_card(run, folder);
         QVERIFY(says(own, "Faceter alone loads this folder: its blocks have task experts."));
