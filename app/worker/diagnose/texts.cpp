@@ -137,6 +137,26 @@ Spread spread_of(const at::Tensor& rows) {
     return {cosine, rank, std::log(std::max(1e-300, sum / (n * (n - 1))))};
 }
 
+/// Texts that all take on one more direction come nearer to one another and are told apart as before: half the distance is an alarm only
+/// where directions are lost as well.
+bool has_collapsed(const Spread& before, const Spread& now) {
+    const double distance = (1 - now.cosine) / (1 - before.cosine), directions = now.rank / before.rank;
+    return distance < 0.1 || directions < 0.1 || (distance < 0.5 && directions < 2.0 / 3);
+}
+
+Finding collapse_finding(const std::string& task, const Spread& before, const Spread& now) {
+    Finding finding{"collapse", task, FindingState::fine, now.cosine, (1 + before.cosine) / 2, {}, {}, {}, {}};
+    finding.details = {{"start", before.to_json()}, {"now", now.to_json()}};
+    finding.state = has_collapsed(before, now) ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("Mean cosine {:.2f} (start {:.2f}), effective rank {:.0f} ({:.0f}), uniformity {:.2f} ({:.2f}).", now.cosine,
+                               before.cosine, now.rank, before.rank, now.uniformity, before.uniformity);
+    finding.reason =
+        "Training by contrast spreads texts; where they are twice as near to one another as at the start and a third of the directions is "
+        "lost, or a tenth of either is left, they crowd.";
+    finding.advice = "Lower training.learning_rate and the temperature, and see that batches hold more than one kind of text.";
+    return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const EvaluationSet> evaluation, const Json& settings) {
@@ -176,21 +196,8 @@ std::vector<Finding> diagnose_collapse(const ModelPair& models) {
         for (const auto& rows : {now.queries, now.documents}) tasks[set.task].second.push_back(rows);
     }
     std::vector<Finding> findings;
-    for (const auto& [task, rows] : tasks) {
-        const Spread before = spread_of(at::cat(rows.first)), now = spread_of(at::cat(rows.second));
-        const double limit = (1 + before.cosine) / 2;
-        Finding finding{
-            "collapse", task, FindingState::fine, now.cosine, limit, {}, {}, {}, {{"start", before.to_json()}, {"now", now.to_json()}}};
-        const bool collapsed = now.cosine > limit || now.rank < before.rank / 10;
-        finding.state = collapsed ? FindingState::alarm : FindingState::fine;
-        finding.says = fmt::format("Mean cosine {:.2f} (start {:.2f}), effective rank {:.0f} ({:.0f}), uniformity {:.2f} ({:.2f}).",
-                                   now.cosine, before.cosine, now.rank, before.rank, now.uniformity, before.uniformity);
-        finding.reason =
-            "Training by contrast spreads texts; where they are twice as near to one another as at the start, or a tenth of the directions "
-            "is left, they crowd.";
-        finding.advice = "Lower training.learning_rate and the temperature, and see that batches hold more than one kind of text.";
-        findings.push_back(finding);
-    }
+    for (const auto& [task, rows] : tasks)
+        findings.push_back(collapse_finding(task, spread_of(at::cat(rows.first)), spread_of(at::cat(rows.second))));
     return findings;
 }
 
