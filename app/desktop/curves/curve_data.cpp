@@ -9,12 +9,8 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-
-bool isBytes(const std::string& series) { return series.find("_bytes") != std::string::npos; }
-
-/// What a value is multiplied by to be shown: memory in GiB.
-double shownScale(const std::string& series) { return isBytes(series) ? 1 / gib : 1; }
+constexpr double least_share = 0.02, margin_share = 0.05;  // of a clipped axis: what is left out at each end, and air
+constexpr int palette_size = 8;
 
 /// A line before it is drawn: one entry a column that has points.
 struct Line {
@@ -40,26 +36,33 @@ struct Window {
 
 /// Time counts from the start of each run, so that runs of different days lie over each other.
 double originOf(Store& store, const std::string& run, const CurveRequest& request) {
-    return request.x == SeriesX::time ? store.series_range(run, request.series, request.x).from : 0.0;
+    if (request.x != SeriesX::time) return 0;
+    double origin = std::numeric_limits<double>::infinity();
+    for (const std::string& series : request.series)
+        if (const SeriesRange range = store.series_range(run, series, request.x); range.count > 0) origin = std::min(origin, range.from);
+    return std::isfinite(origin) ? origin : 0;
 }
 
 std::pair<double, double> wholeRange(Store& store, const CurveRequest& request) {
     double from = std::numeric_limits<double>::infinity(), to = -from;
     for (const CurveGroup& group : request.groups)
         for (const std::string& run : group.runs) {
-            const SeriesRange range = store.series_range(run, request.series, request.x);
-            if (range.count == 0) continue;
-            const double origin = request.x == SeriesX::time ? range.from : 0.0;
-            from = std::min(from, range.from - origin);
-            to = std::max(to, range.to - origin);
+            const double origin = originOf(store, run, request);
+            for (const std::string& series : request.series) {
+                const SeriesRange range = store.series_range(run, series, request.x);
+                if (range.count == 0) continue;
+                from = std::min(from, range.from - origin);
+                to = std::max(to, range.to - origin);
+            }
         }
     return {from, to};
 }
 
-std::vector<SeriesBucket> bucketsOf(Store& store, const std::string& run, const CurveRequest& request, const Window& window) {
-    const double origin = originOf(store, run, request), scale = shownScale(request.series);
+std::vector<SeriesBucket> bucketsOf(Store& store, const std::string& run, const std::string& series, const CurveRequest& request,
+                                    const Window& window) {
+    const double origin = originOf(store, run, request), scale = shownScale(series);
     std::vector<SeriesBucket> buckets =
-        store.series_sample(run, request.series, request.x, window.from + origin, window.to + origin, window.columns);
+        store.series_sample(run, series, request.x, window.from + origin, window.to + origin, window.columns);
     for (SeriesBucket& bucket : buckets)
         for (double* value : {&bucket.first, &bucket.min, &bucket.max, &bucket.last, &bucket.mean}) *value *= scale;
     return buckets;
@@ -151,21 +154,55 @@ void addLine(Figure& figure, Line line, const std::string& name, int colour, dou
     figure.series.push_back(std::move(series));
 }
 
-void addGroup(Store& store, const CurveGroup& group, const CurveRequest& request, const Window& window, Figure& figure) {
+/// A series of a group as a panel of several draws it: named and coloured by what tells it from the others.
+struct Drawn {
+    std::string series, name;  ///< name: of the series; empty: it needs none
+    int colour = 0;
+    std::string of(const std::string& group) const { return name.empty() ? group : group.empty() ? name : group + " · " + name; }
+};
+
+/// With one group series have colours of their own; with several a group keeps its colour, and series differ by their dashes.
+Drawn drawnAs(const CurveRequest& request, const CurveGroup& group, std::size_t place) {
+    Drawn drawn{request.series[place], {}, group.colour};
+    if (request.series.size() == 1) return drawn;
+    drawn.name = seriesLabel(drawn.series).first;
+    drawn.colour = request.groups.size() == 1 ? static_cast<int>(place) : group.colour + palette_size * static_cast<int>(place);
+    return drawn;
+}
+
+void addGroup(Store& store, const CurveGroup& group, const Drawn& drawn, const CurveRequest& request, const Window& window,
+              Figure& figure) {
     std::vector<std::vector<SeriesBucket>> seeds;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < group.runs.size(); ++i) {
-        std::vector<SeriesBucket> buckets = bucketsOf(store, group.runs[i], request, window);
+        std::vector<SeriesBucket> buckets = bucketsOf(store, group.runs[i], drawn.series, request, window);
         if (std::none_of(buckets.begin(), buckets.end(), [](const SeriesBucket& bucket) { return bucket.count > 0; })) continue;
         seeds.push_back(std::move(buckets));
         names.push_back(i < group.names.size() ? group.names[i] : group.runs[i]);
     }
     if (seeds.empty()) return;
     if (request.overSeeds && seeds.size() > 1)
-        return addLine(figure, meanOf(seeds, window, request), fmt::format("{} (n = {})", group.label, seeds.size()), group.colour,
-                       request.smoothing);
+        return addLine(figure, meanOf(seeds, window, request), drawn.of(fmt::format("{} (n = {})", group.label, seeds.size())),
+                       drawn.colour, request.smoothing);
     for (std::size_t i = 0; i < seeds.size(); ++i)
-        addLine(figure, lineOf(seeds[i], window, request), seeds.size() == 1 ? group.label : names[i], group.colour, request.smoothing);
+        addLine(figure, lineOf(seeds[i], window, request), drawn.of(seeds.size() == 1 ? group.label : names[i]), drawn.colour,
+                request.smoothing);
+}
+
+/// Ends of the value axis that a few points far away do not move.
+void clipOutliers(Figure& figure) {
+    std::vector<double> values;
+    for (const Series& series : figure.series)
+        for (const double value : series.y)
+            if (drawable(value, figure.y.log)) values.push_back(figure.y.log ? std::log10(value) : value);
+    if (values.empty()) return;
+    std::sort(values.begin(), values.end());
+    const auto at = [&](double share) { return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))]; };
+    const double low = at(least_share), high = at(1 - least_share), margin = margin_share * (high - low);
+    if (!(low < high)) return;
+    const auto shown = [&](double end) { return figure.y.log ? std::pow(10.0, end) : end; };
+    if (!figure.y.min) figure.y.min = shown(low - margin);
+    if (!figure.y.max) figure.y.max = shown(high + margin);
 }
 
 Axis axisOf(const CurveRequest& request) {
@@ -203,27 +240,6 @@ std::vector<double> smoothed(const std::vector<double>& values, const std::vecto
     return out;
 }
 
-std::pair<std::string, std::string> seriesLabel(const std::string& name) {
-    static const std::map<std::string, std::pair<std::string, std::string>> known = {
-        {"lr", {"learning rate", ""}},
-        {"grad_norm", {"gradient norm", ""}},
-        {"tokens_per_s", {"throughput", "tokens/s"}},
-        {"pairs_per_s", {"throughput", "pairs/s"}},
-        {"masked_negatives", {"false negatives masked", "a batch"}},
-        {"tokens", {"tokens", "a step"}},
-        {"pairs", {"pairs", "a step"}},
-        {"memory_bytes", {"memory", "GiB"}},
-        {"system/memory_gib", {"memory", "GiB"}},
-        {"system/cpu_percent", {"processor", "%"}},
-        {"system/gpu_percent", {"GPU", "%"}},
-        {"system/gpu_memory_gib", {"GPU memory", "GiB"}},
-        {"system/gpu_power_w", {"GPU power", "W"}}};
-    if (const auto found = known.find(name); found != known.end()) return found->second;
-    if (name.rfind("loss/", 0) == 0) return {"loss, " + name.substr(5), ""};
-    if (name.rfind("score/", 0) == 0) return {"validation, " + name.substr(6), "%"};
-    return {name, isBytes(name) ? "GiB" : ""};
-}
-
 std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>& groups) {
     std::set<std::string> names;
     for (const CurveGroup& group : groups)
@@ -234,15 +250,17 @@ std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>&
 
 CurveResult readCurve(Store& store, const CurveRequest& request) {
     CurveResult result;
-    const auto [label, unit] = seriesLabel(request.series);
+    const auto [label, unit] = sharedLabel(request.series);
     Figure& figure = result.figure;
     figure.kind = FigureKind::lines;
-    figure.name = request.series;
+    figure.name = request.series.size() == 1 ? request.series.front() : label;
     figure.title = label;
     figure.x = axisOf(request);
     figure.y.label = label;
     figure.y.unit = unit;
     figure.y.log = request.logY;
+    if (request.low && drawable(*request.low, request.logY)) figure.y.min = request.low;
+    if (request.high && drawable(*request.high, request.logY)) figure.y.max = request.high;
     std::tie(result.from, result.to) = wholeRange(store, request);
     if (!(result.from <= result.to)) return result;
     if (result.from < result.to) {  // what a reset goes back to
@@ -259,7 +277,9 @@ CurveResult readCurve(Store& store, const CurveRequest& request) {
     if (window.to <= window.from) window.to = window.from + 1;
     // Both ends belong to the range: the last point must not fall out of the last column.
     window.to += (window.to - window.from) * 1e-9;
-    for (const CurveGroup& group : request.groups) addGroup(store, group, request, window, figure);
+    for (const CurveGroup& group : request.groups)
+        for (std::size_t i = 0; i < request.series.size(); ++i) addGroup(store, group, drawnAs(request, group, i), request, window, figure);
+    if (request.clipped) clipOutliers(figure);
     result.empty = figure.series.empty();
     return result;
 }

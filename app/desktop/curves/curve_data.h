@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct CurveGroup {
 };
 
 struct CurveRequest {
-    std::string series;
+    std::vector<std::string> series;  ///< each a line for each group
     std::vector<CurveGroup> groups;
     SeriesX x = SeriesX::step;
     double from = 0, to = 0;  ///< of x; from >= to: all there is
@@ -25,7 +26,9 @@ struct CurveRequest {
     double smoothing =
         0;  ///< weight of what came before, 0 to 0.999: the exponential average of TensorBoard, without its bias at the start
     bool logX = false, logY = false;
-    bool overSeeds = true;  ///< the mean over a group's seeds with a band of one standard deviation, else a line a run
+    bool overSeeds = true;                ///< the mean over a group's seeds with a band of one standard deviation, else a line a run
+    std::optional<double> low{}, high{};  ///< ends of the value axis; default: the data's
+    bool clipped = false;                 ///< the value axis leaves out what lies beyond the 2nd and the 98th percentile of the lines
 };
 
 struct CurveResult {
@@ -45,10 +48,14 @@ CurveResult readCurve(Store& store, const CurveRequest& request);
 std::vector<double> smoothed(const std::vector<double>& values, const std::vector<double>& counts, double smoothing);
 
 /// CSV of every stored point of the requested runs, as the workers wrote them (memory in bytes): group, run, seed, step, seconds since
-/// 1970, value. Neither smoothed nor averaged.
+/// 1970, value; of several series, long: a column more names the series. Neither smoothed nor averaged.
 std::string curvePointsCsv(Store& store, const CurveRequest& request);
 
 /// "loss" -> the axis's label and unit: ("loss", ""), ("tokens_per_s" -> "throughput", "tokens/s") ...
 std::pair<std::string, std::string> seriesLabel(const std::string& name);
+/// What several have in common ("loss, sts" and "loss, retrieval": "loss"), else all, and their unit where it is one.
+std::pair<std::string, std::string> sharedLabel(const std::vector<std::string>& series);
+/// What a value is multiplied by to be shown: memory in GiB.
+double shownScale(const std::string& series);
 
 }  // namespace faceter::desktop

@@ -9,13 +9,17 @@ namespace faceter::desktop {
 std::string curvePointsCsv(Store& store, const CurveRequest& request) {
     std::unordered_map<std::string, std::uint64_t> seeds;
     for (const RunRow& run : store.runs()) seeds[run.info.id] = run.info.seed;
-    std::string csv = "group,run,seed,step,time," + escape_csv(request.series) + "\r\n";
+    const bool several = request.series.size() > 1;
+    std::string csv =
+        several ? "group,run,seed,series,step,time,value\r\n" : "group,run,seed,step,time," + escape_csv(join(request.series, "")) + "\r\n";
     for (const CurveGroup& group : request.groups)
-        for (const std::string& run : group.runs) {
-            const std::string head = fmt::format("{},{},{},", escape_csv(group.label), escape_csv(run), seeds[run]);
-            for (const SeriesPoint& point : store.series(run, request.series))
-                csv += fmt::format("{}{},{},{}\r\n", head, point.step, format_double(point.time), format_double(point.value));
-        }
+        for (const std::string& run : group.runs)
+            for (const std::string& series : request.series) {
+                std::string head = fmt::format("{},{},{},", escape_csv(group.label), escape_csv(run), seeds[run]);
+                if (several) head += escape_csv(series) + ",";
+                for (const SeriesPoint& point : store.series(run, series))
+                    csv += fmt::format("{}{},{},{}\r\n", head, point.step, format_double(point.time), format_double(point.value));
+            }
     return csv;
 }
 

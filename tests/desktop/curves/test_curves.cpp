@@ -23,7 +23,7 @@ class TestCurves : public QObject {
 
     CurveRequest request(const std::string& series) const {
         CurveRequest request;
-        request.series = series;
+        request.series = {series};
         const RunsSnapshotPtr hold = workspace_.runs();
         for (const RunGroupRef& group : workspace_.groups()) {
             CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
@@ -72,7 +72,7 @@ class TestCurves : public QObject {
         const TemporaryDirectory project;
         const Experiment experiment = parse_sample();
         CurveRequest asked;
-        asked.series = "loss";
+        asked.series = {"loss"};
         asked.groups.push_back({"EM", 2, {}, {}});
         for (const auto& [last, level] : {std::pair(100, 3.0), {40, 1.0}}) {
             const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
@@ -94,7 +94,7 @@ class TestCurves : public QObject {
         const TemporaryDirectory project;
         const Experiment experiment = parse_sample();
         CurveRequest asked;
-        asked.series = "loss";
+        asked.series = {"loss"};
         asked.x = SeriesX::tokens;
         asked.groups.push_back({"EM", 2, {}, {}});
         for (const auto& [tokens, level] : {std::pair(1000, 1.0), {1037, 3.0}}) {  // seeds whose batches hold different numbers of tokens
@@ -126,7 +126,7 @@ class TestCurves : public QObject {
         Store store(project.path());
         store.ingest_all();
         CurveRequest asked;
-        asked.series = "memory_bytes";
+        asked.series = {"memory_bytes"};
         asked.groups.push_back({"EM", 2, {run.info().id}, {}});
         const Figure figure = readCurve(store, asked).figure;
         QCOMPARE(figure.y.unit, std::string("GiB"));

@@ -4,9 +4,12 @@
 #include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <tuple>
 
 #include "curves/save_points.h"
 #include "figure/figure_view.h"
+#include "pages/curves/panel_handle.h"
+#include "pages/curves/panel_options.h"
 #include "theme/icons.h"
 #include "widgets/labels.h"
 #include "workspace/workspace.h"
@@ -14,44 +17,30 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int debounce_ms = 40;
+constexpr int debounce_ms = 40, height_step = 60;
 
 }  // namespace
 
-CurvePanel::CurvePanel(Workspace& workspace, const QString& series, QWidget* parent)
+CurvePanel::CurvePanel(Workspace& workspace, const PanelSpec& spec, QWidget* parent)
     : QFrame(parent),
       m_workspace(workspace),
       m_query(new StoreQuery<CurveResult>(
           workspace, this, [this] { return question(); }, [this](const CurveResult& result) { showResult(result); })),
-      m_series(series),
+      m_spec(spec),
       m_view(new FigureView),
-      m_title(headingLabel(QString())) {
+      m_title(new ElidedLabel),
+      m_corner(new PanelHandle(PanelHandle::Look::corner, this)) {
     setProperty("card", true);
-    setObjectName(QStringLiteral("curve:") + series);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(12, 8, 8, 8);
     layout->setSpacing(4);
-    auto* head = new QHBoxLayout;
-    m_title->setText(qs(seriesLabel(series.toStdString()).first));
-    head->addWidget(m_title);
-    head->addStretch(1);
-    const auto button = [&](const QString& iconName, const QString& name) {
-        auto* made = new QToolButton;
-        made->setIcon(desktop::icon(iconName));
-        made->setToolTip(name);
-        made->setAccessibleName(name);
-        made->setAutoRaise(true);
-        head->addWidget(made);
-        return made;
-    };
-    QToolButton* reset = button(QStringLiteral("zoom-reset"), tr("Show all (0)"));
-    QToolButton* more = button(QStringLiteral("export"), tr("Export"));
-    QToolButton* close = button(QStringLiteral("close"), tr("Close this panel"));
-    layout->addLayout(head);
+    buildHead(layout);
     m_view->setTitleShown(false);
     m_view->setCsvWriter([this](const QString& path) { savePoints(m_workspace, this, m_request, path); });
-    m_view->setMinimumHeight(180);
+    m_view->setMinimumHeight(100);
     layout->addWidget(m_view, 1);
+    m_corner->setObjectName(QStringLiteral("panelCorner"));
+    m_corner->setToolTip(tr("Drag to resize the panel"));
     m_debounce.setSingleShot(true);
     m_debounce.setInterval(debounce_ms);
     connect(&m_debounce, &QTimer::timeout, m_query, &StoreQueryBase::ask);
@@ -61,24 +50,136 @@ CurvePanel::CurvePanel(Workspace& workspace, const QString& series, QWidget* par
         m_workspace.complain(message);
     });
     connect(m_view, &FigureView::xRangeChanged, this, &CurvePanel::rangeChanged);
+    connect(m_corner, &PanelHandle::dragged, this, [this](const QPoint& by) {
+        if (m_sizeWhenTaken.isEmpty()) m_sizeWhenTaken = size();
+        Q_EMIT resizeAsked(m_sizeWhenTaken + QSize(by.x(), by.y()));
+    });
+    connect(m_corner, &PanelHandle::dropped, this, [this] { m_sizeWhenTaken = {}; });
+    describe();
+}
+
+QToolButton* CurvePanel::addButton(QHBoxLayout* head, const QString& iconName, const QString& name, const char* objectName) {
+    auto* made = new QToolButton;
+    made->setIcon(desktop::icon(iconName));
+    made->setToolTip(name);
+    made->setAccessibleName(name);
+    made->setAutoRaise(true);
+    made->setObjectName(QLatin1String(objectName));
+    head->addWidget(made);
+    return made;
+}
+
+void CurvePanel::buildHead(QVBoxLayout* layout) {
+    auto* head = new QHBoxLayout;
+    auto* handle = new PanelHandle(PanelHandle::Look::none);
+    auto* row = new QHBoxLayout(handle);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_title->setProperty("role", QStringLiteral("heading"));
+    m_title->setAttribute(Qt::WA_TransparentForMouseEvents);
+    row->addWidget(m_title, 1);
+    handle->setObjectName(QStringLiteral("panelHandle"));
+    head->addWidget(handle, 1);
+    QToolButton* options = addButton(head, QStringLiteral("settings"), tr("Panel"), "panelMenu");
+    QToolButton* reset = addButton(head, QStringLiteral("zoom-reset"), tr("Show all (0)"), "panelReset");
+    QToolButton* more = addButton(head, QStringLiteral("export"), tr("Export"), "panelExport");
+    QToolButton* close = addButton(head, QStringLiteral("close"), tr("Close this panel"), "panelClose");
+    layout->addLayout(head);
+    auto* menu = new QMenu(options);
+    options->setMenu(menu);
+    options->setPopupMode(QToolButton::InstantPopup);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillMenu(menu); });
+    connect(handle, &PanelHandle::dropped, this, &CurvePanel::dropped);
     connect(reset, &QToolButton::clicked, m_view, &FigureView::resetView);
     connect(more, &QToolButton::clicked, this, [this, more] {
-        QMenu* menu = m_view->createMenu(this);
-        menu->setAttribute(Qt::WA_DeleteOnClose);
-        menu->popup(more->mapToGlobal(QPoint(0, more->height())));
+        QMenu* exports = m_view->createMenu(this);
+        exports->setAttribute(Qt::WA_DeleteOnClose);
+        exports->popup(more->mapToGlobal(QPoint(0, more->height())));
     });
-    connect(close, &QToolButton::clicked, this, [this] { Q_EMIT closed(m_series); });
+    connect(close, &QToolButton::clicked, this, &CurvePanel::closed);
 }
 
-void CurvePanel::setRequest(CurveRequest request) {
-    const bool other = request.x != m_request.x || request.logX != m_request.logX || request.logY != m_request.logY;
+void CurvePanel::fillMenu(QMenu* menu) {
+    menu->clear();
+    menu->addAction(tr("Series, axes and smoothing…"), this, &CurvePanel::openOptions);
+    QAction* clipped = menu->addAction(tr("Leave outliers out of the axis"), this, [this](bool on) {
+        PanelSpec spec = m_spec;
+        spec.clipped = on;
+        setSpec(spec);
+    });
+    clipped->setCheckable(true);
+    clipped->setChecked(m_spec.clipped);
+    menu->addSeparator();
+    menu->addAction(tr("Move before"), this, [this] { Q_EMIT moveAsked(-1); });
+    menu->addAction(tr("Move after"), this, [this] { Q_EMIT moveAsked(1); });
+    const auto size = [&](const QString& text, int columns, int pixels) {
+        menu->addAction(text, this, [this, columns, pixels] {
+            const int column = parentWidget() ? parentWidget()->width() / board_columns : width();
+            Q_EMIT resizeAsked({width() + columns * column, height() + pixels});
+        });
+    };
+    size(tr("Wider"), 1, 0);
+    size(tr("Narrower"), -1, 0);
+    size(tr("Taller"), 0, height_step);
+    size(tr("Shorter"), 0, -height_step);
+}
+
+void CurvePanel::openOptions() {
+    auto* options = new PanelOptions(m_spec, m_pageSmoothing, this);
+    connect(options, &PanelOptions::changed, this, [this, options] { setSpec(options->spec()); });
+    options->open();
+}
+
+void CurvePanel::setSpec(const PanelSpec& spec) {
+    if (spec == m_spec) return;
+    m_spec = spec;
+    setNames(m_names);
+    describe();
+    send();
+    Q_EMIT specChanged();
+}
+
+bool CurvePanel::setNames(const QStringList& names) {
+    m_names = names;
+    const QStringList series = matching(m_spec.patterns, names);
+    if (series == m_series) return false;
+    m_series = series;
+    m_answered = false;
+    if (series.isEmpty()) m_view->setFigure({});  // what another project has of it must not stand here until an answer comes
+    describe();
+    return true;
+}
+
+void CurvePanel::describe() {
+    const QString patterns = m_spec.patterns.join(QStringLiteral(", "));
+    setObjectName(QStringLiteral("curve:") + patterns);
+    m_title->setFullText(m_series.size() == 1 ? qs(seriesLabel(m_series.first().toStdString()).first) : patterns);
+}
+
+void CurvePanel::setRequest(CurveRequest request, int pageSmoothing) {
+    m_common = std::move(request);
+    m_pageSmoothing = pageSmoothing;
+    send();
+}
+
+void CurvePanel::send() {
+    CurveRequest request = m_common;
+    request.series.clear();
+    for (const QString& name : std::as_const(m_series)) request.series.push_back(name.toStdString());
+    request.logX = m_spec.logX.value_or(m_common.logX);
+    request.logY = m_spec.logY.value_or(m_common.logY);
+    request.low = m_spec.low;
+    request.high = m_spec.high;
+    request.clipped = m_spec.clipped;
+    if (m_spec.smoothing) request.smoothing = smoothingWeight(*m_spec.smoothing);
+    const auto axes = [](const CurveRequest& one) { return std::tie(one.x, one.logX, one.logY, one.low, one.high, one.clipped); };
+    if (axes(request) != axes(m_request)) m_zoomed = false, m_otherAxes = true;
     m_request = std::move(request);
-    m_request.series = m_series.toStdString();
-    if (other) m_zoomed = false, m_otherAxes = true;
-    m_query->ask();
+    if (hasSeries()) m_query->ask();
 }
 
-void CurvePanel::refresh() { m_query->ask(); }
+void CurvePanel::refresh() {
+    if (hasSeries()) m_query->ask();
+}
 
 std::function<CurveResult(Store&)> CurvePanel::question() const {
     CurveRequest request = m_request;
@@ -106,6 +207,12 @@ void CurvePanel::rangeChanged() {
     const QCPRange range = m_view->xRange();
     m_zoomed = range.lower > m_from || range.upper < m_to;
     m_debounce.start();
+}
+
+void CurvePanel::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    m_corner->move(width() - m_corner->width() - 1, height() - m_corner->height() - 1);
+    m_corner->raise();
 }
 
 }  // namespace faceter::desktop

@@ -3,45 +3,69 @@
 #include <QTimer>
 
 #include "curves/curve_data.h"
+#include "pages/curves/panel_spec.h"
 #include "workspace/store_query.h"
 
-class QLabel;
+class QHBoxLayout;
+class QMenu;
 class QToolButton;
 
 namespace faceter::desktop {
 
+class ElidedLabel;
 class FigureView;
+class PanelHandle;
 
-/// One series over all shown groups. It asks the store for what its pixels can show, again whenever it is zoomed, panned or resized, so
-/// that a series of a million points costs what one of a thousand does.
+/// The series that its patterns match, over all shown groups. It asks the store for what its pixels can show, again whenever it is zoomed,
+/// panned or resized, so that a series of a million points costs what one of a thousand does.
 class CurvePanel : public QFrame {
     Q_OBJECT
   public:
-    CurvePanel(Workspace& workspace, const QString& series, QWidget* parent = nullptr);
+    CurvePanel(Workspace& workspace, const PanelSpec& spec, QWidget* parent = nullptr);
 
-    QString series() const { return m_series; }
+    const PanelSpec& spec() const { return m_spec; }
+    void setSpec(const PanelSpec& spec);
+    /// Of these it shows what its patterns match. False where it shows what it has shown.
+    bool setNames(const QStringList& names);
+    bool hasSeries() const { return !m_series.isEmpty(); }
     FigureView* view() const { return m_view; }
-    /// Everything but the range, which is the panel's own.
-    void setRequest(CurveRequest request);
+    /// What the page asks of all panels; the range, and what the spec says, are the panel's own.
+    void setRequest(CurveRequest request, int pageSmoothing);
     /// Asks again: the runs have grown.
     void refresh();
-    bool isReady() const { return m_answered && !m_query->isBusy() && !m_debounce.isActive(); }
+    bool isReady() const { return !hasSeries() || (m_answered && !m_query->isBusy() && !m_debounce.isActive()); }
 
   Q_SIGNALS:
-    void closed(const QString& series);
+    void closed();
+    void specChanged();
+    /// By so many places among the panels that are shown.
+    void moveAsked(int by);
+    void dropped(const QPoint& global);
+    void resizeAsked(const QSize& size);
 
   private:
+    QToolButton* addButton(QHBoxLayout* head, const QString& icon, const QString& name, const char* objectName);
+    void buildHead(class QVBoxLayout* layout);
+    void fillMenu(QMenu* menu);
+    void openOptions();
+    void describe();
+    void send();
     /// The request with what the panel's pixels can show.
     std::function<CurveResult(Store&)> question() const;
     void showResult(const CurveResult& result);
     void rangeChanged();
+    void resizeEvent(QResizeEvent* event) override;
 
     Workspace& m_workspace;
     StoreQuery<CurveResult>* m_query;
-    QString m_series;
-    CurveRequest m_request;
+    PanelSpec m_spec;
+    QStringList m_names, m_series;
+    CurveRequest m_common, m_request;
+    int m_pageSmoothing = 0;
     FigureView* m_view;
-    QLabel* m_title;
+    ElidedLabel* m_title;
+    PanelHandle* m_corner;
+    QSize m_sizeWhenTaken;
     QTimer m_debounce;
     double m_from = 0, m_to = 0;  // all there is
     bool m_zoomed = false, m_showing = false, m_answered = false, m_otherAxes = false;

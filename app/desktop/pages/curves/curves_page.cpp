@@ -3,20 +3,21 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
-#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QScrollArea>
 #include <QSlider>
 #include <QStackedWidget>
 #include <QToolButton>
-#include <set>
 
 #include "figure/cursor_link.h"
 #include "figure/figure_view.h"
 #include "pages/curves/curve_panel.h"
+#include "pages/curves/panel_board.h"
+#include "pages/curves/saved_views.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
@@ -31,18 +32,17 @@ constexpr int growing_ms = 2000;
 constexpr int most_tasks = 4;
 
 /// What is shown until somebody chooses. Where tasks alternate, one line through their losses is a saw that says nothing: a panel a task.
-QStringList firstChoice(const QStringList& names) {
+QList<PanelSpec> firstChoice(const QStringList& names) {
     QStringList tasks;
     for (const QString& name : names)
         if (name.startsWith(QStringLiteral("loss/")) && tasks.size() < most_tasks) tasks << name;
     QStringList chosen = tasks.size() > 1 ? tasks : QStringList{QStringLiteral("loss")};
     for (const char* name : {"lr", "grad_norm", "tokens_per_s"}) chosen << QLatin1String(name);
-    chosen.removeIf([&](const QString& name) { return !names.contains(name); });
-    return chosen;
+    QList<PanelSpec> panels;
+    for (const QString& name : std::as_const(chosen))
+        if (names.contains(name)) panels.append({{name}});
+    return panels;
 }
-
-/// The slider's 0 to 100 as a weight: fine near 1, where it matters.
-double weightOf(int slider) { return slider == 0 ? 0 : 1 - std::pow(10.0, -slider / 100.0 * 3); }
 
 }  // namespace
 
@@ -65,24 +65,34 @@ CurvesPage::CurvesPage(Workspace& workspace)
       m_logY(new QCheckBox(tr("log y"))),
       m_linkRanges(new QCheckBox(tr("Zoom together"))),
       m_series(new QToolButton),
+      m_pattern(new QLineEdit),
+      m_patternProblem(plainLabel()),
+      m_views(new SavedViews(workspace, this)),
       m_stack(new QStackedWidget),
       m_loading(secondaryLabel()),
-      m_board(new QWidget),
-      m_grid(new QGridLayout(m_board)) {
+      m_board(new PanelBoard) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 16);
     layout->setSpacing(8);
     auto* head = new QHBoxLayout;
     head->addWidget(titleLabel(tr("Curves")), 1);
     head->addWidget(m_linkRanges);
+    auto* views = new QToolButton;
+    views->setText(tr("Views"));
+    views->setProperty("role", QStringLiteral("button"));
+    views->setObjectName(QStringLiteral("curvesViews"));
+    views->setToolTip(tr("Boards of panels that this project keeps by name"));
+    views->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(views);
+    views->setMenu(menu);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillViewsMenu(menu); });
+    head->addWidget(views);
     layout->addLayout(head);
     layout->addWidget(m_subtitle);
     buildBar(layout);
     auto* scroll = new QScrollArea;
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
-    m_grid->setContentsMargins(0, 0, 0, 0);
-    m_grid->setSpacing(8);
     scroll->setWidget(m_board);
     auto* empty =
         new EmptyState(tr("No curves yet"),
@@ -95,6 +105,7 @@ CurvesPage::CurvesPage(Workspace& workspace)
     m_stack->addWidget(m_loading);
     layout->addWidget(m_stack, 1);
     clear();
+    connect(m_board, &PanelBoard::moveAsked, this, &CurvesPage::move);
     connect(&workspace, &Workspace::shownChanged, this, &CurvesPage::askNames);
     connect(&workspace, &Workspace::projectChanged, this, &CurvesPage::clear);
     connect(m_query, &StoreQueryBase::late, this,
@@ -131,14 +142,29 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
     m_seeds->setToolTip(tr("One line for the seeds of a configuration, with a band of one standard deviation"));
     m_logX->setObjectName(QStringLiteral("curvesLogX"));
     m_logY->setObjectName(QStringLiteral("curvesLogY"));
+    m_linkRanges->setObjectName(QStringLiteral("curvesLink"));
     m_linkRanges->setToolTip(tr("A zoom along x in one panel moves all"));
+    m_pattern->setObjectName(QStringLiteral("curvesPattern"));
+    m_pattern->setPlaceholderText(tr("one panel of: loss/*, lr"));
+    m_pattern->setAccessibleName(tr("Series of a new panel"));
+    m_pattern->setToolTip(
+        tr("Names, * for anything, or a /regular expression/; several between commas. Enter adds a panel with all of them."));
+    m_pattern->setClearButtonEnabled(true);
+    m_pattern->setFixedWidth(190);
+    m_patternProblem->setProperty("role", QStringLiteral("error"));
+    m_patternProblem->setObjectName(QStringLiteral("curvesPatternProblem"));
+    m_patternProblem->hide();
+    connect(m_pattern, &QLineEdit::returnPressed, this, [this] { addPanel(patternsFrom(m_pattern->text())); });
+    connect(m_pattern, &QLineEdit::textEdited, m_patternProblem, &QWidget::hide);
     bar->addWidget(m_series);
+    bar->addWidget(m_pattern);
     bar->addWidget(m_x);
     bar->addWidget(secondaryLabel(tr("Smoothing")));
     bar->addWidget(m_smoothing);
     bar->addWidget(m_smoothingValue);
     for (QCheckBox* box : {m_seeds, m_logX, m_logY}) bar->addWidget(box);
     layout->addLayout(bar);
+    layout->addWidget(m_patternProblem);
     connect(m_x, &QComboBox::currentIndexChanged, this, &CurvesPage::sendRequests);
     connect(m_smoothing, &QSlider::valueChanged, this, &CurvesPage::sendRequests);
     for (QCheckBox* box : {m_seeds, m_logX, m_logY}) connect(box, &QCheckBox::toggled, this, &CurvesPage::sendRequests);
@@ -149,8 +175,7 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
 void CurvesPage::clear() {
     m_names.clear();
     m_namesKnown = false;
-    choose(m_chosen);
-    fillSeriesMenu();
+    showMatches();
     m_subtitle->clear();
     m_stack->setCurrentWidget(m_loading);
 }
@@ -174,76 +199,14 @@ void CurvesPage::askNames() {
 void CurvesPage::takeNames(const QStringList& names) {
     m_names = names;
     m_namesKnown = true;
-    if (!m_choiceMade) m_chosen = firstChoice(names);
-    fillSeriesMenu();
-    choose(m_chosen);
-}
-
-void CurvesPage::fillSeriesMenu() {
-    QMenu* menu = m_series->menu();
-    menu->clear();
-    for (const QString& name : m_names) {
-        const auto [label, unit] = seriesLabel(name.toStdString());
-        QAction* action = menu->addAction(qs(label) + (unit.empty() ? QString() : QStringLiteral(" (%1)").arg(qs(unit))));
-        action->setCheckable(true);
-        action->setChecked(m_chosen.contains(name));
-        action->setData(name);
-        connect(action, &QAction::toggled, this, [this, name](bool on) {
-            QStringList chosen = m_chosen;
-            chosen.removeAll(name);
-            if (on) chosen << name;
-            m_choiceMade = true;
-            choose(chosen);
-        });
-    }
-    menu->setEnabled(!m_names.isEmpty());
-}
-
-void CurvesPage::choose(const QStringList& series) {
-    m_chosen = series;
-    for (CurvePanel* panel : std::as_const(m_panels)) {
-        if (series.contains(panel->series()) && m_names.contains(panel->series())) continue;
-        m_link->remove(panel->view());
-        panel->deleteLater();
-    }
-    QList<CurvePanel*> panels;
-    for (const QString& name : series) {
-        if (!m_names.contains(name)) continue;
-        const auto found = std::find_if(m_panels.begin(), m_panels.end(), [&](const CurvePanel* panel) { return panel->series() == name; });
-        if (found != m_panels.end()) {
-            panels << *found;
-            continue;
-        }
-        auto* panel = new CurvePanel(workspace(), name);
-        m_link->add(panel->view());
-        connect(panel, &CurvePanel::closed, this, [this](const QString& closed) {
-            QStringList left = m_chosen;
-            left.removeAll(closed);
-            m_choiceMade = true;
-            choose(left);
-            fillSeriesMenu();
-        });
-        panels << panel;
-    }
-    m_panels = panels;
-    layOutPanels();
-    sendRequests();
-}
-
-void CurvesPage::layOutPanels() {
-    while (QLayoutItem* item = m_grid->takeAt(0)) delete item;
-    const int columns = m_panels.size() == 1 ? 1 : 2;
-    for (int i = 0; i < m_panels.size(); ++i) {
-        m_grid->addWidget(m_panels[i], i / columns, i % columns);
-        m_panels[i]->show();
-    }
-    m_stack->setCurrentIndex(m_panels.isEmpty() ? 0 : 1);
+    if (!m_choiceMade) return setPanels(firstChoice(names));
+    showMatches();
 }
 
 CurveRequest CurvesPage::request() const {
     CurveRequest request;
     request.x = static_cast<SeriesX>(m_x->currentIndex());
-    request.smoothing = weightOf(m_smoothing->value());
+    request.smoothing = smoothingWeight(m_smoothing->value());
     request.logX = m_logX->isChecked();
     request.logY = m_logY->isChecked();
     request.overSeeds = m_seeds->isChecked();
@@ -266,9 +229,9 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
 }
 
 void CurvesPage::sendRequests() {
-    m_smoothingValue->setText(QString::number(weightOf(m_smoothing->value()), 'f', 3));
+    m_smoothingValue->setText(QString::number(smoothingWeight(m_smoothing->value()), 'f', 3));
     const CurveRequest common = request();
-    for (CurvePanel* panel : std::as_const(m_panels)) panel->setRequest(common);
+    for (CurvePanel* panel : std::as_const(m_panels)) panel->setRequest(common, m_smoothing->value());
 }
 
 /// Runs that train add points all the time without a change of which runs are shown.
@@ -279,7 +242,7 @@ void CurvesPage::refreshGrowing() {
     for (const RunGroupRef& group : workspace().shownGroups())
         for (const RunRow* run : group.runs) growing = growing || run->state.phase == RunPhase::running;
     if (!growing) return;
-    if (m_panels.isEmpty()) return askNames();
+    if (m_stack->currentIndex() != board_index) return askNames();
     for (CurvePanel* panel : std::as_const(m_panels)) panel->refresh();
 }
 
@@ -294,7 +257,10 @@ QJsonObject CurvesPage::state() const {
     QJsonObject state{{QStringLiteral("x"), m_x->currentIndex()},      {QStringLiteral("smoothing"), m_smoothing->value()},
                       {QStringLiteral("seeds"), m_seeds->isChecked()}, {QStringLiteral("logX"), m_logX->isChecked()},
                       {QStringLiteral("logY"), m_logY->isChecked()},   {QStringLiteral("link"), m_linkRanges->isChecked()}};
-    if (m_choiceMade) state.insert(QStringLiteral("series"), QJsonArray::fromStringList(m_chosen));
+    if (!m_choiceMade) return state;
+    QJsonArray panels;
+    for (const CurvePanel* panel : m_panels) panels.append(panel->spec().toJson());
+    state.insert(QStringLiteral("panels"), panels);
     return state;
 }
 
@@ -306,11 +272,11 @@ void CurvesPage::restore(const QJsonObject& state) {
     m_logX->setChecked(state[QStringLiteral("logX")].toBool());
     m_logY->setChecked(state[QStringLiteral("logY")].toBool());
     m_linkRanges->setChecked(state[QStringLiteral("link")].toBool());
-    if (!state.contains(QStringLiteral("series"))) return;
+    if (!state.contains(QStringLiteral("panels"))) return;
     m_choiceMade = true;
-    m_chosen.clear();
-    for (const QJsonValue& name : state[QStringLiteral("series")].toArray()) m_chosen << name.toString();
-    if (m_namesKnown) choose(m_chosen);
+    QList<PanelSpec> panels;
+    for (const QJsonValue& panel : state[QStringLiteral("panels")].toArray()) panels.append(PanelSpec::fromJson(panel.toObject()));
+    setPanels(panels);
 }
 
 }  // namespace faceter::desktop

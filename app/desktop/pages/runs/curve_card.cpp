@@ -47,7 +47,7 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     m_view->setTitleShown(false);
     m_view->setCsvWriter([this, &workspace](const QString& path) {
         CurveRequest request;
-        request.series = m_title->text().toStdString();
+        request.series = {m_title->text().toStdString()};
         request.groups = m_groups;
         savePoints(workspace, this, request, path);
     });

@@ -20,7 +20,8 @@ CurveAnswer readCurves(Store& store, const std::vector<CurveGroup>& groups, cons
     answer.names = curveNames(store, groups);
     const bool known = std::find(answer.names.begin(), answer.names.end(), wanted) != answer.names.end();
     CurveRequest request;
-    request.series = answer.series = known ? wanted : defaultSeries(answer.names);
+    answer.series = known ? wanted : defaultSeries(answer.names);
+    request.series = {answer.series};
     request.groups = groups;
     request.columns = columns;
     answer.figure = readCurve(store, request).figure;
