@@ -15,9 +15,17 @@ QString heatMapLabel(const HeatMap& map) {
     return axisTitle(axis);
 }
 
+QColor divergingOn(const ThemeColours& theme, double t) {
+    if (!theme.dark) return ThemeColours::diverging(t);
+    const QColor end = theme.series(t < 0 ? 0 : 1), middle = theme.surface;
+    const auto share = static_cast<float>(std::min(1.0, std::abs(t)));
+    const auto mixed = [share](float from, float to) { return from + (to - from) * share; };
+    return QColor::fromRgbF(mixed(middle.redF(), end.redF()), mixed(middle.greenF(), end.greenF()), mixed(middle.blueF(), end.blueF()));
+}
+
 }  // namespace
 
-HeatColours::HeatColours(const HeatMap& map) : m_diverging(map.centre.has_value()) {
+HeatColours::HeatColours(const HeatMap& map, const ThemeColours& theme) : m_theme(theme), m_diverging(map.centre.has_value()) {
     const double centre = map.centre.value_or(0);
     bool any = m_diverging;
     m_low = m_high = centre;
@@ -37,11 +45,11 @@ HeatColours::HeatColours(const HeatMap& map) : m_diverging(map.centre.has_value(
 
 QColor HeatColours::of(double value) const {
     const double t = value / (m_high - m_low) - m_low / (m_high - m_low);
-    return m_diverging ? ThemeColours::diverging(2 * t - 1) : ThemeColours::sequential(t);
+    return m_diverging ? divergingOn(m_theme, 2 * t - 1) : ThemeColours::sequential(t);
 }
 
 HeatMapMarks::HeatMapMarks(QCPAxis* x, QCPAxis* y, const HeatMap& map, const PlotStyle& style)
-    : Marks(x, y, 0), m_map(map), m_style(style), m_colours(map) {}
+    : Marks(x, y, 0), m_map(map), m_style(style), m_colours(map, style.colours) {}
 
 QVector<QPointF> HeatMapMarks::points() const {
     QVector<QPointF> all;

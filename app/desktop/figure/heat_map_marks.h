@@ -3,15 +3,16 @@
 
 namespace faceter::desktop {
 
-/// Values to colours: diverging round the centre, or sequential.
+/// Values to colours: diverging round the centre (white; in a dark theme the surface, no lamp), or sequential.
 class HeatColours {
   public:
-    explicit HeatColours(const HeatMap& map);
+    HeatColours(const HeatMap& map, const ThemeColours& theme);
     QColor of(double value) const;
     double low() const { return m_low; }
     double high() const { return m_high; }
 
   private:
+    ThemeColours m_theme;
     bool m_diverging;
     double m_low = 0, m_high = 1;
 };

@@ -75,10 +75,12 @@ void ReportCards::arrange() {
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(8);
+    const auto shown = std::count_if(m_figures.begin(), m_figures.end(), [](const FigureCard& card) { return !card.frame->isHidden(); });
     int place = 0;
     for (const FigureCard& card : m_figures) {
         if (card.frame->isHidden()) continue;
-        grid->addWidget(card.frame, place / columns, place % columns);
+        const bool alone = place % columns == 0 && place + 1 == shown;  // nothing would stand beside it
+        grid->addWidget(card.frame, place / columns, place % columns, 1, alone ? columns : 1);
         ++place;
     }
     int row = (place + columns - 1) / columns;

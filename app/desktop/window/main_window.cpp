@@ -100,12 +100,15 @@ void MainWindow::buildPanels() {
     auto* layout = new QVBoxLayout(centre);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    auto* all = new QWidget;
+    auto* rows = new QVBoxLayout(all);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
     m_tabs->setObjectName(QStringLiteral("pageTabs"));
     m_tabs->setExpanding(false);
     m_tabs->setDrawBase(true);
     m_tabs->setAccessibleName(tr("Pages"));
     for (const PageEntry& entry : pageEntries()) m_tabs->setTabData(m_tabs->addTab(entry.title), entry.id);
-    layout->addWidget(m_tabs);
     layout->addWidget(m_complaint);
     layout->addWidget(m_stack, 1);
     m_stack->addWidget(m_start);
@@ -124,7 +127,9 @@ void MainWindow::buildPanels() {
     m_navigator->setMinimumWidth(140);
     m_inspector->setMinimumWidth(200);
     centre->setMinimumWidth(420);
-    setCentralWidget(m_vertical);
+    rows->addWidget(m_tabs);  // over the whole width: beside the panels there is no room for all of them
+    rows->addWidget(m_vertical, 1);
+    setCentralWidget(all);
     statusBar()->setSizeGripEnabled(false);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::tabChosen);
     connect(m_tabs, &QTabBar::tabBarClicked, this, [this](int index) {

@@ -141,9 +141,9 @@ void StartPage::showReport(const QList<QPair<QString, QString>>& facts, const QS
         m_facts->addRow(secondaryLabel(name), label);
     }
     for (const QString& problem : problems) {
-        auto* bar = new ErrorBar;
-        bar->setMessage(problem);
+        auto* bar = new ErrorBar(this);  // shown without a parent, it would be a window of its own that takes the keyboard
         m_problems->addWidget(bar);
+        bar->setMessage(problem);
     }
     if (problems.isEmpty()) m_problems->addWidget(secondaryLabel(tr("Nothing is missing.")));
 }

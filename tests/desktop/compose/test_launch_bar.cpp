@@ -199,6 +199,7 @@ class TestLaunchBar : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(f.launched.count(), 1, patience_ms);
     }
     void a_connection_that_is_lost_is_made_again() {
+        NEED_MINILM();  // the other machine looks for the experiment's model
         const FakePrograms programs;
         const fs::path gate = folder_.path() / "go on", waiting = folder_.path() / "waiting-worker", refused = folder_.path() / "refused";
         write_file_atomic(waiting, "#!/bin/sh\nwhile [ ! -e '" + gate.string() + "' ]; do sleep 0.05; done\n");
@@ -236,6 +237,7 @@ class TestLaunchBar : public QObject {
         fs::remove(gate);
     }
     void a_run_on_another_machine_is_mirrored_until_it_is_over() {
+        NEED_MINILM();  // the other machine looks for the experiment's model
         const FakePrograms programs;
         programs.answers("ssh", "exec sh -s");  // the other machine is this one
         Fixture f(project());
@@ -248,6 +250,10 @@ class TestLaunchBar : public QObject {
         // The worker there does nothing and ends.
         QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::failed, patience_ms);
         QVERIFY2(f.state().cause.find("without saying that it was done") != std::string::npos, f.state().cause.c_str());
+        f.workspace.actions().rerun(f.launched.first().first().toStringList());  // its paths are of the other machine
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 1, patience_ms);
+        QVERIFY2(f.complaints.first().contains(QStringLiteral("launch its experiment there anew")), qPrintable(f.complaints.first()));
+        QCOMPARE(Project(f.workspace.session()->folder(), false).run_ids().size(), std::size_t(1));
     }
 };
 

@@ -47,7 +47,7 @@ class TestFigureKinds : public QObject {
         const Figure figure = sample_heat_map(4, 9, true);
         auto view = shown(figure);
         const QImage image = picture(*view);
-        const HeatColours colours(figure.heat_map);
+        const HeatColours colours(figure.heat_map, ThemeColours::light());
         for (int r = 0; r < 4; ++r)
             for (int c = 0; c < 9; ++c) {
                 const QPoint corner(static_cast<int>(view->plot()->xAxis->coordToPixel(c - 0.4)),
@@ -59,14 +59,19 @@ class TestFigureKinds : public QObject {
             }
     }
 
-    void a_diverging_map_is_white_at_its_centre_and_equal_on_both_sides() {
+    void a_diverging_map_is_the_surface_at_its_centre_and_equal_on_both_sides() {
         HeatMap map;
         map.rows = {"a"};
         map.columns = {"b", "c"};
         map.values = {-0.1, 0.4};
         map.centre = 0;
-        const HeatColours colours(map);
-        QCOMPARE(colours.of(0), QColor(255, 255, 255));
+        for (const ThemeColours& theme : {ThemeColours::light(), ThemeColours::night()}) {
+            const HeatColours colours(map, theme);
+            QCOMPARE(colours.of(0).name(), theme.surface.name());  // a dark page is not lit up by what is near nothing
+            QCOMPARE(colours.of(0.4).name(), theme.series(1).name());
+            QCOMPARE(colours.of(-0.4).name(), theme.series(0).name());
+        }
+        const HeatColours colours(map, ThemeColours::light());
         QCOMPARE(colours.low(), -0.4);
         QCOMPARE(colours.high(), 0.4);
     }

@@ -9,6 +9,7 @@
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
 #include "figure/table_export.h"
+#include "pages/results/result_list_model.h"
 #include "pages/results/results_page.h"
 #include "support/test.h"
 #include "widgets/labels.h"
@@ -84,25 +85,36 @@ class TestResults : public QObject {
     std::unique_ptr<Workspace> m_workspace;
     std::unique_ptr<ResultsPage> m_page;
 
-    void open(bool documents, bool torn = false, bool emptyFirst = false) {
+    void make() {
         m_page.reset();
         m_workspace = std::make_unique<Workspace>();
         m_folder = std::make_unique<TemporaryDirectory>();
         make_sample_project(m_folder->path(), 3);
-        if (documents) add_documents(m_folder->path());
-        if (emptyFirst) add_empty_figure(m_folder->path(), "a_first");
-        const Project project(m_folder->path(), false);
-        if (torn) overwrite(project.runs_folder() / project.run_ids().front() / "tables" / "load.json", "{\"type\": \"tab");
+    }
+    void show() {
         QVERIFY(open_and_wait(*m_workspace, m_folder->path()));
         m_page = std::make_unique<ResultsPage>(*m_workspace);
         m_page->resize(1000, 700);
         m_page->show();
         QTRY_VERIFY(m_page->isReady());
     }
+    void open(bool documents, bool torn = false, bool emptyFirst = false) {
+        make();
+        if (documents) add_documents(m_folder->path());
+        if (emptyFirst) add_empty_figure(m_folder->path(), "a_first");
+        const Project project(m_folder->path(), false);
+        if (torn) overwrite(project.runs_folder() / project.run_ids().front() / "tables" / "load.json", "{\"type\": \"tab");
+        show();
+    }
     QListView* list() const { return m_page->findChild<QListView*>(QStringLiteral("resultsList")); }
+    static QString nameAt(const QListView* list, const QModelIndex& index) {
+        const ResultEntry* entry = qobject_cast<const ResultListModel*>(list->model())->entryAt(index);
+        return entry ? qs(entry->name) : QString();
+    }
+    QString currentName() const { return nameAt(list(), list()->currentIndex()); }
     QModelIndex named(const QString& name) const {
         for (int row = 0; row < list()->model()->rowCount(); ++row)
-            if (const QModelIndex index = list()->model()->index(row, 0); index.data().toString() == name) return index;
+            if (const QModelIndex index = list()->model()->index(row, 0); nameAt(list(), index) == name) return index;
         return {};
     }
     void click(const QString& name) {
@@ -142,6 +154,28 @@ class TestResults : public QObject {
         QVERIFY(named(QStringLiteral("recall")).isValid());
         QVERIFY(named(QStringLiteral("load")).isValid());
     }
+    void figures_are_listed_by_their_titles_without_the_names_of_runs() {
+        make();
+        const Project project(m_folder->path(), false);
+        for (const std::string& id : project.run_ids()) {
+            const RunDirectory run(project.runs_folder() / id);
+            Figure shared = lines_figure(1), own = lines_figure(2);
+            shared.name = "inter_task_projection";
+            shared.title = "The same texts under each task, " + run.info().variant;
+            own.name = "told_apart";
+            own.title = "Of " + run.info().variant + " alone";
+            for (const Figure& figure : {shared, own}) {
+                Json json = figure.to_json();
+                json["source"] = {{"analysis", "novel"}, {"name", "novel"}};
+                run.write_figure(figure.name, json);
+            }
+        }
+        show();
+        QCOMPARE(named(QStringLiteral("inter_task_projection")).data().toString(), QStringLiteral("The same texts under each task"));
+        QCOMPARE(named(QStringLiteral("told_apart")).data().toString(), QStringLiteral("told_apart"));  // runs call it differently
+        click(QStringLiteral("inter_task_projection"));
+        QCOMPARE(m_page->findChild<QLabel*>(QStringLiteral("resultTitle"))->text(), QStringLiteral("The same texts under each task"));
+    }
     void a_broken_document_shows_its_error_and_the_others_go_on() {
         open(true);
         click(QStringLiteral("recall"));
@@ -170,7 +204,7 @@ class TestResults : public QObject {
     void what_is_shown_unasked_is_a_figure_with_values() {
         open(true, false, true);
         QCOMPARE(list()->model()->index(1, 0).data().toString(), QStringLiteral("a_first"));
-        QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("recall"));
+        QCOMPARE(currentName(), QStringLiteral("recall"));
     }
     void a_figure_without_values_is_a_sentence_and_no_empty_plot() {
         open(true, false, true);
@@ -202,7 +236,7 @@ class TestResults : public QObject {
         auto* search = m_page->findChild<QLineEdit*>(QStringLiteral("resultsSearch"));
         QTest::keyClicks(search, QStringLiteral("table novel"));
         QCOMPARE(list()->model()->rowCount(), 2);
-        QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("load"));
+        QCOMPARE(currentName(), QStringLiteral("load"));
         QCOMPARE(count("resultTable"), 3);
         search->clear();
         QCOMPARE(list()->model()->rowCount(), 3);
@@ -263,7 +297,8 @@ class TestResults : public QObject {
         again.restore(state);
         again.show();
         QTRY_VERIFY(again.isReady());
-        QCOMPARE(again.findChild<QListView*>(QStringLiteral("resultsList"))->currentIndex().data().toString(), QStringLiteral("load"));
+        const auto* found = again.findChild<QListView*>(QStringLiteral("resultsList"));
+        QCOMPARE(nameAt(found, found->currentIndex()), QStringLiteral("load"));
     }
 };
 

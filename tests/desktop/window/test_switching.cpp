@@ -7,10 +7,14 @@
 #include <QTableView>
 #include <QTest>
 
+#include "actions/run_actions.h"
 #include "desktop/support/sample_project.h"
+#include "launch/profile.h"
 #include "pages/compare/compare_page.h"
 #include "pages/curves/curve_panel.h"
 #include "pages/page.h"
+#include "record/launch.h"
+#include "support/fake_programs.h"
 #include "support/test.h"
 #include "window/main_window.h"
 #include "window/navigator.h"
@@ -35,6 +39,21 @@ class Gate {
 
   private:
     std::shared_ptr<QSemaphore> m_gate = std::make_shared<QSemaphore>();
+};
+
+/// A machine behind ssh (profile "far") that is called and does not answer before it is let go.
+class SilentMachine {
+  public:
+    SilentMachine(const FakePrograms& programs, const fs::path& folder) : m_gate(folder / "answer"), m_calls(folder / "calls") {
+        programs.answers("ssh", "echo >>'" + m_calls.string() + "'; while [ ! -e '" + m_gate.string() +
+                                    "' ]; do sleep 0.05; done; echo 'no route to host' >&2; exit 255");
+    }
+    ~SilentMachine() { answer(); }
+    void answer() { write_file_atomic(m_gate, ""); }
+    std::size_t numCalls() const { return fs::exists(m_calls) ? read_file(m_calls).size() : 0; }
+
+  private:
+    fs::path m_gate, m_calls;
 };
 
 /// Whether something is ever shown.
@@ -62,6 +81,12 @@ class TestSwitching : public QObject {
         make_sample_project(path, runs);
         return QString::fromStdString(path.string());
     }
+    /// With a run more that is said to go on behind ssh.
+    QString projectElsewhere(const QString& name) {
+        const fs::path folder = project(("elsewhere " + name.toStdString()).c_str(), 3).toStdString();
+        write_launch(sample_run(folder, 1), {"ssh", "far", "", folder_.path() / "there"});
+        return QString::fromStdString(folder.string());
+    }
     static void loadStore(ProjectSession& session) {
         for (int i = 0; i < 300; ++i) session.query([](Store& store) { store.runs(); });
     }
@@ -71,6 +96,10 @@ class TestSwitching : public QObject {
         first_ = project("first", 99);
         second_ = project("second", 3);
         empty_ = project("empty", 0);
+        qputenv("XDG_CONFIG_HOME", (folder_.path() / "config").c_str());
+        make_directories(profile_folder());
+        write_file_atomic(profile_folder() / "far.yaml",
+                          "kind: ssh\nhost: box\nfolder: " + (folder_.path() / "there").string() + "\nfaceter: faceter\n");
     }
     void init() { QSettings().clear(); }
 
@@ -79,22 +108,73 @@ class TestSwitching : public QObject {
         for (const PageEntry& entry : pageEntries())
             if (entry.needsProject) QTest::addRow("%s", qPrintable(entry.id)) << entry.id;
     }
+    /// Queries, the first look at a project's runs and calls by ssh are under way at each change.
     void no_page_waits_for_ever() {
         QFETCH(QString, page);
+        const QString elsewhere = projectElsewhere(page), fresh = project(("fresh " + page.toStdString()).c_str(), 99);
+        const FakePrograms programs;
         Workspace workspace;
         MainWindow window(workspace);
+        SilentMachine machine(programs, elsewhere.toStdString());
         window.show();
-        window.openPath(first_);
+        window.openPath(elsewhere);
         QVERIFY(window.goTo(page));
-        QTRY_VERIFY_WITH_TIMEOUT(window.page(page)->isReady(), patience_ms);
-        for (const QString& other : {second_, first_, empty_, second_, first_}) {
+        QTRY_VERIFY_WITH_TIMEOUT(machine.numCalls() == 1, patience_ms);  // what became of the run that is there
+        workspace.actions().launch(std::make_shared<const Experiment>(parse_sample()), false, {QStringLiteral("far"), 1, 1});
+        QTRY_VERIFY_WITH_TIMEOUT(machine.numCalls() == 2, patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(!workspace.runs()->runs.empty() && window.page(page)->isReady(), patience_ms);
+        for (const QString& other : {second_, first_, empty_, fresh, elsewhere, second_, first_}) {
             loadStore(*workspace.session());  // what the page asks stands behind it
             workspace.session()->refresh();
             for (const RunGroupRef& group : workspace.groups()) workspace.setShown(group.key, !workspace.isShown(group.key));
             QVERIFY(window.openPath(other));
+            QVERIFY(workspace.session()->isLooking());
         }
         QTRY_VERIFY_WITH_TIMEOUT(!workspace.runs()->runs.empty() && window.page(page)->isReady(), patience_ms);
         QCOMPARE(workspace.groups().size(), std::size_t(3));
+        QCOMPARE(workspace.actions().pending().size(), 1);  // nobody waited for it
+        machine.answer();
+        QTRY_VERIFY_WITH_TIMEOUT(workspace.actions().pending().isEmpty(), patience_ms);
+        QCOMPARE(workspace.groups().size(), std::size_t(3));
+    }
+
+    void a_first_look_is_left_where_it_is_when_its_project_is_closed() {
+        const fs::path folder = folder_.path() / "many";
+        constexpr std::size_t rounds = 8;
+        for (std::size_t i = 0; i < rounds; ++i) make_sample_project(folder);
+        Workspace workspace;
+        workspace.openProject(folder);
+        const QPointer<ProjectSession> closed = workspace.session();
+        workspace.closeProject();
+        QTRY_VERIFY(!closed);
+        QVERIFY(Store(folder).runs().size() < Project(folder, false).run_ids().size());
+    }
+
+    void a_page_that_is_not_seen_asks_for_nothing() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(first_);
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        for (const PageEntry& entry : pageEntries()) {
+            window.goTo(entry.id);
+            QTRY_VERIFY_WITH_TIMEOUT(window.page(entry.id)->isReady(), patience_ms);
+        }
+        window.goTo(QStringLiteral("compose"));
+        QTRY_VERIFY_WITH_TIMEOUT(!workspace.session()->isLooking() && workspace.session()->isIdle(), patience_ms);
+        const QString group = workspace.groups()[1].key;
+        workspace.setShown(group, false);
+        QVERIFY(workspace.session()->isIdle());
+        workspace.setBaseline(group);
+        QVERIFY(workspace.session()->isIdle());
+        QSignalSpy changed(&workspace, &Workspace::runsChanged);
+        QString asked;
+        connect(&workspace, &Workspace::runsChanged, this,
+                [&] { asked = workspace.session()->isIdle() ? QString() : QStringLiteral("asked"); });
+        RunDirectory(fs::path(first_.toStdString()) / "runs" / workspace.runs()->runs[1].info.id).append_user_event({{"tag", "seen"}});
+        workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(!changed.isEmpty(), patience_ms);
+        QCOMPARE(asked, QString());
     }
 
     void closing_a_project_does_not_wait_for_its_store() {

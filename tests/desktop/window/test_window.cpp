@@ -11,6 +11,7 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QThreadPool>
 #include <QTreeWidget>
 
 #include "actions/run_actions.h"
@@ -35,6 +36,18 @@ QStringList textsUnder(const QTreeWidget* tree, const QString& section) {
             for (int j = 0; j < tree->topLevelItem(i)->childCount(); ++j) texts << tree->topLevelItem(i)->child(j)->text(0);
     return texts;
 }
+
+/// Windows besides the main one that anything opens.
+struct WindowWatch : QObject {
+    QStringList shown;
+    WindowWatch() { qApp->installEventFilter(this); }
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        const auto* widget = qobject_cast<const QWidget*>(watched);
+        if (event->type() == QEvent::Show && widget && widget->isWindow() && !qobject_cast<const QMainWindow*>(widget))
+            shown << QString::fromLatin1(widget->metaObject()->className()) + QLatin1Char(' ') + widget->objectName();
+        return false;
+    }
+};
 
 QTreeWidgetItem* itemNamed(QTreeWidget* tree, const QString& text) {
     const auto found = tree->findItems(text, Qt::MatchStartsWith | Qt::MatchRecursive);
@@ -79,6 +92,23 @@ class TestWindow : public QObject {
             return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text() == text; });
         };
         QTRY_VERIFY(labelled("processor"));
+    }
+
+    void what_this_machine_lacks_is_said_in_the_window_and_opens_none_of_its_own() {
+        QThreadPool::globalInstance()->waitForDone();  // of the tests before: nobody reads the environment while it changes
+        const QByteArray cache = qgetenv("FACETER_CACHE");
+        qputenv("FACETER_CACHE", folder_.path().c_str());  // without any model
+        const WindowWatch watch;
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        const auto problems = [&] {
+            const auto bars = window.findChild<QWidget*>("startPage")->findChildren<ErrorBar*>();
+            return std::count_if(bars.begin(), bars.end(), [](const ErrorBar* bar) { return bar->isVisible(); });
+        };
+        QTRY_VERIFY(problems() > 0);
+        cache.isNull() ? qunsetenv("FACETER_CACHE") : qputenv("FACETER_CACHE", cache);
+        QVERIFY2(watch.shown.isEmpty(), qPrintable(watch.shown.join(QStringLiteral(", "))));
     }
 
     void opening_a_project_lists_its_experiments_and_groups_with_ticks() {
@@ -183,21 +213,12 @@ class TestWindow : public QObject {
     }
 
     void making_a_page_opens_no_window_of_its_own() {
-        struct Watch : QObject {
-            QStringList shown;
-            bool eventFilter(QObject* watched, QEvent* event) override {
-                const auto* widget = qobject_cast<const QWidget*>(watched);
-                if (event->type() == QEvent::Show && widget && widget->isWindow() && !qobject_cast<const QMainWindow*>(widget))
-                    shown << QString::fromLatin1(widget->metaObject()->className()) + QLatin1Char(' ') + widget->objectName();
-                return false;
-            }
-        } watch;
         Workspace workspace;
         MainWindow window(workspace);
         window.show();
         window.openPath(QString::fromStdString(project("quiet").string()));
         QTRY_VERIFY(!workspace.runs()->runs.empty());
-        qApp->installEventFilter(&watch);
+        const WindowWatch watch;
         for (const PageEntry& entry : pageEntries()) {
             QVERIFY(window.goTo(entry.id));
             QTRY_VERIFY2_WITH_TIMEOUT(window.page(entry.id)->isReady(), qPrintable(entry.id), 20000);
@@ -328,6 +349,21 @@ class TestWindow : public QObject {
         journal.event("finished", {{"step", 1}});
         workspace.session()->refresh();
         QTRY_VERIFY_WITH_TIMEOUT(activity->height() < 60, 10000);
+    }
+
+    void every_tab_is_seen_beside_the_open_inspector() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.resize(1280, 800);
+        window.show();
+        window.openPath(QString::fromStdString(project("tabs", 1).string()));
+        QTRY_VERIFY(!workspace.runs()->runs.empty());
+        workspace.setCurrentRun(qs(workspace.runs()->runs.front().info.id));
+        QTRY_VERIFY(window.findChild<QWidget*>("inspector")->isVisible());
+        const auto* tabs = window.findChild<QTabBar*>("pageTabs");
+        for (int i = 0; i < tabs->count(); ++i)
+            QVERIFY2(tabs->rect().contains(tabs->tabRect(i)),
+                     qPrintable(QStringLiteral("%1 of %2").arg(tabs->tabText(i)).arg(tabs->width())));
     }
 
     void light_and_dark_differ_and_switch_while_running() {

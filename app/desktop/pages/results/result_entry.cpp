@@ -52,10 +52,30 @@ ResultDocument readDocument(ResultEntry::Kind kind, const std::string& name, con
     return document;
 }
 
+/// "Simulated annealing, quick/EM/1" of that run: "Simulated annealing".
+std::string withoutRun(std::string title, const std::string& run) {
+    for (const char* before : {", ", ": "})
+        if (const std::string end = before + run; !run.empty() && title.ends_with(end)) title.resize(title.size() - end.size());
+    return title;
+}
+
 std::string titleOf(const ResultDocument& document) {
-    if (const auto* figure = std::get_if<Figure>(&document.content)) return figure->title;
-    if (const auto* table = std::get_if<Table>(&document.content)) return table->caption;
-    return {};
+    std::string title;
+    if (const auto* figure = std::get_if<Figure>(&document.content)) title = figure->title;
+    if (const auto* table = std::get_if<Table>(&document.content)) title = table->caption;
+    return withoutRun(std::move(title), document.run.name);
+}
+
+/// What all documents that can be read are called; empty where they differ.
+std::string sharedTitle(const ResultEntry& entry) {
+    std::string shared;
+    for (const ResultDocument& document : entry.documents) {
+        const std::string title = titleOf(document);
+        if (title.empty() || title == shared) continue;
+        if (!shared.empty()) return {};
+        shared = title;
+    }
+    return shared;
 }
 
 /// What must be equal for two figures to share their axes.
@@ -136,12 +156,12 @@ std::vector<ResultEntry> collectResults(Store& store, const std::vector<ResultRu
         const auto& [plugin, analysis, name, kind] = one.key;
         ResultEntry& entry = entries[one.key];
         if (entry.documents.empty()) entry = {kind, plugin, analysis, name, {}};
-        if (entry.title.empty()) entry.title = titleOf(one.document);
         entry.documents.push_back(std::move(one.document));
     }
     std::vector<ResultEntry> all;
     for (auto& [key, entry] : entries) {
-        if (entry.title.empty() || entry.documents.size() > 1) entry.title = entry.name;
+        const std::string title = sharedTitle(entry);
+        entry.title = title.empty() ? entry.name : title;
         all.push_back(std::move(entry));
     }
     return all;

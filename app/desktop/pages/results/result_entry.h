@@ -13,7 +13,8 @@ namespace faceter::desktop {
 /// A run whose documents are shown.
 struct ResultRun {
     std::string id, label, plugin;
-    int colour = 0;  ///< place in the palette
+    int colour = 0;      ///< place in the palette
+    std::string name{};  ///< its variant, as titles of figures have it
 };
 
 /// A figure or table of one run; `error` says why it is neither.
@@ -29,7 +30,7 @@ struct ResultEntry {
     enum class Kind { figure, table };
     Kind kind = Kind::figure;
     std::string plugin, analysis, name;
-    std::string title;  ///< the first document's title or caption, else the name
+    std::string title;  ///< what all documents are called, without the names of their runs; else the name
     std::vector<ResultDocument> documents{};
     std::string key() const;
     /// Whether a document of it has something to show.

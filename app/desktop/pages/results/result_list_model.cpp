@@ -88,14 +88,17 @@ QVariant ResultListModel::data(const QModelIndex& index, int role) const {
     const ResultEntry* entry = entryAt(index);
     switch (role) {
         case Qt::DisplayRole:
-            return entry ? qs(entry->name) : line.heading;
+            return entry ? qs(entry->title) : line.heading;
         case Qt::AccessibleTextRole:
-            return entry ? tr("%1 %2").arg(kindText(*entry), qs(entry->name)) : line.heading;
+            return entry ? tr("%1 %2").arg(kindText(*entry), qs(entry->title)) : line.heading;
         case Qt::DecorationRole:
             return entry ? icon(entry->kind == ResultEntry::Kind::figure ? QStringLiteral("smooth") : QStringLiteral("columns"))
                          : QVariant();
         case Qt::ToolTipRole:
-            return entry ? tr("%1: %2; runs: %3").arg(kindText(*entry), qs(entry->title)).arg(entry->documents.size()).toHtmlEscaped()
+            return entry ? tr("%1: %2 (%3); runs: %4")
+                               .arg(kindText(*entry), qs(entry->title), qs(entry->name))
+                               .arg(entry->documents.size())
+                               .toHtmlEscaped()
                          : QVariant();
         case Qt::ForegroundRole:
             return entry ? QVariant() : Theme::instance().colours().secondary;

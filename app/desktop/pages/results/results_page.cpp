@@ -27,7 +27,7 @@ std::vector<ResultRun> runsOf(const Workspace& workspace) {
     for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : group.runs) {
             const QString label = group.runs.size() > 1 ? seedLabel(group.label, run->info.seed) : group.label;
-            runs.push_back({run->info.id, label.toStdString(), run->info.plugin, group.colour});
+            runs.push_back({run->info.id, label.toStdString(), run->info.plugin, group.colour, run->info.variant});
         }
     return runs;
 }
