@@ -1,6 +1,6 @@
 #include "checkpoint/config_members.h"
+#include "checkpoint/nomic_experts.h"
 #include "checkpoint/rotary_post_norm.h"
-#include "common/error.h"
 
 // NomicBERT, dense (v1, v1.5: gated, no biases) and with token-routed blocks (v2): rotary positions, post-norm, fused query, key and value.
 // Its configuration is GPT-2's with additions; the hub's newer files carry transformers' own keys beside them, with the same values, and
@@ -8,13 +8,6 @@
 
 namespace faceter {
 namespace {
-
-/// The rows of the first tensor whose name ends so: released code rounds n_inner and the vocabulary up, so the tensors know best.
-std::int64_t rows_of(const Weights& weights, std::string_view ending, std::int64_t otherwise) {
-    for (const std::string& name : weights.names())
-        if (name.ends_with(ending) && weights.find(name)->shape.size() == 2) return static_cast<std::int64_t>(weights.find(name)->shape[0]);
-    return otherwise;
-}
 
 std::int64_t either_size(const Json& config, const char* own, const char* native, std::string_view name) {
     return size_member(config, config.contains(own) ? own : native, name);
@@ -58,21 +51,6 @@ void read_activation(EncoderConfig& c, const Json& config, std::string_view name
     c.activation = activation == "swiglu" ? Activation::silu : Activation::gelu;
 }
 
-void read_experts(EncoderConfig& c, const Json& config, std::string_view name, const Weights& weights) {
-    const auto experts = json_or<std::int64_t>(config, "num_experts", 0, name),
-               every = json_or<std::int64_t>(config, "moe_every_n_layers", 0, name);
-    if (experts <= 0 || every <= 0) return;
-    refuse_unless(experts <= 4096, config, "num_experts", name, "at most 4096");
-    c.routed = {experts, size_member(config, "moe_top_k", name, 1), every,
-                json_or<bool>(config, "moe_normalize_expert_weights", false, name)};
-    refuse_unless(c.routed.top_k <= experts, config, "moe_top_k", name, "at most num_experts");
-    const std::int64_t rows = experts * c.intermediate_dim * (c.gated ? 2 : 1);
-    if (rows_of(weights, "mlp.experts.mlp.w1", rows) != rows)
-        throw data_error("{}: mlp.experts.mlp.w1 of {} does not hold {} experts of {} rows", name, weights.description(), experts,
-                         c.intermediate_dim);
-    for (const std::string& tensor : weights.names()) c.routed.up_bias |= tensor.ends_with("mlp.experts.mlp.b1");
-}
-
 /// Those of a dense model that transformers has saved.
 EncoderNames native_names() {
     EncoderNames n = rotary_post_norm_names();
@@ -89,9 +67,10 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.hidden_dim = either_size(config, "n_embd", "hidden_size", name);
     c.num_heads = either_size(config, "n_head", "num_attention_heads", name);
     read_activation(c, config, name);
-    c.intermediate_dim = rows_of(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight",
-                                 size_member(config, "n_inner", name, size_member(config, "intermediate_size", name, 4 * c.hidden_dim)));
-    c.vocab_size = rows_of(weights, "embeddings.word_embeddings.weight", size_member(config, "vocab_size", name));
+    c.intermediate_dim =
+        tensor_rows(weights, c.gated ? "mlp.fc11.weight" : "mlp.fc1.weight",
+                    size_member(config, "n_inner", name, size_member(config, "intermediate_size", name, 4 * c.hidden_dim)));
+    c.vocab_size = tensor_rows(weights, "embeddings.word_embeddings.weight", size_member(config, "vocab_size", name));
     c.num_token_types = json_or<std::int64_t>(config, "type_vocab_size", 2, name);
     refuse_unless(c.num_token_types >= 0 && c.num_token_types <= 1024, config, "type_vocab_size", name, "0 to 1024");
     for (const char* key : {"max_position_embeddings", "n_positions"})
@@ -106,7 +85,7 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.attention_dropout =
         probability_member(config, "attn_pdrop", name, probability_member(config, "attention_probs_dropout_prob", name, 0));
     read_rotary(c, config, name);
-    read_experts(c, config, name, weights);
+    read_nomic_experts(c, config, name, weights);
     EncoderNames& n = c.names;
     n.prefixes = {"", "bert.", "nomic_bert."};
     n.word = "embeddings.word_embeddings";
