@@ -133,6 +133,7 @@ class Export {
         card.proof = proof.lines();
         card.start_model = start_folder(run_.settings());
         card.adapters = adapters_;
+        card.int8 = int8_;
         write_file_atomic(folder / "README.md", model_card(run_, card));
     }
 
@@ -183,6 +184,7 @@ class Export {
         const OnnxFiles files = write_onnx_model(folder, alone, forms);
         complete(folder);
         throw_if_stopped();
+        if (files.int8) int8_ = files.int8->sentence();
         take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, files, source()), folder, alone, name);
         folders_.push_back(staged_.final_path(folder));
         if (files.int8 && !files.int8->kept.empty())
@@ -194,6 +196,7 @@ class Export {
     std::unique_ptr<EmbeddingModel> model_;
     StagedFolder staged_;
     std::map<std::string, std::string> adapters_;
+    std::optional<std::string> int8_;
     std::vector<fs::path> folders_;  ///< of the export, where each will lie; said when they are there
     ExportProof proof_;
 };

@@ -122,21 +122,31 @@ std::string peft_loading(const ExportedFolder& folder, const std::string& encode
     return text;
 }
 
+std::string onnx_loading(const ExportedFolder& folder, const std::string& encode) {
+    std::string text =
+        "sentence-transformers (`pip install sentence-transformers[onnx]`):\n\n"
+        "    model = SentenceTransformer(FOLDER, backend=\"onnx\")\n" +
+        encode;
+    if (folder.int8)
+        text += "\nThe form in int8" + (folder.int8->empty() ? "" : ", of which " + escape_markdown(*folder.int8)) +
+                ":\n\n    model = SentenceTransformer(FOLDER, backend=\"onnx\", model_kwargs={\"file_name\": "
+                "\"model_qint8_avx512_vnni.onnx\"})\n";
+    return text +
+           "\nonnxruntime, with token ids of tokenizer.json, the prompt's included:\n\n"
+           "    session = onnxruntime.InferenceSession(\"FOLDER/onnx/model.onnx\")\n"
+           "    vectors, = session.run([\"sentence_embedding\"], {\"input_ids\": ids, \"attention_mask\": mask})\n";
+}
+
 std::string loading(const ExportedFolder& folder) {
-    const std::string serve = "    faceter embed --model FOLDER --output vectors.npy texts.txt\n    faceter serve FOLDER\n";
+    const bool asks = !folder.prompts.empty() && folder.default_prompt.empty();
+    const std::string first = asks ? folder.prompts.begin()->first : "";
+    const std::string serve = fmt::format("    faceter embed --model FOLDER{} --output vectors.npy texts.txt\n    faceter serve FOLDER\n",
+                                          asks ? " --task " + first : "");
     if (!folder.only_faceter.empty())
         return fmt::format("Faceter alone loads this folder: {}.\n\n{}", escape_markdown(folder.only_faceter), serve);
-    const std::string name = folder.prompts.empty() || !folder.default_prompt.empty()
-                                 ? ""
-                                 : fmt::format(", prompt_name={}", Json(folder.prompts.begin()->first).dump());
-    const std::string encode = fmt::format("    vectors = model.encode(texts{})\n", name);
-    if (folder.target == "onnx")
-        return "sentence-transformers (`pip install sentence-transformers[onnx]`):\n\n    model = SentenceTransformer(FOLDER, "
-               "backend=\"onnx\")\n" +
-               encode +
-               "\nonnxruntime, with token ids of tokenizer.json, the prompt's included:\n\n"
-               "    session = onnxruntime.InferenceSession(\"FOLDER/onnx/model.onnx\")\n"
-               "    vectors, = session.run([\"sentence_embedding\"], {\"input_ids\": ids, \"attention_mask\": mask})\n";
+    const std::string encode =
+        fmt::format("    vectors = model.encode(texts{})\n", asks ? fmt::format(", prompt_name={}", Json(first).dump()) : "");
+    if (folder.target == "onnx") return onnx_loading(folder, encode);
     if (folder.target == "peft") return peft_loading(folder, encode);
     return "sentence-transformers:\n\n    model = SentenceTransformer(FOLDER)\n" + encode + "\nFaceter:\n\n" + serve;
 }
@@ -148,7 +158,8 @@ std::string front_matter(const RunDirectory& run, const ExportedFolder& folder, 
     const auto start = json_or<std::string>(run.settings(), "model", "", "settings");
     const bool of_the_hub = std::count(start.begin(), start.end(), '/') == 1 && !start.starts_with('/') && !start.starts_with('.');
     if (of_the_hub && !fs::exists(start)) text += fmt::format("base_model: {}\n", Json(start.substr(0, start.find('@'))).dump());
-    return text + "tags: [sentence-transformers, feature-extraction, faceter]\n---\n\n";
+    return text +
+           fmt::format("tags: [{}feature-extraction, faceter]\n---\n\n", folder.only_faceter.empty() ? "sentence-transformers, " : "");
 }
 
 }  // namespace

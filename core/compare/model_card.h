@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 
 #include "record/run_directory.h"
@@ -17,6 +18,8 @@ struct ExportedFolder {
     fs::path start_model;                        ///< the folder that training began with; empty: not known
     /// Of PEFT: the folder of each adapter -> the prompts that it is for, joined; empty where a router chose its texts.
     std::map<std::string, std::string> adapters = {};
+    /// Of ONNX: what its int8 form keeps in float32, as a sentence or empty; nothing where it has no such form.
+    std::optional<std::string> int8 = {};
 };
 
 /// README.md of the folder (Mitchell et al., 2019; the hub's front matter): what it was trained on, its scores with the test against the

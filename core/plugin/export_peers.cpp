@@ -77,8 +77,7 @@ std::vector<float> floats(const std::string& bytes, std::size_t& offset, std::in
 
 }  // namespace
 
-std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why, PeerBackend backend,
-                                                    const fs::path& adapter) {
+std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why, PeerBackend backend) {
     if (!is_for_everyone(folder)) {
         why = "the folder is for Faceter alone";
         return std::nullopt;
@@ -86,8 +85,8 @@ std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, cons
     const TemporaryDirectory exchange;
     const fs::path asked = exchange.path() / "request.json", answered = exchange.path() / "answer.json";
     write_file_atomic(asked, request.dump());
-    std::vector<std::string> arguments{folder.string(), asked.string(), answered.string(), backend == PeerBackend::onnx ? "onnx" : "torch"};
-    if (!adapter.empty()) arguments.push_back(adapter.string());
+    const std::vector<std::string> arguments{folder.string(), asked.string(), answered.string(),
+                                             backend == PeerBackend::onnx ? "onnx" : "torch"};
     const auto child = ask_python("embed_sentence_transformers.py", arguments, why);
     if (!child) return std::nullopt;
     if (child->exit_code != 0 && names_code_of_the_hub(folder)) {

@@ -18,11 +18,11 @@ struct PeerAnswer {
 enum class PeerBackend { torch, onnx };
 
 /// Loads a model folder in sentence-transformers, in the Python that FACETER_PEERS names, and embeds. `request`: [{"prompt_name": a name or
-/// null, "texts": [...]}]. `adapter`: a folder that PEFT puts onto the model first. Nothing, and the reason in `why`, where there is none,
-/// where that Python lacks a package that this takes (named), or where it cannot load this folder by design: modules of Faceter alone, or a
-/// model that only code from the hub can run. Errors (failed): it should load the folder and does not.
+/// null, "texts": [...], and "adapter" where texts go through one: a folder that PEFT puts onto the model}]. Nothing, and the reason in
+/// `why`, where there is none, where that Python lacks a package that this takes (named), or where it cannot load this folder by design:
+/// modules of Faceter alone, or a model that only code from the hub can run. Errors (failed): it should load the folder and does not.
 std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, const Json& request, std::string& why,
-                                                    PeerBackend backend = PeerBackend::torch, const fs::path& adapter = {});
+                                                    PeerBackend backend = PeerBackend::torch);
 
 /// Texts of one length for an ONNX graph, row by row.
 struct OnnxRequest {

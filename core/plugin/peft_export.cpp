@@ -19,10 +19,10 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { 
 
 PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(model), folder_(std::move(folder)) {
     if (model.encoders.size() > 1 || encoder().adapters().empty())
-        throw usage_error("the model has no adapters; --to peft writes those of task LoRA and the gates of a router");
+        throw usage_error("the model has no adapters, and --to peft writes those of task LoRA and the gates of a router; leave out --to");
     const auto& blocks = encoder().blocks();
     if (std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.is_mixture(); }))
-        throw usage_error("the model's blocks have task experts, which no base of PEFT can hold");
+        throw usage_error("the model's blocks have task experts, which no base of PEFT can hold; leave out --to");
 }
 
 fs::path PeftExport::adapter_folder(std::size_t index) const { return folder_ / safe_file_name(encoder().adapters()[index].name); }
@@ -96,27 +96,37 @@ ExportDifference PeftExport::by_faceter() const {
     return difference;
 }
 
+std::vector<std::size_t> PeftExport::texts_with_tokens(const Part& part) const {
+    std::vector<std::size_t> texts;
+    for (std::size_t t = 0; t < export_check_texts().size(); ++t) {
+        std::vector<std::int32_t> ids;
+        model_.tokenizer->encode(part.instruction + export_check_texts()[t], model_.max_length, ids);
+        if (!ids.empty()) texts.push_back(t);
+    }
+    return texts;
+}
+
 std::optional<ExportDifference> PeftExport::by_peft(std::string& why) const {
-    ExportDifference difference;
+    Json request = Json::array();
     for (const Part& part : parts()) {
-        std::vector<std::size_t> asked;  // a text of no tokens is for us alone
         Json texts = Json::array();
-        for (std::size_t t = 0; t < export_check_texts().size(); ++t) {
-            std::vector<std::int32_t> ids;
-            model_.tokenizer->encode(part.instruction + export_check_texts()[t], model_.max_length, ids);
-            if (ids.empty()) continue;
-            asked.push_back(t);
-            texts.push_back(export_check_texts()[t]);
-        }
-        const Json request = Json::array({{{"prompt_name", part.prompt.empty() ? Json() : Json(part.prompt)}, {"texts", texts}}});
-        const auto answer = ask_sentence_transformers(base_folder(), request, why, PeerBackend::torch, adapter_folder(part.adapter));
-        if (!answer) return std::nullopt;
+        for (const std::size_t text : texts_with_tokens(part)) texts.push_back(export_check_texts()[text]);
+        request.push_back({{"prompt_name", part.prompt.empty() ? Json() : Json(part.prompt)},
+                           {"texts", texts},
+                           {"adapter", adapter_folder(part.adapter).string()}});
+    }
+    const auto answer = ask_sentence_transformers(base_folder(), request, why);
+    if (!answer) return std::nullopt;
+    ExportDifference difference;
+    difference.by = "peft " + answer->peft_version;
+    for (std::size_t p = 0; p < request.size(); ++p) {
+        const Part part = parts()[p];
         const at::Tensor wanted = expected(part);
+        const std::vector<std::size_t> asked = texts_with_tokens(part);
         for (std::size_t row = 0; row < asked.size(); ++row)
-            difference.compare(wanted[static_cast<std::int64_t>(asked[row])], at::tensor(answer->vectors.at(0).at(row)),
+            difference.compare(wanted[static_cast<std::int64_t>(asked[row])], at::tensor(answer->vectors[p].at(row)),
                                text_name(part, asked[row]));
         difference.texts += asked.size();
-        difference.by = "peft " + answer->peft_version;
     }
     return difference;
 }

@@ -38,6 +38,8 @@ class PeftExport {
     };
     std::vector<Part> parts() const;
     at::Tensor expected(const Part& part) const;
+    /// Those that other programs embed: a text of no tokens is for us alone.
+    std::vector<std::size_t> texts_with_tokens(const Part& part) const;
     std::string text_name(const Part& part, std::size_t text) const;
     const Encoder& encoder() const { return *model_.encoders.front(); }
 

@@ -1,7 +1,7 @@
-"""Embeds texts with a model folder in sentence-transformers: FOLDER REQUEST.json ANSWER.json torch|onnx [ADAPTER] (core/plugin/export_peers.h).
+"""Embeds texts with a model folder in sentence-transformers: FOLDER REQUEST.json ANSWER.json torch|onnx (core/plugin/export_peers.h).
 
 Ends with 3, and what is missing, where this Python has no sentence-transformers, or lacks what it runs ONNX files by (optimum), what the
-tokenizer of the folder is read by, or PEFT where an adapter is to be put onto the model. Never asks a network, and runs no code that a model
+tokenizer of the folder is read by, or PEFT where parts of the request have an adapter. Never asks a network, and runs no code that a model
 folder names.
 """
 
@@ -16,8 +16,11 @@ sys.dont_write_bytecode = True  # nothing appears beside the scripts
 
 from packages import first_line, lacking, need  # noqa: E402
 
-folder, request, answer, backend, *adapter = sys.argv[1:]
-names = ["sentence_transformers"] + ["optimum.onnxruntime"] * (backend == "onnx") + ["peft"] * len(adapter)
+folder, request, answer, backend = sys.argv[1:]
+with open(request, encoding="utf-8") as file:
+    parts = json.load(file)
+adapted = any("adapter" in part for part in parts)
+names = ["sentence_transformers"] + ["optimum.onnxruntime"] * (backend == "onnx") + ["peft"] * adapted
 packages = dict(zip(names, need(*names)))
 sentence_transformers, peft = packages["sentence_transformers"], packages.get("peft")
 if "backend" not in inspect.signature(sentence_transformers.SentenceTransformer.__init__).parameters:
@@ -26,15 +29,31 @@ try:
     model = sentence_transformers.SentenceTransformer(folder, device="cpu", trust_remote_code=False, backend=backend)
 except ImportError as error:
     lacking(f"not all that loading it takes ({first_line(error)})")
-if peft:
-    model[0].model = peft.PeftModel.from_pretrained(model[0].model, *adapter).eval()
-with open(request, encoding="utf-8") as file:
-    parts = json.load(file)
-# One by one: where positions stretch with the longest text of a batch (dynamic NTK), a text's vector would be that of its company.
-vectors = [
-    model.encode(part["texts"], prompt_name=part["prompt_name"], convert_to_numpy=True, show_progress_bar=False, batch_size=1).tolist()
-    for part in parts
-]
+adapters = {}  # folder -> its name in the model
+
+
+def put_on(adapter):
+    """Texts go through this adapter from now on."""
+    if adapter not in adapters:
+        name = f"adapter{len(adapters)}"
+        if adapters:
+            model[0].model.load_adapter(adapter, adapter_name=name)
+        else:
+            model[0].model = peft.PeftModel.from_pretrained(model[0].model, adapter, adapter_name=name)
+        adapters[adapter] = name
+    model[0].model.set_adapter(adapters[adapter])
+    model[0].model.eval()
+
+
+def embedded(part):
+    if "adapter" in part:
+        put_on(part["adapter"])
+    # One by one: where positions stretch with the longest text of a batch (dynamic NTK), a text's vector would be that of its company.
+    options = {"prompt_name": part["prompt_name"], "convert_to_numpy": True, "show_progress_bar": False, "batch_size": 1}
+    return model.encode(part["texts"], **options).tolist()
+
+
+vectors = [embedded(part) for part in parts]
 with open(answer, "w", encoding="utf-8") as file:
     versions = {"version": sentence_transformers.__version__, "peft_version": peft.__version__ if peft else ""}
     json.dump({**versions, "vectors": vectors}, file)

@@ -41,6 +41,12 @@ class TestModelCard : public QObject {
                                  "`retrieval.query`: `'search query: '`", "- retrieval (retrieval): pairs, at most 100 examples",
                                  "verified: by faceter\n", "Its folder does not name one"})
             QVERIFY2(says(card, text), (std::string(text) + "\n" + card).c_str());
+        QVERIFY(!says(card, "model_qint8"));
+        folder.int8 = "1 of 37 weights stay in float32, as they lose most: a.weight";
+        const std::string int8 = model_card(run, folder);
+        QVERIFY2(
+            says(int8, "int8, of which 1 of 37 weights stay in float32") && says(int8, "\"file_name\": \"model_qint8_avx512_vnni.onnx\""),
+            int8.c_str());
         folder.target = "peft";
         folder.adapters = {{"retrieval", "retrieval.query, retrieval.document"}, {"gate", ""}};
         const std::string peft = model_card(run, folder);
@@ -48,10 +54,11 @@ class TestModelCard : public QObject {
              {"PeftModel.from_pretrained(model[0].model", "model.encode(texts, prompt_name=\"retrieval.query\")",
               "- `retrieval`: texts of `retrieval.query, retrieval.document`", "- `gate`: the run's router chose its texts"})
             QVERIFY2(says(peft, text), (std::string(text) + "\n" + peft).c_str());
-        folder = {"faceter", "", {}, "", "its blocks have task experts", "", {}};
+        folder = {"faceter", "", {{"retrieval.query", "search query: "}}, "", "its blocks have task experts", "", {}};
         const std::string own = model_card(run, folder);
         QVERIFY(says(own, "Faceter alone loads this folder: its blocks have task experts."));
-        QVERIFY(!says(own, "library_name"));
+        QVERIFY2(says(own, "faceter embed --model FOLDER --task retrieval.query --output"), own.c_str());
+        QVERIFY(!says(own, "library_name") && says(own, "tags: [feature-extraction, faceter]\n"));
     }
     void scores_stand_with_intervals_and_the_test_against_the_start_model() {
         const RunDirectory run = finished_run(folder_.path() / "two", true);
