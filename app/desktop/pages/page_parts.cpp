@@ -66,6 +66,7 @@ void setUpViewChoice(const QString& page, QComboBox* view, const QStringList& vi
 QScrollArea* scrolled(QWidget* body) {
     auto* scroll = new QScrollArea;
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);  // no stop of Tab that nobody sees: what is in it scrolls it
     scroll->setWidgetResizable(true);
     scroll->setWidget(body);
     return scroll;

@@ -88,6 +88,7 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     m_linesLayout->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_lines);
     m_tabs->setObjectName(QStringLiteral("activityTabs"));

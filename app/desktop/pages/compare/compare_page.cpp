@@ -136,6 +136,7 @@ void ComparePage::buildContent() {
     column->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidgetResizable(true);
     scroll->setWidget(content);
     m_stack->addWidget(m_empty);

@@ -35,6 +35,7 @@ FormPanel::FormPanel(ExperimentDocument& document, QWidget* parent)
     m_layout->addStretch(1);
     m_scroll->setWidget(content);
     m_scroll->setWidgetResizable(true);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     layout->addWidget(m_scroll, 1);

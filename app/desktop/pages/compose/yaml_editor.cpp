@@ -210,8 +210,12 @@ void YamlEditor::keyPressEvent(QKeyEvent* event) {
     if (open && finishCompletion(event->key())) return;
     if (event->key() == Qt::Key_Space && event->modifiers() == Qt::ControlModifier) return complete(true);
     if (event->key() == Qt::Key_Backspace && event->modifiers() == Qt::NoModifier && takeIndent()) return;
-    if (event->key() == Qt::Key_Tab) return indent(1);
-    if (event->key() == Qt::Key_Backtab) return indent(-1);
+    if (event->key() == Qt::Key_Tab || event->key() == Qt::Key_Backtab) {
+        const bool forward = event->key() == Qt::Key_Tab;
+        if (!event->modifiers().testFlag(Qt::ControlModifier)) return indent(forward ? 1 : -1);
+        QWidget::focusNextPrevChild(forward);  // out of the text, for those without a mouse
+        return;
+    }
     if (event->key() == Qt::Key_Return && event->modifiers() == Qt::NoModifier) return breakLine();
     QPlainTextEdit::keyPressEvent(event);
     const bool typed =

@@ -92,6 +92,7 @@ CurvesPage::CurvesPage(Workspace& workspace)
     buildBar(layout);
     auto* scroll = new QScrollArea;
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_board);
     auto* empty =

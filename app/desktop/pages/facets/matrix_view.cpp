@@ -13,6 +13,7 @@ constexpr int narrowest = 360, mapHeight = 320;
 
 MatrixView::MatrixView(QWidget* parent) : QScrollArea(parent), m_grid(nullptr) {
     setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* body = new QWidget;

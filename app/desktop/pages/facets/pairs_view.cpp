@@ -41,6 +41,7 @@ QString exactP(const SimilarityComparison& comparison, const SimilarityTest& tes
 PairsView::PairsView(QWidget* parent)
     : QScrollArea(parent), m_grid(new QGridLayout), m_table(new DataTable), m_model(new TableModel(this)), m_notes(secondaryLabel()) {
     setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* body = new QWidget;

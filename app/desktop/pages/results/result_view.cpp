@@ -49,6 +49,7 @@ ResultView::ResultView(QWidget* parent)
     m_scroll->setWidget(m_body);
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     layout->addWidget(m_scroll, 1);
     m_grid->setContentsMargins(0, 0, 0, 0);
