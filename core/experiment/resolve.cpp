@@ -83,7 +83,7 @@ class Resolver {
     }
 
     void find_teachers(Json& recipe) const {
-        for (const char* part : {"objective", "filter", "mine"})
+        for (const char* part : {"objective", "curriculum", "filter", "mine"})
             if (recipe.contains(part) && recipe[part].is_object() && recipe[part].contains("teacher") &&
                 recipe[part]["teacher"].is_string())
                 find_model(recipe[part]["teacher"]);

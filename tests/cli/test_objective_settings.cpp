@@ -42,6 +42,23 @@ class TestObjectiveSettings : public QObject {
         HAS(missing.err, "teacher './nobody/here'");
         HAS(check("objective: {method: gist}").err, "teacher");
         HAS(check("stages: [{name: a, mine: {teacher: ./nobody/there}}]").err, "nobody/there");
+        HAS(check("curriculum: {method: data_cube, teacher: ./nobody/orders}").err, "teacher './nobody/orders'");
+    }
+
+    void a_run_may_teach_and_one_without_a_model_is_named() {
+        NEED_SHARED();
+        const fs::path run = folder_.path() / "runs/a-run";
+        fs::create_directories(run);
+        write_file_atomic(run / "run.json", "{}");
+        const Outcome unfinished = check("objective: {method: gist, teacher: runs/a-run}");
+        QCOMPARE(unfinished.code, 4);
+        HAS(unfinished.err, "a-run: is a run that has no final model");
+        fs::copy(shared_folder() / "fixtures/bert", run / "model", fs::copy_options::recursive);
+        for (const char* part : {"objective: {method: gist, teacher: runs/a-run}", "curriculum: {method: data_cube, teacher: runs/a-run}",
+                                 "stages: [{name: a, mine: {teacher: runs/a-run}}]"}) {
+            const Outcome outcome = check(part);
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        }
     }
 
     void a_teacher_beside_the_experiment_is_known_by_its_whole_path() {
