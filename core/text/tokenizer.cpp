@@ -42,7 +42,10 @@ std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles r
 std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     PipelineSettings settings = parse_pipeline_json(text, path.string());
     const TokenRoles roles = read_token_roles(path.parent_path());
-    add_ends(settings, roles, path.string());
+    if (add_ends(settings, roles, path.string())) {  // read as a folder written from this one says it: both have one fingerprint
+        settings = parse_pipeline_json(with_ends(text, settings), path.string());
+        add_ends(settings, roles, path.string());
+    }
     return make_pipeline(std::move(settings), roles, lowercase_first);
 }
 

@@ -94,20 +94,23 @@ bool add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_v
     return added;
 }
 
-std::string tokenizer_json_with_ends(const std::filesystem::path& model_folder) {
-    const std::filesystem::path path = model_folder / "tokenizer.json";
-    std::string text = read_file(path, max_tokenizer_bytes);
-    const TokenRoles roles = read_token_roles(model_folder);
-    if (!has_ends_of_its_own(roles)) return text;
-    PipelineSettings settings = parse_pipeline_json(text, path.string());
-    if (!add_ends(settings, roles, path.string())) return text;
+std::string with_ends(std::string_view text, const PipelineSettings& settings) {
     const AddedVocabulary all(settings.vocabulary, settings.added_tokens, [](std::string_view piece) { return std::string(piece); });
     const auto named = [&](const std::vector<std::int32_t>& ids) {
         NamedIds tokens;
         for (const std::int32_t id : ids) tokens.emplace_back(all.id_to_piece(id), id);
         return tokens;
     };
-    return with_template(text, template_processing(named(settings.special.before), named(settings.special.after)));
+    return with_template(std::string(text), template_processing(named(settings.special.before), named(settings.special.after)));
+}
+
+std::string tokenizer_json_with_ends(const std::filesystem::path& model_folder) {
+    const std::filesystem::path path = model_folder / "tokenizer.json";
+    std::string text = read_file(path, max_tokenizer_bytes);
+    const TokenRoles roles = read_token_roles(model_folder);
+    if (!has_ends_of_its_own(roles)) return text;
+    PipelineSettings settings = parse_pipeline_json(text, path.string());
+    return add_ends(settings, roles, path.string()) ? with_ends(text, settings) : text;
 }
 
 }  // namespace faceter

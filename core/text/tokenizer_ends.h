@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,9 @@ Json template_processing(const NamedIds& before, const NamedIds& after);
 /// has none: e5-mistral's </s> is in no other file. Adds those to `settings`; true where there were any. `name` stands in front of
 /// messages.
 bool add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_view name);
+
+/// The text of a tokenizer.json with the ends of `settings` in its template.
+std::string with_ends(std::string_view text, const PipelineSettings& settings);
 
 /// A folder's tokenizer.json with such ends in its own template, for readers that look nowhere else (transformers 5 silently leaves them
 /// out and pools another token); the very text of the file where there are none to add.

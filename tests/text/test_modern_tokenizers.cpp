@@ -80,6 +80,10 @@ class TestModernTokenizers : public QObject {
             QCOMPARE(encode(*written.load(), text), ids);
         }
         QCOMPARE(tokenizer_json_with_ends(written.path()), read_file(written.path() / "tokenizer.json"));
+        // A router's gates were made for the model that both are.
+        const std::string fingerprint = asked.load()->fingerprint();
+        asked.write("tokenizer.json", tokenizer_json_with_ends(asked.path()));
+        QCOMPARE(asked.load()->fingerprint(), fingerprint);
     }
 
     void truncated_texts_of_the_model_fixtures_have_the_ids_of_hugging_face_data() {
