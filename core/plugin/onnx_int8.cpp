@@ -164,6 +164,7 @@ Json OnnxInt8::to_json() const {
 
 std::string OnnxInt8::sentence() const {
     if (kept.empty()) return "";
+    if (kept.size() == num_weights) return fmt::format("all {} weights stay in float32, for with less it loses too much", num_weights);
     return fmt::format("{} of {} weights stay in float32, as they lose most: {}", kept.size(), num_weights, fmt::join(kept, ", "));
 }
 

@@ -104,14 +104,26 @@ class TestExportCheck : public QObject {
         ExportCheck(*model, {}).by_faceter(whole).require({});
         EXPECT_ERROR(ExportCheck(*model, {}).by_faceter(without.path()).require({}), "the model");
     }
+    void a_model_of_sentencepiece_alone_gets_a_tokenizer_json_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("file");
+        QTest::newRow("XLM-R") << "xlm_roberta"
+                               << "sentencepiece.bpe.model";
+        QTest::newRow("T5") << "t5"
+                            << "spiece.model";
+        QTest::newRow("Mistral") << "mistral"
+                                 << "tokenizer.model";
+    }
     void a_model_of_sentencepiece_alone_gets_a_tokenizer_json() {
+        QFETCH(QString, name);
+        QFETCH(QString, file);
         const fs::path start = folder() / "start", out = folder() / "out";
-        fs::copy(shared_folder() / "fixtures/xlm_roberta", start, fs::copy_options::recursive);
+        fs::copy(shared_folder() / "fixtures" / name.toStdString(), start, fs::copy_options::recursive);
         fs::remove(start / "tokenizer.json");
         const auto model = EmbeddingModel::open(ModelFolder::open(start));
         make_directories(out);
         write_model(out, *model);
-        QCOMPARE(complete_tokenizer(out)->filename().string(), std::string("sentencepiece.bpe.model"));
+        QCOMPARE(complete_tokenizer(out)->filename().string(), file.toStdString());
         QVERIFY(fs::exists(out / "tokenizer.json"));
         QVERIFY(!complete_tokenizer(out));                                         // it is there
         const ExportProof proof = prove_export(ExportCheck(*model, {}), out, {});  // also in sentence-transformers, where there is one

@@ -44,6 +44,24 @@ class TestExportCommand : public QObject {
         fs::permissions(in("bare"), fs::perms::owner_all);
         qputenv("FACETER_PEERS", QByteArray::fromStdString(in("bare")));
     }
+    /// A finished run of two steps of each variant.
+    std::vector<RunDirectory> trained(const std::string& model, const std::string& variants) const {
+        const Experiment experiment =
+            Experiment::parse("name: exported\nmodel: " + model +
+                                  "\nmax_length: 48\nthreads: 1\ntasks:\n  retrieval:\n    instructions: {query: \"search query: \", "
+                                  "document: \"search document: "
+                                  "\"}\n" +
+                                  "    train: [{source: file, path: pairs.jsonl}]\nvariants: " + variants +
+                                  "\ntraining: {batch_size: 8, steps: 2}\nevaluation: {baseline: false, datasets: []}\n",
+                              folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        std::vector<RunDirectory> runs;
+        for (const ResolvedRun& one : experiment.runs()) {
+            runs.push_back(RunDirectory::create(folder_.path() / "project", experiment, one, false));
+            const ChildResult made = worker({"run", runs.back().folder().string()});
+            if (made.exit_code != 0) throw std::runtime_error(made.last_lines);
+        }
+        return runs;
+    }
     void targets() const {
         QTest::addColumn<QString>("to");
         QTest::addColumn<QString>("by");
@@ -80,19 +98,9 @@ class TestExportCommand : public QObject {
         for (int i = 0; i < 16; ++i)
             pairs << Json{{"query", fmt::format("question {}", i)}, {"document", fmt::format("an answer to {}", i)}}.dump() << "\n";
         pairs.close();
-        const Experiment experiment = Experiment::parse(
-            "name: exported\nmodel: " + (shared_folder() / "fixtures/bert").string() +
-                "\nthreads: 1\ntasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n" +
-                "    train: [{source: file, path: pairs.jsonl}]\nvariants: {IC: {method: instruction}, LoRA: {method: task_lora, "
-                "instructions: true}}\n" +
-                "training: {batch_size: 8, steps: 2}\nevaluation: {baseline: false, datasets: []}\n",
-            folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
-        for (const ResolvedRun& one : experiment.runs()) {
-            const RunDirectory run = RunDirectory::create(folder_.path() / "project", experiment, one, false);
-            const ChildResult made = worker({"run", run.folder().string()});
-            QVERIFY2(made.exit_code == 0, made.last_lines.c_str());
-            (one.method == "task_lora" ? adapters_ : run_) = run.folder().string();
-        }
+        for (const RunDirectory& run : trained((shared_folder() / "fixtures/bert").string(),
+                                               "{IC: {method: instruction}, LoRA: {method: task_lora, instructions: true}}"))
+            (run.info().method == "task_lora" ? adapters_ : run_) = run.folder().string();
     }
     void init() { qunsetenv("FACETER_PEERS"); }
     void cleanupTestCase() { peers_.isEmpty() ? qunsetenv("FACETER_PEERS") : qputenv("FACETER_PEERS", peers_); }
@@ -223,6 +231,14 @@ class TestExportCommand : public QObject {
         const ChildResult result = worker({"export", run_, in("unanswered")});
         QCOMPARE(result.exit_code, 5);
         QVERIFY(nothing_is_left("unanswered"));
+    }
+    void the_card_has_the_licence_of_a_start_model_that_is_known_by_name() {
+        NEED_MINILM();
+        const std::string run = trained("minilm", "{IC: {method: instruction}}").front().folder().string();
+        const ChildResult result = worker({"export", run, in("licensed")});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        const std::string card = read_file(in("licensed") + "/README.md");
+        QVERIFY2(card.starts_with("---\nlicense: apache-2.0\n"), card.c_str());
     }
     void what_is_no_folder_is_refused_at_once() {
         write_file_atomic(in("file"), "mine");
