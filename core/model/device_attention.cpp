@@ -38,7 +38,8 @@ struct Turn : torch::autograd::Function<Turn> {
 
 bool flash_serves(const at::Tensor& qkv, std::int64_t width, const AttentionForm& form) {
     const bool half = qkv.scalar_type() == at::kBFloat16 || qkv.scalar_type() == at::kHalf;
-    return is_accelerator(qkv.device()) && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256;
+    const bool has_kernel = is_accelerator(qkv.device()) || qkv.is_meta();  // shapes stand for an accelerator's (shape_device.h)
+    return has_kernel && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256;
 }
 
 /// q: [T, H, w], k, v: [T, K, w] -> [T, H, w].
@@ -53,31 +54,27 @@ at::Tensor flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
                                                     limit(form.reach.after), none, none));
 }
 
-/// What is added to the logits: -inf where a key is no token or out of reach, the position bias elsewhere. Broadcasts to [S, H, L,
-/// L].
-at::Tensor padded_bias(const at::Tensor& like, const PackedLayout& layout, const AttentionForm& form) {
-    const std::int64_t longest = layout.max_length();
-    const at::Tensor index = at::arange(longest, like.options().dtype(at::kLong)),
+/// What keeps a bucket's queries from keys that are no token or out of reach: -inf there, 0 elsewhere. Broadcasts to [S, H, L, L].
+at::Tensor bucket_mask(const at::Tensor& like, const LengthBucket& bucket, const Reach& reach) {
+    const at::Tensor index = at::arange(bucket.longest, bucket.lengths.options()),
                      distance = index.unsqueeze(0) - index.unsqueeze(1);  // key - query
-    const at::Tensor lengths = layout.on(like.device()).offsets.diff();
-    at::Tensor absent = (index.unsqueeze(0) >= lengths.unsqueeze(1)).view({-1, 1, 1, longest});
+    at::Tensor absent = (index.unsqueeze(0) >= bucket.lengths.unsqueeze(1)).view({-1, 1, 1, bucket.longest});
     // A row beyond its text sees itself: a softmax over nothing has no value, and no gradient.
-    if (form.reach.is_limited()) absent = (absent | (distance > form.reach.after) | (distance < -form.reach.before)) & (distance != 0);
-    const at::Tensor bias = form.position_bias.defined() ? form.position_bias.to(like.scalar_type())
-                                                               .index_select(1, (distance + form.position_bias.size(1) / 2).flatten())
-                                                               .view({1, -1, longest, longest})
-                                                         : at::zeros({1, 1, 1, longest}, like.options());
-    return bias.masked_fill(absent, -std::numeric_limits<double>::infinity());
+    if (reach.is_limited()) absent = (absent | (distance > reach.after) | (distance < -reach.before)) & (distance != 0);
+    return at::zeros({1, 1, 1, bucket.longest}, like.options()).masked_fill(absent, -std::numeric_limits<double>::infinity());
 }
 
-/// What the table of distances adds to the logits of padded sequences, q, k: [S, H, L, w] -> [S, H, L, L].
-at::Tensor relative_bias(const at::Tensor& q, const at::Tensor& k, const AttentionForm& form) {
+/// What the table of distances adds to the logits of a bucket's sequences, q, k: [S, H, L, w] -> [S, H, L, L].
+at::Tensor relative_bias(const at::Tensor& q, const at::Tensor& k, const LengthBucket& bucket, const AttentionForm& form) {
     const RelativeTerms& relative = *form.relative;
     const std::int64_t heads = q.size(1), longest = q.size(2), width = q.size(3);
+    std::vector<std::int64_t> table_of;
+    for (const std::int64_t s : bucket.sequences)
+        if (!relative.table_of.empty()) table_of.push_back(relative.table_of[static_cast<std::size_t>(s)]);
     const auto part = [&](std::int64_t first) {  // [G, H, w, R], of every sequence its own
         const at::Tensor rows =
             relative.table.narrow(1, first, heads * width).reshape({-1, relative.num_rows, heads, width}).permute({0, 2, 3, 1});
-        return relative.table_of.empty() ? rows : rows.index_select(0, to_device(at::tensor(relative.table_of), q.device()));
+        return table_of.empty() ? rows : rows.index_select(0, to_device(at::tensor(table_of), q.device()));
     };
     const at::Tensor index = at::arange(longest, relative.row_there.options()),
                      distance = index.unsqueeze(1) - index.unsqueeze(0);  // query - key
@@ -90,24 +87,49 @@ at::Tensor relative_bias(const at::Tensor& q, const at::Tensor& k, const Attenti
     return sum * form.scale;
 }
 
-/// q: [T, H, w], k, v: [T, K, w] -> [T, H, w].
-at::Tensor padded(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const PackedLayout& layout, const AttentionForm& form,
-                  double dropout) {
-    const DeviceLayout& there = layout.on(q.device());
-    const std::int64_t longest = layout.max_length(), heads = q.size(1), width = q.size(2);
-    const at::Tensor places = there.sequence * longest + there.position;  // [T]
-    const auto filled = [&](const at::Tensor& x) {                        // [T, n, w] -> [S, n, L, w]
-        return at::zeros({layout.num_sequences() * longest, x.size(1), width}, x.options())
-            .index_copy(0, places, x)
-            .view({-1, longest, x.size(1), width})
-            .transpose(1, 2);
+/// One bucket. `heads` [rows, H + 2 K, w]: queries, keys, values -> [rows, H, w]. `bias`: the position bias of its logits; may be
+/// undefined.
+at::Tensor padded_bucket(const at::Tensor& heads, const LengthBucket& bucket, const at::Tensor& bias, const AttentionForm& form,
+                         double dropout) {
+    const std::int64_t count = heads.size(1), width = heads.size(2);
+    const std::vector<at::Tensor> filled = at::zeros({bucket.num_sequences * bucket.longest, count, width}, heads.options())
+                                               .index_copy(0, bucket.places, heads)
+                                               .view({-1, bucket.longest, count, width})
+                                               .transpose(1, 2)
+                                               .split_with_sizes({form.heads, form.key_heads, form.key_heads}, 1);  // [S, n, L, w]
+    const auto shared = [&](const at::Tensor& x) {
+        return form.heads == form.key_heads ? x : x.repeat_interleave(form.heads / form.key_heads, 1);
     };
-    const auto shared = [&](const at::Tensor& x) { return filled(x).repeat_interleave(form.heads / form.key_heads, 1); };
-    const at::Tensor queries = filled(q), keys = shared(k);
-    at::Tensor bias = padded_bias(q, layout, form);
-    if (form.relative) bias = bias + relative_bias(queries, keys, form);
-    const at::Tensor out = at::scaled_dot_product_attention(queries, keys, shared(v), bias, dropout, false, form.scale);
-    return out.transpose(1, 2).reshape({-1, heads, width}).index_select(0, places);
+    const at::Tensor &queries = filled[0], keys = shared(filled[1]);
+    at::Tensor added = bias;
+    if (!bias.defined() || form.reach.is_limited()) {
+        const at::Tensor mask = bucket_mask(heads, bucket, form.reach);
+        added = bias.defined() ? bias + mask : mask;
+    }
+    if (form.relative) added = added + relative_bias(queries, keys, bucket, form);
+    const at::Tensor out = at::scaled_dot_product_attention(queries, keys, shared(filled[2]), added, dropout, false, form.scale);
+    return out.transpose(1, 2).reshape({-1, form.heads, width}).index_select(0, bucket.places);
+}
+
+/// The position bias of each bucket, undefined where the form has none.
+std::vector<at::Tensor> biases_of(const at::Tensor& like, const LengthBuckets& buckets, const AttentionForm& form, bool by_buckets) {
+    if (!form.position_bias.defined()) return std::vector<at::Tensor>(buckets.all.size());
+    const at::Tensor bias = form.position_bias.to(like.scalar_type());
+    return split_by_buckets(by_buckets ? bias : bias_by_buckets(bias, buckets), buckets);
+}
+
+/// heads: [T, H + 2 K, w] -> [T, H, w].
+at::Tensor padded(const at::Tensor& heads, const PackedLayout& layout, const AttentionForm& form, double dropout, PassBuckets* pass) {
+    PassBuckets own;
+    const LengthBuckets& buckets = (pass ? pass : &own)->of(layout, heads.device());
+    const std::vector<at::Tensor> biases = biases_of(heads, buckets, form, pass != nullptr);
+    if (buckets.all.size() == 1) return padded_bucket(heads, buckets.all.front(), biases.front(), form, dropout);
+    std::vector<std::int64_t> sizes;
+    for (const LengthBucket& bucket : buckets.all) sizes.push_back(bucket.num_rows);
+    const std::vector<at::Tensor> parts = heads.index_select(0, buckets.rows).split_with_sizes(sizes);
+    std::vector<at::Tensor> outputs;
+    for (std::size_t b = 0; b < sizes.size(); ++b) outputs.push_back(padded_bucket(parts[b], buckets.all[b], biases[b], form, dropout));
+    return at::cat(outputs).index_select(0, buckets.back);
 }
 
 }  // namespace
@@ -119,7 +141,8 @@ RotaryTable rows_of(const RotaryTable& table, const PackedLayout& layout, const 
     return {to_device(table.cosine, device).index_select(0, position), to_device(table.sine, device).index_select(0, position)};
 }
 
-at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, const AttentionForm& form, double dropout) {
+at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, const AttentionForm& form, double dropout,
+                            PassBuckets* pass) {
     const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (form.heads + 2 * form.key_heads), turned = form.heads + form.key_heads;
     const at::Tensor parts = qkv.view({tokens, -1, width});  // [T, H + 2 K, w]
     at::Tensor qk = parts.narrow(1, 0, turned);
@@ -127,9 +150,10 @@ at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, c
         const RotaryTable rows = rows_of(*form.rotary, layout, qkv.device());
         qk = Turn::apply(qk, rows.cosine.unsqueeze(1), rows.sine.unsqueeze(1));
     }
-    const at::Tensor q = qk.narrow(1, 0, form.heads), k = qk.narrow(1, form.heads, form.key_heads),
-                     v = parts.narrow(1, turned, form.key_heads);
-    const at::Tensor out = flash_serves(qkv, width, form) ? flash(q, k, v, layout, form, dropout) : padded(q, k, v, layout, form, dropout);
+    const at::Tensor v = parts.narrow(1, turned, form.key_heads);
+    const at::Tensor out = flash_serves(qkv, width, form)
+                               ? flash(qk.narrow(1, 0, form.heads), qk.narrow(1, form.heads, form.key_heads), v, layout, form, dropout)
+                               : padded(form.rotary ? at::cat({qk, v}, 1) : parts, layout, form, dropout, pass);
     return out.reshape({tokens, form.heads * width});
 }
 

@@ -43,9 +43,10 @@ struct Encoder::Stream {
 
 struct Encoder::Shared {
     std::shared_ptr<const RotaryTable> rotary, local_rotary;
-    at::Tensor position_bias;
-    at::Tensor distances;           ///< the normed table of distances, [R, D]: all of it in training, else the rows that are read
-    std::vector<std::int32_t> row;  ///< as RelativeTerms has it
+    at::Tensor position_bias;              ///< as AttentionForm has it; on accelerators as bias_by_buckets() gives it
+    std::shared_ptr<PassBuckets> buckets;  ///< on accelerators
+    at::Tensor distances;                  ///< the normed table of distances, [R, D]: all of it in training, else the rows that are read
+    std::vector<std::int32_t> row;         ///< as RelativeTerms has it
     at::Tensor row_there;
     /// What gradients go back through.
     static constexpr at::Tensor Shared::*learnt[] = {&Shared::position_bias, &Shared::distances};
@@ -113,11 +114,12 @@ RotaryTable table_by_text(const EncoderConfig& config, const PackedLayout& layou
 Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch, const ForwardContext& context) const {
     Shared shared;
     const std::int64_t length = batch.layout->max_length();
+    const bool on_accelerator = ops_form(word_) == OpsForm::device;
+    if (on_accelerator) shared.buckets = std::make_shared<PassBuckets>();
     if (config_.rotary_dim > 0) {
         const bool grows = config_.rotary_scaling > 0 && length > config_.trained_positions;
         const auto kept = [&](const RotaryTable& table) {
-            const bool by_row = ops_form(word_) == OpsForm::device;
-            return std::make_shared<RotaryTable>(by_row ? rows_of(table, *batch.layout, device()) : table);
+            return std::make_shared<RotaryTable>(on_accelerator ? rows_of(table, *batch.layout, device()) : table);
         };
         const auto by_position = [&](const Rotary& of) { return kept(rotary_table(length, config_.rotary_dim, of)); };
         shared.rotary = shared.local_rotary = grows ? kept(table_by_text(config_, *batch.layout)) : by_position(config_.rotary);
@@ -129,6 +131,8 @@ Encoder::Shared Encoder::shared_inputs(const PackedBatch& batch, const ForwardCo
             buckets.data_ptr<std::int64_t>()[i] =
                 relative_bucket(i - (length - 1), config_.relative_buckets, config_.relative_max_distance);
         shared.position_bias = at::embedding(relative_bias_, to_device(buckets, device())).t();  // [heads, 2 L - 1]
+        if (on_accelerator)
+            shared.position_bias = bias_by_buckets(shared.position_bias.to(dtype_), shared.buckets->of(*batch.layout, device()));
     }
     if (relative_table_.defined()) share_distances(shared, batch, context);
     return shared;
@@ -219,8 +223,9 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                              config_.is_local(i) ? shared.local_rotary : shared.rotary,
                              shared.position_bias,
                              relative_terms(index, batch, shared, context)};
-    const at::Tensor attended =
-        packed_attention(qkv, batch.layout, form, site_of(context, context.attention_dropout, index, attention_probabilities));
+    const DropoutSite dropout = site_of(context, context.attention_dropout, index, attention_probabilities);
+    const at::Tensor attended = shared.buckets ? device_attention(qkv, *batch.layout, form, dropout.p, shared.buckets.get())
+                                               : packed_attention(qkv, batch.layout, form, dropout);
     return adapted(index, BlockLinear::attention_output,
                    linear_layer(attended, block.attention_output.weight, {}, block.attention_output.prepared.get()), attended, batch,
                    context);

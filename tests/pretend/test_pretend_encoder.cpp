@@ -1,3 +1,4 @@
+#include "model/accelerator.h"
 #include "model/embedding_model.h"
 #include "support/backbones.h"
 #include "support/ops_forms.h"
@@ -109,6 +110,69 @@ class TestPretendEncoder : public QObject {
         const auto far = encoder->clone();
         far->move_to(there);
         QVERIFY(relative_difference(far->forward(some_batch({0}), {}).cpu(), wanted) < 1e-9);
+    }
+
+    /// Queries of 5 to 7 tokens and documents of 20 to 27: [texts, heads, 27, 27] a layer would be twice what these need.
+    void a_position_bias_is_made_once_a_pass_and_by_lengths_data() {
+        QTest::addColumn<QString>("family");
+        for (const char* family : {"t5", "mpnet", "deberta-v2"}) QTest::newRow(family) << family;
+    }
+    void a_position_bias_is_made_once_a_pass_and_by_lengths() {
+        QFETCH(QString, family);
+        const auto encoder = some_encoder(family.toStdString(), "dense")->clone(at::kDouble);
+        encoder->require_grad(true);
+        std::vector<std::vector<std::int32_t>> texts;
+        for (std::int32_t s = 0; s < 16; ++s) texts.emplace_back(s % 2 == 0 ? 5 + s % 4 : 20 + s / 2, 7 + s);
+        std::vector<SequenceInput> inputs;
+        for (const auto& text : texts) inputs.push_back({text.data(), static_cast<std::int64_t>(text.size()), inputs.size() + 1, {}, 0});
+        const PackedBatch batch = make_packed_batch(inputs);
+        const at::Tensor wanted = encoder->forward(batch, {});  // in the form that says the equation
+        wanted.square().sum().backward();
+        const auto far = encoder->clone();
+        far->move_to(there);
+        far->require_grad(true);
+        const std::uint64_t held = device_memory(there).held;
+        pretend::reset_counts();
+        const at::Tensor got = far->forward(batch, {});
+        const auto filled = pretend::operators_by_name()["aten::masked_fill_"];
+        got.square().sum().backward();
+        const auto counts = pretend::counts();
+        qInfo("%s: %lld operators and %lld allocations in forward and backward, %llu bytes at most, %lld masks", qPrintable(family),
+              static_cast<long long>(counts.operators), static_cast<long long>(counts.allocations),
+              static_cast<unsigned long long>(counts.most - held), static_cast<long long>(filled));
+        QVERIFY(relative_difference(got.cpu(), wanted) < 1e-9);
+        const auto there_ones = far->parameters(), here = encoder->parameters();
+        double largest = 0;
+        for (const Parameter& p : here)
+            if (p.tensor.grad().defined()) largest = std::max(largest, p.tensor.grad().abs().max().item<double>());
+        for (std::size_t i = 0; i < here.size(); ++i)
+            if (here[i].tensor.grad().defined())
+                QVERIFY2(max_difference(there_ones[i].tensor.grad().cpu(), here[i].tensor.grad()) < 1e-9 * largest, here[i].name.c_str());
+        QCOMPARE(counts.waits, std::int64_t{0});
+        if (family != "deberta-v2") QCOMPARE(filled, std::int64_t{2});  // of two buckets, for four layers
+    }
+
+    /// Angles are gathered once a pass, cosines and sines of each base; queries and keys are turned together, in place of the whole; one
+    /// expert that serves the batch takes it as it is.
+    void rotary_positions_and_a_single_expert_put_nothing_together_data() {
+        QTest::addColumn<QString>("family");
+        QTest::addColumn<int>("bases");
+        QTest::newRow("nomic_bert") << "nomic_bert" << 1;
+        QTest::newRow("gte") << "gte" << 1;
+        QTest::newRow("modernbert") << "modernbert" << 2;
+    }
+    void rotary_positions_and_a_single_expert_put_nothing_together() {
+        QFETCH(QString, family);
+        QFETCH(int, bases);
+        const at::NoGradGuard no_grad;
+        const auto encoder = some_encoder(family.toStdString(), "mixture");
+        encoder->move_to(there);
+        const auto lowered = encoder->lowered(at::kBFloat16);
+        pretend::reset_counts();
+        lowered->forward(some_batch({1, 1, 1, 1}), {});
+        auto counts = pretend::operators_by_name();
+        QCOMPARE(counts["aten::cat"], std::int64_t{0});
+        QCOMPARE(counts["aten::index_select"], std::int64_t{2 * bases + 1});  // and the words'
     }
 
     /// bfloat16 goes through the attention of variable lengths and the grouped product.
