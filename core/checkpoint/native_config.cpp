@@ -51,6 +51,8 @@ std::string beyond_native_code(const std::string& model_type, const EncoderConfi
     return "";
 }
 
+bool renames_layers(const std::string& model_type) { return model_type == "nomic_bert"; }
+
 Json tokenizer_rules(std::string_view text, std::string_view name) {
     Json rules = Json::object();
     with_json_document(text, name, [&](simdjson::dom::element root) {

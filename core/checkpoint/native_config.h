@@ -11,6 +11,9 @@ namespace faceter {
 Json with_native_members(const Json& config, const EncoderConfig& encoder);
 /// Why transformers' own code cannot hold this encoder, as "its ..."; empty: it can. Task experts and adapters are not looked at.
 std::string beyond_native_code(const std::string& model_type, const EncoderConfig& encoder);
+/// Whether transformers' own code calls the layers of such a checkpoint otherwise than the checkpoint does: weights follow as they are
+/// read, an adapter, which finds its layers by their names, does not.
+bool renames_layers(const std::string& model_type);
 /// Why transformers cuts texts otherwise than a folder's tokenizer.json says, as "its ..."; empty: it does not. Of every qwen2 folder
 /// transformers 5 takes vocabulary and merges from the file, and the rules by which texts are normalised and split from its own
 /// Qwen2Tokenizer, whatever tokenizer_config.json names.

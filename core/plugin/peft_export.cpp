@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/native_config.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/strings.h"
@@ -23,6 +24,10 @@ PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(mo
     const auto& blocks = encoder().blocks();
     if (std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.is_mixture(); }))
         throw usage_error("the model's blocks have task experts, which no base of PEFT can hold; leave out --to");
+    if (renames_layers(model.folder.model_type) && !model.folder.config.contains("auto_map"))
+        throw usage_error(
+            "transformers calls the layers of a {} otherwise than its checkpoint does, and PEFT finds them by their names; leave out --to",
+            model.folder.model_type);
 }
 
 fs::path PeftExport::adapter_folder(std::size_t index) const { return folder_ / safe_file_name(encoder().adapters()[index].name); }

@@ -11,7 +11,7 @@ namespace faceter {
 /// sentence-transformers loads it, with the prompts of all tasks, and a folder an adapter, by its name.
 class PeftExport {
   public:
-    /// Errors (usage): the model has no adapters, or its base is more than one dense encoder.
+    /// Errors (usage): the model has no adapters, its base is more than one dense encoder, or PEFT would not find its layers.
     PeftExport(const EmbeddingModel& model, fs::path folder);
 
     /// `base`: the same model opened once more; its adapters, router and tasks are taken off.

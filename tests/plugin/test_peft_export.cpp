@@ -76,6 +76,13 @@ class TestPeftExport : public QObject {
         const auto plain = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
         EXPECT_ERROR(PeftExport(*plain, out_->path()), "the model has no adapters");
     }
+    void a_model_whose_layers_have_other_names_in_transformers_is_refused() {
+        const auto nomic = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/nomic_bert"));
+        nomic->encoders.front()->add_adapter("retrieval", {2, 8, 0, false, {"all-linear"}, ""}, 1);
+        EXPECT_ERROR(PeftExport(*nomic, out_->path()), "nomic_bert", "PEFT finds them by their names; leave out --to");
+        nomic->folder.config["auto_map"] = {{"AutoModel", "modeling_hf_nomic_bert.NomicBertModel"}};  // that code keeps the names
+        PeftExport(*nomic, out_->path()).uses();
+    }
     void peft_gives_the_same() {
         if (!std::getenv("FACETER_PEERS")) QSKIP("no Python with PEFT (FACETER_PEERS)");
         std::string why;
