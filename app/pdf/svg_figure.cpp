@@ -32,8 +32,11 @@ SvgFigure::SvgFigure(const QByteArray& svg) {
             continue;
         }
         const QXmlStreamAttributes attributes = in.attributes();
-        Label label{number(attributes, "x", 0), number(attributes, "y", 0), angle_of(attributes.value(QLatin1String("transform"))),
-                    number(attributes, "font-size", 11)};
+        Label label;
+        label.x = number(attributes, "x", 0);
+        label.y = number(attributes, "y", 0);
+        label.angle = angle_of(attributes.value(QLatin1String("transform")));
+        label.size = number(attributes, "font-size", 11);
         label.bold = number(attributes, "font-weight", 400) >= 600;
         label.anchor = attributes.value(QLatin1String("text-anchor")).toString();
         label.colour = QColor(attributes.value(QLatin1String("fill")).toString());

@@ -22,7 +22,7 @@ void check(const PowerPlan& plan) {
 
 /// P(T > t) where T = (Z + delta) / S and |Z| is nothing beside |delta|: delta / S > t, with df S^2 chi-squared.
 double upper_tail_far_out(double t, double df, double noncentrality) {
-    if (t == 0 || noncentrality > 0 != t > 0) return noncentrality > 0 ? 1 : 0;
+    if (t == 0 || (noncentrality > 0) != (t > 0)) return noncentrality > 0 ? 1 : 0;
     const double ratio = std::min(std::abs(noncentrality / t), 1e100);
     const boost::math::chi_squared squared(df);
     const double within = df * ratio * ratio;
