@@ -31,7 +31,7 @@ struct RunOptions : ExperimentArguments {
     std::string profile;  ///< where; empty: where they ran before; "here": this machine
     std::vector<std::string> run_names;
     StartOptions start;
-    bool dry_run = false, take_over = false;
+    bool dry_run = false, take_over = false, memory = false;
 };
 
 /// An experiment file, or a folder in which everything is decided.
@@ -125,6 +125,15 @@ int submit(const Cli& cli, const RunOptions& options) {
     return print_submitted(project, profile, submit_experiment(project, profile, experiment, choices), options.start.json);
 }
 
+/// `faceter memory` of what was checked.
+int forecast_memory(const RunOptions& options) {
+    fmt::print("\n");
+    std::fflush(stdout);
+    std::vector<std::string> words{"faceter", "memory", options.file};
+    for (const std::string& change : options.overrides) words.insert(words.end(), {"--set", change});
+    become_program(worker_program().string(), std::move(words));
+}
+
 int check_experiment(const Cli& cli, const RunOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Experiment experiment = load_experiment(catalogue, options);
@@ -153,7 +162,7 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
         for (Row& row : table.rows) row.cells.pop_back();
     }
     print_table(table, "text");
-    return 0;
+    return options.memory ? forecast_memory(options) : 0;
 }
 
 std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& options) {
@@ -305,9 +314,13 @@ void add_run_commands(Cli& cli) {
 
     CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
                                   "  faceter check experiments/quickstart.yaml\n"
-                                  "  faceter check mine.yaml --devices 4   as it is to be run",
+                                  "  faceter check mine.yaml --devices 4   as it is to be run\n"
+                                  "  faceter check mine.yaml --memory      and what it takes of a GPU",
                                   [&cli, options] { return check_experiment(cli, *options); });
     add_experiment_options(cli, *check, *options);
+    check->add_flag("--memory", options->memory, "say what training takes of a GPU's memory, too (faceter memory)")
+        ->excludes("--json")
+        ->excludes("--smoke");
     add_devices_option(*check, *options);
 
     CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",

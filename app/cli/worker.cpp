@@ -20,6 +20,7 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
         {"describe", "Print what a model or a run is made of"},
         {"diagnose", "Say what went wrong in a run, and what to do about it"},
         {"serve", "Serve embeddings over HTTP, as OpenAI's clients ask for them"},
+        {"memory", "Say what training takes of a GPU's memory, and what fits"},
         {"router", "Show, explain and change what chooses among a model's gates"},
     };
     return commands;

@@ -13,6 +13,7 @@ void add_convert(CLI::App& app, int& exit_code);
 void add_describe(CLI::App& app, int& exit_code);
 void add_diagnose(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
+void add_memory(CLI::App& app, int& exit_code);
 void add_router(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_session(CLI::App& app, int& exit_code);

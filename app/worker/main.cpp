@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
     add_describe(app, exit_code);
     add_diagnose(app, exit_code);
     add_data(app, exit_code);
+    add_memory(app, exit_code);
     add_router(app, exit_code);
     add_serve(app, exit_code);
     add_session(app, exit_code);

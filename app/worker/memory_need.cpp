@@ -4,13 +4,16 @@
 
 #include <algorithm>
 
+#include "common/error.h"
+#include "made_pairs.h"
 #include "model/compute.h"
+#include "plugin/loader.h"
+#include "train/memory_forecast.h"
 
 namespace faceter::worker {
 namespace {
 
-constexpr double float_bytes = 4, moments = 2, adapter_rank = 8, tasks = 4, pairs = 32, tokens_a_text = 128;
-constexpr double tokens = 2 * pairs * tokens_a_text;
+constexpr std::size_t pairs = 32, tokens_a_text = 128;
 
 double bytes_of(const at::Tensor& t) { return static_cast<double>(t.numel()) * static_cast<double>(t.element_size()); }
 
@@ -27,39 +30,58 @@ double product_values(const Encoder& encoder) {
     return sum;
 }
 
-double mlp_values(const EncoderConfig& c) {
-    return (c.gated ? 3.0 : 2.0) * static_cast<double>(c.hidden_dim) * static_cast<double>(c.intermediate_dim);
+/// Four tasks, each with an instruction of its own.
+std::vector<Task> four_tasks() {
+    Json tasks = Json::object();
+    for (const char* name : {"first", "second", "third", "fourth"})
+        tasks[name] = {{"instructions", {{"query", std::string(name) + ": "}, {"document", std::string(name) + ": "}}}};
+    return read_tasks(tasks);
 }
 
-/// Floats that a token leaves in one block for backward: what the norms, the products and attention read.
-double kept_floats(const EncoderConfig& c) {
-    const double inner = (c.gated ? 2.0 : 1.0) * static_cast<double>(c.intermediate_dim);
-    return static_cast<double>(c.qkv_dim() + c.num_heads * c.head_dim + 6 * c.hidden_dim) + inner;
-}
-
-struct Activations {
-    double kept, recomputed;
+struct Method {
+    const char* variant;
+    Json settings;
 };
-
-Activations activations(const EncoderConfig& c) {
-    const double block = kept_floats(c), layers = static_cast<double>(c.num_layers), stream = 2 * static_cast<double>(c.hidden_dim);
-    return {tokens * float_bytes * layers * block, tokens * float_bytes * (layers * stream + block)};
+const std::vector<Method>& methods() {
+    static const std::vector<Method> all = {{"dense", {}},
+                                            {"instruction", {}},
+                                            {"mote", {}},
+                                            {"token_routed_moe", {{"experts", 4}, {"top_k", 2}}},
+                                            {"task_lora",
+                                             {{"rank", 8},
+                                              {"alpha", 16},
+                                              {"adapter_dropout", 0},
+                                              {"targets", Json::array()},
+                                              {"adapters", "by_side"},
+                                              {"instructions", true},
+                                              {"training", "together"},
+                                              {"base_rate", 0},
+                                              {"final_form", "adapters"}}}};
+    return all;
 }
 
-double adapter_values(const Encoder& encoder) {
-    double sum = 0;
-    for (const LinearPlace& place : encoder.linears()) sum += adapter_rank * static_cast<double>(place.rows + place.columns);
-    return sum;
-}
-
-/// `held`: bytes of weights; `trained`: how many of them are trained.
-Json entry(const char* method, const EncoderConfig& c, double held, double trained) {
-    const Activations kept = activations(c);
-    const double all = held + (1 + moments) * float_bytes * trained;
-    return {{"method", method},
-            {"parameters", static_cast<std::int64_t>(trained)},
-            {"bytes", static_cast<std::int64_t>(all + kept.kept)},
-            {"bytes_recomputed", static_cast<std::int64_t>(all + kept.recomputed)}};
+Json entry(const EmbeddingModel& model, const Method& method) {
+    const auto shapes = shapes_of(model);
+    shapes->tasks = four_tasks();
+    Json settings = method.settings.is_object() ? method.settings : Json::object();
+    settings["method"] = method.variant;
+    const auto variant = registry().make_variant(method.variant, settings);
+    variant->prepare(*shapes);
+    shapes->move_to(c10::kMeta);  // what the variant has added
+    const std::size_t length = std::min(tokens_a_text, shapes->max_length);
+    const MadePairs made(*shapes, pairs, 0, {length, length});
+    BatchPlan plan;
+    for (std::uint32_t i = 0; i < pairs; ++i) plan.items.push_back({0, i});
+    const auto forecast = [&](bool recomputed) {
+        TrainingSettings training;
+        training.activation_checkpointing = recomputed;
+        return forecast_memory(*shapes,
+                               {variant->stages(*shapes).front(), made.batcher(), training,
+                                [](const EmbeddingModel&) { return std::make_unique<InfoNce>(InfoNceSettings{}); }},
+                               plan);
+    };
+    const MemoryForecast kept = forecast(false);
+    return {{"method", method.variant}, {"parameters", kept.parameters}, {"bytes", kept.most}, {"bytes_recomputed", forecast(true).most}};
 }
 
 bool is_dense(const EmbeddingModel& model) {
@@ -90,17 +112,10 @@ Json memory_to_embed(const EmbeddingModel& model) {
 Json memory_to_train(const EmbeddingModel& model) {
     Json all = Json::array();
     if (!is_dense(model)) return all;
-    const Encoder& encoder = *model.encoders.front();
-    const EncoderConfig& c = encoder.config();
-    const auto dense = static_cast<double>(encoder.total_parameters());
-    const double every_other = static_cast<double>(c.num_layers / 2) * mlp_values(c), adapters = tasks * adapter_values(encoder);
-    const double held = float_bytes * dense;
-    all.push_back(entry("dense", c, held, dense));
-    all.push_back(entry("instruction", c, held, dense));
-    const double experts = dense + (tasks - 1) * every_other;
-    all.push_back(entry("mote", c, float_bytes * (experts + every_other), experts));  // the dense MLP stays beside
-    all.push_back(entry("token_routed_moe", c, float_bytes * experts, experts));
-    all.push_back(entry("task_lora", c, weights_bytes(encoder) + float_bytes * adapters, adapters));
+    for (const Method& method : methods()) try {
+            all.push_back(entry(model, method));
+        } catch (const Error&) {  // not of this model: too few blocks, a plugin that is not here
+        }
     return all;
 }
 

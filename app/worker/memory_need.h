@@ -8,9 +8,9 @@ namespace faceter::worker {
 /// itself takes.
 Json memory_to_embed(const EmbeddingModel& model);
 
-/// The same while a method trains the model, in float32 with AdamW (weights, gradients, two moments) on batches of 32 pairs of 128 tokens:
-/// [{"method", "parameters" (trained), "bytes", "bytes_recomputed" (with activation checkpointing)}], of methods that begin with a dense
-/// model. Empty for a model that has experts, routed blocks or adapters: it is what such a method leaves.
+/// What a GPU holds while a method trains the model, in float32 with AdamW on batches of 32 pairs of 128 tokens, four tasks
+/// (train/memory_forecast.h): [{"method", "parameters" (trained), "bytes", "bytes_recomputed" (with activation checkpointing)}], of methods
+/// that begin with a dense model. Empty for a model that has experts, routed blocks or adapters: it is what such a method leaves.
 Json memory_to_train(const EmbeddingModel& model);
 
 }  // namespace faceter::worker

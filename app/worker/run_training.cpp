@@ -7,9 +7,11 @@
 
 #include "common/printable.h"
 #include "eval/group_embedding.h"
+#include "model/accelerator.h"
 #include "model/compute.h"
 #include "plugin/loader.h"
 #include "stage_data.h"
+#include "stage_memory.h"
 #include "train/segments.h"
 #include "train/token_objective.h"
 
@@ -30,11 +32,6 @@ Json step_event(const StepReport& report) {
     for (const auto& [name, value] : report.parts) event[name] = value;
     for (const auto& [task, loss] : report.task_losses) event["loss/" + task] = loss;
     return event;
-}
-
-std::unique_ptr<Objective> objective_of(const PlannedStage& planned) {
-    const Json& settings = planned.settings.at("objective");
-    return registry().make_objective(json_at<std::string>(settings, "method", "objective"), settings);
 }
 
 void check_sets(const CurriculumContext& context, const Objective& objective) {
@@ -113,6 +110,7 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     if (stage.adapter >= 0 && !stage.adapt_documents) run_.journal->phase("embed the documents of " + stage.name);
     Trainer trainer(model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(planned), *run_.group);
     if (resume) trainer.restore(*resume);
+    foresee_memory(index, planned, context, batcher);
     run_.group->barrier();  // from here on one that is late is lost
     run_.journal->event(
         "stage_started",
@@ -127,6 +125,24 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     run_.group->barrier();
     if (trainer.kept_step() > 0) run_.journal->event("kept_best", {{"stage", index}, {"step", trainer.kept_step()}});
     return true;
+}
+
+/// Said before the first step. It is no refusal: a kernel of CUDA may take less than what PyTorch composes in its place.
+void RunTraining::foresee_memory(std::size_t index, const PlannedStage& planned, const CurriculumContext& context,
+                                 const PairBatcher& batcher) {
+    if (!run_.is_root() || run_.group->size() > 1 || !is_accelerator(run_.device)) return;
+    run_.journal->phase("forecast memory");
+    Json report;
+    try {
+        report = StageMemory(model_, planned, context, batcher).report(device_memory(run_.device).size);
+    } catch (const c10::Error& reads_values) {  // an objective of somebody's plugin may
+        run_.journal->event("memory", {{"stage", index}, {"message", reads_values.what_without_backtrace()}});
+        return;
+    }
+    const std::string problem = StageMemory::problem_in(report);
+    report["stage"] = index;
+    run_.journal->event("memory", report);
+    if (!problem.empty()) run_.warn(problem);
 }
 
 TrainerEvents RunTraining::events_of(const PlannedStage& planned, std::size_t index, Trainer& trainer) {

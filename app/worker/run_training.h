@@ -30,6 +30,7 @@ class RunTraining {
 
     void announce(const std::vector<PlannedStage>& stages);
     bool train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume);
+    void foresee_memory(std::size_t index, const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher);
     EarlyStopping early_stopping_of(const PlannedStage& planned) const;
     TrainerEvents events_of(const PlannedStage& planned, std::size_t index, Trainer& trainer);
     void save(const Trainer& trainer, std::size_t index, const CheckpointState& state, const std::vector<NamedTensor>& optimizer) const;

@@ -63,7 +63,8 @@ c10::Device choose_device(const std::string& wanted, int local_rank, int local_s
 DeviceMemory device_memory(const c10::Device& device) {
     if (!is_accelerator(device)) return {};
     const auto bytes = at::accelerator::getDeviceStats(device.index()).allocated_bytes[0];  // a copy: the statistics are a temporary
-    return {static_cast<std::uint64_t>(bytes.current), static_cast<std::uint64_t>(bytes.peak)};
+    return {static_cast<std::uint64_t>(bytes.current), static_cast<std::uint64_t>(bytes.peak),
+            static_cast<std::uint64_t>(at::accelerator::getMemoryInfo(device.index()).second)};
 }
 
 }  // namespace faceter

@@ -21,9 +21,9 @@ void open_accelerators();
 /// library registers in the place that PyTorch keeps for such (PrivateUse1): the tests' pretend device.
 inline bool is_accelerator(const c10::Device& device) { return device.is_cuda() || device.is_privateuseone(); }
 
-/// Bytes that tensors hold on the device now, and at most since the process began; 0 on a CPU.
+/// Bytes that tensors hold on the device now, and at most since the process began, and what it has in all; 0 on a CPU.
 struct DeviceMemory {
-    std::uint64_t held = 0, most = 0;
+    std::uint64_t held = 0, most = 0, size = 0;
 };
 DeviceMemory device_memory(const c10::Device& device);
 

@@ -27,7 +27,7 @@ std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) {
     std::vector<at::Tensor> there;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < scalars.size(); ++i) {
-        if (!scalars[i].defined()) continue;
+        if (!scalars[i].defined() || scalars[i].is_meta()) continue;
         if (scalars[i].is_cpu()) {
             values[i] = scalars[i].item<double>();
         } else {

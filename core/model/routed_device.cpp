@@ -66,13 +66,17 @@ class GroupedProducts {
     /// rows [N, K], sorted by expert; weights [E, M, K] -> rows of expert e times weights[e]^T: [N, M].
     at::Tensor operator()(const at::Tensor& rows, const at::Tensor& weights) {
         if (kernel_serves(rows, weights)) return at::_grouped_mm(rows, weights.transpose(1, 2), ends_);
-        if (!on_host_.defined()) on_host_ = ends_.cpu();
-        std::vector<at::Tensor> parts;
+        if (!on_host_.defined()) on_host_ = ends_.is_meta() ? even_ends(rows.size(0), weights.size(0)) : ends_.cpu();
+        std::vector<std::int64_t> sizes;
         for (std::int64_t e = 0, begin = 0; e < weights.size(0); ++e) {
             const std::int64_t end = on_host_.data_ptr<std::int32_t>()[e];
-            parts.push_back(at::linear(rows.narrow(0, begin, end - begin), weights.select(0, e)));
+            sizes.push_back(end - begin);
             begin = end;
         }
+        // Split once: backward of a part alone is as large as the whole.
+        const std::vector<at::Tensor> own_rows = rows.split_with_sizes(sizes), matrices = weights.unbind(0);
+        std::vector<at::Tensor> parts;
+        for (std::size_t e = 0; e < sizes.size(); ++e) parts.push_back(at::linear(own_rows[e], matrices[e]));
         return at::cat(parts);
     }
 
@@ -82,6 +86,11 @@ class GroupedProducts {
     static bool kernel_serves(const at::Tensor& rows, const at::Tensor& weights) {
         const auto whole = [](const at::Tensor& t, std::int64_t count) { return count * t.element_size() % 16 == 0; };
         return rows.scalar_type() == at::kBFloat16 && whole(rows, rows.size(1)) && whole(weights, weights.size(1));
+    }
+
+    /// Shapes alone do not say which expert a row goes to: all have the same number.
+    static at::Tensor even_ends(std::int64_t rows, std::int64_t experts) {
+        return (at::arange(1, experts + 1, at::kLong) * rows).div(experts, "floor").to(at::kInt);
     }
 
     at::Tensor ends_, on_host_;

@@ -304,6 +304,7 @@ class TestCli : public QObject {
                                                                                              {"convert"},
                                                                                              {"describe"},
                                                                                              {"serve"},
+                                                                                             {"memory"},
                                                                                              {"router"},
                                                                                              {"data", "mine"},
                                                                                              {"data", "filter"},

@@ -1,6 +1,4 @@
-#include <ATen/ExpandUtils.h>
 #include <dlfcn.h>
-#include <torch/library.h>
 
 #include "common/error.h"
 #include "model/accelerator.h"
@@ -77,71 +75,6 @@ void every_kind() {
     QTest::addColumn<QString>("kind");
     for (const char* family : backbone_families)
         for (const char* kind : {"dense", "mixture", "routed"}) QTest::addRow("%s, %s", family, kind) << family << kind;
-}
-
-// Shapes of the operations that PyTorch knows for the meta device in Python only.
-
-at::Tensor select_rows(const at::Tensor& x, std::int64_t dim, const at::Tensor& index) {
-    auto shape = x.sizes().vec();
-    shape[static_cast<std::size_t>(dim)] = index.numel();
-    return at::empty(shape, x.options());
-}
-
-std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm(const at::Tensor& x, c10::SymIntArrayRef, const std::optional<at::Tensor>&,
-                                                          const std::optional<at::Tensor>&, double) {
-    const at::Tensor moment = at::empty({x.size(0), 1}, x.options());
-    return {at::empty_like(x), moment, moment};
-}
-
-std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& dy, const at::Tensor& x, c10::SymIntArrayRef,
-                                                                   const at::Tensor&, const at::Tensor&,
-                                                                   const std::optional<at::Tensor>& gamma,
-                                                                   const std::optional<at::Tensor>& beta, std::array<bool, 3>) {
-    const auto made = [](const std::optional<at::Tensor>& t) { return t && t->defined() ? at::empty_like(*t) : at::Tensor(); };
-    return {at::empty_like(x), made(gamma), made(beta)};
-}
-
-at::Tensor segments(const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&,
-                    const std::optional<at::Tensor>& offsets, std::int64_t, bool, const std::optional<at::Scalar>&) {
-    return at::empty({offsets->numel() - 1, x.size(1)}, x.options());
-}
-
-at::Tensor segments_backward(const at::Tensor&, const at::Tensor&, const at::Tensor& x, c10::string_view, const std::optional<at::Tensor>&,
-                             const std::optional<at::Tensor>&, std::int64_t, const std::optional<at::Scalar>&) {
-    return at::empty_like(x);
-}
-
-at::Tensor safe_softmax(const at::Tensor& x, std::int64_t, std::optional<at::ScalarType>) { return at::empty_like(x); }
-
-at::Tensor& absolute(const at::Tensor& x, at::Tensor& out) { return const_cast<at::Tensor&>(out.resize_(x.sizes())); }
-
-at::Tensor where(const at::Tensor& condition, const at::Tensor& a, const at::Tensor& b) {
-    return at::empty(at::infer_size(at::infer_size(condition.sizes(), a.sizes()), b.sizes()), (a.dim() > 0 ? a : b).options());
-}
-
-at::Tensor table_backward(const at::Tensor& dy, const at::Tensor&, c10::SymInt rows, c10::SymInt, bool) {
-    return at::empty({rows.expect_int(), dy.size(-1)}, dy.options());
-}
-
-at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const std::optional<at::Tensor>& ends,
-                           const std::optional<at::Tensor>&, std::optional<at::ScalarType>) {
-    return b.dim() == 3 ? at::empty({a.size(0), b.size(2)}, a.options()) : at::empty({ends->size(0), a.size(0), b.size(1)}, a.options());
-}
-
-at::Tensor relu(const at::Tensor& x) { return at::empty_like(x); }
-
-TORCH_LIBRARY_IMPL(aten, Meta, library) {
-    library.impl("relu", relu);
-    library.impl("_grouped_mm", grouped_product);
-    library.impl("embedding_dense_backward", table_backward);
-    library.impl("where.self", where);
-    library.impl("abs.out", absolute);
-    library.impl("_safe_softmax", safe_softmax);
-    library.impl("index_select", select_rows);
-    library.impl("native_layer_norm", layer_norm);
-    library.impl("native_layer_norm_backward", layer_norm_backward);
-    library.impl("segment_reduce", segments);
-    library.impl("_segment_reduce_backward", segments_backward);
 }
 
 }  // namespace

@@ -1,8 +1,44 @@
 #include <QProcess>
+#include <fstream>
 
+#include "common/json.h"
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+#include "record/journal.h"
+#include "record/run_directory.h"
 #include "support/test.h"
 
+using namespace faceter;
 using namespace faceter::testing;
+
+namespace {
+
+constexpr const char* experiment_text = R"(
+tasks:
+  facts: {type: retrieval, train: [{name: facts, source: file, path: facts.jsonl}]}
+variants:
+  V: {method: instruction}
+training: {batch_size: 16, steps: 3, checkpoint_every_steps: 0}
+evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}
+)";
+
+void write_data(const fs::path& folder) {
+    std::ofstream facts(folder / "facts.jsonl");
+    for (int i = 10; i < 60; ++i)
+        facts << Json{{"query", "what is said of " + std::to_string(i)},
+                      {"document", "it is said that " + std::to_string(i) + " is a number"}}
+                     .dump()
+              << "\n";
+    fs::create_directories(folder / "sts");
+    std::ofstream(folder / "sts/dataset.json") << R"({"name": "similar", "task": "sts"})";
+    std::ofstream scores(folder / "sts/test.jsonl");
+    for (int i = 0; i < 12; ++i)
+        scores
+            << Json{{"sentence1", "cat " + std::to_string(i)}, {"sentence2", "cat " + std::to_string(i * i % 7)}, {"score", i % 5}}.dump()
+            << "\n";
+}
+
+}  // namespace
 
 /// The programs as they are, with the pretend devices in place of GPUs.
 class TestPretendPrograms : public QObject {
@@ -21,6 +57,37 @@ class TestPretendPrograms : public QObject {
         for (const char* row : {"| train IC | 1 |", "| train IC | 2 |", "| train MoTE | 2 |", "| train TLR | 2 |", "| embed"})
             QVERIFY2(output.contains(row), output);
         QVERIFY2(!output.contains("| 0 |"), output);
+    }
+
+    void a_run_says_before_its_first_step_what_it_takes_of_the_device() {
+        NEED_SHARED();
+        const TemporaryDirectory project;
+        write_data(project.path());
+        const std::string text = "name: memory\nthreads: 1\nmodel: " + (shared_folder() / "fixtures/bert").string() + experiment_text;
+        const Experiment experiment =
+            Experiment::parse(text, project.path() / "m.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs().front(), false);
+        QProcess worker;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
+        worker.setProcessEnvironment(environment);
+        worker.setProcessChannelMode(QProcess::MergedChannels);
+        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(run.folder().string())});
+        QVERIFY(worker.waitForFinished(hang_ms));
+        QVERIFY2(worker.exitCode() == 0, worker.readAll());
+        Json memory;
+        bool before_first_step = true;
+        for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events) {
+            before_first_step &= event.type != "step";
+            if (event.type == "memory" && before_first_step) memory = event.fields;
+        }
+        QVERIFY2(memory.contains("bytes"), memory.dump().c_str());
+        QCOMPARE(memory.at("pairs").get<int>(), 16);
+        const auto bytes = [&](const char* name) { return memory.at(name).get<std::int64_t>(); };
+        QCOMPARE(bytes("bytes_kept"), bytes("bytes"));
+        QVERIFY(bytes("bytes") > bytes("weights") + bytes("moments") + bytes("gradients"));
+        QVERIFY(memory.at("bytes").get<std::int64_t>() < memory.at("device_bytes").get<std::int64_t>());
+        QCOMPARE(memory.at("largest_batch").get<int>(), 50);  // all there are
     }
 };
 

@@ -63,8 +63,9 @@ struct TrainingBench {
     std::unique_ptr<EmbeddingModel> model;
     std::unique_ptr<PairBatcher> batcher;
     std::unique_ptr<Curriculum> curriculum;
-    std::unique_ptr<Objective> objective = std::make_unique<InfoNce>(InfoNceSettings{});
+    std::unique_ptr<Objective> objective;
     SingleProcess alone;
+    Stage stage;
     std::unique_ptr<Trainer> trainer;
 
     TrainingBench(const Method& method, const TrainingSettings& settings, const c10::Device& device, at::ScalarType type = at::kFloat,
@@ -74,7 +75,7 @@ struct TrainingBench {
                                        {"classification", {{"instructions", {{"query", "sort: "}, {"document", "sort: "}}}}}});
         const auto variant = registry().make_variant(method.variant, method.settings);
         variant->prepare(*model);
-        Stage stage = variant->stages(*model).front();
+        stage = variant->stages(*model).front();
         if (method.name == std::string("gate")) {
             model->encoders.front()->add_adapter("gate", {4, 16, settings.dropout > 0 ? 0.1 : 0.0, false, {}, ""}, 5);
             stage.adapter = 0;
@@ -82,11 +83,7 @@ struct TrainingBench {
         if (type != at::kFloat) model->encoders.front() = model->encoders.front()->clone(type);
         model->move_to(device);
         model->encoders.front()->require_grad(true);
-        if (method.name == std::string("MLM")) {
-            auto tokens = std::make_unique<MaskedLanguage>(Json{{"rate", 0.3}, {"texts", "both"}});
-            tokens->attach(*model, 4, cache.path() / "none");
-            objective = std::move(tokens);
-        }
+        objective = objective_of(method, *model);
         batcher = std::make_unique<PairBatcher>(*model, std::vector<const TrainingSet*>{&sets[0], &sets[1]}, cache.path(), 1);
         CurriculumContext context;
         context.tasks = model->tasks;
@@ -95,6 +92,13 @@ struct TrainingBench {
         curriculum = make_task_aware_curriculum(context);
         trainer = std::make_unique<Trainer>(*model, stage, 0, *batcher, *curriculum, *objective, settings, EarlyStopping{},
                                             group ? *group : alone);
+    }
+
+    static std::unique_ptr<Objective> objective_of(const Method& method, const EmbeddingModel& model) {
+        if (method.name != std::string("MLM")) return std::make_unique<InfoNce>(InfoNceSettings{});
+        auto tokens = std::make_unique<MaskedLanguage>(Json{{"rate", 0.3}, {"texts", "both"}});
+        tokens->attach(model, 4, "/nowhere");
+        return tokens;
     }
 
     /// Losses and norms of so many steps.

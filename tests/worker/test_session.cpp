@@ -148,6 +148,11 @@ class TestSession : public QObject {
         QCOMPARE(stage.at("steps").get<int>(), 30);
         QCOMPARE(stage.at("probed_steps").get<int>(), 3);
         QCOMPARE(stage.at("seconds").get<double>(), stage.at("seconds_per_step").get<double>() * 30);
+        const Json& on_gpu = stage.at("on_gpu");  // of one that is not here
+        QVERIFY2(on_gpu.is_object(), stage.dump().c_str());
+        QVERIFY(on_gpu.at("bytes").get<std::int64_t>() > 3 * on_gpu.at("weights").get<std::int64_t>());
+        QVERIFY(on_gpu.at("moments").get<std::int64_t>() > on_gpu.at("weights").get<std::int64_t>());
+        QVERIFY(!on_gpu.contains("device_bytes"));
         session.ask({{"id", 2}, {"method", "estimate"}, {"params", {{"settings", settings("start")}}}});
         QVERIFY(session.answer().at("result").at("stages").empty());
     }

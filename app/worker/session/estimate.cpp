@@ -16,6 +16,7 @@
 #include "plugin/run_model.h"
 #include "plugin/stage_plan.h"
 #include "session/session_data.h"
+#include "stage_memory.h"
 
 namespace faceter::worker {
 namespace {
@@ -72,6 +73,17 @@ void Probe::read_training() {
         }
 }
 
+/// What the stage takes of a GPU, whether there is one or not; null where it cannot be said.
+Json memory_on_gpu(const StageMemory& memory, const c10::Device& device) {
+    try {
+        return memory.report(device_memory(device).size);
+    } catch (const Error&) {
+        return nullptr;
+    } catch (const c10::Error&) {
+        return nullptr;
+    }
+}
+
 /// Real steps of the stage on the run's own batches; the first one, which fills caches, is not counted where there are others.
 Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     const Stage& stage = planned.stage;
@@ -108,6 +120,7 @@ Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     return {{"name", stage.name},
             {"steps", trainer.total_steps()},
             {"examples", curriculum->num_examples()},
+            {"on_gpu", memory_on_gpu(StageMemory(*model, planned, context, *batcher), model->encoders.front()->device())},
             {"seconds_per_step", step},
             {"tokens_per_s", all > 0 ? static_cast<double>(tokens) / all : 0},
             {"probed_steps", seconds.size()},
@@ -150,9 +163,9 @@ Json Probe::evaluation() {
 }  // namespace
 
 /// {"settings": resolved settings of a run, "steps": 4} -> {"total_parameters", "active_parameters", "stages": [{"name", "steps",
-/// "examples", "seconds_per_step", "tokens_per_s", "probed_steps", "seconds"}], "evaluation": {"texts", "seconds"}, "seconds" (in all),
-/// "memory_bytes" (peak of the probe), "memory_available_bytes", "threads", "warnings"}. Real steps on real batches; nothing is written but
-/// the token cache, which the run uses as well.
+/// "examples", "on_gpu" (StageMemory::report, or null), "seconds_per_step", "tokens_per_s", "probed_steps", "seconds"}], "evaluation":
+/// {"texts", "seconds"}, "seconds" (in all), "memory_bytes" (peak of the probe), "memory_available_bytes", "threads", "warnings"}. Real
+/// steps on real batches; nothing is written but the token cache, which the run uses as well.
 Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
     Probe probe{settings, data,          request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50),

@@ -88,7 +88,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
     library.impl("_reshape_alias", reshape_alias);
     library.impl("unfold", unfold);
     // Of these PyTorch has a form in other operators for every device; CUDA has one kernel.
-    for (const char* name : {"native_layer_norm", "_foreach_norm.Scalar", "_foreach_add_.Tensor", "embedding_dense_backward"})
+    for (const char* name :
+         {"native_layer_norm", "_foreach_norm.Scalar", "_foreach_add_.Tensor", "embedding_dense_backward", "silu_backward"})
         library.impl(name, torch::CppFunction::makeFromBoxedFunction<&run_on_aliases>());
 }
 

@@ -31,6 +31,21 @@ double trainingSeconds(const Json& answer) {
 
 std::string durationOrDash(double seconds) { return seconds > 0 ? durationText(seconds).toStdString() : "—"; }
 
+/// The most that a stage takes of a GPU, as set and with activations made again; with a GPU here, the largest batch that fits.
+std::string onGpuText(const Json& answer) {
+    const Json* most = nullptr;
+    for (const Json& stage : answer.at("stages"))
+        if (const auto found = stage.find("on_gpu"); found != stage.end() && found->is_object())
+            if (!most || found->at("bytes") > most->at("bytes")) most = &*found;
+    if (!most) return "—";
+    const auto bytes = [&](const char* name) { return bytesText(most->at(name).get<qint64>()); };
+    QString text = EstimatePanel::tr("%1, %2 with activation checkpointing").arg(bytes("bytes_kept"), bytes("bytes_recomputed"));
+    if (most->contains("largest_batch"))
+        text += EstimatePanel::tr("; up to %1 pairs")
+                    .arg(std::max(most->at("largest_batch").get<qint64>(), most->at("largest_batch_recomputed").get<qint64>()));
+    return text.toStdString();
+}
+
 Table emptyTable() {
     Table table;
     table.name = "estimate";
@@ -43,6 +58,7 @@ Table emptyTable() {
     table.add_column("training", ColumnKind::text);
     table.add_column("evaluation", ColumnKind::text);
     table.add_column("memory", ColumnKind::text);
+    table.add_column("on a GPU", ColumnKind::text);
     return table;
 }
 
@@ -56,7 +72,7 @@ void addRow(Table& table, const std::string& name, int runs, const Json& answer)
                    Cell::of(answer.at("active_parameters").get<double>()), Cell::of(steps), Cell::of(durationOrDash(step)),
                    Cell::of(durationOrDash(trainingSeconds(answer))),
                    Cell::of(durationOrDash(answer.at("evaluation").at("seconds").get<double>())),
-                   Cell::of(bytesText(answer.at("memory_bytes").get<qint64>()).toStdString())});
+                   Cell::of(bytesText(answer.at("memory_bytes").get<qint64>()).toStdString()), Cell::of(onGpuText(answer))});
 }
 
 }  // namespace

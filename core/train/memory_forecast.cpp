@@ -1,0 +1,120 @@
+#include "train/memory_forecast.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "common/error.h"
+#include "model/shape_device.h"
+
+namespace faceter {
+namespace {
+
+/// One batch, whenever it is asked.
+class SameBatch final : public Curriculum {
+  public:
+    explicit SameBatch(const BatchPlan& plan) : plan_(plan) {}
+    BatchPlan next() override { return plan_; }
+    std::int64_t num_examples() const override { return static_cast<std::int64_t>(plan_.items.size()); }
+    Json state() const override { return Json::object(); }
+    void restore(const Json&) override {}
+
+  private:
+    const BatchPlan& plan_;
+};
+
+/// The bytes of the gradients that backward comes to, each parameter's once.
+struct Arrivals : torch::autograd::PostAccumulateGradHook {
+    explicit Arrivals(std::uint64_t& b) : bytes(b) {}
+    void operator()(const torch::autograd::Variable& parameter) override {
+        if (!std::exchange(seen, true)) bytes += parameter.grad().nbytes();
+    }
+    std::uint64_t& bytes;
+    bool seen = false;
+};
+
+}  // namespace
+
+std::unique_ptr<EmbeddingModel> shapes_of(const EmbeddingModel& model) {
+    auto shapes = std::make_unique<EmbeddingModel>();
+    shapes->folder = model.folder;
+    shapes->tokenizer = model.tokenizer;
+    shapes->max_length = model.max_length;
+    shapes->tasks = model.tasks;
+    shapes->routes = model.routes;
+    for (const auto& encoder : model.encoders) {
+        if (encoder->device().is_meta()) {
+            shapes->encoders.push_back(encoder->clone());
+            continue;
+        }
+        shapes->encoders.push_back(std::make_unique<Encoder>(*encoder));  // shares its tensors until it has moved
+        shapes->encoders.back()->move_to(c10::kMeta);
+    }
+    return shapes;
+}
+
+MemoryForecast forecast_memory(const EmbeddingModel& model, const ForecastStage& stage, const BatchPlan& plan) {
+    TrainingSettings settings = stage.settings;
+    settings.accumulate = std::min<std::int64_t>(settings.accumulate, 2);  // the third batch finds what the second has found
+    settings.steps = 1;
+    const ShapeDevice device;
+    MemoryForecast forecast;
+    const auto shapes = shapes_of(model);
+    forecast.weights = device.held();
+    const auto objective = stage.objective(*shapes);
+    if (objective->guide()) throw settings_error("memory is not forecast for an objective with a guide, which is a model of its own");
+    SameBatch batches(plan);
+    SingleProcess alone;
+    const std::uint64_t before_moments = device.held();
+    Trainer trainer(*shapes, stage.stage, 0, stage.batcher, batches, *objective, settings, EarlyStopping{}, alone);
+    forecast.moments = device.held() - before_moments;
+    for (const Parameter& p : trainer.optimizer().parameters()) {
+        forecast.parameters += p.tensor.numel();
+        torch::autograd::impl::set_post_acc_grad_hooks(p.tensor, std::make_unique<Arrivals>(forecast.gradients));
+    }
+    trainer.train_step();
+    forecast.most = device.most();
+    return forecast;
+}
+
+BatchPlan longest_pairs(const CurriculumContext& context, const PairBatcher& batcher, std::int64_t hidden_dim, bool negatives,
+                        std::int64_t count) {
+    PairBatcher::Sides sides;
+    sides.negatives = negatives;
+    BatchPlan longest;
+    double most = -1;
+    for (const Task& task : context.tasks) {
+        std::vector<ExampleReference> examples;
+        for (std::size_t s = 0; s < context.sets.size(); ++s)
+            if (context.sets[s]->task == task.name)
+                for (const ExampleReference& one : examples_of(context, s)) examples.push_back(one);
+        const std::vector<double> work = batcher.work_of(examples, sides, hidden_dim);
+        std::vector<std::size_t> order(examples.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return work[a] > work[b]; });
+        const auto last = order.begin() + std::min(static_cast<std::ptrdiff_t>(order.size()), static_cast<std::ptrdiff_t>(count));
+        const double sum = std::accumulate(order.begin(), last, 0.0, [&](double all, auto i) { return all + work[i]; });
+        if (order.empty() || sum <= most) continue;
+        most = sum;
+        longest.task = task.name;
+        longest.items.clear();
+        for (const std::size_t i : order) longest.items.push_back(examples[i]);
+    }
+    return longest;
+}
+
+std::int64_t largest_batch(std::uint64_t bytes, std::int64_t limit, const std::function<std::uint64_t(std::int64_t pairs)>& bytes_of) {
+    std::int64_t fits = 0, beyond = limit + 1;
+    for (std::int64_t pairs = 1; pairs < beyond; pairs *= 2) bytes_of(pairs) <= bytes ? fits = pairs : beyond = pairs;
+    while (fits + 1 < beyond) {
+        const std::int64_t middle = fits + (beyond - fits) / 2;
+        bytes_of(middle) <= bytes ? fits = middle : beyond = middle;
+    }
+    return fits;
+}
+
+}  // namespace faceter

@@ -1,0 +1,135 @@
+#include "common/error.h"
+#include "model/accelerator.h"
+#include "train/memory_forecast.h"
+#include "training.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+const c10::Device there = pretend::device();
+
+constexpr const char* fixtures[] = {"bert",     "xlm_roberta",     "nomic_bert", "nomic_moe",           "t5",
+                                    "t5_gated", "modernbert",      "mpnet",      "distilbert",          "roberta",
+                                    "mmbert",   "qwen3_embedding", "eurobert",   "qwen3_bidirectional", "mistral",
+                                    "gte",      "embedding_gemma", "deberta_v2", "jina_embeddings_v3"};
+
+TrainingSettings settings_of(bool bf16, bool recomputed, std::int64_t chunk) {
+    TrainingSettings settings = exact_settings();
+    settings.batch_size = 20;
+    settings.dropout = 0.1;
+    settings.bf16 = bf16;
+    settings.activation_checkpointing = recomputed;
+    settings.gradient_cache_chunk = chunk;
+    return settings;
+}
+
+struct Way {
+    bool bf16, recomputed;
+    std::int64_t chunk;
+};
+/// All of them for BERT's first method; of others each has one, so that a start model sees four kinds. FACETER_ALL_WAYS: all of all.
+std::vector<Way> ways_of(const std::string& fixture, int method) {
+    std::vector<Way> ways;
+    for (const std::int64_t chunk : {0, 5})
+        for (const bool bf16 : {false, true})
+            for (const bool recomputed : {false, true}) ways.push_back({bf16, recomputed, chunk});
+    if ((fixture == "bert" && method == 0) || !qEnvironmentVariableIsEmpty("FACETER_ALL_WAYS")) return ways;
+    return {ways[static_cast<std::size_t>(method) % 4]};
+}
+
+/// The most bytes of a first step on the pretend device.
+std::uint64_t measured(const Method& method, const TrainingSettings& settings, const std::string& fixture) {
+    const std::uint64_t before = device_memory(there).held;
+    TrainingBench bench(method, settings, there, at::kFloat, nullptr, fixture);
+    pretend::reset_counts();
+    bench.steps(1);
+    return device_memory(there).most - before;
+}
+
+MemoryForecast forecast(const Method& method, const TrainingSettings& settings, const std::string& fixture) {
+    TrainingBench bench(method, settings, c10::kCPU, at::kFloat, nullptr, fixture);
+    const auto objective = [&](const EmbeddingModel& shapes) { return TrainingBench::objective_of(method, shapes); };
+    return forecast_memory(*bench.model, {bench.stage, *bench.batcher, settings, objective}, bench.curriculum->next());
+}
+
+}  // namespace
+
+/// What training takes of a device, said before it begins, against what it takes of the pretend one.
+class TestPretendMemory : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_forecast_is_within_a_twentieth_of_the_peak_data() {
+        QTest::addColumn<QString>("fixture");
+        QTest::addColumn<int>("method");
+        for (const char* fixture : fixtures)
+            for (std::size_t m = 0; m < methods.size(); ++m)
+                QTest::addRow("%s, %s", fixture, methods[m].name) << QString::fromUtf8(fixture) << static_cast<int>(m);
+    }
+    void a_forecast_is_within_a_twentieth_of_the_peak() {
+        NEED_SHARED();
+        QFETCH(QString, fixture);
+        QFETCH(int, method);
+        const Method& one = methods[static_cast<std::size_t>(method)];
+        for (const auto& [bf16, recomputed, chunk] : ways_of(fixture.toStdString(), method)) {
+            const TrainingSettings settings = settings_of(bf16, recomputed, chunk);
+            MemoryForecast said;
+            try {
+                said = forecast(one, settings, fixture.toStdString());
+            } catch (const Error& refused) {
+                QSKIP(refused.what());
+            }
+            const double most = static_cast<double>(measured(one, settings, fixture.toStdString())),
+                         fixed = static_cast<double>(said.weights + said.moments + said.gradients);
+            const double off = static_cast<double>(said.most) / most - 1,
+                         passing_off = static_cast<double>(said.passing()) / std::max(1.0, most - fixed) - 1;
+            qInfo("%s, %s, %s%s, chunk %d: %.0f bytes, forecast %+.2f %%; beyond weights, moments and gradients %.0f, %+.2f %%",
+                  qPrintable(fixture), one.name, bf16 ? "bfloat16" : "float32", recomputed ? ", recomputed" : "", static_cast<int>(chunk),
+                  most, 100 * off, most - fixed, 100 * passing_off);
+            QVERIFY(std::abs(off) < 0.05);
+        }
+    }
+
+    void the_largest_batch_is_the_last_that_fits() {
+        std::vector<std::int64_t> asked;
+        const auto bytes_of = [&](std::int64_t pairs) {
+            asked.push_back(pairs);
+            return static_cast<std::uint64_t>(1000 + 10 * pairs);
+        };
+        QCOMPARE(largest_batch(1375, 1 << 20, bytes_of), std::int64_t{37});
+        QVERIFY(asked.size() < 15);
+        QCOMPARE(largest_batch(1009, 1 << 20, bytes_of), std::int64_t{0});
+        QCOMPARE(largest_batch(1 << 30, 50, bytes_of), std::int64_t{50});
+    }
+
+    /// It is found on shapes, and holds on the device: a step of it fits, one of eight pairs more does not.
+    void a_device_of_that_size_takes_the_largest_batch_and_none_much_larger() {
+        NEED_SHARED();
+        const auto settings_for = [](std::int64_t pairs) {
+            TrainingSettings settings = settings_of(false, false, 0);
+            settings.batch_size = pairs;
+            return settings;
+        };
+        const auto held_by = [&](std::int64_t pairs) { return forecast(methods[0], settings_for(pairs), "bert").most; };
+        const std::uint64_t before = device_memory(there).held, size = held_by(12);
+        const std::int64_t found = largest_batch(size, 14, held_by);
+        QVERIFY(found >= 12);
+        const auto fits = [&](std::int64_t pairs) {
+            TrainingBench bench(methods[0], settings_for(pairs), there);
+            pretend::limit_memory(before + size + size / 50);
+            const auto back = qScopeGuard([] { pretend::limit_memory(~std::uint64_t{0}); });
+            try {
+                bench.steps(1);
+                return true;
+            } catch (const Error& error) {
+                return error.code() != ExitCode::out_of_memory;
+            }
+        };
+        QVERIFY(fits(found));
+        QVERIFY(!fits(found + 8));
+    }
+};
+
+FACETER_TEST(TestPretendMemory)
+#include "test_pretend_memory.moc"
