@@ -24,14 +24,39 @@ bool first_says_instruction(const fs::path& file) {
     return says_instruction(record);
 }
 
+/// Whether all records of a file of pairs or labelled texts say the same instruction. Where one says none the file is read no further:
+/// nearly always the first.
+bool all_say_instruction(const fs::path& file) {
+    struct Decided {};
+    // A table whose first line names no instruction has none, whatever its columns are called.
+    const TableColumns columns{{"1", "2", "3", "4", "5", "6", "7", "8"}, {{"instruction", "query_instruction", "document_instruction"}}};
+    SharedInstructions instructions(file.string());
+    DataReport report(RecordErrors::Policy::skip);
+    try {
+        read_records(file, report.errors, columns, [&](const Record& record) {
+            const SetInstructions own = instructions_of(record);
+            if (!is_instructed(own)) throw Decided{};
+            instructions.see(own);
+        });
+    } catch (const Decided&) {
+        return false;
+    }
+    return instructions.shared(report).has_value();
+}
+
+bool file_brings_instructions(const std::string& source, const Json& entry) {
+    const fs::path file = json_or<std::string>(entry, "path", "", "data entry");
+    if (!fs::is_regular_file(file)) return false;
+    if (source == "medi") return record_form(file) == RecordForm::json_lines && first_says_instruction(file);
+    return source == "file" && entry.value("labels", Json::array()).empty() && all_say_instruction(file);
+}
+
 bool brings_instructions(const Json& entry) {
     if (const auto own = entry_instructions(entry, "leaf")) return is_instructed(*own);
     const auto source = json_or<std::string>(entry, "source", "folder", "data entry");
     if (source == "debian_leaves" || source == "natural_instructions") return true;
-    const fs::path file = json_or<std::string>(entry, "path", "", "data entry");
-    if (source != "medi" || !fs::is_regular_file(file) || record_form(file) != RecordForm::json_lines) return false;
     try {
-        return first_says_instruction(file);
+        return file_brings_instructions(source, entry);
     } catch (const Error&) {
         return false;  // reading the data says what is wrong with them
     } catch (const BadRecord&) {

@@ -28,14 +28,20 @@ class TestDataInstructions : public QObject {
         const std::string own = R"({"instruction": "Find: ", "query": "q", "document": "d"})", plain = R"({"query": "q", "document": "d"})";
         const std::string instructed = file("own.jsonl", own + "\n"), bare = file("bare.jsonl", plain + "\n");
         const std::string list = file("list.json", R"([{"query": ["i", "q"], "pos": ["i", "d"], "task_name": "t"}])");
-        for (const std::string& entry : {"{source: medi, path: " + instructed + "}", "{source: medi, path: " + list + "}",
-                                         "{source: file, path: " + bare + ", instructions: {query: \"Find: \"}}",
-                                         std::string("{source: debian_leaves, view: section}")}) {
+        const std::string table = file("own.csv", "query,document,instruction\nq,d,Find:\nr,e,Find:\n");
+        const std::string several =
+            file("several.jsonl", own + "\n" + R"({"instruction": "Show: ", "query": "q", "document": "d"})" + "\n");
+        const std::string some = file("some.jsonl", own + "\n" + plain + "\n"), plain_table = file("bare.csv", "query,document\nq,d\n");
+        for (const std::string& entry :
+             {"{source: medi, path: " + instructed + "}", "{source: file, path: " + instructed + "}", "{source: file, path: " + table + "}",
+              "{source: medi, path: " + list + "}", "{source: file, path: " + bare + ", instructions: {query: \"Find: \"}}",
+              std::string("{source: debian_leaves, view: section}")}) {
             EXPECT_ERROR(check_data_instructions(experiment(entry)), "tasks.t.train[0]", "give it 'instructions'");
             check_data_instructions(experiment(entry, "{query: \"query: \"}"));
         }
         for (const std::string& entry :
-             {"{source: file, path: " + bare + "}", "{source: medi, path: " + bare + "}",
+             {"{source: file, path: " + bare + "}", "{source: file, path: " + several + "}", "{source: file, path: " + some + "}",
+              "{source: file, path: " + plain_table + "}", "{source: medi, path: " + bare + "}",
               "{source: file, path: " + file("broken.jsonl", "{\"query\"") + "}", std::string("{source: file, path: /nowhere.jsonl}"),
               std::string("{source: debian, view: section}")})
             check_data_instructions(experiment(entry));
