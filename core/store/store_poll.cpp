@@ -134,13 +134,17 @@ std::vector<std::string> Poll::look(bool thorough, const LookProgress& progress)
     const OpenFolder folder(store_.project_ / "runs");
     runs_folder_ = folder.descriptor();
     turn_ = (turn_ + 1) % turns;
+    bool any = false;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
         const auto [entry, fresh] = known_.try_emplace(ids_[i]);
         if (!fresh && is_unchanged(entry->second, ids_[i], thorough || i % turns == turn_)) continue;
         take(entry->second, ids_[i], warnings);
+        any = true;
         if (progress && !progress(i + 1, ids_.size())) break;
     }
     counter_ = store_.change_counter();
+    // A program that looks all day needs the pages that it wrote no more: kept, they are as large as the store.
+    if (any) store_.database_->execute("PRAGMA shrink_memory");
     return warnings;
 }
 

@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -326,6 +327,17 @@ class TestStore : public QObject {
         QCOMPARE(results[0].name, std::string("a"));
         QCOMPARE(results[0].per_example.size(), std::size_t{3});
         QVERIFY(!store.cost(run.info().id).total_parameters);
+    }
+    void a_look_gives_back_the_pages_that_it_wrote() {
+        const TemporaryDirectory project;
+        for (int i = 0; i < 12; ++i) write_attempt(sample_run(project.path()), 1, 6000, "finished");
+        Store store(project.path());
+        const std::int64_t before = sqlite3_memory_used();
+        store.ingest_all();
+        const auto written = static_cast<std::int64_t>(fs::file_size(store.file()));
+        const std::int64_t kept = sqlite3_memory_used() - before;
+        QVERIFY(written > 1'000'000);
+        QVERIFY2(kept < written / 4, qPrintable(QStringLiteral("%1 bytes of %2").arg(kept).arg(written)));
     }
     void file_systems_of_several_machines_are_known() {
         QVERIFY(is_shared_file_system(0x6969));

@@ -1,4 +1,7 @@
+#include <malloc.h>
+#include <sqlite3.h>
 #include <unistd.h>
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QSettings>
@@ -38,6 +41,21 @@ double resident_mb() {
     long size = 0, resident = 0;
     file >> size >> resident;
     return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+/// What the program holds of its heap: resident memory has the allocator's holes in it as well.
+double held_mb() {
+    const struct mallinfo2 heap = mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
+}
+
+/// Of what the program holds: the stores' pages, which are bounded (32 MiB a connection).
+double stores_mb() { return static_cast<double>(sqlite3_memory_used()) / 1e6; }
+
+std::map<QString, int> widgetsByClass() {
+    std::map<QString, int> counts;
+    for (const QWidget* widget : QApplication::allWidgets()) ++counts[QLatin1String(widget->metaObject()->className())];
+    return counts;
 }
 
 /// Of the thread that asks.
@@ -175,8 +193,9 @@ class CampaignSession : public QObject {
         connect(&thread, &QThread::started, &writer, &Writer::start);
         thread.start();
         const int seconds = duration_s();
-        double afterStart = resident_mb(), most = afterStart;
-        std::size_t turn = 0;
+        double afterStart = resident_mb(), most = afterStart, heldAfterStart = held_mb(), storesAfterStart = stores_mb();
+        std::size_t turn = 0, runsAfterStart = 0;
+        std::map<QString, int> widgetsAfterStart;
         QEventLoop session;
         QTimer switching, memory;
         connect(&switching, &QTimer::timeout, &window, [&] {
@@ -185,13 +204,19 @@ class CampaignSession : public QObject {
             workspace.setCurrentRun(qs(runs->runs[turn * 7 % runs->runs.size()].info.id));
         });
         connect(&memory, &QTimer::timeout, &window, [&] { most = std::max(most, resident_mb()); });
-        QTimer::singleShot(seconds * 1000 / 8, &window, [&] { afterStart = resident_mb(); });  // of two hours: a quarter of an hour
+        QTimer::singleShot(seconds * 1000 / 8, &window, [&] {
+            afterStart = resident_mb();
+            heldAfterStart = held_mb();
+            storesAfterStart = stores_mb();
+            widgetsAfterStart = widgetsByClass();
+            runsAfterStart = workspace.runs()->runs.size();
+        });  // of two hours: a quarter of an hour
         QTimer::singleShot(seconds * 1000, &session, &QEventLoop::quit);
         Watchdog watchdog(window);
         switching.start(page_ms);
         memory.start(memory_ms);
         session.exec();
-        const double last = resident_mb();
+        const double last = resident_mb(), heldLast = held_mb(), storesLast = stores_mb();
         // Its timers end in the thread that they began in.
         QMetaObject::invokeMethod(&writer, &Writer::end, Qt::BlockingQueuedConnection);
         thread.quit();
@@ -201,7 +226,24 @@ class CampaignSession : public QObject {
               workspace.runs()->runs.size());
         qInfo("resident: %.1f MB after an eighth of the time, %.1f at the end (%+.1f), most %.1f", afterStart, last, last - afterStart,
               most);
-        QVERIFY(workspace.runs()->runs.size() > static_cast<std::size_t>(num_live));
+        const std::size_t numRuns = workspace.runs()->runs.size();
+        const double fresh = static_cast<double>(numRuns - runsAfterStart);
+        qInfo("held of the heap: %.1f MB then, %.1f at the end, of it %.1f and %.1f the stores' pages", heldAfterStart, heldLast,
+              storesAfterStart, storesLast);
+        qInfo("  for each of %.0f runs that came since: %.1f KB, without the pages %.1f KB", fresh,
+              (heldLast - heldAfterStart) * 1e3 / fresh, (heldLast - storesLast - heldAfterStart + storesAfterStart) * 1e3 / fresh);
+        qInfo("  file of the store: %.1f MB", static_cast<double>(fs::file_size(Store(project.path()).file())) / 1e6);
+        for (const auto& [name, count] : widgetsByClass())
+            if (const int more = count - widgetsAfterStart[name]; more > 0) qInfo("  %s: %d more", qPrintable(name), more);
+        workspace.closeProject();
+        QTRY_VERIFY(workspace.findChildren<ProjectSession*>().isEmpty());
+        qInfo("  without the project: %.1f MB", held_mb());
+        for (const QString& page : pages) {
+            const double before = held_mb();
+            delete window.page(page);
+            qInfo("  page %s: %.1f MB", qPrintable(page), before - held_mb());
+        }
+        QVERIFY(numRuns > static_cast<std::size_t>(num_live));
     }
 };
 

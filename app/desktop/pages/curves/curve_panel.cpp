@@ -36,7 +36,7 @@ CurvePanel::CurvePanel(Workspace& workspace, const PanelSpec& spec, QWidget* par
     layout->setSpacing(4);
     buildHead(layout);
     m_view->setTitleShown(false);
-    m_view->setCsvWriter([this](const QString& path) { savePoints(m_workspace, this, m_request, path); });
+    m_view->setCsvWriter([this](const QString& path) { savePoints(m_workspace, this, request(), path); });
     m_view->setMinimumHeight(100);
     layout->addWidget(m_view, 1);
     m_corner->setObjectName(QStringLiteral("panelCorner"));
@@ -155,25 +155,31 @@ void CurvePanel::describe() {
     m_title->setFullText(m_series.size() == 1 ? qs(seriesLabel(m_series.first().toStdString()).first) : patterns);
 }
 
-void CurvePanel::setRequest(CurveRequest request, int pageSmoothing) {
+void CurvePanel::setRequest(std::shared_ptr<const CurveRequest> request, int pageSmoothing) {
     m_common = std::move(request);
     m_pageSmoothing = pageSmoothing;
     send();
 }
 
-void CurvePanel::send() {
-    CurveRequest request = m_common;
-    request.series.clear();
-    for (const QString& name : std::as_const(m_series)) request.series.push_back(name.toStdString());
-    request.logX = m_spec.logX.value_or(m_common.logX);
-    request.logY = m_spec.logY.value_or(m_common.logY);
+CurveRequest CurvePanel::request() const {
+    CurveRequest request = m_common ? *m_common : CurveRequest();
+    for (const QString& name : m_series) request.series.push_back(name.toStdString());
+    request.logX = m_spec.logX.value_or(request.logX);
+    request.logY = m_spec.logY.value_or(request.logY);
     request.low = m_spec.low;
     request.high = m_spec.high;
     request.clipped = m_spec.clipped;
     if (m_spec.smoothing) request.smoothing = smoothingWeight(*m_spec.smoothing);
+    return request;
+}
+
+void CurvePanel::send() {
+    if (!m_common) return;
+    CurveRequest now = request();
+    now.groups.clear();
     const auto axes = [](const CurveRequest& one) { return std::tie(one.x, one.logX, one.logY, one.low, one.high, one.clipped); };
-    if (axes(request) != axes(m_request)) m_zoomed = false, m_otherAxes = true;
-    m_request = std::move(request);
+    if (axes(now) != axes(m_asked)) m_zoomed = false, m_otherAxes = true;
+    m_asked = std::move(now);
     if (hasSeries()) m_query->ask();
 }
 
@@ -182,13 +188,13 @@ void CurvePanel::refresh() {
 }
 
 std::function<CurveResult(Store&)> CurvePanel::question() const {
-    CurveRequest request = m_request;
-    request.columns = std::clamp(m_view->width(), 200, 2000);
+    CurveRequest asked = request();
+    asked.columns = std::clamp(m_view->width(), 200, 2000);
     if (m_zoomed) {
-        request.from = m_view->xRange().lower;
-        request.to = m_view->xRange().upper;
+        asked.from = m_view->xRange().lower;
+        asked.to = m_view->xRange().upper;
     }
-    return [request](Store& store) { return readCurve(store, request); };
+    return [asked = std::move(asked)](Store& store) { return readCurve(store, asked); };
 }
 
 /// What a person has zoomed to and switched off stays as it is while the runs grow.

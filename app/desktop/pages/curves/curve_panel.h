@@ -29,8 +29,9 @@ class CurvePanel : public QFrame {
     bool setNames(const QStringList& names);
     bool hasSeries() const { return !m_series.isEmpty(); }
     FigureView* view() const { return m_view; }
-    /// What the page asks of all panels; the range, and what the spec says, are the panel's own.
-    void setRequest(CurveRequest request, int pageSmoothing);
+    /// What the page asks of all panels (one request for all: it names each of ten thousand runs); the range, and what the spec says, are
+    /// the panel's own.
+    void setRequest(std::shared_ptr<const CurveRequest> request, int pageSmoothing);
     /// Asks again: the runs have grown.
     void refresh();
     bool isReady() const { return !hasSeries() || (m_answered && !m_query->isBusy() && !m_debounce.isActive()); }
@@ -50,6 +51,7 @@ class CurvePanel : public QFrame {
     void openOptions();
     void describe();
     void send();
+    CurveRequest request() const;
     /// The request with what the panel's pixels can show.
     std::function<CurveResult(Store&)> question() const;
     void showResult(const CurveResult& result);
@@ -60,7 +62,8 @@ class CurvePanel : public QFrame {
     StoreQuery<CurveResult>* m_query;
     PanelSpec m_spec;
     QStringList m_names, m_series;
-    CurveRequest m_common, m_request;
+    std::shared_ptr<const CurveRequest> m_common;
+    CurveRequest m_asked;  // without its groups
     int m_pageSmoothing = 0;
     FigureView* m_view;
     ElidedLabel* m_title;

@@ -231,7 +231,7 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
 
 void CurvesPage::sendRequests() {
     m_smoothingValue->setText(QString::number(smoothingWeight(m_smoothing->value()), 'f', 3));
-    const CurveRequest common = request();
+    const auto common = std::make_shared<const CurveRequest>(request());
     for (CurvePanel* panel : std::as_const(m_panels)) panel->setRequest(common, m_smoothing->value());
 }
 
