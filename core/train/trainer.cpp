@@ -36,6 +36,15 @@ PairBatcher::Sides sides_of(const Stage& stage, const Objective& objective) {
     return sides;
 }
 
+/// What embeds documents once on an accelerator whose steps multiply in bfloat16: the same, without graph.
+std::unique_ptr<EmbeddingModel> lowered(const EmbeddingModel& model) {
+    const at::NoGradGuard no_grad;
+    auto low = std::make_unique<EmbeddingModel>();
+    low->folder = model.folder;
+    for (const auto& encoder : model.encoders) low->encoders.push_back(encoder->lowered(at::kBFloat16));
+    return low;
+}
+
 std::int64_t steps_of(const TrainingSettings& settings, const Curriculum& curriculum) {
     if (settings.steps > 0) return settings.steps;
     const std::int64_t batches = std::max<std::int64_t>(1, curriculum.num_examples() * settings.epochs / settings.batch_size);
@@ -63,8 +72,10 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     check_adapter(objective, stage);
     if (adapter_ >= 0 || !adapters_.empty()) encoder_.require_grad(false);
     if (adapter_ < 0 && (adapters_.empty() || base_rate_ > 0)) encoder_.widen();
-    if (tools_.sides.documents_frozen)
-        batcher_.freeze_documents(model, {stage.tasks.begin(), stage.tasks.end()}, tools_.sides.negatives, group_);
+    if (tools_.sides.documents_frozen) {
+        const auto low = lowers_products() ? lowered(model) : nullptr;
+        batcher_.freeze_documents(low ? *low : model, {stage.tasks.begin(), stage.tasks.end()}, tools_.sides.negatives, group_);
+    }
     for (const Parameter& p : trained()) p.tensor.requires_grad_(true);
     optimizer_ = std::make_unique<GroupAdamW>(trained(), settings_.adamw, group_, settings_.sharding);
     tools_.optimizer = optimizer_.get();
@@ -73,6 +84,8 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     warmup_steps_ =
         settings_.warmup_steps >= 0 ? settings_.warmup_steps : std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_));
 }
+
+bool Trainer::lowers_products() const { return settings_.bf16 && ops_form(encoder_.parameters().front().tensor) == OpsForm::device; }
 
 std::vector<Parameter> Trainer::trained_of_encoder() const {
     if (adapter_ >= 0) return encoder_.adapter_parameters(static_cast<std::size_t>(adapter_));
@@ -159,7 +172,7 @@ StepReport Trainer::take_step() {
     StepSums sums;
     double temperature = 0;
     const Bf16Products products(settings_.bf16);
-    if (settings_.bf16 && ops_form(encoder_.parameters().front().tensor) == OpsForm::device) lowered_ = encoder_.lowered(at::kBFloat16);
+    if (lowers_products()) lowered_ = encoder_.lowered(at::kBFloat16);
     tools_.in_precision = lowered_ ? lowered_.get() : &encoder_;
     tools_.step = step_;
     for (std::int64_t i = 0; i < settings_.accumulate; ++i) {

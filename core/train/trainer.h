@@ -89,6 +89,8 @@ class Trainer {
     };
     TrainOutcome run_steps(const TrainerEvents& events);
     StepReport take_step();
+    /// Whether its products are in bfloat16 by a copy of the encoder (Encoder::lowered): on accelerators.
+    bool lowers_products() const;
     std::vector<Parameter> trained_of_encoder() const;
     std::vector<Parameter> trained() const;
     StepReport read(const StepSums& sums, const at::Tensor& norm) const;

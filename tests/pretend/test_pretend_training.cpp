@@ -106,6 +106,20 @@ class TestPretendTraining : public QObject {
             }
     }
 
+    /// In bfloat16 as the steps, over texts end to end, and with a wait a batch for the rows.
+    void documents_that_stay_are_embedded_in_the_precision_of_the_steps() {
+        NEED_SHARED();
+        for (const bool bf16 : {true, false}) {
+            TrainingSettings settings = exact_settings();
+            settings.bf16 = bf16;
+            pretend::reset_counts();
+            const TrainingBench bench(methods[3], settings, there, at::kFloat, nullptr, "nomic_bert");  // heads of 8
+            const auto operators = pretend::operators_by_name();
+            QVERIFY2(operators.contains("aten::_flash_attention_forward") == bf16, listed(operators).c_str());
+            QVERIFY2(operators.contains("aten::index_copy") != bf16, listed(operators).c_str());
+        }
+    }
+
     /// Wherever it strikes, the step ends with one sentence that says what to do, and leaves nothing behind.
     void out_of_memory_at_any_allocation_is_one_clear_error() {
         NEED_SHARED();
@@ -153,6 +167,19 @@ class TestPretendTraining : public QObject {
         const double nearest = (normalize_rows(got) * normalize_rows(wanted)).sum(1).min().item<double>();
         QVERIFY2(nearest > 0.999 && nearest < 0.9999999, std::to_string(nearest).c_str());
         EXPECT_ERROR(prepare_products(*bench.model, Compute::int8, true), "--device cpu", "bf16");
+    }
+
+    /// No text is filled up, and the host waits once a batch, for its rows.
+    void embedding_in_bfloat16_goes_over_texts_end_to_end() {
+        NEED_SHARED();
+        TrainingBench bench(methods[0], exact_settings(), there, at::kFloat, nullptr, "nomic_bert");  // heads of 8
+        prepare_products(*bench.model, Compute::bf16, true);
+        pretend::reset_counts();
+        embed_texts(*bench.model, some_texts(bench), bench.model->route("retrieval", Role::document));
+        const auto operators = pretend::operators_by_name();
+        QVERIFY2(operators.contains("aten::_flash_attention_forward") && !operators.contains("aten::index_copy"),
+                 listed(operators).c_str());
+        QCOMPARE(pretend::counts().waits, std::int64_t{1});
     }
 
     /// What filters, mines and distils.
