@@ -1,74 +1,25 @@
-#include <algorithm>
-
-#include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/doctor_command.h"
 #include "cli/field_words.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "experiment/experiment_schema.h"
-#include "experiment/machine.h"
 #include "figure/text_width.h"
-#include "launch/examine.h"
-#include "record/leftovers.h"
 
 namespace faceter::cli {
 namespace {
 
 struct MachineOptions {
-    std::string name, project, profile;
-    bool json = false, dry_run = false;
+    std::string name;
+    bool json = false;
 };
 
 Json rejected_json(const PluginList& plugins) {
     Json list = Json::array();
     for (const RejectedPlugin& plugin : plugins.rejected) list.push_back({{"file", plugin.file.string()}, {"reason", plugin.reason}});
     return list;
-}
-
-/// What killed processes left in a project and in the cache; what is safe to remove is removed.
-Json clean_project(const MachineOptions& options) {
-    std::vector<Leftover> found = find_leftovers(open_project(options.project));
-    for (Leftover& one : find_cache_leftovers()) found.push_back(std::move(one));
-    Json list = Json::array();
-    for (const Leftover& one : found) {
-        const bool removed = one.removable && !options.dry_run;
-        if (removed) remove_tree(one.path);
-        list.push_back({{"path", one.path.string()}, {"what", one.what}, {"removable", one.removable}, {"removed", removed}});
-    }
-    return list;
-}
-
-void print_leftovers(const Json& leftovers) {
-    for (const Json& one : leftovers) {
-        const char* fate = one["removed"] ? "removed" : one["removable"] ? "can be removed" : "left";
-        say(stdout, "{}: {} ({})\n", fate, one["path"].get<std::string>(), one["what"].get<std::string>());
-    }
-    if (leftovers.empty()) fmt::print("nothing is left over in the project\n");
-}
-
-int doctor(const Cli& cli, const MachineOptions& options) {
-    Json facts = options.profile.empty() ? examine_installation(load_catalogue(cli)) : examine_through(read_profile(options.profile));
-    const Json leftovers = options.project.empty() ? Json() : clean_project(options);
-    if (options.json) {
-        if (!options.project.empty()) facts["leftovers"] = leftovers;
-        print_json(facts);
-        return 0;
-    }
-    for (const auto& [key, value] : facts.items()) {
-        if (key == "problems") continue;
-        std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-        if (key.ends_with("_bytes")) text = format_bytes(value.get<std::uint64_t>());
-        if (value.is_array()) text = value.empty() ? "none" : join(value.get<std::vector<std::string>>(), ", ");
-        std::string name = key.ends_with("_bytes") ? key.substr(0, key.size() - 6) : key;
-        std::replace(name.begin(), name.end(), '_', ' ');
-        say(stdout, "{:<22} {}\n", name, text.empty() ? "none" : text);
-    }
-    for (const Json& problem : facts["problems"]) say(stdout, "problem: {}\n", problem.get<std::string>());
-    if (facts["problems"].empty()) fmt::print("all is well\n");
-    if (!options.project.empty()) print_leftovers(leftovers);
-    return 0;
 }
 
 void print_wrapped(const std::string& text) {
@@ -141,9 +92,7 @@ int plugins(const Cli& cli, const MachineOptions& options) {
 
 void add_machine_commands(Cli& cli) {
     auto options = std::make_shared<MachineOptions>();
-    CLI::App* examined = add_command(cli, cli.app, "doctor", "What this machine can do, or a profile's, and what is missing",
-                                     "  faceter doctor\n  faceter doctor --profile gpu\n  faceter doctor --project ~/quickstart --dry-run",
-                                     [&cli, options] { return doctor(cli, *options); });
+    add_doctor_command(cli);
     CLI::App* listed = add_command(cli, cli.app, "plugins", "Methods that experiments may name, or the settings of one plugin's",
                                    "  faceter plugins mote", [&cli, options] { return plugins(cli, *options); });
     listed->add_option("PLUGIN", options->name, "id of a plugin");
@@ -152,17 +101,8 @@ void add_machine_commands(Cli& cli) {
                                        print_json(experiment_json_schema(load_catalogue(cli)));
                                        return 0;
                                    });
-    CLI::Option* place =
-        examined->add_option("--profile", options->profile, "ask a node of this profile's cluster (srun), or its other machine (ssh)")
-            ->check(not_empty())
-            ->type_name("NAME");
-    examined->add_option("--project", options->project, "also remove what killed processes left in this project (and in the cache)")
-        ->check(not_empty())
-        ->excludes(place)
-        ->type_name("DIR");
-    examined->add_flag("--dry-run", options->dry_run, "only say what would be removed");
-    for (CLI::App* command : {examined, listed}) command->add_flag("--json", options->json, "print as JSON");
-    for (CLI::App* command : {examined, listed, schema}) add_plugin_option(cli, *command);
+    listed->add_flag("--json", options->json, "print as JSON");
+    for (CLI::App* command : {listed, schema}) add_plugin_option(cli, *command);
 }
 
 }  // namespace faceter::cli

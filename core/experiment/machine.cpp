@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <functional>
-
-#include "checkpoint/model_folder.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
+#include "experiment/finding.h"
 
 namespace faceter {
 namespace {
@@ -61,15 +59,6 @@ std::string find_torch() {
     return fs::exists(library) ? library.string() : "";
 }
 
-std::string reason_of(const std::function<void()>& body) {
-    try {
-        body();
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-}
-
 }  // namespace
 
 Machine this_machine() {
@@ -91,13 +80,8 @@ Json examine_installation(const Catalogue& catalogue) {
     Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
     for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
     for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
-    for (const RejectedPlugin& plugin : catalogue.plugins().rejected)
-        problems.push_back(fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason));
-    if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) problems.push_back(reason);
-    if (const std::string reason = reason_of([] { resolve_model("minilm"); }); !reason.empty()) problems.push_back(reason);
+    for (const Finding& finding : find_in_installation(catalogue)) problems.push_back(finding.what);
     const Machine machine = this_machine();
-    if (machine.torch.empty())
-        problems.push_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
     return {{"version", FACETER_VERSION},
             {"processor", machine.processor},
             {"cores", machine.cores},

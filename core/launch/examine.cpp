@@ -17,6 +17,15 @@ bool holds_words(const Json& list) {
     return std::all_of(list.begin(), list.end(), [](const Json& one) { return one.is_string(); });
 }
 
+bool is_finding(const Json& json) {
+    if (!json.is_object() || (json.contains("error") && !json["error"].is_string())) return false;
+    const auto has = [&](const char* key, Json::value_t type) { return json.contains(key) && json[key].type() == type; };
+    return has("what", Json::value_t::string) && has("command", Json::value_t::string) && has("safe", Json::value_t::boolean) &&
+           has("mended", Json::value_t::boolean);
+}
+
+bool holds_findings(const Json& list) { return list.is_array() && std::all_of(list.begin(), list.end(), is_finding); }
+
 /// What comes from another machine is printed by the rules of ours.
 Json checked_facts(const std::string& text, const std::string& where) {
     const Json facts = parse_json(text, where);
@@ -25,7 +34,8 @@ Json checked_facts(const std::string& text, const std::string& where) {
                          faceter::quoted(text));
     for (const auto& [key, value] : facts.items()) {
         const bool counted = !key.ends_with("_bytes") || value.is_number_unsigned();
-        if (!counted || (value.is_array() && !holds_words(value)))
+        const bool readable = key == "findings" ? holds_findings(value) : !value.is_array() || holds_words(value);
+        if (!counted || !readable)
             throw data_error("{}: {} is {}; is the faceter there much older or newer than this one?", where, faceter::quoted(key),
                              faceter::quoted(value.dump()));
     }

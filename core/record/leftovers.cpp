@@ -121,6 +121,7 @@ std::vector<Leftover> find_cache_leftovers() {
     Search::each(cache_directory() / "debian", [&](const fs::path& path, const std::string& name) {
         if (name.starts_with(".fetch-")) search.add(path, "a package index that was being fetched");
     });
+    for (const char* part : {"tokens", "difficulties"}) search.temporaries(cache_directory() / part);
     return search.found;
 }
 

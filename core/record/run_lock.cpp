@@ -20,10 +20,12 @@ constexpr double stale_s = 60;
 fs::path lock_path(const RunDirectory& run) { return run.control() / "lock"; }
 fs::path held_path(const RunDirectory& run) { return run.control() / "lock.held"; }
 
+ProcessIdentity holder_of(const fs::path& held) { return ProcessIdentity::from_json(parse_untrusted_json(read_file(held, 1 << 16))); }
+
 /// Whose process is gone for sure, or who has not touched it for a minute.
 bool is_stale(const RunDirectory& run, const fs::path& held) {
     try {
-        const auto holder = ProcessIdentity::from_json(parse_untrusted_json(read_file(held, 1 << 16)));
+        const ProcessIdentity holder = holder_of(held);
         if (holder.on_this_machine()) return !holder.alive();
     } catch (const Error&) {
         return false;  // just removed: the next attempt to make it tells
@@ -92,6 +94,21 @@ void RunLock::beat() {
 bool is_run_locked(const RunDirectory& run) {
     std::error_code ignored;
     return is_locked(lock_path(run)) || (fs::exists(held_path(run), ignored) && !is_stale(run, held_path(run)));
+}
+
+bool has_dead_lock(const RunDirectory& run) {
+    try {
+        std::error_code ignored;
+        if (!fs::exists(held_path(run), ignored)) return false;
+        const ProcessIdentity holder = holder_of(held_path(run));
+        return holder.on_this_machine() && !holder.alive();
+    } catch (const Error&) {
+        return false;  // just removed, or nothing that says whose it is
+    }
+}
+
+void remove_dead_lock(const RunDirectory& run) {
+    if (has_dead_lock(run)) remove_stale(held_path(run));
 }
 
 }  // namespace faceter

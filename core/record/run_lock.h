@@ -33,4 +33,9 @@ class RunLock {
 
 bool is_run_locked(const RunDirectory& run);
 
+/// True where lock.held names a process of this machine that is gone: the next worker would take it over.
+bool has_dead_lock(const RunDirectory& run);
+/// Takes it away, where it is still that.
+void remove_dead_lock(const RunDirectory& run);
+
 }  // namespace faceter

@@ -344,7 +344,12 @@ class TestRuns : public QObject {
         const Outcome listed = call({"list", "--json"});
         QCOMPARE(json_of(listed)["runs"].size(), std::size_t{3});
         HAS(listed.err, "/runs/B: a copy of run");
-        QCOMPARE(json_of(call({"doctor", "--json"}))["leftovers"][0]["removed"].get<bool>(), false);
+        const Json findings = json_of(call({"doctor", "--fix", "--json"}))["findings"];
+        const auto copy = std::find_if(findings.begin(), findings.end(), [](const Json& one) {
+            return one["what"].get<std::string>().find("/runs/B: a copy of run") != std::string::npos;
+        });
+        QVERIFY(copy != findings.end() && !(*copy)["safe"].get<bool>() && !(*copy)["mended"].get<bool>());
+        QVERIFY(fs::exists(in("project/runs/B")));
         QVERIFY(original.user_state().tags.empty() && !original.requested("stop"));
         QCOMPARE(read_state(RunDirectory(original.folder())).phase, RunPhase::done);
         QCOMPARE(original.read_all(original.results(), [](const auto&, const auto&) {}).size(), std::size_t{4});

@@ -52,6 +52,8 @@ class TestExamine : public QObject {
         EXPECT_ERROR(examine_through(slurm()), "srun");
         programs_.answers("srun", "echo '{\"problems\": [], \"memory_bytes\": \"much\"}'");
         EXPECT_ERROR(examine_through(slurm()), "memory_bytes", "much");
+        programs_.answers("srun", "echo '{\"problems\": [], \"findings\": [{\"what\": 1}]}'");
+        EXPECT_ERROR(examine_through(slurm()), "findings", "what");
         programs_.answers("srun", "echo '[1]'");
         EXPECT_ERROR(examine_through(slurm()), "[1]", "faceter doctor");
     }

@@ -1,0 +1,21 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiment/catalogue.h"
+
+namespace faceter {
+
+/// Something that keeps an installation or a project from working, and what mends it (`faceter doctor`).
+struct Finding {
+    std::string what;            ///< a sentence
+    std::string command;         ///< for a POSIX shell, by somebody who wants it mended; empty where no command does it
+    std::function<void()> mend;  ///< the same by `faceter doctor --fix`: only what loses nothing. Empty: somebody has to decide
+};
+
+/// Plugins that were refused, a program or libtorch or a start model that is missing, a GPU without the libraries for it. Mends what
+/// packaging/setup.sh fetches into the cache; what that says goes to standard error.
+std::vector<Finding> find_in_installation(const Catalogue& catalogue);
+
+}  // namespace faceter

@@ -1,0 +1,111 @@
+#include "store/project_findings.h"
+
+#include <set>
+
+#include "common/command.h"
+#include "common/error.h"
+#include "record/leftovers.h"
+#include "record/run_lock.h"
+#include "record/state.h"
+#include "store/store.h"
+#include "store/store_errors.h"
+
+namespace faceter {
+namespace {
+
+Finding of_leftover(const Leftover& leftover) {
+    const fs::path path = leftover.path;
+    Finding finding{fmt::format("{}: {}", path.string(), leftover.what), "rm -r " + shell_word(path.string()), {}};
+    if (leftover.removable) {
+        finding.mend = [path] { remove_tree(path); };
+    } else {
+        finding.what += ", of less than a day ago: its process may live";
+        finding.command.clear();
+    }
+    return finding;
+}
+
+class ProjectSearch {
+  public:
+    explicit ProjectSearch(const Project& project) : project_(project), argument_("--project " + shell_word(project.folder().string())) {}
+
+    std::vector<Finding> find() {
+        for (const Leftover& leftover : find_leftovers(project_))
+            found_.push_back(is_no_run(leftover) ? of_foreign(leftover) : of_leftover(leftover));
+        project_.name_runs();
+        project_.each_run([this](const RunDirectory& run) { look_at_run(run); });
+        look_at_store();
+        return std::move(found_);
+    }
+
+  private:
+    bool is_no_run(const Leftover& leftover) const {
+        return leftover.path.parent_path() == project_.runs_folder() && !leftover.path.filename().string().starts_with('.');
+    }
+    Finding of_foreign(const Leftover& leftover) const {
+        const std::string there = shell_word((project_.folder() / leftover.path.filename()).string());
+        return {fmt::format("{}: {}", leftover.path.string(), leftover.what),
+                fmt::format("mv {} {}", shell_word(leftover.path.string()), there),
+                {}};
+    }
+
+    void look_at_run(const RunDirectory& run) {
+        ids_.insert(run.info().id);
+        const RunState state = read_state(run);
+        const std::string name = run.info().shown_name();
+        if (has_dead_lock(run))
+            found_.push_back({fmt::format("{}: the lock of a process that is gone", (run.control() / "lock.held").string()),
+                              "rm " + shell_word((run.control() / "lock.held").string()), [run] { remove_dead_lock(run); }});
+        if (state.phase == RunPhase::dead)
+            found_.push_back({fmt::format("{}: {}", name, state.cause), fmt::format("faceter resume {} {}", name, argument_), {}});
+        if (state.phase == RunPhase::silent)
+            found_.push_back(
+                {fmt::format("{}: {}", name, state.cause), fmt::format("faceter resume --take-over {} {}", name, argument_), {}});
+    }
+
+    /// A project whose store is missing is well: the next list makes it.
+    void look_at_store() {
+        const fs::path file = Store::location(project_.folder()), folder = project_.folder();
+        std::error_code ignored;
+        if (!fs::exists(file, ignored)) return;
+        const auto damaged = [&] {
+            found_.push_back(
+                {file.string() + ": the store is damaged", "faceter ingest --rebuild " + argument_, [folder] { Store::rebuild(folder); }});
+        };
+        try {
+            Store store(folder);
+            if (store.integrity() != "ok")
+                damaged();
+            else
+                compare_with_store(store);
+        } catch (const DamagedStore&) {
+            damaged();
+        } catch (const Error& error) {  // a newer Faceter's, or another program's
+            found_.push_back({error.what(), fmt::format("mv {} {}", shell_word(file.string()), shell_word(file.string() + ".other")), {}});
+        }
+    }
+    void compare_with_store(Store& store) {
+        std::set<std::string> stored;
+        for (const RunRow& row : store.runs()) stored.insert(row.info.id);
+        if (stored == ids_) return;
+        found_.push_back({fmt::format("{}: the store has other runs than the folder", store.file().string()), "faceter ingest " + argument_,
+                          [folder = project_.folder()] { Store(folder).ingest_all(); }});
+    }
+
+    const Project& project_;
+    std::string argument_;
+    std::set<std::string> ids_;
+    std::vector<Finding> found_;
+};
+
+}  // namespace
+
+std::vector<Finding> find_in_project(const Project& project) { return ProjectSearch(project).find(); }
+
+std::vector<Finding> find_in_cache() {
+    std::vector<Finding> found;
+    for (const Leftover& leftover : find_cache_leftovers()) found.push_back(of_leftover(leftover));
+    return found;
+}
+
+}  // namespace faceter
