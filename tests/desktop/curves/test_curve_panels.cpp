@@ -15,6 +15,7 @@
 #include "pages/curves/panel_spec.h"
 #include "pages/curves/saved_views.h"
 #include "support/test.h"
+#include "theme/theme.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -279,6 +280,25 @@ class TestCurvePanels : public QObject {
         QTRY_VERIFY(isReady());
         QCOMPARE(left.count() + right.count(), 0);
         QCOMPARE(panel("lr")->view()->xRange(), range);
+    }
+
+    /// For a person to look at: in the folder that FACETER_PICTURES names.
+    void pictures_to_look_at() {
+        const QString folder = qEnvironmentVariable("FACETER_PICTURES");
+        if (folder.isEmpty()) QSKIP("FACETER_PICTURES names no folder");
+        for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
+            Theme::instance().setMode(mode);
+            const QString ending = mode == Theme::Mode::dark ? QStringLiteral("-dark.png") : QStringLiteral("-light.png");
+            open({"loss/*", "loss", "lr"});
+            choose(panel("loss"), "Leave outliers");
+            choose(panel("loss/*"), "Wider");
+            QTRY_VERIFY(isReady());
+            page_->grab().save(folder + QStringLiteral("/curve-panels") + ending);
+            QDialog* dialog = options(panel("loss"));
+            type(dialog->findChild<QLineEdit*>("panelSeries"), "/(/");
+            dialog->grab().save(folder + QStringLiteral("/panel-options") + ending);
+        }
+        Theme::instance().setMode(Theme::Mode::light);
     }
 
     void points_of_several_series_are_written_long() {

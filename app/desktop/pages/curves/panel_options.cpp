@@ -15,6 +15,8 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr int narrowest = 380;
+
 enum Scale { as_page, linear, logarithmic };
 
 std::optional<bool> scaleOf(const QComboBox* box) {
@@ -45,6 +47,7 @@ PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, QWidget* pa
     setWindowTitle(tr("Panel"));
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("panelOptions"));
+    setMinimumWidth(narrowest);
     auto* layout = new QVBoxLayout(this);
     auto* form = new QFormLayout;
     layout->addLayout(form);
@@ -108,6 +111,7 @@ void PanelOptions::check() {
         problem = tr("the axis ends where it begins, or before");
     m_problem->setText(problem);
     m_problem->setVisible(!problem.isEmpty());
+    if (layout()->hasHeightForWidth()) resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));  // room for all of it
     if (problem.isEmpty()) Q_EMIT changed();
 }
 
