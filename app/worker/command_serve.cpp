@@ -13,7 +13,7 @@ namespace faceter::worker {
 namespace {
 
 struct ServeCommand {
-    std::vector<std::string> models;
+    std::vector<std::string> models, allowed_hosts;
     ModelOptions common;
     std::string host = "127.0.0.1", key_file;
     std::uint16_t port = 8080;
@@ -34,6 +34,14 @@ std::string api_key(const ServeCommand& options) {
     return set ? set : "";
 }
 
+/// As it stands in an address.
+std::string url_host(const std::string& host) { return host.find(':') == std::string::npos ? host : "[" + host + "]"; }
+
+AllowedHosts allowed_hosts(const ServeCommand& options, bool has_key) {
+    if (has_key && options.allowed_hosts.empty()) return AllowedHosts::all();
+    return {url_host(options.host), options.allowed_hosts};
+}
+
 int serve(ServeCommand options) {
     std::signal(SIGPIPE, SIG_IGN);
     options.http.read = milliseconds(options.read_timeout_s);
@@ -45,11 +53,11 @@ int serve(ServeCommand options) {
     if (!server.is_loopback() && key.empty())
         throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
                           options.host);
+    const AllowedHosts hosts = allowed_hosts(options, !key.empty());
     const ServedModels models(options.models, options.common);
     EmbeddingService service(options.service);
-    api = std::make_unique<EmbeddingApi>(models, service, key, options.api);
-    const bool six = options.host.find(':') != std::string::npos;
-    fmt::print("listening on http://{}{}{}:{}\n", six ? "[" : "", options.host, six ? "]" : "", server.port());
+    api = std::make_unique<EmbeddingApi>(models, service, key, hosts, options.api);
+    fmt::print("listening on http://{}:{}\n", url_host(options.host), server.port());
     std::fflush(stdout);
     server.run([] { return stop_requested() != StopRequest::none; });
     return 0;
@@ -70,6 +78,11 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("MODEL", options->models, "Runs or model folders, as --model of faceter embed")->required();
     command->add_option("--project", options->common.project, "Project folder that runs' names are looked up in");
     command->add_option("--host", options->host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();
+    command
+        ->add_option("--allow-host", options->allowed_hosts,
+                     "Name beside loopback's under which clients may reach the server, and from which pages in browsers may ask, such as a "
+                     "proxy's; may be given again. Default: none without an API key, any with one")
+        ->allow_extra_args(false);
     command->add_option("--port", options->port, "Port; 0: a free one")->capture_default_str();
     command->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)");
     command->add_option("--max-length", options->common.max_length,

@@ -44,8 +44,8 @@ class HttpClient {
         }
     }
     void ask(const std::string& method, const std::string& path, const std::string& body = "", const std::string& more = "") {
-        send(method + " " + path + " HTTP/1.1\r\nHost: here\r\n" + more + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-             body);
+        send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + more + "Content-Length: " + std::to_string(body.size()) +
+             "\r\n\r\n" + body);
     }
     /// `with_body` false: the answer to HEAD, which says how long a body would be and has none.
     HttpAnswer read(bool with_body = true) {

@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <QProcess>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -17,56 +16,12 @@
 #include "support/tensors.h"
 #include "support/test.h"
 #include "text/base64.h"
-#include "worker/http_client.h"
+#include "worker/embedding_server.h"
 
 using namespace faceter;
 using namespace faceter::testing;
 
 namespace {
-
-constexpr int patience_ms = 120'000;
-
-std::string tiny_model() { return (shared_folder() / "fixtures/bert").string(); }
-
-/// `faceter-worker serve` on the tiny reference model, on a port of its own choosing.
-class Server {
-  public:
-    explicit Server(const QStringList& more = {}, const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment(),
-                    const std::string& model = tiny_model(), const std::string& log_file = "") {
-        const QStringList arguments{"serve", QString::fromStdString(model), "--port", "0", "--threads", "1"};
-        process_.setProcessEnvironment(environment);
-        process_.setStandardErrorFile(QString::fromStdString(log_file.empty() ? (folder_.path() / "log").string() : log_file));
-        process_.start(FACETER_BINARY_DIR "/bin/faceter-worker", arguments + more);
-        while (!process_.canReadLine())
-            if (!process_.waitForReadyRead(patience_ms)) throw std::runtime_error("the server does not start: " + log());
-        const QByteArray line = process_.readLine().trimmed();
-        if (!line.startsWith("listening on http://")) throw std::runtime_error(line.toStdString());
-        port = line.mid(line.lastIndexOf(':') + 1).toInt();
-    }
-    ~Server() {
-        process_.kill();
-        process_.waitForFinished(patience_ms);
-    }
-    HttpAnswer ask(const std::string& method, const std::string& path, const std::string& body = "", const std::string& more = "") const {
-        HttpClient client(port);
-        client.ask(method, path, body, more);
-        return client.read();
-    }
-    HttpAnswer embeddings(const Json& request) const { return ask("POST", "/v1/embeddings", request.dump()); }
-    double metric(const std::string& name) const {
-        const std::string text = ask("GET", "/metrics").body;
-        const std::size_t at = text.find("\n" + name + " ");
-        return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
-    }
-    void terminate(int signal = SIGTERM) { ::kill(static_cast<pid_t>(process_.processId()), signal); }
-    int exit_code() { return process_.waitForFinished(patience_ms) ? process_.exitCode() : -1; }
-    std::string log() const { return read_file(folder_.path() / "log"); }
-    int port = 0;
-
-  private:
-    TemporaryDirectory folder_;
-    QProcess process_;
-};
 
 at::Tensor rows_of(const Json& vectors) {
     std::vector<float> values;
@@ -325,7 +280,8 @@ class TestServe : public QObject {
     }
     void a_body_whose_end_cannot_be_told_is_not_taken_for_the_next_request() {
         HttpClient client(server_->port);
-        client.send("POST /embed HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: gzip\r\n\r\nGET /health HTTP/1.1\r\nHost: here\r\n\r\n");
+        client.send(
+            "POST /embed HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
         const HttpAnswer refused = client.read();
         QCOMPARE(refused.status, 400);
         QCOMPARE(refused.headers.at("connection"), std::string("close"));
@@ -333,7 +289,7 @@ class TestServe : public QObject {
     }
     void chunked_bodies_and_whole_addresses_are_read() {
         HttpClient client(server_->port);
-        client.send("POST http://here/v1/embeddings?x=1 HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n");
+        client.send("POST http://localhost/v1/embeddings?x=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
         client.send("a\r\n{\"input\": \r\n8\r\n\"a cat\"}\r\n0\r\n\r\n");
         compare(rows_in(client.read()), expected({"a cat"}));
     }
@@ -390,8 +346,8 @@ class TestServe : public QObject {
     void clients_that_are_slow_or_stop_half_way_cost_nobody_else() {
         const Server server(QStringList{"--read-timeout", "1"});
         HttpClient half_header(server.port), half_body(server.port), silent(server.port);
-        half_header.send("POST /v1/embeddings HTTP/1.1\r\nHost: he");
-        half_body.send("POST /v1/embeddings HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\n{\"input\": ");
+        half_header.send("POST /v1/embeddings HTTP/1.1\r\nHost: lo");
+        half_body.send("POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"input\": ");
         QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
         QVERIFY(half_header.is_closed_by_server());
         QVERIFY(half_body.is_closed_by_server());

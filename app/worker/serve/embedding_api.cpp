@@ -36,6 +36,26 @@ HttpResponse no_key() {
     return response;
 }
 
+HttpResponse foreign(const HttpRequest& request) {
+    const std::string whom = request.origin.empty()
+                                 ? fmt::format("as {}", faceter::quoted(request.host))
+                                 : fmt::format("as {} by a page of {}", faceter::quoted(request.host), faceter::quoted(request.origin));
+    return openai_error(403,
+                        fmt::format("the server was asked {}; it answers to localhost and to the names of its --allow-host alone, pages "
+                                    "in browsers included: start it with --allow-host NAME, or with a key in FACETER_API_KEY and "
+                                    "without --allow-host",
+                                    whom));
+}
+
+/// What a browser asks before a page may send JSON or a key. "*" takes no Authorization in (Fetch, section 3.3.3).
+HttpResponse preflight() {
+    HttpResponse response{204, ""};
+    response.headers.emplace_back("Access-Control-Allow-Methods", "GET, HEAD, POST");
+    response.headers.emplace_back("Access-Control-Allow-Headers", "Authorization, *");
+    response.headers.emplace_back("Access-Control-Max-Age", "600");
+    return response;
+}
+
 HttpResponse wrong_method(const HttpRequest& request) {
     HttpResponse response = openai_error(405, fmt::format("{} is not for {}", request.path, request.method.substr(0, 20)));
     const bool takes_texts = request.path == "/v1/embeddings" || request.path == "/embed";
@@ -94,8 +114,9 @@ void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& m
 
 }  // namespace
 
-EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, const ApiLimits& limits)
-    : models_(models), service_(service), key_(std::move(key)), limits_(limits) {}
+EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts,
+                           const ApiLimits& limits)
+    : models_(models), service_(service), key_(std::move(key)), hosts_(std::move(hosts)), limits_(limits) {}
 
 EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     Asked asked;
@@ -142,11 +163,25 @@ bool EmbeddingApi::has_key(const HttpRequest& request) const {
     return differs == 0;
 }
 
+bool EmbeddingApi::is_foreign(const HttpRequest& request) const {
+    return (!request.host.empty() && !hosts_.has_host(request.host)) || (!request.origin.empty() && !hosts_.has_origin(request.origin));
+}
+
+/// Without these the browser keeps the answer from the page.
+void EmbeddingApi::allow_page(const HttpRequest& request, HttpResponse& response) const {
+    if (request.origin.empty() || is_foreign(request)) return;
+    response.headers.emplace_back("Access-Control-Allow-Origin", request.origin);
+    response.headers.emplace_back("Access-Control-Expose-Headers", "Retry-After");
+    response.headers.emplace_back("Vary", "Origin");
+}
+
 void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     const HttpRequest& request = exchange->request();
     const auto start = std::chrono::steady_clock::now();
     const auto reply = [&](HttpResponse response) { answer(exchange, std::move(response), nullptr, 0, start); };
     const auto is = [&](const char* method, const char* path) { return request.method == method && request.path == path; };
+    if (is_foreign(request)) return reply(foreign(request));
+    if (request.method == "OPTIONS" && !request.origin.empty()) return reply(preflight());  // which has no key
     if (is("GET", "/health")) return reply({200, "{}"});
     if (!has_key(request)) return reply(no_key());
     if (is("GET", "/info")) return reply({200, text_of(info())});
@@ -211,6 +246,7 @@ void EmbeddingApi::answer(const std::shared_ptr<HttpExchange>& exchange, HttpRes
         // A full disk, or a reader of the log that has ended, must not end the server: what cannot be written is lost.
         std::fputs((text_of(line) + "\n").c_str(), stderr);
     }
+    allow_page(request, response);
     exchange->answer(std::move(response));
 }
 

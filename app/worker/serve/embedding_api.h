@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "serve/allowed_hosts.h"
 #include "serve/embedding_request.h"
 #include "serve/embedding_service.h"
 #include "serve/http_server.h"
@@ -10,10 +11,11 @@
 namespace faceter::worker {
 
 /// What the server answers: POST /v1/embeddings as OpenAI's clients ask, GET /v1/models; POST /embed, GET /info, /health and /metrics as
-/// text-embeddings-inference has them. A line of JSON for each request goes to standard error, without its texts.
+/// text-embeddings-inference has them. A line of JSON for each request goes to standard error, without its texts. Browsers' pages of other
+/// sites than `hosts` are answered 403, those of `hosts` as Fetch's CORS protocol asks.
 class EmbeddingApi {
   public:
-    EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, const ApiLimits& limits);
+    EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts, const ApiLimits& limits);
     void handle(const std::shared_ptr<HttpExchange>& exchange);
 
   private:
@@ -32,6 +34,8 @@ class EmbeddingApi {
     void answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
                 std::chrono::steady_clock::time_point start);
     bool has_key(const HttpRequest& request) const;
+    bool is_foreign(const HttpRequest& request) const;
+    void allow_page(const HttpRequest& request, HttpResponse& response) const;
     Json info() const;
     Json model_list() const;
     std::string metrics() const;
@@ -39,6 +43,7 @@ class EmbeddingApi {
     const ServedModels& models_;
     EmbeddingService& service_;
     std::string key_;
+    AllowedHosts hosts_;
     ApiLimits limits_;
     mutable std::mutex mutex_;
     std::map<std::pair<std::string, int>, std::uint64_t> answered_;  ///< by path and status

@@ -28,11 +28,30 @@ using boost::system::error_code;
 
 constexpr auto look_for_stop = std::chrono::milliseconds(100);
 
-/// "/embed" of "/embed?x=1", and of "http://host/embed", as proxies ask.
+constexpr std::string_view scheme = "http://";  // of a whole address, as proxies ask
+
+std::string_view view_of(beast::string_view text) { return {text.data(), text.size()}; }
+
+/// "/embed" of "/embed?x=1", and of "http://host/embed".
 std::string path_of(std::string_view target) {
-    constexpr std::string_view scheme = "http://";
     if (target.starts_with(scheme)) target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
     return std::string(target.substr(0, target.find('?')));
+}
+
+/// That of a whole address goes before the header's (RFC 9112, section 3.2.2).
+template <class Message>
+std::string host_of(const Message& message) {
+    const std::string_view target = view_of(message.target());
+    if (!target.starts_with(scheme)) return std::string(view_of(message[http::field::host]));
+    const std::string_view rest = target.substr(scheme.size());
+    return std::string(rest.substr(0, rest.find_first_of("/?")));
+}
+
+/// One, which HTTP/1.0 may leave out (RFC 9112, section 3.2): whom a request is for must be the same to all that read it.
+template <class Message>
+bool has_one_host(const Message& message) {
+    const auto count = message.count(http::field::host);
+    return count == 1 ? !host_of(message).empty() : count == 0 && message.version() < 11;
 }
 
 std::string error_body(const std::string& message) {
@@ -173,6 +192,7 @@ void HttpServer::State::Connection::took_header(error_code error) {
     // Where such a body ends cannot be told (RFC 9112, section 6.3): what follows must not be read as another request.
     if (header.count(http::field::transfer_encoding) > 0 && !parser_->chunked())
         return refuse(http::status::bad_request, "the body is neither chunked nor of a length that is given");
+    if (!has_one_host(header)) return refuse(http::status::bad_request, "the request must have one Host");
     if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
     if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
     const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
@@ -205,8 +225,10 @@ void HttpServer::State::Connection::took_body(error_code error) {
     keep_alive_ = message.keep_alive() && !server_.draining;
     HttpRequest request;
     request.method = wants_body_ ? std::string(message.method_string()) : "GET";
-    request.path = path_of({message.target().data(), message.target().size()});
+    request.path = path_of(view_of(message.target()));
     request.authorization = std::string(message[http::field::authorization]);
+    request.host = host_of(message);
+    request.origin = std::string(message[http::field::origin]);
     request.body = std::move(message.body());
     exchange_ = std::make_shared<Exchange>(shared_from_this(), server_.loop, std::move(request));
     watch_client(exchange_);
@@ -248,7 +270,7 @@ void HttpServer::State::Connection::send(HttpResponse response) {
     response_->set(http::field::content_type, response.type);
     for (const auto& [name, value] : response.headers) response_->set(name, value);
     response_->keep_alive(keep_alive);
-    response_->content_length(response.body.size());
+    if (response.status != 204) response_->content_length(response.body.size());  // that has no body (RFC 9110, section 8.6)
     if (wants_body_) response_->body() = std::move(response.body);
     stream_.expires_after(server_.limits.write);
     http::async_write(stream_, *response_,

@@ -12,6 +12,8 @@ namespace faceter::worker {
 struct HttpRequest {
     std::string method;  ///< HEAD comes as GET; its answer goes without the body
     std::string path, body, authorization;
+    std::string host;    ///< as the client calls the server, with the port; empty: HTTP/1.0 without one
+    std::string origin;  ///< of the page that asks, where a browser does
 };
 
 struct HttpResponse {
