@@ -2,6 +2,7 @@
 
 #include "cli/program.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "record/run_directory.h"
 #include "support/test.h"
 
@@ -50,6 +51,22 @@ class TestStudyCommand : public QObject {
         std::vector<std::string> all = {"study", what, in("s.yaml"), "--project", in("p")};
         all.insert(all.end(), more.begin(), more.end());
         return faceter::testing::faceter(all);
+    }
+
+    /// Settings as they were resolved, scores an example, the file as it was written: byte for byte, and with the hashes that are listed.
+    void check_opened_runs(const Json& card) const {
+        std::map<std::string, std::string> hashes;
+        for (const Json& file : card.at("files")) hashes[file.at("path")] = file.at("sha256");
+        const Project mine(in("p"), false), theirs(in("theirs"), false);
+        QCOMPARE(theirs.run_ids(), mine.run_ids());
+        for (const std::string& id : mine.run_ids()) {
+            for (const char* name : {"run.json", "experiment.yaml", "results/held.json"}) {
+                const std::string content = read_file(theirs.runs_folder() / id / name);
+                QCOMPARE(content, read_file(mine.runs_folder() / id / name));
+                QCOMPARE(sha256_hex(content), hashes["runs/" + id + "/" + name]);
+            }
+            QVERIFY(!read_json(theirs.runs_folder() / id / "results/held.json").at("per_example").empty());
+        }
     }
 
   private Q_SLOTS:
@@ -109,6 +126,43 @@ class TestStudyCommand : public QObject {
         write_file_atomic(in("pairs.jsonl"), pairs);
         QCOMPARE(study("run").code, 0);
         QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
+    }
+    /// What a paper's supplement asks for: each in the archive, and in a project elsewhere.
+    void its_bundle_holds_plan_verdict_records_and_sources() {
+        NEED_SHARED();
+        const std::string bundle = in("study.tar.gz");
+        const Outcome packed = faceter::testing::faceter({"bundle", in("s.yaml"), "--project", in("p"), "--output", bundle, "--json"});
+        QVERIFY2(packed.code == 0, packed.err.c_str());
+        QCOMPARE(json_of(packed).at("runs").get<int>(), 5);
+        const Outcome opened = faceter::testing::faceter({"open", bundle, "--project", in("theirs"), "--json"});
+        QVERIFY2(opened.code == 0, opened.err.c_str());
+        const fs::path top = json_of(opened).at("folder").get<std::string>();
+        QCOMPARE(read_file(top / "study/study.yaml"), read_file(in("s.yaml")));
+        QCOMPARE(read_json(top / "study/report.json").at("claims"), json_of(study("report", {"--json"})).at("claims"));
+        for (const char* file : {"README.md", "report.html", "data.md", "study/report.md", "study/forest_1.svg", "bundle.json"})
+            QVERIFY2(fs::exists(top / file), file);
+        for (const char* folder : {"figures", "tables"}) QVERIFY2(!fs::is_empty(top / folder), folder);
+        const Json cards = read_json(top / "data.json");
+        for (const char* kind : {"data", "models"}) {
+            QVERIFY2(!cards.at(kind).empty(), kind);
+            for (const Json& card : cards.at(kind))
+                QVERIFY2(card.contains("licence") && card.at("sha256").is_string(), card.dump().c_str());
+        }
+        for (const char* key : {"oord2018infonce", "romero2025mote"}) HAS(read_file(top / "references.bib"), key);
+        check_opened_runs(read_json(top / "bundle.json"));
+        QCOMPARE(json_of(faceter::testing::faceter({"study", "status", in("s.yaml"), "--project", in("theirs"), "--json"}))
+                     .at("done")
+                     .get<int>(),
+                 5);
+    }
+    void a_bundle_of_a_study_without_runs_is_refused() {
+        NEED_SHARED();
+        make_directories(in("empty/runs"));
+        const Outcome outcome =
+            faceter::testing::faceter({"bundle", in("s.yaml"), "--project", in("empty"), "--output", in("none.tar.gz")});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "none of its runs is done");
+        QVERIFY(!fs::exists(in("none.tar.gz")));
     }
     void what_is_changed_or_left_out_stands_in_the_report() {
         NEED_SHARED();

@@ -1,3 +1,5 @@
+#include <QRegularExpression>
+
 #include "common/archive.h"
 #include "common/error.h"
 #include "common/hash.h"
@@ -111,6 +113,39 @@ class TestBundle : public QObject {
         for (const char* piece : {"## pairs \\| ", "- examples: 120\n", "- licence: cc-by-4.0\n"})
             QVERIFY2(text.find(piece) != text.npos, text.c_str());
         QVERIFY(text.find("by_label") == text.npos);
+    }
+    /// Titles and authors as the papers give them of themselves; arXiv numbers do not stand in the texts that we have.
+    void references_are_what_the_papers_say_of_themselves_data() {
+        QTest::addColumn<QString>("references");
+        QTest::addColumn<QString>("paper");
+        QTest::newRow("MoTE") << "mote"
+                              << "mote-arxiv-pdf.txt";
+        QTest::newRow("Nomic Embed v2") << "token_routed_moe"
+                                        << "nomic-embed-v2-moe.txt";
+        QTest::newRow("RouterRetriever") << "router_retriever"
+                                         << "router-retriever.txt";
+        QTest::newRow("Data-CUBE") << "data_cube"
+                                   << "data-cube.txt";
+        QTest::newRow("InfoNCE, cited") << "core"
+                                        << "mote-arxiv-pdf.txt";
+    }
+    void references_are_what_the_papers_say_of_themselves() {
+        NEED_SHARED();
+        QFETCH(QString, references);
+        QFETCH(QString, paper);
+        const auto letters = [](const QString& text) { return text.toLower().remove(QRegularExpression("[^a-z]")); };
+        const QString said = letters(QString::fromStdString(read_file(shared_folder() / "papers" / paper.toStdString())));
+        const QString all =
+            QString::fromStdString(read_file(FACETER_SOURCE_DIR "/resources/references/" + references.toStdString() + ".bib"));
+        const QString entry = all.section("@article", -1);
+        const auto member = [&](const char* name) {
+            return QRegularExpression(QString("%1 = \\{(.*)\\},?\\n").arg(name)).match(entry).captured(1);
+        };
+        QVERIFY2(said.contains(letters(member("title"))), qPrintable(member("title")));
+        for (const QString& author : member("author").split(" and "))
+            QVERIFY2(said.contains(letters(author.section(',', 1) + author.section(',', 0, 0))), qPrintable(author));
+        QVERIFY2(member("journal").contains(QRegularExpression("arXiv:\\d{4}\\.\\d{5}$")), qPrintable(member("journal")));
+        QVERIFY(member("year").startsWith("20"));
     }
     void a_project_keeps_the_runs_that_it_has() {
         const fs::path copy = folder_.path() / "supplement-2.tar.gz";
