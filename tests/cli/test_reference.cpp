@@ -1,3 +1,5 @@
+#include <QRegularExpression>
+
 #include "common/command.h"
 #include "common/file.h"
 #include "common/strings.h"
@@ -53,6 +55,21 @@ class TestReference : public QObject {
             const CommandResult result = run_command({shell, "-n", (folder_.path() / ("faceter." + std::string(shell))).string()});
             QVERIFY2(result.code == 0, result.complaint.c_str());
         }
+    }
+    void the_manuals_chapters_have_every_methods_settings_as_they_are() {
+        QString chapters;
+        for (const auto& entry : fs::directory_iterator(FACETER_SOURCE_DIR "/resources/manual"))
+            if (entry.path().extension() == ".md") chapters += QString::fromStdString(read_file(entry.path())) + "\n## end\n";
+        const QString settings = QString::fromStdString(faceter_says({"reference", "settings"}).output) + "\n## end";
+        const QRegularExpression method("^(## (?:variant|curriculum|objective|analysis) .*?)(?=^## )",
+                                        QRegularExpression::MultilineOption | QRegularExpression::DotMatchesEverythingOption);
+        int methods = 0;
+        for (auto match = method.globalMatch(settings); match.hasNext(); ++methods) {
+            const QString section = match.next().captured(1).trimmed() + "\n\n## ";
+            QVERIFY2(chapters.contains(section),
+                     qPrintable("resources/manual lacks this, as faceter reference settings prints it:\n" + section));
+        }
+        QVERIFY(methods > 20);
     }
     void every_command_has_a_manual_page_that_man_reads_without_a_warning() {
         const fs::path pages = folder_.path() / "man1";
