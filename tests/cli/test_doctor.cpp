@@ -18,12 +18,12 @@ class TestDoctor : public QObject {
     std::unique_ptr<TemporaryDirectory> folder_;
 
     fs::path in(const std::string& name) const { return folder_->path() / name; }
-    Outcome call(const std::vector<std::string>& more, bool with_project = true) const {
+    Outcome call(const std::vector<std::string>& more, const std::string& torch = "") const {
         std::vector<std::string> words{"doctor"};
         words.insert(words.end(), more.begin(), more.end());
-        if (with_project) words.insert(words.end(), {"--project", in("p").string()});
+        words.insert(words.end(), {"--project", in("p").string()});
         return faceter::testing::faceter(
-            words, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=", "FACETER_DATA_DIR=" + in("data").string(),
+            words, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=" + torch, "FACETER_DATA_DIR=" + in("data").string(),
                     "HF_HOME=" + in("hub").string(), "HF_HUB_CACHE=", "HOME=" + in("home").string()});
     }
     /// The finding whose sentence holds `piece`; null where there is none.
@@ -82,8 +82,8 @@ class TestDoctor : public QObject {
         QVERIFY(json_of(call({"--fix", "--json"}))["findings"].size() > 0);
     }
     void a_named_torch_that_is_none_is_only_said() {
-        const Outcome outcome =
-            faceter::testing::faceter({"doctor", "--fix", "--json"}, {"FACETER_TORCH_ROOT=" + in("nowhere").string(), "HF_HUB_OFFLINE=1"});
+        write_setup("");
+        const Outcome outcome = call({"--fix", "--json"}, in("nowhere").string());
         HAS(about(outcome, "FACETER_TORCH_ROOT names")["command"].get<std::string>(), "unset FACETER_TORCH_ROOT");
         QCOMPARE(about(outcome, "FACETER_TORCH_ROOT names")["mended"], Json(false));
     }
