@@ -109,14 +109,13 @@ int doctor(const Cli& cli, const DoctorOptions& options) {
 
 void add_doctor_command(Cli& cli) {
     auto options = std::make_shared<DoctorOptions>();
-    CLI::App* command =
-        add_command(cli, cli.app, "doctor", "What this machine can do, or a profile's; what is wrong, and the command that mends it",
-                    "  faceter doctor\n  faceter doctor --profile gpu\n  faceter doctor --project ~/quickstart --fix\n"
-                    "--fix runs `faceter setup` where libtorch or the start model is missing from the cache, removes\n"
-                    "what killed processes left a day ago and locks of processes that are gone, makes a damaged store\n"
-                    "anew and takes into it what it lacks. All else is only said: runs to resume, folders that are no\n"
-                    "runs, plugins to build again, libraries for a GPU (2.5 GB), files of other programs.",
-                    [&cli, options] { return doctor(cli, *options); });
+    CLI::App* command = add_command(cli, cli.app, "doctor", "What is here or behind a profile, what is wrong, what mends it",
+                                    "  faceter doctor\n  faceter doctor --profile gpu\n  faceter doctor --project ~/quickstart --fix\n"
+                                    "--fix runs `faceter setup` where libtorch or the start model is missing from the cache, removes\n"
+                                    "what killed processes left a day ago and locks of processes that are gone, makes a damaged store\n"
+                                    "anew and takes into it what it lacks. All else is only said: runs to resume, folders that are no\n"
+                                    "runs, plugins to build again, libraries for a GPU (2.5 GB), files of other programs.",
+                                    [&cli, options] { return doctor(cli, *options); });
     CLI::Option* place =
         command->add_option("--profile", options->profile, "ask a node of this profile's cluster (srun), or its other machine (ssh)")
             ->check(not_empty())
