@@ -115,8 +115,8 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
 }
 
 BackwardWeights::BackwardWeights(const at::Tensor& w) {
-    if (w.scalar_type() == at::kBFloat16)
-        prepared_.emplace(w.t(), unprepared_form(at::kBFloat16));
+    if (w.scalar_type() == at::kBFloat16 && unprepared_form(at::kBFloat16) == ProductForm::bf16)
+        prepared_.emplace(w.t(), ProductForm::bf16);
     else
         plain_ = w.to(at::kFloat);
 }

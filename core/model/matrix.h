@@ -35,8 +35,8 @@ inline at::Tensor product(const at::Tensor& x, const at::Tensor& w) { return pro
 /// x w^T (+ bias) of a forward pass, without a gradient: w is laid out for this product, unless `prepared` has it.
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared = nullptr);
 
-/// Weights w [N, K] that the gradients of a product with them are multiplied by on their way back. What is kept in bf16 is laid out once,
-/// by the own kernels; anything else goes through oneDNN as it is.
+/// Weights w [N, K] that the gradients of a product with them are multiplied by on their way back. What is kept in bf16 and multiplied
+/// so is laid out once, by the own kernels; anything else goes through oneDNN in float32.
 class BackwardWeights {
   public:
     explicit BackwardWeights(const at::Tensor& w);

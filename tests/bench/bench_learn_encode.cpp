@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     std::vector<std::string_view> texts;
     for (const auto& pair : pairs) texts.push_back(pair.document);
     const auto tokens = static_cast<double>(encode_batch(*model->tokenizer, texts, "", model->max_length, 0).ids.size());
-    embed_texts(*model, std::span(texts).first(64), {});
+    embed_texts(*model, std::span(texts).first(std::min<std::size_t>(64, texts.size())), {});
     std::vector<double> seconds, latency;
     const double before = cpu_seconds();
     for (int round = 0; round < rounds; ++round) seconds.push_back(bench::seconds_of([&] { embed_texts(*model, texts, {}, options); }));

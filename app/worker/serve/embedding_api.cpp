@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -70,11 +71,18 @@ HttpResponse tei_error(int status, const std::string& message) {
     return response;
 }
 
-std::string float_list(const float* row, std::int64_t dim) {
-    std::string list = "[";
-    for (std::int64_t d = 0; d < dim; ++d) fmt::format_to(std::back_inserter(list), "{}{}", d ? "," : "", row[d]);
-    return list + "]";
+/// The shortest text that reads back as the same number, for each.
+void append_floats(const float* row, std::int64_t dim, std::string& out) {
+    std::array<char, 32> number;
+    out += '[';
+    for (std::int64_t d = 0; d < dim; ++d) {
+        if (d > 0) out += ',';
+        out.append(number.data(), std::to_chars(number.data(), number.data() + number.size(), row[d]).ptr);
+    }
+    out += ']';
 }
+/// Of a number and its comma, nearly always.
+constexpr std::size_t float_bytes = 14;
 
 std::string base64_floats(const float* row, std::int64_t dim) {
     return "\"" + encode_base64({reinterpret_cast<const char*>(row), static_cast<std::size_t>(dim) * sizeof(float)}) + "\"";
@@ -82,18 +90,26 @@ std::string base64_floats(const float* row, std::int64_t dim) {
 
 std::string openai_body(const at::Tensor& rows, bool base64, const std::string& model, std::size_t tokens) {
     std::string body = R"({"object":"list","data":[)";
+    body.reserve(static_cast<std::size_t>(rows.numel()) * float_bytes + 256);
     for (std::int64_t i = 0; i < rows.size(0); ++i) {
         const float* row = rows.data_ptr<float>() + i * rows.size(1);
-        body += fmt::format(R"({}{{"object":"embedding","index":{},"embedding":{}}})", i ? "," : "", i,
-                            base64 ? base64_floats(row, rows.size(1)) : float_list(row, rows.size(1)));
+        body += fmt::format(R"({}{{"object":"embedding","index":{},"embedding":)", i ? "," : "", i);
+        if (base64)
+            body += base64_floats(row, rows.size(1));
+        else
+            append_floats(row, rows.size(1), body);
+        body += '}';
     }
     return body + fmt::format(R"(],"model":{},"usage":{{"prompt_tokens":{},"total_tokens":{}}}}})", text_of(model), tokens, tokens);
 }
 
 std::string tei_body(const at::Tensor& rows) {
     std::string body = "[";
-    for (std::int64_t i = 0; i < rows.size(0); ++i)
-        body += (i ? "," : "") + float_list(rows.data_ptr<float>() + i * rows.size(1), rows.size(1));
+    body.reserve(static_cast<std::size_t>(rows.numel()) * float_bytes + 256);
+    for (std::int64_t i = 0; i < rows.size(0); ++i) {
+        if (i > 0) body += ',';
+        append_floats(rows.data_ptr<float>() + i * rows.size(1), rows.size(1), body);
+    }
     return body + "]";
 }
 
