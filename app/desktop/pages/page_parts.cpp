@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "pages/page.h"
@@ -61,15 +60,6 @@ void setUpViewChoice(const QString& page, QComboBox* view, const QStringList& vi
     view->addItems(views);
     view->setObjectName(page + QStringLiteral("View"));
     view->setAccessibleName(Page::tr("View"));
-}
-
-QScrollArea* scrolled(QWidget* body) {
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);  // no stop of Tab that nobody sees: what is in it scrolls it
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(body);
-    return scroll;
 }
 
 void sayWhenLate(QWidget* loading, const QString& text, StoreQueryBase* query) {

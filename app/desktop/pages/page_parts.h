@@ -6,7 +6,6 @@
 
 class QComboBox;
 class QMenu;
-class QScrollArea;
 
 namespace faceter::desktop {
 
@@ -25,9 +24,6 @@ QWidget* pageHead(const QString& page, const QString& title, QWidget* actions, s
 /// How the choice of a run, and of a view, is named and sized.
 void setUpRunChoice(const QString& page, QComboBox* run, const QString& accessibleName);
 void setUpViewChoice(const QString& page, QComboBox* view, const QStringList& views);
-
-/// `body` in a scroll area without a frame.
-QScrollArea* scrolled(QWidget* body);
 
 /// Lets `loading` say `text` once the answer to `query` is late.
 void sayWhenLate(QWidget* loading, const QString& text, StoreQueryBase* query);

@@ -3,7 +3,6 @@
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -11,6 +10,7 @@
 #include "jobs/jobs_panel.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
+#include "widgets/scroll.h"
 #include "widgets/texts.h"
 #include "window/log_view.h"
 #include "window/warning_line.h"
@@ -86,13 +86,8 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     m_linesLayout->addWidget(m_pending);
     m_linesLayout->addWidget(m_quiet);
     m_linesLayout->addStretch(1);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(m_lines);
     m_tabs->setObjectName(QStringLiteral("activityTabs"));
-    m_tabs->addTab(scroll, tr("Activity"));
+    m_tabs->addTab(scrolled(m_lines), tr("Activity"));
     m_tabs->addTab(m_log, tr("Log"));
     m_summary->setContentsMargins(0, 0, 12, 0);
     m_tabs->setCornerWidget(m_summary);

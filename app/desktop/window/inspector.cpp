@@ -16,6 +16,7 @@
 #include "theme/theme.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
+#include "widgets/scroll.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -79,9 +80,7 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidgetResizable(true);
+    setUpScroll(*scroll);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     outer->addWidget(scroll);
     auto* body = new QWidget;

@@ -7,7 +7,6 @@
 #include <QHeaderView>
 #include <QJsonObject>
 #include <QResizeEvent>
-#include <QScrollArea>
 #include <QScrollBar>
 #include <QStackedWidget>
 #include <QTimer>
@@ -25,6 +24,7 @@
 #include "widgets/data_table.h"
 #include "widgets/frozen_columns.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {
@@ -134,13 +134,8 @@ void ComparePage::buildContent() {
     column->addWidget(m_table);
     column->addWidget(m_cards);
     column->addStretch(1);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(content);
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(scroll);
+    m_stack->addWidget(scrolled(content));
     m_stack->addWidget(m_blank);
     m_stack->addWidget(m_changed);
     layout->addWidget(m_stack, 1);

@@ -9,6 +9,7 @@
 #include "pages/compose/field_row.h"
 #include "pages/compose/form_group.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 
@@ -34,9 +35,7 @@ FormPanel::FormPanel(ExperimentDocument& document, QWidget* parent)
     m_layout->setSpacing(4);
     m_layout->addStretch(1);
     m_scroll->setWidget(content);
-    m_scroll->setWidgetResizable(true);
-    m_scroll->setFocusPolicy(Qt::NoFocus);
-    m_scroll->setFrameShape(QFrame::NoFrame);
+    setUpScroll(*m_scroll);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     layout->addWidget(m_scroll, 1);
     connect(m_search, &QLineEdit::textChanged, this, &FormPanel::search);

@@ -4,7 +4,6 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -19,6 +18,7 @@
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/save_file.h"
+#include "widgets/scroll.h"
 #include "widgets/table_model.h"
 
 namespace faceter::desktop {

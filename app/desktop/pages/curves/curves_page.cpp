@@ -8,7 +8,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSlider>
 #include <QStackedWidget>
 #include <QToolButton>
@@ -21,6 +20,7 @@
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {
@@ -90,18 +90,13 @@ CurvesPage::CurvesPage(Workspace& workspace)
     layout->addLayout(head);
     layout->addWidget(m_subtitle);
     buildBar(layout);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(m_board);
     auto* empty =
         new EmptyState(tr("No curves yet"),
                        tr("The loss, learning rate, throughput and every other series of the shown runs appear here while they train."),
                        tr("New experiment"));
     connect(empty, &EmptyState::clicked, this, [this] { this->workspace().requestCompose({}); });
     m_stack->addWidget(empty);
-    m_stack->addWidget(scroll);
+    m_stack->addWidget(scrolled(m_board));
     m_loading->setAlignment(Qt::AlignCenter);
     m_stack->addWidget(m_loading);
     layout->addWidget(m_stack, 1);

@@ -2,7 +2,6 @@
 
 #include <QComboBox>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -13,6 +12,7 @@
 #include "pages/page_parts.h"
 #include "widgets/labels.h"
 #include "widgets/save_file.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {

@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 
 #include "figure/figure_view.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {
@@ -12,9 +13,7 @@ constexpr int narrowest = 360, mapHeight = 320;
 }
 
 MatrixView::MatrixView(QWidget* parent) : QScrollArea(parent), m_grid(nullptr) {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);
-    setWidgetResizable(true);
+    setUpScroll(*this);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* body = new QWidget;
     m_grid = new QGridLayout(body);

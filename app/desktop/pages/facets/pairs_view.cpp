@@ -10,6 +10,7 @@
 #include "project/runs_snapshot.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 #include "widgets/table_model.h"
 
 namespace faceter::desktop {
@@ -40,9 +41,7 @@ QString exactP(const SimilarityComparison& comparison, const SimilarityTest& tes
 
 PairsView::PairsView(QWidget* parent)
     : QScrollArea(parent), m_grid(new QGridLayout), m_table(new DataTable), m_model(new TableModel(this)), m_notes(secondaryLabel()) {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);
-    setWidgetResizable(true);
+    setUpScroll(*this);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* body = new QWidget;
     auto* layout = new QVBoxLayout(body);

@@ -14,6 +14,7 @@
 #include "widgets/colour_dot.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 #include "widgets/table_model.h"
 
 namespace faceter::desktop {
@@ -127,12 +128,8 @@ QWidget* TextsView::makeRight() {
     m_table->setAccessibleName(tr("Similarities of the chosen text"));
     column->addWidget(m_table);
     column->addStretch(1);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidgetResizable(true);
+    QScrollArea* scroll = scrolled(body);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setWidget(body);
     return scroll;
 }
 

@@ -14,6 +14,7 @@
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
 #include "widgets/save_file.h"
+#include "widgets/scroll.h"
 #include "widgets/table_model.h"
 
 namespace faceter::desktop {
@@ -47,9 +48,7 @@ ResultView::ResultView(QWidget* parent)
     layout->addWidget(m_title);
     layout->addWidget(m_subtitle);
     m_scroll->setWidget(m_body);
-    m_scroll->setWidgetResizable(true);
-    m_scroll->setFrameShape(QFrame::NoFrame);
-    m_scroll->setFocusPolicy(Qt::NoFocus);
+    setUpScroll(*m_scroll);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     layout->addWidget(m_scroll, 1);
     m_grid->setContentsMargins(0, 0, 0, 0);

@@ -2,7 +2,6 @@
 
 #include <QComboBox>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -11,6 +10,7 @@
 #include "pages/router/gates_view.h"
 #include "pages/router/route_view.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {

@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QFrame>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -14,6 +13,7 @@
 #include "pages/sweeps/parallel_view.h"
 #include "widgets/labels.h"
 #include "widgets/report_cards.h"
+#include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {
