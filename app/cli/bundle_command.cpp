@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <utility>
 
 #include "cli/checks.h"
@@ -37,7 +36,6 @@ std::vector<BundleFile> take_study(const Catalogue& catalogue, const std::string
 }
 
 int bundle(const Cli& cli, BundleArguments arguments) {
-    ::setenv("HF_HUB_OFFLINE", "1", 1);  // hashes are of what is here; nothing is fetched for them
     const fs::path output = absolute_path(arguments.output);
     if (fs::exists(output)) throw usage_error("{}: it is there already; give another name with --output", output.string());
     const Catalogue catalogue = load_catalogue(cli);

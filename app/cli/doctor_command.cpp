@@ -1,7 +1,6 @@
 #include "cli/doctor_command.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 #include "cli/checks.h"
@@ -91,7 +90,6 @@ void print_findings(const Json& findings, const DoctorOptions& options) {
 }
 
 int doctor(const Cli& cli, const DoctorOptions& options) {
-    ::setenv("HF_HUB_OFFLINE", "1", 1);  // a start model that is missing is said, not fetched
     const Json facts = options.profile.empty() ? examine_here(cli, options) : examine_through(read_profile(options.profile));
     const Json findings = findings_of(facts);
     if (options.json) {

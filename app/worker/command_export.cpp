@@ -70,19 +70,13 @@ std::vector<ServedRoute> routes_of(const EmbeddingModel& model) {
     return routes;
 }
 
-/// Where the run's start model lies on this machine; empty where it does not. No network is asked.
+/// Where the run's start model lies on this machine; empty where it does not.
 fs::path start_folder(const Json& settings) {
-    const auto name = json_or<std::string>(settings, "model", "", "settings");
-    std::error_code ignored;
-    if (fs::is_directory(name, ignored)) return name;
     try {
-        if (name == "minilm") return resolve_model(name);
-        for (const std::string& text : {name, "sentence-transformers/" + name})
-            if (const auto model = HubModel::parse(text))
-                if (const fs::path found = find_snapshot(*model, HubSettings::from_environment()); !found.empty()) return found;
-    } catch (const Error&) {  // the card does without
+        return find_model(json_or<std::string>(settings, "model", "", "settings"));
+    } catch (const Error&) {
+        return {};  // the card does without
     }
-    return {};
 }
 
 /// An export as it is put together: the run, its model as the others are held against, and where the result goes.

@@ -41,6 +41,10 @@ bool is_complete(const std::filesystem::path& snapshot);
 /// wrong hash.
 std::optional<std::filesystem::path> fetch_model(const HubModel& model, const HubSettings& settings);
 
+/// The folder of a model as resolve_model() (model_folder.h) finds it, but on this machine alone; empty where it is not here. Errors
+/// (data): a run that has no final model.
+std::filesystem::path find_model(const std::string& name, const std::filesystem::path& relative_to = {});
+
 /// Those of a repository's files that an embedding model needs. Names that leave the folder are left out.
 std::vector<std::string> needed_files(const std::vector<std::string>& names);
 

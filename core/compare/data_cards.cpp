@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "checkpoint/hub.h"
 #include "checkpoint/model_folder.h"
 #include "common/error.h"
 #include "common/hash.h"
@@ -66,12 +67,14 @@ Json data_card(const ReportData& data) {
 Json model_entry(const std::string& name) {
     Json model = {{"name", name}, {"licence", nullptr}, {"sha256", nullptr}};
     try {
-        const ModelFolder folder = ModelFolder::open(resolve_model(name));
+        const fs::path found = find_model(name);
+        if (found.empty()) return model;  // it is not on this machine any more
+        const ModelFolder folder = ModelFolder::open(found);
         if (const std::string licence = licence_of(folder.folder); !licence.empty()) model["licence"] = licence;
         std::string lines;
         for (const fs::path& file : folder.weight_files) lines += sha256_file(file) + "  " + file.filename().string() + "\n";
         model["sha256"] = folder.weight_files.size() == 1 ? lines.substr(0, lines.find(' ')) : sha256_hex(lines);
-    } catch (const Error&) {  // it is not on this machine any more
+    } catch (const Error&) {  // what is left of it cannot be read
     }
     return model;
 }

@@ -318,6 +318,14 @@ class TestHub : public QObject {
         EXPECT_ERROR(resolve_model("org/name"), "'org/name' was not found", "models--org--name", "HF_HUB_OFFLINE is set");
         QVERIFY(server_->requests().empty());
     }
+    void looking_for_a_model_on_this_machine_asks_nobody() {
+        QVERIFY(find_model("org/name", folder_->path()).empty());
+        QVERIFY(server_->requests().empty());
+        const fs::path fetched = resolve_model("org/name");
+        server_->forget_requests();
+        QCOMPARE(find_model("org/name"), fetched);
+        QVERIFY(server_->requests().empty());
+    }
     void a_model_of_pickles_is_refused_before_anything_is_fetched() {
         hub_->files.erase("model.safetensors");
         EXPECT_ERROR(fetch(), "'org/name'", "no safetensors", "pickles");

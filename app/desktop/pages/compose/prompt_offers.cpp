@@ -6,24 +6,12 @@
 #include "common/file.h"
 
 namespace faceter::desktop {
-namespace {
-
-fs::path onThisMachine(const std::string& name, const fs::path& base) {
-    std::error_code ignored;
-    if (fs::path folder = absolute_path(base / name); fs::is_directory(folder, ignored)) return folder;
-    const auto model = HubModel::parse(name);
-    if (!model) return {};
-    const HubSettings settings = HubSettings::from_environment();
-    return fs::is_directory(model->folder(settings), ignored) ? find_snapshot(*model, settings) : fs::path();
-}
-
-}  // namespace
 
 Prompts promptsOf(const YamlNode& experiment, const fs::path& base) {
     const YamlNode* model = experiment.kind == YamlNode::Kind::map ? experiment.find("model") : nullptr;
     if (!model || model->kind != YamlNode::Kind::scalar || model->text.empty()) return {};
     try {
-        const fs::path folder = onThisMachine(model->text, base);
+        const fs::path folder = find_model(model->text, base);
         if (folder.empty()) return {};
         Prompts prompts = ModelFolder::open(folder).prompts;
         std::erase_if(prompts, [](const auto& entry) { return entry.second.empty(); });
