@@ -1,7 +1,6 @@
 #include "text/sentencepiece_json.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,9 +15,6 @@ namespace faceter {
 namespace {
 
 using Type = SentencePieceFile::Type;
-
-/// Files that hold such a model, in the order in which load_tokenizer() looks for them.
-constexpr std::array model_files = {"sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "spm.model"};
 
 Json metaspace(const SentencePieceFile& file) {
     const char* scheme = file.add_dummy_prefix ? "always" : "never";
@@ -129,24 +125,12 @@ void require_convertible(const SentencePieceFile& file, const std::string& name)
 
 }  // namespace
 
-std::optional<std::filesystem::path> lone_sentencepiece_model(const std::filesystem::path& folder) {
-    for (const char* other : {"tokenizer.json", "vocab.txt"})
-        if (fs::exists(folder / other)) return std::nullopt;
-    for (const char* name : model_files)
-        if (fs::exists(folder / name)) return folder / name;
-    return std::nullopt;
-}
-
 std::string sentencepiece_tokenizer_json(const std::filesystem::path& path) {
     const SentencePieceFile file = SentencePieceFile::parse(read_file(path, max_tokenizer_bytes), path.string());
     require_convertible(file, path.string());
     const SentencePieceArrangement arrangement = arrange(file, path, read_token_roles(path.parent_path()));
     const Pieces pieces = pieces_of(file, arrangement.vocabulary);
-    const auto named = [&](const std::vector<std::int32_t>& ids) {
-        NamedIds tokens;
-        for (const std::int32_t id : ids) tokens.emplace_back(pieces[static_cast<std::size_t>(id)].text, id);
-        return tokens;
-    };
+    const auto text_of = [&](std::int32_t id) { return pieces[static_cast<std::size_t>(id)].text; };
     const bool is_bpe = file.algorithm == SentencePieceFile::Algorithm::bpe;
     const Json json = {{"version", "1.0"},
                        {"truncation", nullptr},
@@ -154,7 +138,7 @@ std::string sentencepiece_tokenizer_json(const std::filesystem::path& path) {
                        {"added_tokens", added_tokens(pieces)},
                        {"normalizer", normalizer(file)},
                        {"pre_tokenizer", pre_tokenizer(file)},
-                       {"post_processor", template_processing(named(arrangement.special.before), named(arrangement.special.after))},
+                       {"post_processor", template_processing(arrangement.special, text_of)},
                        {"decoder", decoder(file)},
                        {"model", is_bpe ? byte_pairs(file, pieces) : unigram(file, pieces)}};
     return json.dump() + "\n";

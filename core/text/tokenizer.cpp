@@ -8,6 +8,7 @@
 #include "text/added_vocabulary.h"
 #include "text/own_files.h"
 #include "text/pipeline_json.h"
+#include "text/sentencepiece_json.h"
 #include "text/token_roles.h"
 #include "text/tokenizer_ends.h"
 #include "text/tokenizer_files.h"
@@ -94,6 +95,13 @@ constexpr OwnFile own_files[] = {{"vocab.txt", load_wordpiece_vocabulary}, {"sen
                                  {"spiece.model", load_sentencepiece},     {"tokenizer.model", load_sentencepiece},
                                  {"spm.model", load_sentencepiece},        {"vocab.json", load_byte_level}};
 
+/// The one that is read; null where the folder has none.
+const OwnFile* own_file_in(const fs::path& folder) {
+    for (const OwnFile& file : own_files)
+        if (fs::exists(folder / file.name)) return &file;
+    return nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool lowercase_first) {
@@ -104,13 +112,17 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool low
             if (kind.name == found) return kind.load(text, path, lowercase_first);
         throw data_error("{}: tokenizers of kind '{}' are not supported; WordPiece, Unigram and BPE are", path.string(), found);
     }
-    for (const OwnFile& file : own_files)
-        if (const fs::path path = model_folder / file.name; fs::exists(path)) return file.load(path, lowercase_first);
+    if (const OwnFile* file = own_file_in(model_folder)) return file->load(model_folder / file->name, lowercase_first);
     throw data_error(
         "{}: has no tokenizer.json, and no vocab.txt, sentencepiece.bpe.model, spiece.model, tokenizer.model, spm.model or vocab.json; a "
         "model "
         "folder has one of them beside its config.json",
         model_folder.string());
+}
+
+std::optional<std::filesystem::path> lone_sentencepiece_model(const std::filesystem::path& folder) {
+    const OwnFile* file = fs::exists(folder / "tokenizer.json") ? nullptr : own_file_in(folder);
+    return file && file->load == load_sentencepiece ? std::optional(folder / file->name) : std::nullopt;
 }
 
 }  // namespace faceter

@@ -35,10 +35,10 @@ Json part_of(const char* kind, const std::string& id, int type) {
     return part;
 }
 
-void put_around(const char* text, int type, const NamedIds& before, const NamedIds& after, Json& out) {
-    for (const auto& token : before) out.push_back(part_of("SpecialToken", token.first, type));
+void put_around(const char* text, int type, const std::vector<std::string>& before, const std::vector<std::string>& after, Json& out) {
+    for (const std::string& token : before) out.push_back(part_of("SpecialToken", token, type));
     out.push_back(part_of("Sequence", text, type));
-    for (const auto& token : after) out.push_back(part_of("SpecialToken", token.first, type));
+    for (const std::string& token : after) out.push_back(part_of("SpecialToken", token, type));
 }
 
 /// Where the value of the member stands in the text of an object; nothing where it has none.
@@ -64,18 +64,22 @@ std::string with_template(const std::string& text, const Json& processor) {
 
 }  // namespace
 
-Json template_processing(const NamedIds& before, const NamedIds& after) {
+Json template_processing(const SpecialIds& special, const std::function<std::string(std::int32_t id)>& text_of) {
     Json all = Json::object();
     all["type"] = "TemplateProcessing";
+    const auto texts_of = [&](const std::vector<std::int32_t>& ids) {
+        std::vector<std::string> texts;
+        for (const std::int32_t id : ids) texts.push_back(text_of(id));
+        return texts;
+    };
+    const std::vector<std::string> before = texts_of(special.before), after = texts_of(special.after);
     put_around("A", 0, before, after, all["single"]);
     put_around("A", 0, before, after, all["pair"]);
     put_around("B", 1, before, after, all["pair"]);
-    for (const NamedIds* ids : {&before, &after})
-        for (const auto& [token, id] : *ids) {
-            Json& special = all["special_tokens"][token];
-            special["id"] = token;
-            special["ids"] = std::vector<std::int32_t>{id};
-            special["tokens"] = std::vector<std::string>{token};
+    for (const std::vector<std::int32_t>* ids : {&special.before, &special.after})
+        for (const std::int32_t id : *ids) {
+            const std::string token = text_of(id);
+            all["special_tokens"][token] = {{"id", token}, {"ids", Json::array({id})}, {"tokens", Json::array({token})}};
         }
     return all;
 }
@@ -96,12 +100,7 @@ bool add_ends(PipelineSettings& settings, const TokenRoles& roles, std::string_v
 
 std::string with_ends(std::string_view text, const PipelineSettings& settings) {
     const AddedVocabulary all(settings.vocabulary, settings.added_tokens, [](std::string_view piece) { return std::string(piece); });
-    const auto named = [&](const std::vector<std::int32_t>& ids) {
-        NamedIds tokens;
-        for (const std::int32_t id : ids) tokens.emplace_back(all.id_to_piece(id), id);
-        return tokens;
-    };
-    return with_template(std::string(text), template_processing(named(settings.special.before), named(settings.special.after)));
+    return with_template(std::string(text), template_processing(settings.special, [&](std::int32_t id) { return all.id_to_piece(id); }));
 }
 
 std::string tokenizer_json_with_ends(const std::filesystem::path& model_folder) {

@@ -1,9 +1,8 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "common/json.h"
 #include "text/pipeline.h"
@@ -11,9 +10,8 @@
 
 namespace faceter {
 
-using NamedIds = std::vector<std::pair<std::string, std::int32_t>>;
-/// tokenizers' TemplateProcessing: `before` and `after` around a text, and around each of a pair.
-Json template_processing(const NamedIds& before, const NamedIds& after);
+/// tokenizers' TemplateProcessing: the special ids, each by its text, around a text, and around each of a pair.
+Json template_processing(const SpecialIds& special, const std::function<std::string(std::int32_t id)>& text_of);
 
 /// The classes of Llama and Gemma put the ends around a text that tokenizer_config.json asks for, though the template of tokenizer.json
 /// has none: e5-mistral's </s> is in no other file. Adds those to `settings`; true where there were any. `name` stands in front of
