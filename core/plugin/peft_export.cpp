@@ -112,10 +112,13 @@ std::vector<std::size_t> PeftExport::texts_with_tokens(const Part& part) const {
 }
 
 std::optional<ExportDifference> PeftExport::by_peft(std::string& why) const {
+    const std::vector<Part> all = parts();
+    std::vector<std::vector<std::size_t>> asked;  // texts of each
     Json request = Json::array();
-    for (const Part& part : parts()) {
+    for (const Part& part : all) {
+        asked.push_back(texts_with_tokens(part));
         Json texts = Json::array();
-        for (const std::size_t text : texts_with_tokens(part)) texts.push_back(export_check_texts()[text]);
+        for (const std::size_t text : asked.back()) texts.push_back(export_check_texts()[text]);
         request.push_back({{"prompt_name", part.prompt.empty() ? Json() : Json(part.prompt)},
                            {"texts", texts},
                            {"adapter", adapter_folder(part.adapter).string()}});
@@ -124,14 +127,12 @@ std::optional<ExportDifference> PeftExport::by_peft(std::string& why) const {
     if (!answer) return std::nullopt;
     ExportDifference difference;
     difference.by = "peft " + answer->peft_version;
-    for (std::size_t p = 0; p < request.size(); ++p) {
-        const Part part = parts()[p];
-        const at::Tensor wanted = expected(part);
-        const std::vector<std::size_t> asked = texts_with_tokens(part);
-        for (std::size_t row = 0; row < asked.size(); ++row)
-            difference.compare(wanted[static_cast<std::int64_t>(asked[row])], at::tensor(answer->vectors[p].at(row)),
-                               text_name(part, asked[row]));
-        difference.texts += asked.size();
+    for (std::size_t p = 0; p < all.size(); ++p) {
+        const at::Tensor wanted = expected(all[p]);
+        for (std::size_t row = 0; row < asked[p].size(); ++row)
+            difference.compare(wanted[static_cast<std::int64_t>(asked[p][row])], at::tensor(answer->vectors[p].at(row)),
+                               text_name(all[p], asked[p][row]));
+        difference.texts += asked[p].size();
     }
     return difference;
 }
