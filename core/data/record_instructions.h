@@ -15,6 +15,7 @@ class SharedInstructions {
     /// `file` stands in front of messages.
     explicit SharedInstructions(std::string file) : file_(std::move(file)) {}
     void see(const SetInstructions& instructions);
+    bool differ() const { return !others_.empty(); }
     /// Nothing where no record says anything, or records say several things, with a warning: those of the task count.
     std::optional<SetInstructions> shared(DataReport& report) const;
 

@@ -1,5 +1,7 @@
 #include "experiment/data_instructions.h"
 
+#include <set>
+
 #include "common/error.h"
 #include "data/json_items.h"
 #include "data/record_instructions.h"
@@ -24,8 +26,8 @@ bool first_says_instruction(const fs::path& file) {
     return says_instruction(record);
 }
 
-/// Whether all records of a file of pairs or labelled texts say the same instruction. Where one says none the file is read no further:
-/// nearly always the first.
+/// Whether all records of a file of pairs or labelled texts say the same instruction. Where one says none, nearly always the first, or
+/// another, the file is read no further.
 bool all_say_instruction(const fs::path& file) {
     struct Decided {};
     // A table whose first line names no instruction has none, whatever its columns are called.
@@ -37,6 +39,7 @@ bool all_say_instruction(const fs::path& file) {
             const SetInstructions own = instructions_of(record);
             if (!is_instructed(own)) throw Decided{};
             instructions.see(own);
+            if (instructions.differ()) throw Decided{};
         });
     } catch (const Decided&) {
         return false;
@@ -79,8 +82,10 @@ void check_task(const std::string& name, const Json& task, const std::string& fi
 }  // namespace
 
 void check_data_instructions(const Experiment& experiment) {
+    std::set<Json> seen;  // runs share their tasks, and with them the files that are looked into
     for (const ResolvedRun& run : experiment.runs())
-        for (const auto& [name, task] : run.settings.at("tasks").items()) check_task(name, task, experiment.file().string());
+        for (const auto& [name, task] : run.settings.at("tasks").items())
+            if (seen.insert(Json::array({name, task})).second) check_task(name, task, experiment.file().string());
 }
 
 }  // namespace faceter
