@@ -33,9 +33,7 @@ struct MemoryCommand {
 Json run_report(const ResolvedRun& run, const MemoryCommand& options) {
     const auto start = open_start_model(run.settings);
     const auto variant = variant_of(run.settings);
-    const auto shapes = shapes_of(*start);
-    variant->prepare(*shapes);
-    shapes->move_to(c10::kMeta);  // what the variant has added
+    const auto shapes = shapes_under(*variant, *start);
     Json stages = Json::array();
     for (const PlannedStage& planned : planned_stages(run.settings, *variant, *shapes)) {
         const MadePairs pairs(*shapes, most_pairs, options.negatives, planned.training().lengths);

@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "experiment/catalogue.h"
 #include "made_pairs.h"
 #include "model/compute.h"
 #include "plugin/loader.h"
+#include "settings/check.h"
+#include "stage_memory.h"
 #include "train/memory_forecast.h"
 
 namespace faceter::worker {
@@ -40,34 +43,26 @@ std::vector<Task> four_tasks() {
 
 struct Method {
     const char* variant;
-    Json settings;
+    Json settings = Json::object();  ///< over its schema's defaults
 };
 const std::vector<Method>& methods() {
-    static const std::vector<Method> all = {{"dense", {}},
-                                            {"instruction", {}},
-                                            {"mote", {}},
-                                            {"token_routed_moe", {{"experts", 4}, {"top_k", 2}}},
-                                            {"task_lora",
-                                             {{"rank", 8},
-                                              {"alpha", 16},
-                                              {"adapter_dropout", 0},
-                                              {"targets", Json::array()},
-                                              {"adapters", "by_side"},
-                                              {"instructions", true},
-                                              {"training", "together"},
-                                              {"base_rate", 0},
-                                              {"final_form", "adapters"}}}};
+    static const std::vector<Method> all = {
+        {"dense"}, {"instruction"}, {"mote"}, {"token_routed_moe", {{"experts", 4}, {"top_k", 2}}}, {"task_lora"}};
     return all;
 }
 
-Json entry(const EmbeddingModel& model, const Method& method) {
-    const auto shapes = shapes_of(model);
-    shapes->tasks = four_tasks();
-    Json settings = method.settings.is_object() ? method.settings : Json::object();
+Json settings_of(const Method& method, const Schema& schema) {
+    Json settings = defaults_of(schema);
+    settings.update(method.settings);
     settings["method"] = method.variant;
-    const auto variant = registry().make_variant(method.variant, settings);
-    variant->prepare(*shapes);
-    shapes->move_to(c10::kMeta);  // what the variant has added
+    return settings;
+}
+
+Json entry(const EmbeddingModel& model, const Method& method, const Schema& schema) {
+    const auto variant = registry().make_variant(method.variant, settings_of(method, schema));
+    const auto start = shapes_of(model);
+    start->tasks = four_tasks();
+    const auto shapes = shapes_under(*variant, *start);
     const std::size_t length = std::min(tokens_a_text, shapes->max_length);
     const MadePairs made(*shapes, pairs, 0, {length, length});
     BatchPlan plan;
@@ -112,10 +107,12 @@ Json memory_to_embed(const EmbeddingModel& model) {
 Json memory_to_train(const EmbeddingModel& model) {
     Json all = Json::array();
     if (!is_dense(model)) return all;
-    for (const Method& method : methods()) try {
-            all.push_back(entry(model, method));
-        } catch (const Error&) {  // not of this model: too few blocks, a plugin that is not here
-        }
+    const Catalogue catalogue = Catalogue::load(plugin_folders());
+    for (const Method& method : methods())
+        if (const Catalogue::Entry* known = catalogue.find(ExtensionKind::variant, method.variant)) try {
+                all.push_back(entry(model, method, known->extension.schema));
+            } catch (const Error&) {  // not of this model: it has too few blocks
+            }
     return all;
 }
 

@@ -13,6 +13,13 @@ std::string fitting(std::int64_t pairs) { return pairs > 0 ? fmt::format("a batc
 
 }  // namespace
 
+std::unique_ptr<EmbeddingModel> shapes_under(const Variant& variant, const EmbeddingModel& start) {
+    auto shapes = shapes_of(start);
+    variant.prepare(*shapes);
+    shapes->move_to(c10::kMeta);  // what the variant has added
+    return shapes;
+}
+
 std::unique_ptr<Objective> objective_of(const PlannedStage& planned) {
     const Json& settings = planned.settings.at("objective");
     return registry().make_objective(json_at<std::string>(settings, "method", "objective"), settings);

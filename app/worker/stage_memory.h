@@ -6,6 +6,9 @@
 
 namespace faceter::worker {
 
+/// A start model under a variant, on the device that has shapes alone (model/shape_device.h).
+std::unique_ptr<EmbeddingModel> shapes_under(const Variant& variant, const EmbeddingModel& start);
+
 /// The stage's objective, not attached to a model yet.
 std::unique_ptr<Objective> objective_of(const PlannedStage& planned);
 
