@@ -110,7 +110,7 @@ class TestRouterPage : public QObject {
         QVERIFY(on.ready());
         QVERIFY2(on.errors().isEmpty(), qPrintable(on.errors()));
         const QString best = on.cell("routerValues", 0, 0), next = on.cell("routerValues", 1, 0);
-        const QString status = on.find<QLabel>("routerStatus")->text();
+        const QString status = on.find<QLabel>("routerTextStatus")->text();
         QVERIFY2(status.contains(QStringLiteral("gate %1; the next would have been %2").arg(best, next)), qPrintable(status));
         QVERIFY(on.cell("routerNearest", 0, 2).toDouble() >= on.cell("routerNearest", 1, 2).toDouble());
         const Figure& map = on.find<FigureView>("routerPilots")->figure();
@@ -129,7 +129,7 @@ class TestRouterPage : public QObject {
         for (const char* query : {"salt", "the lake"}) {
             auto* text = on.find<QLineEdit>("routerText");
             text->setText(QLatin1String(query));
-            QTest::mouseClick(on.find<QPushButton>("routerAsk"), Qt::LeftButton);
+            QTest::mouseClick(on.find<QPushButton>("routerTextAsk"), Qt::LeftButton);
             QVERIFY(on.ready());
             const Figure& map = on.find<FigureView>("routerPilots")->figure();
             if (first.empty()) first = map.series.front().x;

@@ -73,7 +73,7 @@ TrainedOrder orderOf(Store& store, const std::string& run) {
     return order;
 }
 
-CurriculumRun loadRun(Store& store, const CurriculumRequest& request) {
+CurriculumRun loadRun(Store& store, const TrainedRun& request) {
     CurriculumRun run{request, {}, {}, {}, {}, {}};
     readDocuments(store, run, "figure", [&](const std::string& name, const Json& json, const std::string& where) {
         Figure figure = Figure::from_json(json, where);
@@ -95,9 +95,9 @@ CurriculumRun loadRun(Store& store, const CurriculumRequest& request) {
 
 }  // namespace
 
-std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<CurriculumRequest>& requests) {
+std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests) {
     std::vector<CurriculumRun> runs;
-    for (const CurriculumRequest& request : requests)
+    for (const TrainedRun& request : requests)
         if (CurriculumRun run = loadRun(store, request); run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1)
             runs.push_back(std::move(run));
     return runs;

@@ -6,13 +6,10 @@
 
 #include "figure/figure.h"
 #include "figure/table.h"
+#include "pages/trained_run.h"
 #include "store/store.h"
 
 namespace faceter::desktop {
-
-struct CurriculumRequest {
-    std::string run, label;
-};
 
 /// A batch, or the part of one that is of one task.
 struct TrainedBatch {
@@ -34,7 +31,7 @@ struct TourTask {
 
 /// What one run stored of its curriculum.
 struct CurriculumRun {
-    CurriculumRequest request;
+    TrainedRun request;
     std::vector<TourTask> tour;             ///< in the tour's order; empty: no plan is stored
     std::string summary;                    ///< of the plan, one line
     std::map<std::string, Figure> figures;  ///< similarity, energy, tour, difficulty, underfitting
@@ -46,7 +43,7 @@ struct CurriculumRun {
 /// Runs that have a report or an order of tasks.
 using CurriculumDataPtr = std::shared_ptr<const std::vector<CurriculumRun>>;
 
-std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<CurriculumRequest>& requests);
+std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests);
 
 /// A colour's place for each task, the same in ring and strips: the first tour's order, then what it lacks by name.
 std::map<std::string, int> taskColours(const std::vector<CurriculumRun>& runs);

@@ -1,37 +1,26 @@
 #pragma once
 #include "pages/curriculum/curriculum_data.h"
-#include "pages/page.h"
-#include "workspace/store_query.h"
+#include "pages/run_page.h"
 
-class QComboBox;
-class QGridLayout;
-class QLabel;
 class QMenu;
-class QScrollArea;
-class QStackedWidget;
 
 namespace faceter::desktop {
 
 class BatchStrip;
 class DataTable;
-class EmptyState;
-class ErrorBar;
 class FigureView;
 class TableModel;
 class TourRing;
 
 /// The order in which the shown runs met their tasks: Data-CUBE's tour, similarities and annealing; difficulty and underfitting by task;
 /// and the batches of every run as they were trained.
-class CurriculumPage : public Page {
+class CurriculumPage : public RunPageOf<CurriculumRun> {
     Q_OBJECT
   public:
     enum class View { tour, difficulty, batches };
     explicit CurriculumPage(Workspace& workspace);
-    QJsonObject state() const override;
-    void restore(const QJsonObject& state) override;
-    bool isReady() const override { return !m_query->isBusy(); }
-    View view() const;
-    void setView(View view);
+    View view() const { return static_cast<View>(viewIndex()); }
+    void setView(View view) { setViewIndex(static_cast<int>(view)); }
 
   private:
     /// A figure of the report in a card of its own; hidden where the run has none.
@@ -45,44 +34,32 @@ class CurriculumPage : public Page {
         DataTable* table = nullptr;
         TableModel* model = nullptr;
     };
-    QWidget* makeHead();
     QWidget* makeTour();
     QWidget* makeDifficulty();
     QWidget* makeBatches();
     QWidget* makeCard(const std::string& figure);
     QWidget* makeTable(const std::string& name, const QString& accessible);
-    void connectQuery();
-    std::function<CurriculumDataPtr(Store&)> question() const;
-    void clear();
-    void take(CurriculumDataPtr data);
-    void fillRuns();
-    void showRun();
+    std::function<CurriculumDataPtr(Store&)> question() const override;
+    const std::vector<std::string>& problemsOf(const CurriculumRun& run) const override { return run.problems; }
+    bool canBeChosen(const CurriculumRun& run) const override { return run.hasReport(); }
+    void fillViews() override;
+    bool hasView(int view) const override;
+    bool isOfOneRun(int view) const override { return static_cast<View>(view) != View::batches; }
+    Nothing nothing() const override;
+    void addExports(QMenu* menu) override;
+    void showBatches();
+    void showReport(const CurriculumRun* run);
     void showRing(const CurriculumRun& run);
     void showLegend();
-    void showView();
-    void showEmpty();
-    void fillExportMenu(QMenu* menu);
-    const CurriculumRun* chosenRun() const;
 
-    StoreQuery<CurriculumDataPtr>* m_query;
-    QComboBox* m_run;
-    QComboBox* m_viewChoice;
-    QWidget* m_actions;
-    QLabel* m_subtitle;
-    ErrorBar* m_error;
-    QStackedWidget* m_stack;
-    QWidget* m_loading;
-    EmptyState* m_empty;
     TourRing* m_ring;
     QWidget* m_ringCard = nullptr;
     BatchStrip* m_strip;
     QWidget* m_legend;
-    QWidget* m_views[3] = {};
     std::vector<Card> m_cards;
     std::vector<TablePart> m_tables;
-    CurriculumDataPtr m_data;
     std::map<std::string, int> m_colours;  // of tasks
-    QString m_wantedRun;
+    CurriculumDataPtr m_drawn;             // whose batches are in the strip
 };
 
 }  // namespace faceter::desktop

@@ -169,9 +169,9 @@ double ExpertHistory::recent(const std::vector<double>& values, const std::vecto
     return count > 0 ? sum / static_cast<double>(count) : unknown;
 }
 
-ExpertsDataPtr loadExperts(Store& store, const std::filesystem::path& project, const std::vector<ExpertsRequest>& requests) {
+ExpertsDataPtr loadExperts(Store& store, const std::filesystem::path& project, const std::vector<TrainedRun>& requests) {
     auto runs = std::make_shared<std::vector<ExpertsRun>>();
-    for (const ExpertsRequest& request : requests) {
+    for (const TrainedRun& request : requests) {
         ExpertsRun run{request,
                        (project / "runs" / request.run).string(),
                        {},

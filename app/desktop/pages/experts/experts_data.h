@@ -3,14 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "pages/trained_run.h"
 #include "widgets/report_cards.h"
 
 namespace faceter::desktop {
-
-struct ExpertsRequest {
-    std::string run, label;
-    bool isDone = false;  ///< it has a model to ask
-};
 
 /// What a run's token routers did over training. All vectors are as long as `steps`; NaN where a step lacks a value.
 struct ExpertHistory {
@@ -35,7 +31,7 @@ struct ExpertHistory {
 };
 
 struct ExpertsRun {
-    ExpertsRequest request;
+    TrainedRun request;
     std::string folder;
     std::vector<std::string> tasks;  ///< "retrieval.query" ...: what a text can be asked under
     ExpertHistory history;
@@ -44,7 +40,7 @@ struct ExpertsRun {
 /// Runs that have experts: a history, a report, or a method whose models have them.
 using ExpertsDataPtr = std::shared_ptr<const std::vector<ExpertsRun>>;
 
-ExpertsDataPtr loadExperts(Store& store, const std::filesystem::path& project, const std::vector<ExpertsRequest>& requests);
+ExpertsDataPtr loadExperts(Store& store, const std::filesystem::path& project, const std::vector<TrainedRun>& requests);
 
 /// Rows: blocks; columns: experts; the mean over the last steps of a task up to place `last` of placesOf(task).
 Figure loadFigure(const ExpertHistory& history, int task, std::size_t last);

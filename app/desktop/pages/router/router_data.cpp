@@ -53,10 +53,10 @@ const RouterDocuments& mapDocuments() {
     return documents;
 }
 
-RouterDataPtr loadRouters(Store& store, const std::filesystem::path& project, const std::vector<RouterRequest>& requests) {
+RouterDataPtr loadRouters(Store& store, const std::filesystem::path& project, const std::vector<TrainedRun>& requests) {
     static const std::set<std::string> names = allNames();
     auto runs = std::make_shared<std::vector<RouterRun>>();
-    for (const RouterRequest& request : requests) {
+    for (const TrainedRun& request : requests) {
         const Json settings = store.settings(request.run);
         RouterRun run{request, (project / "runs" / request.run).string(), {}, loadReport(store, request.run, names)};
         if (settings.is_object() && settings.contains("tasks"))

@@ -3,17 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "pages/trained_run.h"
 #include "widgets/report_cards.h"
 
 namespace faceter::desktop {
 
-struct RouterRequest {
-    std::string run, label;
-    bool isDone = false;  ///< it has a model to ask
-};
-
 struct RouterRun {
-    RouterRequest request;
+    TrainedRun request;
     std::string folder;
     std::vector<std::string> tasks;
     Report report;
@@ -21,7 +17,7 @@ struct RouterRun {
 /// Runs with a study of their router, or of the method whose models have one.
 using RouterDataPtr = std::shared_ptr<const std::vector<RouterRun>>;
 
-RouterDataPtr loadRouters(Store& store, const std::filesystem::path& project, const std::vector<RouterRequest>& requests);
+RouterDataPtr loadRouters(Store& store, const std::filesystem::path& project, const std::vector<TrainedRun>& requests);
 
 /// Names of the study's documents, by the view that shows them.
 struct RouterDocuments {

@@ -1,22 +1,15 @@
 #pragma once
-#include "pages/page.h"
 #include "pages/router/router_data.h"
-#include "workspace/store_query.h"
-
-class QComboBox;
-class QMenu;
-class QStackedWidget;
+#include "pages/run_page.h"
 
 namespace faceter::desktop {
 
-class EmptyState;
-class ErrorBar;
 class GatesView;
 class RouteView;
 
 /// How a router chooses among gates: best against routed gate by data set, scores against the number of gates, pilots and training size
 /// with the oracles as ceilings, maps, a query of one's own explained, and the gates themselves.
-class RouterPage : public Page {
+class RouterPage : public RunPageOf<RouterRun> {
     Q_OBJECT
   public:
     enum class View { gates, scores, maps, query, list };
@@ -24,36 +17,20 @@ class RouterPage : public Page {
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
     bool isReady() const override;
-    View view() const;
+    View view() const { return static_cast<View>(viewIndex()); }
 
   private:
-    QWidget* makeHead();
-    void connectQuery();
-    std::function<RouterDataPtr(Store&)> question() const;
-    void clear();
-    void take(const RouterDataPtr& data);
-    void fillRuns();
-    void showRun();
-    void showView();
-    void showEmpty();
-    ReportCards* cards() const;
-    void fillExportMenu(QMenu* menu);
-    const RouterRun* chosenRun() const;
+    std::function<RouterDataPtr(Store&)> question() const override;
+    const std::vector<std::string>& problemsOf(const RouterRun& run) const override { return run.report.problems; }
+    void fillViews() override;
+    bool hasView(int view) const override;
+    Nothing nothing() const override;
+    void addExports(QMenu* menu) override;
+    ReportCards* cards(int view) const;
 
-    StoreQuery<RouterDataPtr>* m_query;
-    QComboBox* m_run;
-    QComboBox* m_viewChoice;
-    QWidget* m_actions;
-    ErrorBar* m_error;
-    QStackedWidget* m_stack;
-    QWidget* m_loading;
-    EmptyState* m_empty;
     ReportCards* m_cards[3];  // gates, scores, maps
     RouteView* m_route;
     GatesView* m_gates;
-    QWidget* m_views[5] = {};
-    RouterDataPtr m_data;
-    QString m_wantedRun;
 };
 
 }  // namespace faceter::desktop

@@ -1,0 +1,169 @@
+#include "pages/run_page.h"
+
+#include <QComboBox>
+#include <QMenu>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "pages/page_parts.h"
+#include "project/runs_snapshot.h"
+#include "widgets/labels.h"
+#include "widgets/run_label.h"
+
+namespace faceter::desktop {
+namespace {
+
+constexpr std::size_t most_runs = 24;
+constexpr int widest_choice = 260;
+
+}  // namespace
+
+std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace) {
+    std::vector<TrainedRun> runs;
+    const RunsSnapshotPtr hold = workspace.runs();
+    for (const RunGroupRef& group : workspace.shownGroups())
+        for (const RunRow* run : group.runs) {
+            if (run->info.is_baseline() || runs.size() == most_runs) continue;
+            runs.push_back({run->info.id, seedLabel(group.label, run->info.seed).toStdString(),
+                            run->state.phase == RunPhase::done && !run->info.is_imported()});
+        }
+    return runs;
+}
+
+RunPage::RunPage(Workspace& workspace, const Texts& texts)
+    : Page(workspace),
+      m_run(new QComboBox),
+      m_viewChoice(new QComboBox),
+      m_actions(new QWidget),
+      m_subtitle(secondaryLabel(texts.subtitle)),
+      m_error(new ErrorBar),
+      m_stack(new QStackedWidget),
+      m_loading(new QWidget),
+      m_empty(new EmptyState({}, {}, tr("Open the composer"))),
+      m_loadingText(texts.loading) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(16, 16, 16, 16);
+    layout->setSpacing(8);
+    layout->addWidget(makeHead(texts));
+    m_subtitle->setWordWrap(true);
+    m_subtitle->setObjectName(texts.id + QStringLiteral("Subtitle"));
+    layout->addWidget(m_subtitle);
+    layout->addWidget(m_error);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_loading);
+    layout->addWidget(m_stack, 1);
+    connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("compose")); });
+}
+
+QWidget* RunPage::makeHead(const Texts& texts) {
+    setUpChoices(texts);
+    auto* menu = new QMenu(this);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExportMenu(menu); });
+    return pageHead(texts.id, texts.title, m_actions, {m_run, m_viewChoice}, menu);
+}
+
+void RunPage::setUpChoices(const Texts& texts) {
+    m_run->setObjectName(texts.id + QStringLiteral("Run"));
+    m_run->setAccessibleName(texts.runs);
+    m_run->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_run->setMaximumWidth(widest_choice);
+    m_viewChoice->setObjectName(texts.id + QStringLiteral("View"));
+    m_viewChoice->setAccessibleName(tr("View"));
+    connect(m_run, &QComboBox::currentIndexChanged, this, &RunPage::showRun);
+    connect(m_viewChoice, &QComboBox::currentIndexChanged, this, [this] {
+        m_viewChosen = true;
+        showView();
+    });
+}
+
+void RunPage::addView(const QString& title, QWidget* view) {
+    const QSignalBlocker quiet(m_viewChoice);
+    m_viewChoice->addItem(title);
+    m_views.push_back(view);
+    m_stack->addWidget(view);
+}
+
+int RunPage::viewIndex() const { return std::max(0, m_viewChoice->currentIndex()); }
+void RunPage::setViewIndex(int index) { m_viewChoice->setCurrentIndex(std::min(index, m_viewChoice->count() - 1)); }
+void RunPage::setSubtitle(const QString& text) { m_subtitle->setText(text); }
+
+void RunPage::start(StoreQueryBase* query) {
+    sayWhenLate(m_loading, m_loadingText, query);
+    connect(query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (message.isEmpty()) return;
+        forget();
+        m_error->setMessage(message);
+    });
+    connect(&workspace(), &Workspace::shownChanged, query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::projectChanged, this, &RunPage::clear);
+    clear();
+    query->ask();
+}
+
+void RunPage::clear() {
+    forget();
+    m_stack->setCurrentWidget(m_loading);
+}
+
+void RunPage::showAnswer(const QString& problems) {
+    m_error->setMessage(problems);
+    fillRuns();
+    showRun();
+}
+
+/// The one that was shown stays.
+void RunPage::fillRuns() {
+    const QSignalBlocker quiet(m_run);
+    m_run->clear();
+    for (const TrainedRun& run : choices()) m_run->addItem(qs(run.label), qs(run.run));
+    m_run->setCurrentIndex(std::max(m_run->count() > 0 ? 0 : -1, m_run->findData(m_wantedRun)));
+}
+
+bool RunPage::isChosen(const TrainedRun& run) const { return m_run->currentData().toString() == qs(run.run); }
+
+void RunPage::showRun() {
+    if (m_run->currentIndex() >= 0) m_wantedRun = m_run->currentData().toString();
+    fillViews();
+    if (!m_viewChosen) choosePreferred();
+    showView();
+}
+
+void RunPage::choosePreferred() {
+    const QSignalBlocker quiet(m_viewChoice);
+    const std::vector<int> preferred = preferredViews();
+    const auto first = std::find_if(preferred.begin(), preferred.end(), [this](int view) { return hasView(view); });
+    if (first != preferred.end()) setViewIndex(*first);
+}
+
+void RunPage::showView() {
+    m_actions->setVisible(hasData());
+    m_run->setVisible(m_run->count() > 0 && isOfOneRun(viewIndex()));
+    if (hasView(viewIndex())) return m_stack->setCurrentWidget(m_views[static_cast<std::size_t>(viewIndex())]);
+    const Nothing said = nothing();
+    m_empty->setText(said.title, said.text);
+    m_stack->setCurrentWidget(m_empty);
+}
+
+void RunPage::fillExportMenu(QMenu* menu) {
+    menu->clear();
+    addExports(menu);
+    if (menu->isEmpty()) menu->addAction(tr("Nothing to export in this view"))->setEnabled(false);
+}
+
+QJsonObject RunPage::state() const {
+    return {{QStringLiteral("run"), m_wantedRun}, {QStringLiteral("view"), m_viewChosen ? viewIndex() : -1}};
+}
+
+void RunPage::restore(const QJsonObject& state) {
+    m_wantedRun = state.value(QStringLiteral("run")).toString();
+    const int view = state.value(QStringLiteral("view")).toInt(-1);
+    if (view >= 0) setViewIndex(view);
+    m_viewChosen = view >= 0;
+    fillRuns();
+    showRun();
+    if (isAsking() || !hasData()) m_stack->setCurrentWidget(m_loading);
+}
+
+}  // namespace faceter::desktop
