@@ -4,6 +4,7 @@
 #include "common/strings.h"
 #include "eval/form_scores.h"
 #include "eval/inter_task_similarity.h"
+#include "plugin/declared_settings.h"
 #include "plugin/merged_variant.h"
 
 namespace faceter {
@@ -90,12 +91,15 @@ void Registry::add_router(const std::string& name, RouterOpener open, RouterEdit
 }
 
 std::unique_ptr<Variant> Registry::make_variant(const std::string& name, const Json& settings) const {
-    return find(variants_, name, "variant")(settings);
+    return find(variants_, name, "variant")(declared_settings(ExtensionKind::variant, name, settings));
 }
 std::unique_ptr<Curriculum> Registry::make_curriculum(const std::string& name, const CurriculumContext& context) const {
-    return find(curricula_, name, "curriculum")(context);
+    CurriculumContext complete = context;
+    complete.settings = declared_settings(ExtensionKind::curriculum, name, std::move(complete.settings));
+    return find(curricula_, name, "curriculum")(complete);
 }
-std::unique_ptr<Objective> Registry::make_objective(const std::string& name, const Json& settings) const {
+std::unique_ptr<Objective> Registry::make_objective(const std::string& name, const Json& given) const {
+    const Json settings = declared_settings(ExtensionKind::objective, name, given);
     auto dims = json_or<std::vector<std::int64_t>>(settings, "matryoshka_dims", {}, "objective");
     if (const auto on_tokens = token_objectives_.find(name); on_tokens != token_objectives_.end()) {
         if (!dims.empty()) throw settings_error("objective.matryoshka_dims is for losses on embeddings; {} has none", name);
@@ -107,7 +111,7 @@ std::unique_ptr<Objective> Registry::make_objective(const std::string& name, con
                                         json_or<std::vector<double>>(settings, "matryoshka_weights", {}, "objective"));
 }
 std::unique_ptr<Analysis> Registry::make_analysis(const std::string& name, const Json& settings) const {
-    return find(analyses_, name, "analysis")(settings);
+    return find(analyses_, name, "analysis")(declared_settings(ExtensionKind::analysis, name, settings));
 }
 
 std::shared_ptr<const ExpertRouter> Registry::open_router(const std::string& name, EmbeddingModel& model, const fs::path& folder) const {

@@ -240,4 +240,16 @@ Json defaults_of(const Schema& schema) {
     return result;
 }
 
+Json filled_in(const Schema& schema, Json settings) {
+    const Json defaults = defaults_of(schema);
+    for (const Field& field : schema.fields) {
+        const bool is_missing = !settings.contains(field.key) || (settings.at(field.key).is_null() && !field.nullable);
+        if (is_missing && !field.required)
+            settings[field.key] = defaults.at(field.key);
+        else if (field.type == FieldType::section && !is_missing && settings.at(field.key).is_object())
+            settings[field.key] = filled_in(*field.section, settings.at(field.key));
+    }
+    return settings;
+}
+
 }  // namespace faceter

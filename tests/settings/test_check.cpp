@@ -45,6 +45,20 @@ class TestCheck : public QObject {
         QCOMPARE(json.begin().key(), std::string("name"));
         QCOMPARE(json.size(), example().fields.size());
     }
+    void what_is_missing_is_filled_in_and_what_is_given_stays() {
+        const Json given = {{"rate", 2.5}, {"more", "kept"}, {"limit", nullptr}, {"fast", nullptr}, {"one", {{"weight", 3.0}}}};
+        const Json all = filled_in(example(), given);
+        QCOMPARE(all.at("rate").get<double>(), 2.5);
+        QCOMPARE(all.at("more").get<std::string>(), std::string("kept"));
+        QCOMPARE(all.at("steps").get<int>(), 10);
+        QVERIFY(all.at("limit").is_null());
+        QVERIFY(all.at("fast").get<bool>());
+        QCOMPARE(all.at("one").at("weight").get<double>(), 3.0);
+        QCOMPARE(all.at("one").at("temperature").get<double>(), 0.05);
+        QVERIFY(!all.contains("name"));  // required: nobody else can know it
+        QCOMPARE(filled_in(example(), all), all);
+        QCOMPARE(all.begin().key(), std::string("rate"));
+    }
     void an_unknown_key_names_the_nearest_and_all_known_ones() {
         QCOMPARE(errors_of("name: x\ntasks:\n  retrieval:\n    temprature: 0.1\n"),
                  std::string("mine.yaml:4:5: unknown setting 'temprature' in tasks.retrieval; did you mean 'temperature'? "
