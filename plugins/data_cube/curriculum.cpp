@@ -41,9 +41,9 @@ std::vector<Leaf> leaves_of(const CurriculumContext& context) {
 class DataCube final : public Curriculum {
   public:
     DataCube(const CurriculumContext& context, const std::vector<Leaf>& leaves, Plan plan) : plan_(std::move(plan)) {
-        const auto own = json_or<double>(context.settings, "temperature", 0, "curriculum");
+        const auto own = json_at<Json>(context.settings, "temperature", "curriculum");
         for (const Leaf& leaf : leaves)
-            leaves_.push_back({leaf.set, leaf.task->name, own > 0 ? own : leaf.task->temperature, leaf.examples});
+            leaves_.push_back({leaf.set, leaf.task->name, own.is_null() ? leaf.task->temperature : own.get<double>(), leaf.examples});
     }
 
     BatchPlan next() override {
@@ -91,14 +91,13 @@ class DataCube final : public Curriculum {
 };
 
 SetInstructions instructions_under(const Json& settings, const Leaf& leaf) {
-    return json_or<bool>(settings, "teacher_instructions", true, "curriculum") ? instructions_of(*leaf.data, *leaf.task)
-                                                                               : SetInstructions{};
+    return json_at<bool>(settings, "teacher_instructions", "curriculum") ? instructions_of(*leaf.data, *leaf.task) : SetInstructions{};
 }
 
 /// What one task's difficulties depend on, besides the teacher.
 std::string measurement_key(const Json& settings, const Leaf& leaf) {
     const SetInstructions in = instructions_under(settings, leaf);
-    Json key = {2, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.value("negatives", "hardest")};
+    Json key = {2, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.at("negatives")};
     if (!leaf.is_whole())
         key.push_back(hash128({reinterpret_cast<const char*>(leaf.examples.data()), leaf.examples.size() * sizeof leaf.examples[0]}).hex());
     return hash128(key.dump()).hex();
@@ -112,7 +111,7 @@ struct Measured {
 /// A task's vector is the mean of queries that are drawn by the run's seed: what is kept of it is kept by seed.
 TaskVector measure_vector(const Json& settings, const Leaf& leaf, std::uint64_t seed, const EmbedSide& embed,
                           const fs::path& difficulty_file) {
-    const auto queries = json_or<std::size_t>(settings, "queries_per_task", 64, "curriculum");
+    const auto queries = json_at<std::size_t>(settings, "queries_per_task", "curriculum");
     const fs::path file =
         difficulty_file.empty() ? fs::path() : fs::path(fmt::format("{}.{}-{}.json", difficulty_file.string(), queries, seed));
     std::error_code ignored;
@@ -200,7 +199,7 @@ PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& le
     const double measured_seconds = seconds();
     record.similarities = Similarities::cosine(vectors);
     record.tour = solve_tour(record.similarities, tour_settings(context.settings, context.seed));
-    record.details = {{"teacher", json_or<std::string>(context.settings, "teacher", "", "curriculum")},
+    record.details = {{"teacher", json_at<std::string>(context.settings, "teacher", "curriculum")},
                       {"teacher_fingerprint", fingerprint},
                       {"settings", context.settings},
                       {"batch_size", context.batch_size},
@@ -285,31 +284,31 @@ Plan make_plan(const CurriculumContext& context, const std::vector<Leaf>& leaves
 
 TourSettings tour_settings(const Json& settings, std::uint64_t seed) {
     TourSettings tour;
-    tour.solver = solver_from_name(json_or<std::string>(settings, "solver", "annealing", "curriculum"));
-    tour.steps = json_or<std::int64_t>(settings, "annealing_steps", tour.steps, "curriculum");
-    tour.chains = json_or<std::int64_t>(settings, "restarts", tour.chains, "curriculum");
-    tour.start_temperature = json_or<double>(settings, "start_temperature", 0, "curriculum");
-    tour.cooling = json_or<double>(settings, "cooling", tour.cooling, "curriculum");
-    tour.polish = json_or<bool>(settings, "polish", false, "curriculum");
+    tour.solver = solver_from_name(json_at<std::string>(settings, "solver", "curriculum"));
+    tour.steps = json_at<std::int64_t>(settings, "annealing_steps", "curriculum");
+    tour.chains = json_at<std::int64_t>(settings, "restarts", "curriculum");
+    tour.start_temperature = json_at<double>(settings, "start_temperature", "curriculum");
+    tour.cooling = json_at<double>(settings, "cooling", "curriculum");
+    tour.polish = json_at<bool>(settings, "polish", "curriculum");
     tour.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     tour.seed = seed;
     return tour;
 }
 
 PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::uint64_t seed) {
-    const auto chosen = [&](const char* key, const char* fallback) { return json_or<std::string>(settings, key, fallback, "curriculum"); };
+    const auto chosen = [&](const char* key) { return json_at<std::string>(settings, key, "curriculum"); };
     PlanSettings plan;
-    plan.task_level = json_or<bool>(settings, "task_level", true, "curriculum");
-    plan.instance_level = json_or<bool>(settings, "instance_level", true, "curriculum");
+    plan.task_level = json_at<bool>(settings, "task_level", "curriculum");
+    plan.instance_level = json_at<bool>(settings, "instance_level", "curriculum");
     plan.batch_size = batch_size;
-    const std::string tail = chosen("tail", "keep"), noise = chosen("noise_mask", "quantile");
+    const std::string tail = chosen("tail"), noise = chosen("noise_mask");
     plan.tail = tail == "merge" ? PlanSettings::Tail::merge : tail == "drop" ? PlanSettings::Tail::drop : PlanSettings::Tail::keep;
     plan.noise = noise == "none"        ? PlanSettings::Noise::none
                  : noise == "threshold" ? PlanSettings::Noise::threshold
                                         : PlanSettings::Noise::quantile;
-    plan.noise_quantile = json_or<double>(settings, "noise_quantile", plan.noise_quantile, "curriculum");
-    plan.noise_threshold = json_or<double>(settings, "noise_threshold", plan.noise_threshold, "curriculum");
-    plan.printed = chosen("noise_side", "difficult") == "printed";
+    plan.noise_quantile = json_at<double>(settings, "noise_quantile", "curriculum");
+    plan.noise_threshold = json_at<double>(settings, "noise_threshold", "curriculum");
+    plan.printed = chosen("noise_side") == "printed";
     plan.seed = seed;
     return plan;
 }

@@ -13,7 +13,7 @@ namespace faceter::data_cube {
 /// on every rank.
 using OpenTeacher = std::function<std::unique_ptr<Teacher>()>;
 
-/// The settings of the curriculum (settings.cpp), read.
+/// All settings of the curriculum (settings.cpp), read.
 TourSettings tour_settings(const Json& settings, std::uint64_t seed);
 PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::uint64_t seed);
 

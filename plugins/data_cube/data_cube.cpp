@@ -9,10 +9,12 @@
 #include "eval/embedder.h"
 #include "plugin/abi.h"
 #include "plugin/fingerprint.h"
+#include "plugin/own_manifest.h"
 #include "plugin/registry.h"
 #include "plugin/run_model.h"
 #include "plugin/teacher.h"
 #include "report.h"
+#include "settings/check.h"
 
 namespace faceter::data_cube {
 namespace {
@@ -20,7 +22,7 @@ namespace {
 /// The start model under the run's lengths, or another one, with its own limit where that is shorter.
 std::unique_ptr<Teacher> open_teacher(const CurriculumContext& context) {
     constexpr std::size_t remembered = std::size_t(64) << 20;  // hardly a text is asked for twice
-    const auto name = json_or<std::string>(context.settings, "teacher", "", "curriculum");
+    const auto name = json_at<std::string>(context.settings, "teacher", "curriculum");
     if (name.empty()) return std::make_unique<ModelTeacher>(open_start_model(context.run), context.device, context.group, remembered);
     return std::make_unique<ModelTeacher>(name, json_or<std::size_t>(context.run, "max_length", 0, "settings"), context.device,
                                           context.group, remembered);
@@ -34,9 +36,9 @@ std::unique_ptr<Curriculum> make_curriculum(const CurriculumContext& context) {
 class Report final : public Analysis {
   public:
     explicit Report(const Json& settings)
-        : margin_(json_or<double>(settings, "margin", 0.05, "analyses")),
-          examples_(json_or<std::size_t>(settings, "examples_per_task", 256, "analyses")),
-          random_orders_(json_or<std::int64_t>(settings, "random_orders", 1000, "analyses")),
+        : margin_(json_at<double>(settings, "margin", "analyses")),
+          examples_(json_at<std::size_t>(settings, "examples_per_task", "analyses")),
+          random_orders_(json_at<std::int64_t>(settings, "random_orders", "analyses")),
           difficulty_(difficulty_settings(settings, "analyses")) {}
 
     AnalysisResult run(const AnalysisContext& context) const override {
@@ -90,7 +92,7 @@ class Report final : public Analysis {
     }
 
     void describe_plan(const PlanRecord& record, const AnalysisContext& context, AnalysisResult& result) const {
-        const Json settings = json_at<Json>(record.details, "settings", "plan");
+        const Json settings = filled_in(plugin_manifest().curricula.front().schema, json_at<Json>(record.details, "settings", "plan"));
         const Plan plan(record.tasks, record.tour.tour,
                         plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"),
                                       json_at<std::uint64_t>(record.details, "seed", "plan")));

@@ -106,7 +106,7 @@ void measure_chunk(Chunk& chunk, std::vector<std::string_view>& stand_ins, const
 
 DifficultySettings difficulty_settings(const Json& settings, std::string_view name) {
     DifficultySettings result;
-    if (json_or<std::string>(settings, "negatives", "hardest", name) == "mean") result.negatives = DifficultySettings::Negatives::mean;
+    if (json_at<std::string>(settings, "negatives", name) == "mean") result.negatives = DifficultySettings::Negatives::mean;
     return result;
 }
 

@@ -10,6 +10,8 @@
 #include "data_cube/curriculum.h"
 #include "data_cube/difficulty.h"
 #include "data_cube/report.h"
+#include "plugin/own_manifest.h"
+#include "settings/check.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -80,9 +82,10 @@ at::Tensor embed_plain(std::span<const std::string_view> texts, PairSide side) {
 }
 
 Json some_settings() {
-    return {{"method", "data_cube"}, {"task_level", true},    {"instance_level", true}, {"annealing_steps", 5000},
-            {"restarts", 2},         {"queries_per_task", 4}, {"negatives", "hardest"}, {"noise_mask", "quantile"},
-            {"noise_quantile", 0.2}, {"tail", "keep"},        {"temperature", nullptr}};
+    const Json given = {{"method", "data_cube"}, {"task_level", true},    {"instance_level", true}, {"annealing_steps", 5000},
+                        {"restarts", 2},         {"queries_per_task", 4}, {"negatives", "hardest"}, {"noise_mask", "quantile"},
+                        {"noise_quantile", 0.2}, {"tail", "keep"},        {"temperature", nullptr}};
+    return filled_in(plugin_manifest().curricula.front().schema, given);
 }
 
 }  // namespace
