@@ -7,16 +7,16 @@ namespace faceter {
 namespace {
 
 struct LossSettings {
-    double balance = 1, z = 0;
-    bool times_experts = true, per_choice = true;
-    enum class Layers { mean, sum, joined } layers = Layers::mean;
+    double balance, z;
+    bool times_experts, per_choice;
+    enum class Layers { mean, sum, joined } layers;
 
     explicit LossSettings(const Json& settings)
-        : balance(json_or<double>(settings, "balance", 1, "variant")),
-          z(json_or<double>(settings, "z_loss", 0, "variant")),
-          times_experts(json_or<std::string>(settings, "balance_factor", "experts", "variant") == "experts"),
-          per_choice(json_or<bool>(settings, "balance_per_choice", true, "variant")) {
-        const auto name = json_or<std::string>(settings, "balance_layers", "mean", "variant");
+        : balance(json_at<double>(settings, "balance", "variant")),
+          z(json_at<double>(settings, "z_loss", "variant")),
+          times_experts(json_at<std::string>(settings, "balance_factor", "variant") == "experts"),
+          per_choice(json_at<bool>(settings, "balance_per_choice", "variant")) {
+        const auto name = json_at<std::string>(settings, "balance_layers", "variant");
         layers = name == "mean" ? Layers::mean : name == "sum" ? Layers::sum : Layers::joined;
     }
 };

@@ -18,15 +18,15 @@ class TokenRoutedMoe final : public Variant {
   public:
     explicit TokenRoutedMoe(const Json& settings)
         : settings_(settings),
-          experts_(integer("experts", 4)),
-          top_k_(integer("top_k", 1)),
-          seed_(json_or<std::uint64_t>(settings, "seed", 1, "variant")) {
+          experts_(integer("experts")),
+          top_k_(integer("top_k")),
+          seed_(json_at<std::uint64_t>(settings, "seed", "variant")) {
         if (top_k_ > experts_) throw settings_error("variant.top_k is {}, more than the {} experts", top_k_, experts_);
     }
 
     void prepare(EmbeddingModel& model) const override {
         model.route_by_instruction();
-        const bool every = json_or<std::string>(settings_, "placement", "every_other", "variant") == "every";
+        const bool every = json_at<std::string>(settings_, "placement", "variant") == "every";
         auto& blocks = model.encoders.front()->blocks();
         const bool routed_already = std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.routing.has_value(); });
         if (!every && !routed_already && blocks.size() < 2)
@@ -34,8 +34,8 @@ class TokenRoutedMoe final : public Variant {
         for (std::size_t i = every ? 0 : 1; i < blocks.size() && !routed_already; i += every ? 1 : 2) upcycle(blocks[i], i);
         for (Block& block : blocks)
             if (block.routing) {
-                block.routing->jitter = json_or<double>(settings_, "jitter", 0, "variant");
-                block.routing->capacity = json_or<double>(settings_, "capacity", 0, "variant");
+                block.routing->jitter = json_at<double>(settings_, "jitter", "variant");
+                block.routing->capacity = json_at<double>(settings_, "capacity", "variant");
             }
         if (!routed_already && model.folder.model_type == "nomic_bert")
             describe(model.folder.config, model.encoders.front()->config(), every);
@@ -48,10 +48,8 @@ class TokenRoutedMoe final : public Variant {
     }
 
   private:
-    std::int64_t integer(const char* key, std::int64_t fallback) const {
-        return json_or<std::int64_t>(settings_, key, fallback, "variant");
-    }
-    bool renormalised() const { return json_or<std::string>(settings_, "weights", "raw", "variant") == "renormalised"; }
+    std::int64_t integer(const char* key) const { return json_at<std::int64_t>(settings_, key, "variant"); }
+    bool renormalised() const { return json_at<std::string>(settings_, "weights", "variant") == "renormalised"; }
 
     /// Every expert starts as a copy of the dense MLP, the router at random (sparse upcycling, Komatsuzaki et al., 2023).
     void upcycle(Block& block, std::size_t index) const {
@@ -63,7 +61,7 @@ class TokenRoutedMoe final : public Variant {
         const std::int64_t width = block.qkv.weight.size(1);
         const auto generator = at::detail::createCPUGenerator(hash64(fmt::format("router {}", index), seed_));
         routing.router = at::randn({experts_, width}, generator, at::TensorOptions(at::kFloat))
-                             .mul_(json_or<double>(settings_, "router_scale", 0.02, "variant"));
+                             .mul_(json_at<double>(settings_, "router_scale", "variant"));
         routing.num_experts = experts_;
         routing.top_k = top_k_;
         routing.renormalise = renormalised();
@@ -78,7 +76,7 @@ class TokenRoutedMoe final : public Variant {
         config["moe_normalize_expert_weights"] = renormalised();
         config["moe_impl"] = "megablocks";
         config["n_inner"] = encoder.intermediate_dim;
-        config["router_aux_loss_coef"] = json_or<double>(settings_, "balance", 1, "variant");
+        config["router_aux_loss_coef"] = json_at<double>(settings_, "balance", "variant");
     }
 
     Json settings_;
