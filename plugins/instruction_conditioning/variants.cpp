@@ -18,7 +18,7 @@ class Instruction final : public Variant {
 /// One encoder a task. An unseen task type goes through the specialist of the task that stands in for it.
 class Specialists final : public Variant {
   public:
-    explicit Specialists(const Json& settings) : instructions_(json_or<bool>(settings, "instructions", false, "variant")) {}
+    explicit Specialists(const Json& settings) : instructions_(json_at<bool>(settings, "instructions", "variant")) {}
 
     void prepare(EmbeddingModel& model) const override {
         for (std::size_t i = 0; i < model.tasks.size(); ++i) {

@@ -17,10 +17,10 @@ namespace {
 class Mote final : public Variant {
   public:
     explicit Mote(const Json& settings)
-        : every_block_(json_or<std::string>(settings, "placement", "every_other", "variant") == "every"),
-          shared_norms_(json_or<std::string>(settings, "expert_norms", "own", "variant") == "shared"),
-          averaged_(json_or<std::string>(settings, "final_form", "experts", "variant") == "averaged"),
-          named_(json_or<Json>(settings, "experts", Json::object(), "variant")) {}
+        : every_block_(json_at<std::string>(settings, "placement", "variant") == "every"),
+          shared_norms_(json_at<std::string>(settings, "expert_norms", "variant") == "shared"),
+          averaged_(json_at<std::string>(settings, "final_form", "variant") == "averaged"),
+          named_(json_at<Json>(settings, "experts", "variant")) {}
 
     void prepare(EmbeddingModel& model) const override {
         const int experts = assign_experts(model);
