@@ -15,7 +15,7 @@ namespace {
 struct ServeCommand {
     std::vector<std::string> models, allowed_hosts;
     ModelOptions common;
-    std::string host = "127.0.0.1", key_file;
+    std::string host = "127.0.0.1", key_file, resident = "all";
     std::uint16_t port = 8080;
     double read_timeout_s = 30, queue_timeout_s = 60;
     HttpLimits http;
@@ -54,7 +54,7 @@ int serve(ServeCommand options) {
         throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
                           options.host);
     const AllowedHosts hosts = allowed_hosts(options, !key.empty());
-    const ServedModels models(options.models, options.common);
+    const ServedModels models(options.models, options.common, options.resident == "all" ? 0 : std::stoul(options.resident));
     EmbeddingService service(options.service);
     api = std::make_unique<EmbeddingApi>(models, service, key, hosts, options.api);
     fmt::print("listening on http://{}:{}\n", url_host(options.host), server.port());
@@ -72,6 +72,7 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->footer(
         "Example:\n  faceter serve minilm --port 8080\n"
         "  faceter serve quickstart-mote --project my-project --port 0\n"
+        "  faceter serve quickstart-mote --project my-project --resident 1\n"
         "  curl http://127.0.0.1:8080/v1/embeddings -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
         "SIGTERM and Ctrl-C answer what was asked and end with 0. The API key comes from FACETER_API_KEY or a file. It is plain HTTP:\n"
         "where others could listen on the way, put a proxy that speaks TLS in front.");
@@ -91,6 +92,12 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     add_compute_option(*command, options->common);
+    command
+        ->add_option("--resident", options->resident,
+                     "Task experts (encoders, of specialists) of each model in memory at a time; the others are read when a text of theirs "
+                     "comes, in the place of the one that was not asked for longest: all, or a number")
+        ->check(CLI::IsMember({"all"}) | CLI::Range(1, 4096))
+        ->capture_default_str();
     command->add_option("--max-body", options->http.body_bytes, "Bytes of a request's body")
         ->check(CLI::Range(1024, 1 << 30))
         ->capture_default_str();

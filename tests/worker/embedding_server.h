@@ -1,4 +1,6 @@
 #pragma once
+#include <fmt/format.h>
+
 #include <QProcess>
 #include <csignal>
 #include <stdexcept>
@@ -47,6 +49,11 @@ class Server {
     }
     void terminate(int signal = SIGTERM) { ::kill(static_cast<pid_t>(process_.processId()), signal); }
     int exit_code() { return process_.waitForFinished(patience_ms) ? process_.exitCode() : -1; }
+    /// The most that was resident so far.
+    double peak_mib() const {
+        const std::string status = read_file(fmt::format("/proc/{}/status", process_.processId()));
+        return std::stod(status.substr(status.find("VmHWM:") + 6)) / 1024;
+    }
     std::string log() const { return read_file(folder_.path() / "log"); }
     int port = 0;
 

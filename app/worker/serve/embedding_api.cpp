@@ -84,6 +84,12 @@ void append_floats(const float* row, std::int64_t dim, std::string& out) {
 /// Of a number and its comma, nearly always.
 constexpr std::size_t float_bytes = 14;
 
+Json resident(const ServedModels::One& one) {
+    const ResidentParts::Counts counts = one.parts->counts();
+    return {{"at_most", one.parts->at_most()}, {"now", counts.resident.size()}, {"prompts", one.resident_prompts()},
+            {"reads", counts.reads},           {"given_up", counts.given_up},   {"reading_s", counts.reading_s}};
+}
+
 std::string base64_floats(const float* row, std::int64_t dim) {
     return "\"" + encode_base64({reinterpret_cast<const char*>(row), static_cast<std::size_t>(dim) * sizeof(float)}) + "\"";
 }
@@ -113,10 +119,9 @@ std::string tei_body(const at::Tensor& rows) {
     return body + "]";
 }
 
-std::int64_t dimensions_of(const EmbeddingRequest& request, const EmbeddingModel& model) {
-    const std::int64_t dimensions = request.dimensions.value_or(model.dim());
-    if (dimensions > model.dim())
-        throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, model.dim()));
+std::int64_t dimensions_of(const EmbeddingRequest& request, const ServedRouteOf& where) {
+    const std::int64_t dimensions = request.dimensions.value_or(where.dim);
+    if (dimensions > where.dim) throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, where.dim));
     return dimensions;
 }
 
@@ -139,7 +144,7 @@ EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     asked.work.where = models_.find(request.model, request.prompt_name);
     if (!request.ids.empty() && asked.work.where.route.routed) throw Refused(400, "a model with a router takes texts, not token ids");
     refuse_strange_ids(request, *asked.work.where.model);
-    asked.dimensions = dimensions_of(request, *asked.work.where.model);
+    asked.dimensions = dimensions_of(request, asked.work.where);
     asked.work.texts = std::move(request.texts);
     asked.work.ids = std::move(request.ids);
     asked.work.truncate = request.truncate;
@@ -282,11 +287,12 @@ Json EmbeddingApi::info() const {
         const EmbeddingModel& model = *one.opened.model;
         models.push_back({{"id", one.name},
                           {"type", model.folder.model_type},
-                          {"dim", model.dim()},
+                          {"dim", one.dim},
                           {"max_length", model.max_length},
                           {"pooling", pooling_name(model.folder.pooling)},
                           {"normalised", model.folder.normalize},
                           {"prompts", one.prompts()}});
+        if (one.parts) models.back()["resident"] = resident(one);
     }
     const EmbeddingModel& first = *models_.all().front().opened.model;
     return {{"model_id", models_.all().front().name},
@@ -296,6 +302,25 @@ Json EmbeddingApi::info() const {
             {"max_client_batch_size", limits_.texts},
             {"version", FACETER_VERSION},
             {"models", models}};
+}
+
+/// Of models that read their parts when they are asked for; empty where there is none.
+std::string EmbeddingApi::metrics_of_parts() const {
+    ResidentParts::Counts all;
+    bool any = false;
+    for (const ServedModels::One& one : models_.all()) {
+        if (!one.parts) continue;
+        const ResidentParts::Counts own = one.parts->counts();
+        all.resident.insert(all.resident.end(), own.resident.begin(), own.resident.end());
+        all.reads += own.reads, all.given_up += own.given_up, all.reading_s += own.reading_s;
+        any = true;
+    }
+    if (!any) return "";
+    return fmt::format(
+        "# TYPE faceter_resident_parts gauge\nfaceter_resident_parts {}\n# TYPE faceter_parts_read_total counter\nfaceter_parts_read_total "
+        "{}\n# TYPE faceter_parts_given_up_total counter\nfaceter_parts_given_up_total {}\n# TYPE faceter_part_reading_seconds_total "
+        "counter\nfaceter_part_reading_seconds_total {}\n",
+        all.resident.size(), all.reads, all.given_up, all.reading_s);
 }
 
 std::string EmbeddingApi::metrics() const {
@@ -317,7 +342,7 @@ std::string EmbeddingApi::metrics() const {
     add("faceter_batches_total", "counter", counts.batches);
     add("faceter_dropped_requests_total", "counter", counts.dropped);
     add("faceter_waiting_texts", "gauge", counts.waiting_texts);
-    return text;
+    return text + metrics_of_parts();
 }
 
 }  // namespace faceter::worker

@@ -39,6 +39,7 @@ class EmbeddingApi {
     Json info() const;
     Json model_list() const;
     std::string metrics() const;
+    std::string metrics_of_parts() const;
 
     const ServedModels& models_;
     EmbeddingService& service_;

@@ -44,6 +44,7 @@ struct EmbeddingService::Job {
     void pass_empty_texts() {
         for (; next < encoded.size() && encoded[next].empty(); ++next) --left;
     }
+    bool is_resident() const { return !work.where.parts || work.where.parts->has(work.where.route); }
     const EmbeddingModel& model() const { return *work.where.model; }
     const Encoder& encoder() const { return *model().encoders[static_cast<std::size_t>(work.where.route.encoder)]; }
 };
@@ -163,6 +164,19 @@ void EmbeddingService::put_in_order() {
     std::stable_sort(active_.begin(), active_.end(), [](const auto& a, const auto& b) { return a->last_turn < b->last_turn; });
 }
 
+/// What the first request passes is in memory behind this. False: it could not be read, and that request has been told.
+bool EmbeddingService::fetch_part() {
+    const std::shared_ptr<Job> first = active_.front();
+    if (!first->work.where.parts || first->left == 0) return true;
+    try {
+        first->work.where.parts->fetch(first->work.where.route);
+        return true;
+    } catch (const std::exception& error) {
+        finish(first, {500, error.what(), {}, 0});
+        return false;
+    }
+}
+
 /// A text of each request in turn, until a pass is full: of the model and encoder of the first request.
 std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
     std::vector<Item> batch;
@@ -175,7 +189,8 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
     for (bool more = true; more && tokens < limit;) {
         more = false;
         for (const auto& job : active_) {
-            if (&job->encoder() != &encoder || job->next == job->encoded.size() || job->work.where.route.routed) continue;
+            if (&job->encoder() != &encoder || job->next == job->encoded.size() || job->work.where.route.routed || !job->is_resident())
+                continue;
             const std::size_t length = job->encoded[job->next].size();
             if (!batch.empty() && tokens + static_cast<std::int64_t>(length) > limit) continue;
             batch.push_back({job, job->next++});
@@ -226,6 +241,7 @@ void EmbeddingService::work() {
     while (take_new()) {
         drop_unwanted();
         put_in_order();
+        if (!active_.empty() && !fetch_part()) continue;
         std::vector<Item> batch;
         try {
             if (!active_.empty() && active_.front()->work.where.route.routed && active_.front()->left > 0)

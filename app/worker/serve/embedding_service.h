@@ -40,7 +40,8 @@ struct ServiceLimits {
 };
 
 /// One thread that embeds for many requests at a time: a forward pass takes texts of all that wait, in turn, so that a long request does
-/// not keep short ones waiting, of its model or another; texts of one expert stand together. Clients that hung up are left out.
+/// not keep short ones waiting, of its model or another; texts of one expert stand together. Texts whose expert is not in memory wait for
+/// a pass of their own, before which it is read. Clients that hung up are left out.
 class EmbeddingService {
   public:
     using Done = std::function<void(EmbedResult)>;
@@ -66,6 +67,7 @@ class EmbeddingService {
     bool take_new();
     bool tokenise(Job& job) const;
     void put_in_order();
+    bool fetch_part();
     std::vector<Item> next_batch();
     void embed_batch(const std::vector<Item>& batch);
     void embed_routed(Job& job);

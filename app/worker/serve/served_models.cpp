@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/accelerator.h"
 
 namespace faceter::worker {
 namespace {
@@ -16,17 +17,53 @@ std::string short_name(const std::string& name) {
     return fs::is_directory(path, ignored) ? absolute_path(path).filename().string() : name;
 }
 
+/// The folder that the model's weights are read from.
+ModelFolder files_of(const ModelOptions& options) {
+    const auto run = find_run(options.model, options.project);
+    if (run && run->info().is_baseline()) return {};
+    return ModelFolder::open(run ? final_model_folder(*run) : resolve_model(options.model));
+}
+
+std::string why_all_resident(const ModelFolder& files, const ModelOptions& options) {
+    if (compute_from_name(options.compute) != Compute::float32) return "which products are in a lower form is measured over all of them";
+    if (!choose_device(options.device).is_cpu()) return "on a GPU all of a model is in its memory; add --device cpu";
+    if (!files.folder.empty() && !router_method(files.folder).empty()) return "its router may choose any gate for a query";
+    return ResidentParts::why_not(files.description.value_or(ModelDescription{}));
+}
+
+void open(ServedModels::One& one, const ModelOptions& options, std::size_t resident) {
+    if (resident == 0) {
+        one.opened = open_model(options, true);
+        prepare_to_embed(one.opened, options, true);
+        return;
+    }
+    const ModelFolder files = files_of(options);
+    if (const std::string why = why_all_resident(files, options); !why.empty())
+        throw usage_error("--resident {}: nothing of {} can wait on disk: {}; leave --resident out for it", resident,
+                          faceter::quoted(one.name), why);
+    const ServedRoute first{files.description->tasks.at(0).name, Role::query};
+    ModelOptions alone = options;
+    alone.task = first.task;
+    one.opened = open_model(alone, true);
+    prepare_to_embed(one.opened, options, true);
+    one.opened.route = {};  // of a request without a prompt
+    one.parts = std::make_unique<ResidentParts>(*one.opened.model, files, first, resident);
+}
+
 }  // namespace
 
-ServedModels::ServedModels(const std::vector<std::string>& names, const ModelOptions& common) {
+ServedModels::ServedModels(const std::vector<std::string>& names, const ModelOptions& common, std::size_t resident) {
     for (const std::string& name : names) {
         ModelOptions options = common;
         options.model = name;
         const std::string called = short_name(name);
         if (std::any_of(models_.begin(), models_.end(), [&](const One& one) { return one.name == called; }))
             throw usage_error("two models are called {}; clients could not tell them apart", faceter::quoted(called));
-        models_.push_back({called, open_model(options, true)});
-        prepare_to_embed(models_.back().opened, options, true);
+        One one;
+        one.name = called;
+        open(one, options, resident);
+        one.dim = one.opened.model->dim();
+        models_.push_back(std::move(one));
     }
 }
 
@@ -37,6 +74,14 @@ std::vector<std::string> ServedModels::One::prompts() const {
     if (known.empty())
         for (const auto& [name, text] : opened.model->folder.prompts) known.push_back(name);
     return known;
+}
+
+std::vector<std::string> ServedModels::One::resident_prompts() const {
+    std::vector<std::string> there;
+    for (const Task& task : opened.model->tasks)
+        for (const Role role : {Role::query, Role::document})
+            if (!parts || parts->has(opened.model->route(task.name, role))) there.push_back(task.name + "." + std::string(role_name(role)));
+    return there;
 }
 
 const ServedModels::One& ServedModels::named(const std::string& name) const {
@@ -56,16 +101,17 @@ ServedRouteOf ServedModels::find(const std::string& model, const std::string& pr
     const One& one = named(model.substr(0, colon));
     const std::string wanted = prompt.empty() && colon != std::string::npos ? model.substr(colon + 1) : prompt;
     const EmbeddingModel& found = *one.opened.model;
-    if (wanted.empty()) return {&found, one.opened.route};
+    const auto by = [&](const Route& route) { return ServedRouteOf{&found, route, one.parts.get(), one.dim}; };
+    if (wanted.empty()) return by(one.opened.route);
     if (!found.tasks.empty()) {
         const ServedRoute served = parse_route(wanted, found.tasks);
-        return {&found, found.route(served.task, served.role)};
+        return by(found.route(served.task, served.role));
     }
     if (!found.folder.prompts.contains(wanted))
         throw usage_error("no prompt {} in {}{}", faceter::quoted(wanted), one.name, suggestion(wanted, one.prompts()));
     Route route = one.opened.route;
     route.instruction = found.folder.prompt(wanted);
-    return {&found, route};
+    return by(route);
 }
 
 }  // namespace faceter::worker

@@ -3,21 +3,26 @@
 #include <string>
 #include <vector>
 
+#include "model/resident_parts.h"
 #include "named_model.h"
 
 namespace faceter::worker {
 
-/// Where the texts of a request pass: one of the resident models, and a route of it.
+/// Where the texts of a request pass: one of the served models, and a route of it.
 struct ServedRouteOf {
     const EmbeddingModel* model = nullptr;
     Route route;
+    ResidentParts* parts = nullptr;  ///< null: all of the model is in memory
+    std::int64_t dim = 0;            ///< of its embeddings
 };
 
 /// The models that a server keeps in memory, by the names that its clients use.
 class ServedModels {
   public:
-    /// `names`: runs or model folders; `common`: project, device, length and threads of all. Usage errors: two with one name.
-    ServedModels(const std::vector<std::string>& names, const ModelOptions& common);
+    /// `names`: runs or model folders; `common`: project, device, length and threads of all. `resident`: task experts, or encoders of
+    /// specialists, of each model that are in memory at a time; 0: all. Usage errors: two with one name, and a model no part of which can
+    /// wait in its folder.
+    ServedModels(const std::vector<std::string>& names, const ModelOptions& common, std::size_t resident);
 
     /// `model`: a name, or "name:prompt"; empty where there is one model alone. `prompt`: a task of the run ("retrieval.query") or a prompt
     /// of the folder; empty: as `faceter embed` without --task. Usage errors: no such model or prompt, with those that there are.
@@ -26,7 +31,11 @@ class ServedModels {
     struct One {
         std::string name;
         OpenedModel opened;
+        std::unique_ptr<ResidentParts> parts;  ///< null: all of the model is in memory
+        std::int64_t dim = 0;
         std::vector<std::string> prompts() const;
+        /// Those whose texts find their part in memory.
+        std::vector<std::string> resident_prompts() const;
     };
     const std::vector<One>& all() const { return models_; }
 
