@@ -61,6 +61,7 @@ EncoderConfig read_mpnet(const Json& config, std::string_view name, const Weight
     EncoderConfig c = read_roberta(like_roberta, name, weights);
     c.num_token_types = 0;
     c.relative_buckets = size_member(config, "relative_attention_num_buckets", name, 32);
+    refuse_unless(c.relative_buckets == 32, config, "relative_attention_num_buckets", name, "32");  // what transformers computes with
     EncoderNames& n = c.names;
     n.prefixes = {"", "mpnet."};
     n.token_type.clear();

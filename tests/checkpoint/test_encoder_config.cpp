@@ -297,6 +297,7 @@ class TestEncoderConfig : public QObject {
                  {"qwen3", "partial_rotary_factor", "0.5"},
                  {"qwen3", "num_experts", "8"},
                  {"gte", "num_key_value_heads", "2"},
+                 {"mpnet", "relative_attention_num_buckets", "64"},
                  {"deberta-v2", "is_causal", "true"}})
             QTest::addRow("%s %s", type, member) << type << member << value;
     }

@@ -17,7 +17,7 @@ inline EncoderConfig small_config(const std::string& family) {
     if (family == "bert" || family == "mpnet")
         json = {{"model_type", family},          {"num_hidden_layers", 4},  {"hidden_size", 24},
                 {"num_attention_heads", 3},      {"intermediate_size", 40}, {"vocab_size", 100},
-                {"max_position_embeddings", 32}, {"type_vocab_size", 2},    {"relative_attention_num_buckets", 8}};
+                {"max_position_embeddings", 32}, {"type_vocab_size", 2}};
     else if (family == "nomic_bert")
         json = {{"model_type", family},
                 {"n_layer", 4},
