@@ -34,7 +34,7 @@ struct LinearMap {
 /// each as often as it stands there (sentence-transformers' EmbedDistillLoss).
 class CosineToTeacher final : public PairObjective {
   public:
-    explicit CosineToTeacher(const Json& settings) : teacher_(json_or<std::string>(settings, "teacher", "", "objective")) {}
+    explicit CosineToTeacher(const Json& settings) : teacher_(json_at<std::string>(settings, "teacher", "objective")) {}
 
     std::string attach(const EmbeddingModel& model, std::uint64_t seed, const std::filesystem::path& kept) override {
         guide_ = std::make_unique<TeacherGuide>(teacher_, model);

@@ -20,11 +20,11 @@ at::Tensor cosines(const at::Tensor& a, const at::Tensor& b) { return at::matmul
 class Gist final : public PairObjective {
   public:
     explicit Gist(const Json& settings)
-        : teacher_(json_or<std::string>(settings, "teacher", "", "objective")),
-          relative_(json_or<std::string>(settings, "margin_kind", "absolute", "objective") == "relative"),
-          margin_(json_or<double>(settings, "margin", 0, "objective")),
-          queries_(json_or<bool>(settings, "contrast_queries", true, "objective")),
-          documents_(json_or<bool>(settings, "contrast_documents", true, "objective")) {}
+        : teacher_(json_at<std::string>(settings, "teacher", "objective")),
+          relative_(json_at<std::string>(settings, "margin_kind", "objective") == "relative"),
+          margin_(json_at<double>(settings, "margin", "objective")),
+          queries_(json_at<bool>(settings, "contrast_queries", "objective")),
+          documents_(json_at<bool>(settings, "contrast_documents", "objective")) {}
 
     std::string attach(const EmbeddingModel& model, std::uint64_t, const std::filesystem::path&) override {
         guide_ = std::make_unique<TeacherGuide>(teacher_, model);

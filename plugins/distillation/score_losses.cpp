@@ -24,7 +24,7 @@ struct Scores {
     }
 };
 
-bool wants_cosine(const Json& settings) { return json_or<std::string>(settings, "similarity", "dot", "objective") == "cosine"; }
+bool wants_cosine(const Json& settings) { return json_at<std::string>(settings, "similarity", "objective") == "cosine"; }
 
 /// MarginMSE (arXiv 2010.02666): mean over (q, p, n) of ((s(q, p) - s(q, n)) - (t(q, p) - t(q, n)))^2.
 class MarginMse final : public PairObjective {
@@ -51,7 +51,7 @@ class MarginMse final : public PairObjective {
 class Kl final : public PairObjective {
   public:
     explicit Kl(const Json& settings)
-        : cosine_(wants_cosine(settings)), temperature_(json_or<double>(settings, "temperature", 1, "objective")) {}
+        : cosine_(wants_cosine(settings)), temperature_(json_at<double>(settings, "temperature", "objective")) {}
 
     LossResult operator()(const PairEmbeddings& batch) const override {
         const Scores s(batch, cosine_);

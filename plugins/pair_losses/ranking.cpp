@@ -52,7 +52,7 @@ at::Tensor order_loss(const at::Tensor& s, const std::vector<double>& gold) {
 class Ranking final : public PairObjective {
   public:
     Ranking(const char* name, Similarity similarity, const Json& settings)
-        : name_(name), similarity_(similarity), scale_(json_or<double>(settings, "scale", 20, "objective")) {}
+        : name_(name), similarity_(similarity), scale_(json_at<double>(settings, "scale", "objective")) {}
 
     LossResult operator()(const PairEmbeddings& batch) const override {
         at::Tensor s = similarity_(batch.queries, batch.documents);

@@ -16,8 +16,7 @@ at::Tensor distance(const at::Tensor& a, const at::Tensor& b, const std::string&
 class Triplet final : public PairObjective {
   public:
     explicit Triplet(const Json& settings)
-        : distance_(json_or<std::string>(settings, "distance", "euclidean", "objective")),
-          margin_(json_or<double>(settings, "margin", 5, "objective")) {}
+        : distance_(json_at<std::string>(settings, "distance", "objective")), margin_(json_at<double>(settings, "margin", "objective")) {}
 
     LossResult operator()(const PairEmbeddings& batch) const override {
         const at::Tensor owners = at::tensor(at::ArrayRef<std::int64_t>(batch.negative_owner)).to(batch.queries.device());
