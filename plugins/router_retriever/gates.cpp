@@ -30,14 +30,14 @@ struct PlannedGate {
 class RouterRetriever final : public Variant {
   public:
     explicit RouterRetriever(const Json& settings)
-        : settings_(settings), router_(RouterSettings::from_json(settings)), seed_(json_or<std::uint64_t>(settings, "seed", 1, "variant")) {
-        adapter_.rank = json_or<std::int64_t>(settings, "rank", 8, "variant");
-        adapter_.alpha = json_or<double>(settings, "alpha", 32, "variant");
-        adapter_.dropout = json_or<double>(settings, "gate_dropout", 0, "variant");
-        adapter_.targets = json_or<std::vector<std::string>>(settings, "targets", {}, "variant");
-        both_sides_ = text("sides", "query") == "both";
-        with_base_ = json_or<bool>(settings, "base_gate", false, "variant");
-        const std::string budget = text("budget", "all");
+        : settings_(settings), router_(RouterSettings::from_json(settings)), seed_(json_at<std::uint64_t>(settings, "seed", "variant")) {
+        adapter_.rank = json_at<std::int64_t>(settings, "rank", "variant");
+        adapter_.alpha = json_at<double>(settings, "alpha", "variant");
+        adapter_.dropout = json_at<double>(settings, "gate_dropout", "variant");
+        adapter_.targets = json_at<std::vector<std::string>>(settings, "targets", "variant");
+        both_sides_ = text("sides") == "both";
+        with_base_ = json_at<bool>(settings, "base_gate", "variant");
+        const std::string budget = text("budget");
         budget_ = budget == "equal_total" ? Budget::equal_total : budget == "min_per_set" ? Budget::min_per_set : Budget::all;
     }
 
@@ -100,14 +100,14 @@ class RouterRetriever final : public Variant {
     }
 
   private:
-    std::string text(const char* key, const char* fallback) const { return json_or<std::string>(settings_, key, fallback, "variant"); }
-    std::size_t library_examples() const { return json_or<std::size_t>(settings_, "library_examples", 1000, "variant"); }
-    std::vector<std::string> single_names() const { return json_or<std::vector<std::string>>(settings_, "single_gates", {}, "variant"); }
+    std::string text(const char* key) const { return json_at<std::string>(settings_, key, "variant"); }
+    std::size_t library_examples() const { return json_at<std::size_t>(settings_, "library_examples", "variant"); }
+    std::vector<std::string> single_names() const { return json_at<std::vector<std::string>>(settings_, "single_gates", "variant"); }
     bool is_domain(const std::string& task) const {
         const auto single = single_names();
         return std::find(single.begin(), single.end(), task) == single.end();
     }
-    Json taken() const { return json_or<Json>(settings_, "gates", Json::object(), "variant"); }
+    Json taken() const { return json_at<Json>(settings_, "gates", "variant"); }
     bool is_taken_up(const std::string& task) const { return taken().contains(task); }
     std::vector<std::string> domain_names(const std::vector<Task>& tasks) const {
         std::vector<std::string> names;
@@ -118,7 +118,7 @@ class RouterRetriever final : public Variant {
 
     /// Similarity, and routes: queries as the router chooses, documents by the frozen base (or with their query's gate).
     void shape(EmbeddingModel& model) const {
-        if (text("similarity", "model") == "dot") {
+        if (text("similarity") == "dot") {
             model.folder.similarity = Similarity::dot;
             model.folder.normalize = false;
         }
@@ -158,14 +158,14 @@ class RouterRetriever final : public Variant {
         }
         for (const std::string& single : single_names())
             all.push_back({{single, single, "single", 0, ""}, {single}, gates.contains(single) ? gates.at(single).get<std::string>() : ""});
-        if (json_or<bool>(settings_, "multi_task", true, "variant") && domains.size() > 1)
+        if (json_at<bool>(settings_, "multi_task", "variant") && domains.size() > 1)
             all.push_back({{"multi-task", "", "multi_task", 0, ""}, domains, ""});
-        if (json_or<bool>(settings_, "multi_task_curve", false, "variant"))
+        if (json_at<bool>(settings_, "multi_task_curve", "variant"))
             for (std::size_t n = 2; n < domains.size(); ++n)
                 all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part", 0, ""},
                                {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)},
                                ""});
-        for (const std::size_t size : json_or<std::vector<std::size_t>>(settings_, "training_sizes", {}, "variant"))
+        for (const std::size_t size : json_at<std::vector<std::size_t>>(settings_, "training_sizes", "variant"))
             for (const std::string& domain : domains)
                 all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
         require_own_folders(all);

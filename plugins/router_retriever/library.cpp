@@ -258,7 +258,7 @@ Library Library::read(const fs::path& folder, const std::string& stem, const Jso
     library.base_fingerprint = json_at<std::string>(description, "base_fingerprint", name);
     for (const Json& gate : json_at<Json>(description, "gates", name))
         library.gates.push_back({json_at<std::string>(gate, "name", name), json_at<std::string>(gate, "domain", name),
-                                 json_at<std::string>(gate, "kind", name), json_or<std::size_t>(gate, "examples", 0, name),
+                                 json_at<std::string>(gate, "kind", name), json_at<std::size_t>(gate, "examples", name),
                                  json_or<std::string>(gate, "source", "", name)});
     const std::string lines = read_file(folder / (stem + ".jsonl"));
     std::vector<std::string_view> all = split(lines, '\n');

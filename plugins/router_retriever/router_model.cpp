@@ -12,7 +12,9 @@
 #include "common/strings.h"
 #include "data/sources.h"
 #include "eval/projection.h"
+#include "plugin/own_manifest.h"
 #include "record/run_directory.h"
+#include "settings/check.h"
 
 namespace faceter {
 namespace {
@@ -34,6 +36,9 @@ void write_gate(const fs::path& folder, const EmbeddingModel& model, std::size_t
 
 Json read_description(const fs::path& folder) { return read_json(folder / "router.json", 1 << 26); }
 
+/// A router.json with the variant's settings that it does not have.
+Json settings_in(const Json& description) { return filled_in(plugin_manifest().variants.front().schema, description); }
+
 std::shared_ptr<RouterModel> read_router(EmbeddingModel& model, const fs::path& folder) {
     const Json json = read_description(folder);
     const std::string name = (folder / "router.json").string();
@@ -46,8 +51,9 @@ std::shared_ptr<RouterModel> read_router(EmbeddingModel& model, const fs::path& 
     Library library = Library::read(folder, json_at<std::string>(json, "library", name), json);
     for (const GateInfo& gate : library.gates)
         model.encoders.front()->add_adapter(gate.name, AdapterFolder::open(gate_folder(folder, gate.name)));
-    const bool adapted = json_or<bool>(json, "documents_adapted", false, name), with_base = json_or<bool>(json, "base_gate", false, name);
-    return std::make_shared<RouterModel>(std::move(library), RouterSettings::from_json(json), with_base, adapted);
+    const Json settings = settings_in(json);
+    const bool adapted = json_or<bool>(json, "documents_adapted", false, name), with_base = json_at<bool>(settings, "base_gate", name);
+    return std::make_shared<RouterModel>(std::move(library), RouterSettings::from_json(settings), with_base, adapted);
 }
 
 std::string next_stem(const std::string& stem) {
@@ -94,7 +100,7 @@ std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& 
             if (known.name == domain)
                 throw usage_error("the library has instances of domain {} already; leave --train out", faceter::quoted(domain));
         Domain fresh =
-            make_domain(domain, {&set}, json_or<std::size_t>(json, "library_examples", 1000, "router.json"), old->settings().seed);
+            make_domain(domain, {&set}, json_at<std::size_t>(settings_in(json), "library_examples", "router.json"), old->settings().seed);
         if (!library.domains.empty()) {
             fresh.query_instruction = library.domains.front().query_instruction;
             fresh.document_instruction = library.domains.front().document_instruction;

@@ -277,14 +277,14 @@ Json QueryRouter::explain(const at::Tensor&, const Library&) const { return null
 
 RouterSettings RouterSettings::from_json(const Json& s) {
     RouterSettings settings;
-    settings.kind = json_or<std::string>(s, "router", settings.kind, "router");
-    settings.fixed_gate = json_or<std::string>(s, "fixed_gate", "", "router");
-    settings.clusters = json_or<int>(s, "clusters", 1, "router");
-    settings.ties = json_or<std::string>(s, "ties", "margin", "router") == "drop" ? Ties::drop : Ties::margin;
-    settings.cosine = json_or<std::string>(s, "pilot_similarity", "cosine", "router") == "cosine";
-    settings.label_weight = json_or<double>(s, "label_weight", 0, "router");
-    settings.dataset_samples = json_or<std::size_t>(s, "dataset_samples", 100, "router");
-    settings.seed = json_or<std::uint64_t>(s, "seed", 1, "router");
+    settings.kind = json_at<std::string>(s, "router", "router");
+    settings.fixed_gate = json_at<std::string>(s, "fixed_gate", "router");
+    settings.clusters = json_at<int>(s, "clusters", "router");
+    settings.ties = json_at<std::string>(s, "ties", "router") == "drop" ? Ties::drop : Ties::margin;
+    settings.cosine = json_at<std::string>(s, "pilot_similarity", "router") == "cosine";
+    settings.label_weight = json_at<double>(s, "label_weight", "router");
+    settings.dataset_samples = json_at<std::size_t>(s, "dataset_samples", "router");
+    settings.seed = json_at<std::uint64_t>(s, "seed", "router");
     if (settings.clusters < 1) throw settings_error("router: clusters is {}; expected 1 or more", settings.clusters);
     return settings;
 }

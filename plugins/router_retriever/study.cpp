@@ -138,7 +138,7 @@ class RouterStudy final : public Analysis {
   private:
     template <typename T>
     std::vector<T> list(const char* key, std::vector<T> fallback) const {
-        auto values = json_or<std::vector<T>>(settings_, key, {}, "analysis");
+        auto values = json_at<std::vector<T>>(settings_, key, "analysis");
         return values.empty() ? fallback : values;
     }
 
@@ -184,7 +184,7 @@ class RouterStudy final : public Analysis {
         result.tables.emplace_back("router_own_gate", own_gate_table(data));
         result.tables.emplace_back("router_errors", error_table(data));
         result.tables.emplace_back("router_matrix", matrix_table(data));
-        if (const auto count = json_or<std::size_t>(settings_, "examples", 20, "analysis"))
+        if (const auto count = json_at<std::size_t>(settings_, "examples", "analysis"))
             result.tables.emplace_back("router_other_domains", example_table(data, count));
         const auto second = list<std::string>("second_gates", {});
         if (!second.empty()) result.tables.emplace_back("router_second_gate", second_gate_table(data, second));
@@ -206,7 +206,7 @@ class RouterStudy final : public Analysis {
         result.figures.emplace_back("router_matrix", matrix_figure(data));
         result.figures.emplace_back("router_best_gate", best_gate_figure(data));
         result.figures.emplace_back("router_routed_gate", routed_gate_figure(data));
-        result.figures.emplace_back("router_gate_count", gate_count_figure(data, json_or<int>(settings_, "orders", 5, "analysis")));
+        result.figures.emplace_back("router_gate_count", gate_count_figure(data, json_at<int>(settings_, "orders", "analysis")));
         result.figures.emplace_back("router_clusters", clusters_figure(data, list<int>("clusters", {1, 2, 3, 5, 10})));
         result.figures.emplace_back("router_label_weight",
                                     label_weight_figure(data, list<double>("label_weights", {0, 0.25, 0.5, 0.75, 1})));
@@ -214,7 +214,7 @@ class RouterStudy final : public Analysis {
     }
 
     void add_maps(const AnalysisContext& context, const StudyData& data, AnalysisResult& result) const {
-        const auto count = json_or<std::size_t>(settings_, "map_points", 100, "analysis");
+        const auto count = json_at<std::size_t>(settings_, "map_points", "analysis");
         if (count == 0) return;
         std::vector<std::pair<std::string, at::Tensor>> queries, documents;
         for (const StudySet& set : data.sets)
