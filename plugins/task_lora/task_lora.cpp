@@ -11,12 +11,12 @@ namespace {
 class TaskLora final : public Variant {
   public:
     explicit TaskLora(const Json& settings)
-        : targets_(json_or<std::vector<std::string>>(settings, "targets", {}, "variant")),
+        : targets_(json_at<std::vector<std::string>>(settings, "targets", "variant")),
           adapters_(json_at<std::string>(settings, "adapters", "variant")),
           instructions_(json_at<bool>(settings, "instructions", "variant")),
           together_(json_at<std::string>(settings, "training", "variant") == "together"),
           base_rate_(json_at<double>(settings, "base_rate", "variant")),
-          seed_(json_or<std::uint64_t>(settings, "seed", 1, "variant")),
+          seed_(json_at<std::uint64_t>(settings, "seed", "variant")),
           averaged_(json_at<std::string>(settings, "final_form", "variant") == "averaged") {
         config_.rank = json_at<std::int64_t>(settings, "rank", "variant");
         config_.alpha = json_at<double>(settings, "alpha", "variant");
