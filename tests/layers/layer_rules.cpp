@@ -1,5 +1,7 @@
 #include "layers/layer_rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -192,6 +194,43 @@ std::vector<std::string> raw_json_parsing(const fs::path& root) {
                     found.push_back(name + ":" + std::to_string(line) +
                                     ": parses JSON without limits; use parse_json or parse_untrusted_json");
         }
+    return found;
+}
+
+namespace {
+
+/// The keys that a plugin's settings.cpp declares, and the seed, which every variant gets.
+std::set<std::string> declared_in(const fs::path& settings) {
+    static const std::regex field(R"re(\b(?:boolean|integer|real|text|choice|path|list|map|section|any)\(\s*"(\w+)")re");
+    std::set<std::string> keys{"seed"};
+    const std::string text = read_file(settings);
+    for (std::sregex_iterator match(text.begin(), text.end(), field), end; match != end; ++match) keys.insert((*match)[1]);
+    return keys;
+}
+
+void add_repeated_defaults(const fs::path& root, const fs::path& folder, std::vector<std::string>& found) {
+    static const std::regex read(R"re((?:\bjson_or\s*<[^;()]+>\s*\(\s*[^,;]+,|\.value\s*\()\s*(?:"(\w+)"|\w+)\s*,)re");
+    const std::set<std::string> declared = declared_in(folder / "settings.cpp");
+    for (const fs::path& file : sources_in(folder)) {
+        const std::string text = read_file(file);
+        for (std::sregex_iterator match(text.begin(), text.end(), read), end; match != end; ++match) {
+            const std::string key = (*match)[1];
+            if ((*match)[1].matched && !declared.contains(key)) continue;
+            const auto line = 1 + std::count(text.begin(), text.begin() + match->position(), '\n');
+            found.push_back(
+                fmt::format("{}:{}: reads {} with a default of its own; the schema in settings.cpp has it, demand it with json_at",
+                            fs::relative(file, root).string(), line, (*match)[1].matched ? key : "a setting"));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> repeated_defaults(const fs::path& root) {
+    std::vector<std::string> found;
+    for (const char* top : {"plugins", "resources/plugin_templates"})
+        for (const fs::path& folder : folders_in(root / top))
+            if (fs::exists(folder / "settings.cpp")) add_repeated_defaults(root, folder, found);
     return found;
 }
 

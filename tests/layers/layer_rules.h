@@ -25,6 +25,10 @@ std::vector<std::string> include_violations(const fs::path& root);
 /// common/json.h and common/untrusted_json.h.
 std::vector<std::string> raw_json_parsing(const fs::path& root);
 
+/// One sentence for each place of a plugin (and of the templates that new ones begin with) that reads one of its declared settings, or one
+/// whose name is not written out, with a default of its own: `json_or(settings, "rank", 8, ...)`, `settings.value("rank", 8)`.
+std::vector<std::string> repeated_defaults(const fs::path& root);
+
 /// One sentence for each folder of core/, plugins/ and app/ without a README.md.
 std::vector<std::string> missing_readmes(const fs::path& root);
 

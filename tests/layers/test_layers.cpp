@@ -76,6 +76,10 @@ class TestLayers : public QObject {
         const auto found = raw_json_parsing(project);
         VERIFY_NONE(found);
     }
+    void plugins_repeat_no_default_of_their_settings() {
+        const auto found = repeated_defaults(project);
+        VERIFY_NONE(found);
+    }
     void every_folder_says_what_lives_in_it() {
         const auto found = missing_readmes(project);
         VERIFY_NONE(found);
@@ -98,6 +102,29 @@ class TestLayers : public QObject {
         const auto found = include_violations(planted.root());
         VERIFY_NONE(found);
         VERIFY_NONE(missing_readmes(planted.root()));
+    }
+    void a_planted_default_is_found_data() {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<bool>("allowed");
+        QTest::newRow("json_or") << "rank_(json_or<std::int64_t>(settings, \"rank\", 8, \"variant\"))" << false;
+        QTest::newRow("over two lines") << "rank_(json_or<std::vector<int>>(context.settings,\n  \"rank\", {}, name))" << false;
+        QTest::newRow("value") << "settings.value(\"rank\", 8)" << false;
+        QTest::newRow("the run's seed") << "json_or<std::uint64_t>(settings, \"seed\", 1, \"variant\")" << false;
+        QTest::newRow("a name that is not written out") << "json_or<double>(settings_, key, fallback, \"variant\")" << false;
+        QTest::newRow("demanded") << "json_at<std::int64_t>(settings, \"rank\", \"variant\")" << true;
+        QTest::newRow("a member of a file") << "json_or<std::size_t>(gate, \"examples\", 0, name)" << true;
+    }
+    void a_planted_default_is_found() {
+        QFETCH(QString, line);
+        QFETCH(bool, allowed);
+        for (const std::string folder : {"plugins/mote/", "resources/plugin_templates/variant/"}) {
+            const PlantedProject planted;
+            planted.write(folder + "settings.cpp", "integer(\"rank\", 8, \"Rank.\")");
+            planted.write(folder + "mote.cpp", "// planted\n" + line.toStdString() + ";\n");
+            const auto found = repeated_defaults(planted.root());
+            QVERIFY2(found.size() == (allowed ? 0U : 1U), qPrintable(joined(found)));
+            if (!allowed) QVERIFY2(found[0].find(folder + "mote.cpp:2: ") == 0, found[0].c_str());
+        }
     }
     void a_planted_violation_is_found_data() {
         QTest::addColumn<QString>("file");

@@ -11,7 +11,7 @@ namespace {
 class @CLASS@ final : public Curriculum {
   public:
     explicit @CLASS@(const CurriculumContext& context)
-        : batch_size_(context.batch_size), repeats_(json_or<std::uint64_t>(context.settings, "repeats", 1, "curriculum")) {
+        : batch_size_(context.batch_size), repeats_(json_at<std::uint64_t>(context.settings, "repeats", "curriculum")) {
         for (const Task& task : context.tasks)
             for (std::size_t s = 0; s < context.sets.size(); ++s)
                 if (context.sets[s]->task == task.name) add_set(context, s, task);

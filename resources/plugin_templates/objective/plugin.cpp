@@ -11,7 +11,7 @@ namespace {
 /// come with the whole batch, whatever the gradient cache and several processes do around it.
 class @CLASS@ final : public PairObjective {
   public:
-    explicit @CLASS@(const Json& settings) : margin_(json_or<double>(settings, "margin", 0.2, "objective")) {}
+    explicit @CLASS@(const Json& settings) : margin_(json_at<double>(settings, "margin", "objective")) {}
 
     LossResult operator()(const PairEmbeddings& batch) const override {
         const auto unit = [](const at::Tensor& x) { return x / x.norm(2, 1, true).clamp_min(1e-12); };

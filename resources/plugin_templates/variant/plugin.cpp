@@ -8,7 +8,7 @@ namespace {
 /// A variant turns the start model into the one that a run trains and serves: here, which instruction stands in front of which text.
 class @CLASS@ final : public Variant {
   public:
-    explicit @CLASS@(const Json& settings) : documents_(json_or<bool>(settings, "documents", false, "variant")) {}
+    explicit @CLASS@(const Json& settings) : documents_(json_at<bool>(settings, "documents", "variant")) {}
 
     /// A route says how texts of a task and role pass through the model: their instruction, and the encoder (here the only one).
     void prepare(EmbeddingModel& model) const override {
