@@ -108,6 +108,21 @@ Finding loss_finding(const Curve& curve, const std::string& subject, double accu
     return finding;
 }
 
+/// A curriculum that plans which examples come when keeps its plan in RUN/curriculum.
+bool has_planned_order(const RunDirectory& run) {
+    std::error_code none;
+    return fs::is_directory(run.folder() / "curriculum", none) && !fs::is_empty(run.folder() / "curriculum", none);
+}
+
+/// From easy to difficult, the loss of the last steps is that of the difficult examples.
+void excuse_planned_order(Finding& finding) {
+    if (finding.state != FindingState::alarm) return;
+    finding.state = FindingState::unknown;
+    finding.says +=
+        " The curriculum planned which examples come when, so that these quarters are of different ones: the gain over the start model "
+        "tells.";
+}
+
 /// (B - 1) exp(-2 / tau): cosines lie in [-1, 1], so that no embedding brings InfoNCE below the logarithm of one more than that.
 Finding temperature_finding(const Curve& curve, const std::string& subject, double accumulate) {
     const double pairs = std::max(2.0, mean(curve.pairs) / accumulate);
@@ -162,10 +177,12 @@ std::vector<Finding> diagnose_training(const RunDirectory& run) {
     const bool contrastive = json_or<std::string>(objective, "method", "infonce", "objective") == "infonce";
     const bool cosine = json_or<std::string>(objective, "similarity", "cosine", "objective") == "cosine";
     const auto accumulate = json_or<double>(run.settings().at("training"), "accumulate", 1, "training");
+    const bool planned = has_planned_order(run);
     std::vector<Finding> findings;
     for (const auto& [key, curve] : curves) {
         const std::string subject = subject_of(curves, key);
         findings.push_back(loss_finding(curve, subject, accumulate, contrastive));
+        if (planned) excuse_planned_order(findings.back());
         if (contrastive && cosine) findings.push_back(temperature_finding(curve, subject, accumulate));
     }
     for (std::size_t stage = 0; stage <= curves.rbegin()->first.first; ++stage) findings.push_back(ratio_finding(curves, stage));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace faceter {
 namespace {
@@ -15,6 +16,50 @@ std::string title_of(const Finding& finding) {
     std::string title = finding.check;
     std::replace(title.begin(), title.end(), '_', ' ');
     return finding.subject.empty() ? title : title + ", " + finding.subject;
+}
+
+constexpr std::size_t most_alike = 4;  // lines of one check and task; more are told in one
+
+/// The check and, where the subject is a part of a task, the task.
+std::string kind_of(const Finding& finding) { return finding.check + ", " + finding.subject.substr(0, finding.subject.find(", ")); }
+
+double distance_to_threshold(const Finding& finding) {
+    const double distance = std::abs(finding.value - finding.threshold);
+    return std::isfinite(distance) ? distance : std::numeric_limits<double>::infinity();
+}
+
+std::string line_of(const Finding& finding) {
+    return fmt::format("{:8}{}: {}\n", finding_state_name(finding.state), title_of(finding), finding.says);
+}
+
+using Alike = std::vector<const Finding*>;
+
+std::string lines_of(const Alike& alike) {
+    std::string text;
+    if (alike.size() <= most_alike) {
+        for (const Finding* one : alike) text += line_of(*one);
+        return text;
+    }
+    const Finding& nearest = **std::min_element(alike.begin(), alike.end(), [](const Finding* a, const Finding* b) {
+        return distance_to_threshold(*a) < distance_to_threshold(*b);
+    });
+    return fmt::format("{}        and {} more of this kind, farther from the threshold (--json has all)\n", line_of(nearest),
+                       alike.size() - 1);
+}
+
+/// What is no alarm, in the order of the findings; many of one kind stand where the first of them does.
+std::string quiet_lines(const std::vector<Finding>& findings) {
+    std::vector<std::pair<std::string, Alike>> kinds;
+    for (const Finding& one : findings) {
+        if (one.state == FindingState::alarm) continue;
+        const std::string kind = fmt::format("{} {}", finding_state_name(one.state), kind_of(one));
+        auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& known) { return known.first == kind; });
+        if (found == kinds.end()) found = kinds.insert(kinds.end(), {kind, {}});
+        found->second.push_back(&one);
+    }
+    std::string text;
+    for (const auto& [kind, alike] : kinds) text += lines_of(alike);
+    return text;
 }
 
 }  // namespace
@@ -59,10 +104,7 @@ std::string Diagnosis::to_text() const {
         if (one.state == FindingState::alarm)
             text +=
                 fmt::format("\nALARM {}\n  {}\n  Why it matters: {}\n  What to do: {}\n", title_of(one), one.says, one.reason, one.advice);
-    text += "\n";
-    for (const Finding& one : findings)
-        if (one.state != FindingState::alarm) text += fmt::format("{:8}{}: {}\n", finding_state_name(one.state), title_of(one), one.says);
-    return text;
+    return text + "\n" + quiet_lines(findings);
 }
 
 }  // namespace faceter

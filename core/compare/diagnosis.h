@@ -34,7 +34,7 @@ struct Diagnosis {
     void sort();
     std::size_t count(FindingState state) const;
     Json to_json() const;
-    /// Alarms with reason and advice, then a line for each other finding.
+    /// Alarms with reason and advice, then a line for each other finding; of many of one check and task, the one nearest to its threshold.
     std::string to_text() const;
 };
 

@@ -110,8 +110,8 @@ Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
     figure.kind = FigureKind::scatter;
     figure.name = fmt::format("forest_{}", number);
     figure.title = outcome.claim.claim;
-    figure.y.label = outcome.claim.higher ? fmt::format("{} over {}", outcome.claim.better, outcome.claim.than)
-                                          : fmt::format("{} below {}", outcome.claim.better, outcome.claim.than);
+    figure.y.label = outcome.claim.higher ? "difference" : "lower by";
+    if (outcome.claim.measure != StudyMeasure::inter_task_similarity) figure.y.unit = "points";
     Series sets{.name = "data sets, 95 % over seeds"}, all{.name = "all, 95 % over seeds and data sets"};
     for (std::size_t i = 0; i < outcome.sets.size(); ++i) {
         const SetEffect& set = outcome.sets[i];
@@ -127,7 +127,8 @@ Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
     all.low = {outcome.effect.interval.low};
     all.high = {outcome.effect.interval.high};
     figure.series = {sets, all};
-    figure.notes = {fmt::format("{} seeds. {}", outcome.seeds.size(), outcome.sentence)};
+    figure.notes = {
+        fmt::format("{} against {}, {} seeds. {}", outcome.claim.better, outcome.claim.than, outcome.seeds.size(), outcome.sentence)};
     return figure;
 }
 

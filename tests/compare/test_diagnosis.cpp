@@ -38,6 +38,7 @@ class TestDiagnosis : public QObject {
             if (one.state == FindingState::alarm) names.push_back(one.check + ": " + one.subject);
         return names;
     }
+    static bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
     static TrainingSet pairs(int documents, int labels = 0) {
         TrainingSet set;
         set.name = "pairs";
@@ -58,6 +59,38 @@ class TestDiagnosis : public QObject {
         QVERIFY(alarms(diagnose_training(trained(3, 1, 0.05))).empty());
         QCOMPARE(alarms(diagnose_training(trained(3, 3.01, 0.05))),
                  (std::vector<std::string>{"loss_curve: clustering", "loss_curve: retrieval"}));
+    }
+    void a_loss_that_rises_in_a_planned_order_says_nothing() {
+        const RunDirectory run = trained(1, 3, 0.05);
+        QCOMPARE(alarms(diagnose_training(run)).size(), std::size_t{2});
+        make_directories(run.folder() / "curriculum");
+        QCOMPARE(alarms(diagnose_training(run)).size(), std::size_t{2});
+        write_file_atomic(run.folder() / "curriculum/train.plan", "plan");
+        const auto findings = diagnose_training(run);
+        QVERIFY(alarms(findings).empty());
+        QCOMPARE(findings[0].state, FindingState::unknown);
+        QVERIFY(has(findings[0].says, "planned"));
+    }
+    void many_findings_of_one_kind_are_told_in_one_line() {
+        Diagnosis diagnosis{"run", {}};
+        for (int i = 0; i < 30; ++i)
+            diagnosis.findings.push_back({"pairs",
+                                          fmt::format("retrieval, set {}", i),
+                                          FindingState::fine,
+                                          0.6 + 0.01 * i,
+                                          0.55,
+                                          fmt::format("said of {}", i),
+                                          {},
+                                          {},
+                                          {}});
+        diagnosis.findings.push_back({"pairs", "retrieval, bad", FindingState::alarm, 0.5, 0.55, "said of bad", "why", "do", {}});
+        diagnosis.findings.push_back({"leak", "held", FindingState::fine, 0, 0.01, "said of held", {}, {}, {}});
+        const std::string text = diagnosis.to_text();
+        QVERIFY(has(text, "ALARM pairs, retrieval, bad"));
+        QVERIFY(has(text, "said of 0\n        and 29 more of this kind"));
+        QVERIFY(has(text, "fine    leak, held: said of held\n"));
+        QVERIFY(!has(text, "said of 7"));
+        QCOMPARE(diagnosis.to_json().at("findings").size(), std::size_t{32});
     }
     void a_temperature_at_which_no_loss_can_fall_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(4, 3, 10))),
