@@ -17,12 +17,15 @@ constexpr int patience_ms = 120'000;
 
 inline std::string tiny_model() { return (shared_folder() / "fixtures/bert").string(); }
 
-/// `faceter-worker serve` on the tiny reference model, on a port of its own choosing.
+/// `faceter-worker serve` on the tiny reference model, on a port of its own choosing where none is said.
 class Server {
   public:
     explicit Server(const QStringList& more = {}, const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment(),
                     const std::string& model = tiny_model(), const std::string& log_file = "") {
-        const QStringList arguments{"serve", QString::fromStdString(model), "--port", "0", "--threads", "1"};
+        QStringList arguments{"serve", QString::fromStdString(model), "--threads", "1"};
+        if (!more.contains("--port"))
+            arguments << "--port"
+                      << "0";
         process_.setProcessEnvironment(environment);
         process_.setStandardErrorFile(QString::fromStdString(log_file.empty() ? (folder_.path() / "log").string() : log_file));
         process_.start(FACETER_BINARY_DIR "/bin/faceter-worker", arguments + more);
@@ -53,6 +56,14 @@ class Server {
     double peak_mib() const {
         const std::string status = read_file(fmt::format("/proc/{}/status", process_.processId()));
         return std::stod(status.substr(status.find("VmHWM:") + 6)) / 1024;
+    }
+    /// Of clients, on its side.
+    std::size_t open_connections() const {
+        std::size_t sockets = 0;
+        std::error_code ended;
+        for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", process_.processId())))
+            sockets += fs::read_symlink(entry, ended).string().starts_with("socket:");
+        return sockets - 1;  // it listens on one
     }
     std::string log() const { return read_file(folder_.path() / "log"); }
     int port = 0;

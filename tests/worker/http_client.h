@@ -35,6 +35,11 @@ class HttpClient {
     HttpClient(const HttpClient&) = delete;
     HttpClient& operator=(const HttpClient&) = delete;
 
+    /// What was not read or sent is thrown away when it closes, and the server is told so at once.
+    void reset_at_close() {
+        const linger at_once{1, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    }
     /// As much as the server takes.
     void send(std::string_view bytes) {
         while (!bytes.empty()) {

@@ -110,6 +110,7 @@ bool EmbeddingService::take_new() {
     for (const auto& job : fresh) {
         active_.push_back(job);
         job->last_turn = turn_;  // behind those that wait already
+        if (job->gone()) continue;
         try {
             if (!tokenise(*job)) finish(job, {413, "a text is longer than the model takes; shorten it, or let it be cut", {}, 0});
         } catch (const std::exception& error) {

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "support/test.h"
+#include "worker/embedding_server.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+/// A request of `count` texts of a hundred words.
+std::string long_request(int count) {
+    std::string words;
+    for (int i = 0; i < 100; ++i) words += " cat";
+    Json input = Json::array();
+    for (int i = 0; i < count; ++i) input.push_back("text " + std::to_string(i) + words);
+    return Json{{"input", input}}.dump();
+}
+
+void send_request(HttpClient& client, const std::string& body) { client.ask("POST", "/v1/embeddings", body); }
+
+/// Sends some of a request, or all, and cuts the connection when the server has answered someone else a random number of times.
+void cut_one(const Server& server, const std::string& body, std::mt19937& random) {
+    HttpClient client(server.port);
+    const std::string whole =
+        fmt::format("POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+    client.send(std::string_view(whole).substr(0, random() % 3 == 0 ? random() % whole.size() : whole.size()));
+    for (std::uint32_t asked = random() % 6; asked > 0; --asked) server.ask("GET", "/health");
+    if (random() % 2 == 0) client.reset_at_close();
+}
+
+/// Single texts, each of which must come back as it did when nobody disturbed; returns what did not.
+std::string ask_until(const Server& server, const std::vector<std::string>& texts, const std::vector<std::string>& wanted,
+                      const std::atomic<bool>& ended) {
+    HttpClient client(server.port);
+    for (std::size_t i = 0; !ended; i = (i + 1) % texts.size()) {
+        send_request(client, Json{{"input", texts[i]}}.dump());
+        const HttpAnswer answer = client.read();
+        if (answer.body != wanted[i]) return fmt::format("{}: {}", answer.status, answer.body);
+    }
+    return "";
+}
+
+}  // namespace
+
+/// Clients and servers that end in the middle of a batch.
+class TestServeFaults : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { NEED_SHARED(); }
+
+    void clients_cut_in_the_middle_of_a_batch_cost_nobody_else_and_leave_nothing() {
+        const Server server;
+        const std::string body = long_request(60);
+        std::vector<std::string> texts, wanted;
+        for (int i = 0; i < 8; ++i) {
+            texts.push_back("a text of somebody else, number " + std::to_string(i));
+            wanted.push_back(server.embeddings({{"input", texts.back()}}).body);
+        }
+        std::atomic<bool> ended = false;
+        std::vector<std::string> wrong(3);
+        std::vector<std::thread> others;
+        for (std::string& found : wrong) others.emplace_back([&] { found = ask_until(server, texts, wanted, ended); });
+        std::mt19937 random(7);
+        const auto cut_many = [&] {
+            for (int i = 0; i < 150; ++i) cut_one(server, body, random);
+        };
+        cut_many();
+        const double before = server.peak_mib();
+        cut_many();
+        const double after = server.peak_mib();
+        ended = true;
+        for (std::thread& other : others) other.join();
+        for (const std::string& found : wrong) QVERIFY2(found.empty(), found.substr(0, 300).c_str());
+        QVERIFY2(after - before < 48, fmt::format("{} MiB, then {}", before, after).c_str());
+        QTRY_COMPARE_WITH_TIMEOUT(server.metric("faceter_waiting_texts"), 0.0, patience_ms);
+        QVERIFY(server.metric("faceter_dropped_requests_total") > 0);
+        QTRY_COMPARE_WITH_TIMEOUT(server.open_connections(), std::size_t{0}, patience_ms);
+    }
+    void the_end_waits_for_those_that_are_there_and_not_for_those_that_hung_up() {
+        Server server(QStringList{"--max-texts", "100000"});
+        HttpClient busy(server.port), waiting(server.port);
+        send_request(busy, long_request(4000));
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") >= 4000, patience_ms);
+        for (int i = 0; i < 20; ++i) {
+            HttpClient gone(server.port);
+            send_request(gone, long_request(500));
+        }
+        send_request(waiting, Json{{"input", "a cat"}}.dump());
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_dropped_requests_total") == 20, patience_ms);
+        server.terminate();
+        QCOMPARE(waiting.read().status, 200);
+        const HttpAnswer answer = busy.read();
+        QCOMPARE(answer.status, 200);
+        QCOMPARE(Json::parse(answer.body).at("data").size(), std::size_t{4000});
+        QCOMPARE(server.exit_code(), 0);
+    }
+    void a_server_that_was_killed_hinders_no_other() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "model";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        const auto files = [&] {
+            std::set<std::string> names;
+            for (const auto& entry : fs::recursive_directory_iterator(folder.path())) names.insert(entry.path().string());
+            return names;
+        };
+        const auto before = files();
+        int port = 0;
+        std::string wanted;
+        {
+            Server killed(QStringList{"--max-texts", "100000"}, QProcessEnvironment::systemEnvironment(), model.string());
+            port = killed.port;
+            wanted = killed.embeddings({{"input", "a cat"}}).body;
+            HttpClient busy(port), idle(port);
+            send_request(busy, long_request(4000));
+            QTRY_VERIFY_WITH_TIMEOUT(killed.metric("faceter_waiting_texts") >= 4000, patience_ms);
+            killed.terminate(SIGKILL);
+            QCOMPARE(busy.read().status, 0);
+            QVERIFY(idle.is_closed_by_server());
+        }
+        QCOMPARE(files(), before);
+        const Server next(QStringList{"--port", QString::number(port)}, QProcessEnvironment::systemEnvironment(), model.string());
+        QCOMPARE(next.port, port);
+        QCOMPARE(next.embeddings({{"input", "a cat"}}).body, wanted);
+        QCOMPARE(files(), before);
+    }
+};
+
+FACETER_TEST(TestServeFaults)
+#include "test_serve_faults.moc"
