@@ -48,8 +48,9 @@ int serve(ServeCommand options) {
     options.service.patience = milliseconds(options.queue_timeout_s);
     const std::string key = api_key(options);
     std::unique_ptr<EmbeddingApi> api;  // made when the models are there; the address is tried first
-    HttpServer server(options.host, options.port, options.http,
-                      [&](const std::shared_ptr<HttpExchange>& exchange) { api->handle(exchange); });
+    HttpServer server(
+        options.host, options.port, options.http, [&](const std::shared_ptr<HttpExchange>& exchange) { api->handle(exchange); },
+        [&](const HttpRequest& request, HttpResponse& response) { api->allow_page(request, response); });
     if (!server.is_loopback() && key.empty())
         throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
                           options.host);

@@ -10,13 +10,12 @@
 #include "common/file.h"
 #include "data/child_process.h"
 #include "eval/embedder.h"
-#include "experiment/experiment.h"
 #include "plugin/run_model.h"
-#include "record/run_directory.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "text/base64.h"
 #include "worker/embedding_server.h"
+#include "worker/served_run.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -179,20 +178,10 @@ class TestServe : public QObject {
     }
     void one_resident_mixture_serves_all_its_tasks() {
         const TemporaryDirectory folder;
-        std::ofstream pairs(folder.path() / "pairs.jsonl");
-        for (int i = 0; i < 16; ++i)
-            pairs << Json{{"query", fmt::format("question {}", i)}, {"document", fmt::format("an answer to {}", i)}}.dump() << "\n";
-        pairs.close();
-        const Experiment experiment = Experiment::parse(
-            "name: served\nmodel: " + tiny_model() +
-                "\nthreads: 1\ntasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n" +
-                "    train: [{source: file, path: pairs.jsonl}]\nvariants: {MoTE: {method: mote}}\n" +
-                "training: {batch_size: 8, steps: 2, learning_rate: 1.0e-3}\nevaluation: {baseline: false, datasets: []}\n",
-            folder.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
-        const RunDirectory run = RunDirectory::create(folder.path() / "project", experiment, experiment.runs().front(), false);
-        const ChildResult made =
-            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", run.folder().string()}, std::chrono::seconds(200), 1 << 20);
-        QVERIFY2(made.exit_code == 0, made.last_lines.c_str());
+        const RunDirectory run =
+            served_run(folder.path(),
+                       "tasks:\n  retrieval:\n    instructions: {query: \"search query: \", document: \"search document: \"}\n"
+                       "    train: [{source: file, path: pairs.jsonl}]\nvariants: {MoTE: {method: mote}}\n");
         const auto model = open_run_model(run);
         const Server server({}, QProcessEnvironment::systemEnvironment(), run.folder().string());
         const std::vector<std::string_view> texts{"a cat", "the dog runs"};
@@ -204,6 +193,30 @@ class TestServe : public QObject {
             compare(found, embed_texts(*model, texts, model->route("retrieval", role)));
             if (before.defined()) QVERIFY(max_difference(found, before) > 1e-4);
             before = found;
+        }
+    }
+    void prefixes_are_had_of_a_run_that_was_trained_for_them_alone() {
+        const TemporaryDirectory folder;
+        const std::string text =
+            "tasks:\n  retrieval:\n    train: [{source: file, path: pairs.jsonl}]\nvariants: {IC: {method: instruction}}\n";
+        const auto environment = QProcessEnvironment::systemEnvironment();
+        for (const bool trained : {true, false}) {
+            make_directories(folder.path() / (trained ? "trained" : "whole"));
+            const RunDirectory run = served_run(folder.path() / (trained ? "trained" : "whole"),
+                                                text + (trained ? "objective: {method: infonce, matryoshka_dims: [32, 16]}\n" : ""));
+            const Server server({}, environment, run.folder().string());
+            const std::int64_t dim = model_->dim();
+            QCOMPARE(server.embeddings({{"input", "a cat"}, {"dimensions", dim}}).status, 200);
+            QCOMPARE(server.embeddings({{"input", "a cat"}, {"dimensions", dim + 1}}).status, 400);
+            for (const int prefix : {16, 7}) {  // any, not those of the training alone
+                const HttpAnswer answer = server.embeddings({{"input", "a cat"}, {"dimensions", prefix}});
+                QCOMPARE(answer.status, trained ? 200 : 400);
+                if (trained) compare(rows_in(answer).norm(2, -1).view({1, 1}), at::ones({1, 1}));
+                if (!trained) QVERIFY(answer.body.find(fmt::format("so {} can be had", dim)) != std::string::npos);
+                QCOMPARE(server.ask("POST", "/embed", Json{{"inputs", "a cat"}, {"dimensions", prefix}}.dump()).status, answer.status);
+            }
+            const Json info = Json::parse(server.ask("GET", "/info").body);
+            QCOMPARE(info.at("models").at(0).at("matryoshka_dims").size(), std::size_t{trained ? 2u : 0u});
         }
     }
     void a_connection_serves_one_request_after_another() {

@@ -3,15 +3,13 @@
 #include <fstream>
 #include <thread>
 
-#include "data/child_process.h"
 #include "eval/embedder.h"
-#include "experiment/experiment.h"
 #include "plugin/model_writer.h"
 #include "plugin/run_model.h"
 #include "support/sample_runs.h"
 #include "support/tensors.h"
 #include "support/test.h"
-#include "worker/embedding_server.h"
+#include "worker/served_run.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -42,23 +40,11 @@ void write_trained(const fs::path& folder, const std::string& start, const Json&
 
 /// A run of MoTE that was trained, for two steps.
 RunDirectory trained_run(const fs::path& folder) {
-    std::ofstream pairs(folder / "pairs.jsonl");
-    for (int i = 0; i < 24; ++i)
-        pairs << Json{{"query", fmt::format("question {}", i)}, {"document", fmt::format("an answer to {}", i)}}.dump() << "\n";
-    pairs.close();
-    std::string text = "name: served\nmodel: " + tiny_model() + "\nthreads: 1\ntasks:\n";
+    std::string text = "tasks:\n";
     for (const auto& [name, task] : tasks.items())
         text += fmt::format("  {}:\n    type: {}\n    instructions: {}\n    train: [{{source: file, path: pairs.jsonl}}]\n", name,
                             task.at("type").get<std::string>(), task.at("instructions").dump());
-    text +=
-        "variants: {MoTE: {method: mote}}\ntraining: {batch_size: 8, steps: 6, learning_rate: 1.0e-3}\n"
-        "evaluation: {baseline: false, datasets: []}\n";
-    const Experiment experiment = Experiment::parse(text, folder / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
-    RunDirectory run = RunDirectory::create(folder / "project", experiment, experiment.runs().front(), false);
-    const ChildResult made =
-        run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", run.folder().string()}, std::chrono::seconds(200), 1 << 20);
-    if (made.exit_code != 0) throw std::runtime_error(made.last_lines);
-    return run;
+    return served_run(folder, text + "variants: {MoTE: {method: mote}}\n");
 }
 
 Json request_for(const std::string& prompt, const Json& texts) {

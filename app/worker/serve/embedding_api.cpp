@@ -122,6 +122,11 @@ std::string tei_body(const at::Tensor& rows) {
 std::int64_t dimensions_of(const EmbeddingRequest& request, const ServedRouteOf& where) {
     const std::int64_t dimensions = request.dimensions.value_or(where.dim);
     if (dimensions > where.dim) throw Refused(400, fmt::format("dimensions is {}; the model's embeddings have {}", dimensions, where.dim));
+    if (dimensions < where.dim && where.whole_only)
+        throw Refused(400,
+                      fmt::format("dimensions is {}; the run was not trained for prefixes of its embeddings "
+                                  "(objective.matryoshka_dims is empty), so {} can be had alone: ask for them, or leave dimensions out",
+                                  dimensions, where.dim));
     return dimensions;
 }
 
@@ -188,7 +193,6 @@ bool EmbeddingApi::is_foreign(const HttpRequest& request) const {
     return (!request.host.empty() && !hosts_.has_host(request.host)) || (!request.origin.empty() && !hosts_.has_origin(request.origin));
 }
 
-/// Without these the browser keeps the answer from the page.
 void EmbeddingApi::allow_page(const HttpRequest& request, HttpResponse& response) const {
     if (request.origin.empty() || is_foreign(request)) return;
     response.headers.emplace_back("Access-Control-Allow-Origin", request.origin);
@@ -292,6 +296,7 @@ Json EmbeddingApi::info() const {
                           {"pooling", pooling_name(model.folder.pooling)},
                           {"normalised", model.folder.normalize},
                           {"prompts", one.prompts()}});
+        if (one.prefixes) models.back()["matryoshka_dims"] = *one.prefixes;
         if (one.parts) models.back()["resident"] = resident(one);
     }
     const EmbeddingModel& first = *models_.all().front().opened.model;

@@ -17,6 +17,8 @@ class EmbeddingApi {
   public:
     EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts, const ApiLimits& limits);
     void handle(const std::shared_ptr<HttpExchange>& exchange);
+    /// What lets a page of `hosts` read an answer: without it the browser keeps it from the page.
+    void allow_page(const HttpRequest& request, HttpResponse& response) const;
 
   private:
     using Writer = std::function<HttpResponse(const EmbedResult&)>;
@@ -35,7 +37,6 @@ class EmbeddingApi {
                 std::chrono::steady_clock::time_point start);
     bool has_key(const HttpRequest& request) const;
     bool is_foreign(const HttpRequest& request) const;
-    void allow_page(const HttpRequest& request, HttpResponse& response) const;
     Json info() const;
     Json model_list() const;
     std::string metrics() const;

@@ -63,7 +63,8 @@ std::string error_body(const std::string& message) {
 struct HttpServer::State : std::enable_shared_from_this<State> {
     class Connection;
 
-    State(const HttpLimits& given, Handler with) : limits(given), handler(std::move(with)) {}
+    State(const HttpLimits& given, Handler with, Completion completion)
+        : limits(given), handler(std::move(with)), complete_refusal(std::move(completion)) {}
 
     void listen(const std::string& host, std::uint16_t port);
     void accept();
@@ -75,6 +76,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
     HttpLimits limits;
     Handler handler;
+    Completion complete_refusal;
     asio::io_context loop{1};
     tcp::acceptor acceptor{loop};
     asio::steady_timer timer{loop}, pause{loop};
@@ -107,6 +109,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     void read_body();
     void took_body(error_code error);
     void refuse(http::status status, const std::string& message);
+    HttpRequest read_so_far() const;
     void watch_client(const std::shared_ptr<Exchange>& exchange);
     void send(HttpResponse response);
     void sent(error_code error, bool keep_alive);
@@ -252,11 +255,19 @@ void HttpServer::State::Connection::watch_client(const std::shared_ptr<Exchange>
     });
 }
 
+/// From where a request comes that is not, or cannot be, read to its end.
+HttpRequest HttpServer::State::Connection::read_so_far() const {
+    if (exchange_) return {"", "", "", "", exchange_->request().host, exchange_->request().origin};
+    const auto& header = parser_->get();
+    return {"", "", "", "", host_of(header), std::string(header[http::field::origin])};
+}
+
 void HttpServer::State::Connection::refuse(http::status status, const std::string& message) {
     keep_alive_ = false;
     unread_ = true;
     HttpResponse response{static_cast<int>(status), error_body(message), "application/json", {}};
     if (status == http::status::service_unavailable) response.headers.emplace_back("Retry-After", "1");
+    if (server_.complete_refusal) server_.complete_refusal(read_so_far(), response);
     send(std::move(response));
 }
 
@@ -356,8 +367,8 @@ void HttpServer::State::wait_for_end(std::chrono::steady_clock::time_point deadl
     timer.async_wait([this, self = shared_from_this(), deadline](error_code) { wait_for_end(deadline); });
 }
 
-HttpServer::HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler)
-    : state_(std::make_shared<State>(limits, std::move(handler))) {
+HttpServer::HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal)
+    : state_(std::make_shared<State>(limits, std::move(handler), std::move(complete_refusal))) {
     state_->listen(host, port);
 }
 

@@ -51,8 +51,11 @@ class HttpServer {
   public:
     /// Called on the loop's thread; it must not block.
     using Handler = std::function<void(std::shared_ptr<HttpExchange>)>;
+    /// Called there too, with what the server refuses itself before it is sent; of the request only its host and origin are known, where
+    /// they were read.
+    using Completion = std::function<void(const HttpRequest&, HttpResponse&)>;
     /// Binds and listens; port 0: a free one. Errors (usage): the address is none of this machine's, or is taken.
-    HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler);
+    HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal = {});
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;

@@ -31,6 +31,13 @@ std::string why_all_resident(const ModelFolder& files, const ModelOptions& optio
     return ResidentParts::why_not(files.description.value_or(ModelDescription{}));
 }
 
+/// A baseline is its start model, of which nothing is known, like of a folder.
+std::optional<std::vector<std::int64_t>> trained_prefixes(const OpenedModel& opened) {
+    if (!opened.run || opened.run->info().is_baseline()) return std::nullopt;
+    const Json objective = json_or<Json>(opened.run->settings(), "objective", Json::object(), "settings");
+    return json_or<std::vector<std::int64_t>>(objective, "matryoshka_dims", {}, "settings.objective");
+}
+
 void open(ServedModels::One& one, const ModelOptions& options, std::size_t resident) {
     if (resident == 0) {
         one.opened = open_model(options, true);
@@ -63,6 +70,7 @@ ServedModels::ServedModels(const std::vector<std::string>& names, const ModelOpt
         one.name = called;
         open(one, options, resident);
         one.dim = one.opened.model->dim();
+        one.prefixes = trained_prefixes(one.opened);
         models_.push_back(std::move(one));
     }
 }
@@ -101,7 +109,9 @@ ServedRouteOf ServedModels::find(const std::string& model, const std::string& pr
     const One& one = named(model.substr(0, colon));
     const std::string wanted = prompt.empty() && colon != std::string::npos ? model.substr(colon + 1) : prompt;
     const EmbeddingModel& found = *one.opened.model;
-    const auto by = [&](const Route& route) { return ServedRouteOf{&found, route, one.parts.get(), one.dim}; };
+    const auto by = [&](const Route& route) {
+        return ServedRouteOf{&found, route, one.parts.get(), one.dim, one.prefixes && one.prefixes->empty()};
+    };
     if (wanted.empty()) return by(one.opened.route);
     if (!found.tasks.empty()) {
         const ServedRoute served = parse_route(wanted, found.tasks);

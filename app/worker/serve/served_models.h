@@ -14,6 +14,7 @@ struct ServedRouteOf {
     Route route;
     ResidentParts* parts = nullptr;  ///< null: all of the model is in memory
     std::int64_t dim = 0;            ///< of its embeddings
+    bool whole_only = false;         ///< no part of them is an embedding
 };
 
 /// The models that a server keeps in memory, by the names that its clients use.
@@ -33,6 +34,7 @@ class ServedModels {
         OpenedModel opened;
         std::unique_ptr<ResidentParts> parts;  ///< null: all of the model is in memory
         std::int64_t dim = 0;
+        std::optional<std::vector<std::int64_t>> prefixes;  ///< that it was trained for, as its run says; none: not known
         std::vector<std::string> prompts() const;
         /// Those whose texts find their part in memory.
         std::vector<std::string> resident_prompts() const;
