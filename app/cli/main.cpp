@@ -13,6 +13,7 @@
 #include "figure/help_formatter.h"
 #include "figure/table_export.h"
 #include "figure/text_width.h"
+#include "record/models_by_run.h"
 
 namespace faceter::cli {
 namespace {
@@ -80,6 +81,19 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return error.what();
 }
 
+/// Of commands that make no run: where names of runs stand for their models.
+void add_project_of_models(CLI::App& command) {
+    const std::string description = "project whose runs may be named as models (default: FACETER_PROJECT, else this folder)";
+    command.add_option("--project", description)->check(not_empty())->type_name("DIR");
+}
+
+/// Experiment files may name runs of the project at hand; a worker that reads one finds the project in its environment.
+void use_models_of_project(const CLI::App& app) {
+    const CLI::Option* option = chosen(app).get_option_no_throw("--project");
+    if (option && !option->empty()) ::setenv("FACETER_PROJECT", absolute_path(option->as<std::string>()).c_str(), 1);
+    use_runs_as_models();
+}
+
 int parse_and_run(int argc, char** argv) {
     if (is_worker_command(argc, argv)) return run_worker_command(argc, argv);
     CLI::App app("Faceter: a workbench for task-specialised text embeddings.", "faceter");
@@ -112,6 +126,7 @@ int parse_and_run(int argc, char** argv) {
     add_init_command(cli);
     add_stage_command(cli);
     add_bundle_commands(cli);
+    for (const char* name : {"check", "stage"}) add_project_of_models(*app.get_subcommand(name));
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
@@ -134,6 +149,7 @@ int parse_and_run(int argc, char** argv) {
         }
         throw usage_error("{}; see faceter {}--help", explain(app, error), &chosen(app) == &app ? "" : full_name(chosen(app)) + " ");
     }
+    use_models_of_project(app);
     return cli.action ? cli.action() : 0;
 }
 

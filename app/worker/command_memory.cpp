@@ -11,6 +11,7 @@
 #include "model/accelerator.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
+#include "record/models_by_run.h"
 #include "stage_memory.h"
 
 namespace faceter::worker {
@@ -64,6 +65,7 @@ void print_text(const Json& reports) {
 }
 
 int forecast(const MemoryCommand& options) {
+    use_runs_as_models();
     const Experiment experiment =
         Experiment::load(absolute_path(options.file), Catalogue::load(plugin_folders()), {options.overrides, {}, false});
     Json reports = Json::array();

@@ -7,8 +7,10 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "experiment/run_models.h"
 #include "model/accelerator.h"
 #include "model/task_adapters.h"
+#include "record/models_by_run.h"
 
 namespace faceter::worker {
 namespace {
@@ -48,7 +50,7 @@ void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened)
 }
 
 void open_folder(const ModelOptions& options, bool with_route, OpenedModel& opened) {
-    const ModelFolder folder = ModelFolder::open(resolve_model(options.model));
+    const ModelFolder folder = ModelFolder::open(resolve_named_model(options.model));
     const bool routes = !router_method(folder.folder).empty();
     const bool document = options.task == "document" && routes && !has_prompt(folder, "document");  // the side that no router chooses for
     const auto only = with_route && !document ? route_of_folder(folder, options.task) : std::nullopt;
@@ -121,6 +123,7 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     if (!options.task.empty() && options.instruction) throw usage_error("--task and --instruction exclude each other; give one of them");
     const c10::Device device = choose_device(options.device);
     if (options.threads > 0) at::set_num_threads(options.threads);
+    use_runs_as_models(options.project);
     OpenedModel opened;
     opened.run = find_run(options.model, options.project);
     opened.run ? open_run(options, with_route, opened) : open_folder(options, with_route, opened);

@@ -12,6 +12,7 @@
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/result_names.h"
+#include "experiment/run_models.h"
 #include "experiment/suite.h"
 #include "settings/core_settings.h"
 
@@ -74,12 +75,14 @@ class Resolver {
         for (Json& stage : settings_["stages"]) find_teachers(stage);
     }
 
-    /// A folder beside the file by its whole path; other names stay.
+    /// A folder beside the file, and a run by its name, by the whole path; other names stay.
     void find_model(Json& model) const {
         const std::string name = model;
         std::error_code ignored;
         const fs::path folder = (context_.base_folder / name).lexically_normal();
-        if (name.find('/') != std::string::npos && fs::is_directory(folder, ignored)) model = folder.string();
+        const bool is_folder = fs::is_directory(folder, ignored);
+        if (name.find('/') != std::string::npos && is_folder) model = folder.string();
+        if (const fs::path run = is_folder ? fs::path() : run_model(name); !run.empty()) model = run.string();
     }
 
     void find_teachers(Json& recipe) const {

@@ -7,6 +7,7 @@
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/run_models.h"
 
 namespace faceter {
 namespace {
@@ -19,7 +20,7 @@ struct StartModel {
 };
 
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
-    ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
+    ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
     check_start_model(folder);
     for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
     if (folder.config.contains("lora_adaptations"))
@@ -70,7 +71,7 @@ const char* several_of(const ModelFolder& folder) {
 
 void check_teacher(const std::string& name, const fs::path& relative_to) {
     try {
-        const ModelFolder folder = ModelFolder::open(resolve_model(name, relative_to));
+        const ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
         if (const char* several = several_of(folder))
             throw settings_error(
                 "{}: has {}, and a teacher is one model; export one of its tasks (faceter export RUN DIR --task TASK) and name that",

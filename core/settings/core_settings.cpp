@@ -202,8 +202,8 @@ Schema experiment_head_schema() {
             text("name", "", "Name of the experiment, part of its runs' names; default: the file's.").optional(),
             text("description", "", "One line for lists and reports."),
             text("model", "minilm",
-                 "Start model: 'minilm', a Hugging Face folder (relative to this file), a run's folder (the model that it trained), or "
-                 "org/name of the Hugging Face hub."),
+                 "Start model: 'minilm', a Hugging Face folder (relative to this file), a run's folder or its name in the project at hand "
+                 "(the model that it trained), or org/name of the Hugging Face hub."),
             integer("max_length", 0, "Longest text, instruction included; longer ones are cut. Null: as the model's folder says.")
                 .at_least(2)
                 .in("tokens")

@@ -1,5 +1,6 @@
 #include "cli/program.h"
 #include "common/file.h"
+#include "record/run_directory.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -24,7 +25,69 @@ class TestStartModels : public QObject {
         return faceter::testing::faceter(arguments);
     }
 
+    /// A project of five finished runs, which an earlier version wrote.
+    static void copy_project(const fs::path& folder) {
+        fs::copy(fs::path(FACETER_SOURCE_DIR) / "tests/versions/0.1.0/project", folder, fs::copy_options::recursive);
+    }
+
   private Q_SLOTS:
+    void a_run_is_a_model_by_its_name_and_a_wrong_name_is_told_the_nearest() {
+        qputenv("HF_HUB_OFFLINE", "1");
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "project";
+        copy_project(project);
+        const std::vector<std::string> here = {"--project", project.string(), "--json"};
+        const Outcome start = check("routed-1", "instruction", here);
+        QVERIFY2(start.code == 0, start.err.c_str());
+        const auto settings = [](const Outcome& outcome) { return parse_json(outcome.out, "check").at("runs").at(0).at("settings"); };
+        const fs::path run = project / "runs/kept-routed-s1-20261123-013413-7124";
+        QCOMPARE(settings(start).at("model").get<std::string>(), run.string());
+        QCOMPARE(settings(check("ROUTED-1", "instruction", here)).at("model").get<std::string>(), run.string());
+        QCOMPARE(settings(check(run.filename(), "instruction", here)).at("model").get<std::string>(), run.string());
+
+        const Outcome teacher = check(run, "instruction", here, "objective: {method: gist, teacher: routed-1}\n");
+        QVERIFY2(teacher.code == 0, teacher.err.c_str());
+        QCOMPARE(settings(teacher).at("objective").at("teacher").get<std::string>(), run.string());
+        const Outcome stages = check("routed-1", "instruction", here,
+                                     "stages: [{name: one, tasks: [retrieval], objective: {method: gist, teacher: routed-1}}]\n");
+        QVERIFY2(stages.code == 0, stages.err.c_str());
+        QCOMPARE(settings(stages).at("stages").at(0).at("objective").at("teacher").get<std::string>(), run.string());
+
+        HAS(check("routd-1", "instruction", here).err, "did you mean the run 'routed-1' of this project?");
+        HAS(check(run, "instruction", here, "objective: {method: gist, teacher: rooted-1}\n").err, "did you mean the run 'routed-1'");
+        HAS(check("mote-1", "instruction", here).err, "export one of its tasks");
+        HAS(check("mote-2", "instruction", here).err, "has no final model");
+        QVERIFY(check("routed", "instruction", here).code != 0);  // which run a variant's name means changes with the next one
+        QVERIFY(check("routed-1", "instruction").code != 0);      // of no project
+        const Outcome described = faceter::testing::faceter({"describe", "--model", "routd-1", "--project", project.string()});
+        HAS(described.err, "did you mean the run 'routed-1'");
+        qputenv("FACETER_PROJECT", project.c_str());
+        QCOMPARE(check("routed-1", "instruction").code, 0);
+        qunsetenv("FACETER_PROJECT");
+    }
+
+    void a_run_starts_from_the_model_of_a_run_that_is_named() {
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "project";
+        copy_project(project);
+        std::string pairs;
+        for (int i = 0; i < 12; ++i)
+            pairs += "{\"query\": \"q " + std::to_string(i) + "\", \"document\": \"d " + std::to_string(i) + "\"}\n";
+        write_file_atomic(folder.path() / "pairs.jsonl", pairs);
+        write_file_atomic(folder.path() / "next.yaml",
+                          "name: next\nmodel: routed-1\nmax_length: 16\nthreads: 1\n"
+                          "tasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
+                          "variants:\n  Next: {method: instruction}\nobjective: {method: gist, teacher: routed-1}\n"
+                          "training: {batch_size: 4, steps: 2}\nevaluation: {baseline: false, datasets: []}\n");
+        const Outcome run = faceter::testing::faceter({"run", (folder.path() / "next.yaml").string(), "--project", project.string()});
+        QVERIFY2(run.code == 0, run.err.c_str());
+        const RunDirectory made = Project(project, false).find_run("Next-1");
+        const std::string start = (project / "runs/kept-routed-s1-20261123-013413-7124").string();
+        QCOMPARE(made.settings().at("model").get<std::string>(), start);
+        QCOMPARE(made.settings().at("objective").at("teacher").get<std::string>(), start);
+        QVERIFY(fs::exists(made.folder() / "model/config.json"));
+    }
+
     void task_experts_on_token_routed_blocks_are_refused_before_anything_starts() {
         NEED_SHARED();
         const Outcome outcome = check(shared_folder() / "fixtures/nomic_moe", "mote");

@@ -1,0 +1,51 @@
+#include "experiment/run_models.h"
+
+#include <mutex>
+
+#include "checkpoint/model_folder.h"
+#include "common/error.h"
+#include "common/strings.h"
+
+namespace faceter {
+namespace {
+
+struct Known {
+    std::mutex mutex;
+    RunModels models;
+};
+Known& known() {
+    static Known of_this_process;
+    return of_this_process;
+}
+
+RunModels models() {
+    const std::lock_guard lock(known().mutex);
+    return known().models;
+}
+
+bool may_be_a_run(const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; }
+
+}  // namespace
+
+void use_run_models(RunModels models) {
+    const std::lock_guard lock(known().mutex);
+    known().models = std::move(models);
+}
+
+fs::path run_model(const std::string& name) {
+    const RunModels now = models();
+    return now.find && may_be_a_run(name) ? now.find(name) : fs::path();
+}
+
+fs::path resolve_named_model(const std::string& name, const fs::path& relative_to) {
+    try {
+        return resolve_model(name, relative_to);
+    } catch (const Error& error) {
+        const RunModels now = models();
+        const auto near = now.names && may_be_a_run(name) && error.code() == ExitCode::data ? nearest(name, now.names()) : std::nullopt;
+        if (!near) throw;
+        throw Error(error.code(), fmt::format("{}; did you mean the run '{}' of this project?", error.what(), *near));
+    }
+}
+
+}  // namespace faceter
