@@ -7,6 +7,7 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "common/progress.h"
 #include "common/strings.h"
 #include "compare/model_card.h"
 #include "named_model.h"
@@ -22,8 +23,17 @@ namespace {
 
 struct ExportCommand {
     std::string run, folder, project = ".", task, to = "sentence-transformers";
-    bool force = false, int8 = false;
+    bool force = false, int8 = false, json = false;
 };
+
+Json json_of(const ExportProof& proof) {
+    Json verified = Json::array(), not_verified = Json::array();
+    for (const ExportDifference& one : proof.verified)
+        verified.push_back(
+            {{"by", one.by}, {"largest_difference", one.largest}, {"smallest_cosine", one.smallest_cosine}, {"texts", one.texts}});
+    for (const auto& [by, why] : proof.not_verified) not_verified.push_back({{"by", by}, {"why", why}});
+    return {{"verified", verified}, {"not_verified", not_verified}};
+}
 
 /// What others cannot do with the folder.
 void say_who_serves(const fs::path& folder, const EmbeddingModel& model) {
@@ -91,16 +101,40 @@ class Export {
         else if (!options_.task.empty())
             one_route(staged_.path(), parse_route(options_.task, model_->tasks));
         else if (options_.to != "faceter" && !model_->routes.empty() && needs_one_folder_a_task(*model_))
-            for (const ServedRoute& served : routes_of(*model_)) one_route(staged_.path() / folder_of(served.task, served.role), served);
+            folder_a_route();
         else
             whole_model();
         staged_.put_in_place();
-        for (const fs::path& folder : folders_) fmt::print("{}\n", folder.string());
-        fmt::print("{}", proof_.lines());
+        options_.json ? print_json() : print_lines();
         return 0;
     }
 
   private:
+    void print_lines() const {
+        for (const fs::path& folder : folders_) fmt::print("{}\n", folder.string());
+        fmt::print("{}", proof_.lines());
+    }
+
+    void print_json() const {
+        Json result = json_of(proof_);
+        result["run"] = run_.info().id;
+        result["to"] = options_.to;
+        result["folders"] = Json::array();
+        for (const fs::path& folder : folders_) result["folders"].push_back(folder.string());
+        fmt::print("{}\n", result.dump(2, ' ', false, Json::error_handler_t::replace));
+    }
+
+    void folder_a_route() {
+        const std::vector<ServedRoute> routes = routes_of(*model_);
+        ProgressLine progress("export", routes.size(), "folders");
+        for (std::size_t i = 0; i < routes.size(); ++i) {
+            progress.update(i, fmt::format("{}.{}", routes[i].task, role_name(routes[i].role)));
+            one_route(staged_.path() / folder_of(routes[i].task, routes[i].role), routes[i]);
+        }
+        progress.update(routes.size());
+        progress.finish();
+    }
+
     /// For those who have no library for it.
     void complete(const fs::path& folder) const {
         if (options_.to == "faceter") return;
@@ -221,7 +255,8 @@ void add_export(CLI::App& app, int& exit_code) {
     command->footer(
         "Example:\n  faceter export quickstart-ic exported --project my-project\n"
         "  faceter export quickstart-mote retrieval-model --project my-project --task retrieval.document\n"
-        "  faceter export quickstart-ic onnx-model --project my-project --to onnx --int8");
+        "  faceter export quickstart-ic onnx-model --project my-project --to onnx --int8\n"
+        "  faceter export quickstart-ic exported --project my-project --json");
     command->add_option("RUN", options->run, "Run folder or name")->required();
     command->add_option("DIR", options->folder, "Folder to write")->required();
     command->add_option("--project", options->project, "Project folder that the run's name is looked up in");
@@ -233,6 +268,7 @@ void add_export(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_flag("--int8", options->int8, "With --to onnx: also onnx/model_qint8_avx512_vnni.onnx, its weights in int8");
     command->add_option("--task", options->task, "Only this task, with its expert or adapter in place, such as retrieval.document");
+    command->add_flag("--json", options->json, "Print JSON: the folders, and by whom they were verified, with the differences");
     command->add_flag("--force", options->force, "Write into a folder that is not empty");
     command->callback([=, &exit_code] { exit_code = export_run(*options); });
 }

@@ -118,6 +118,22 @@ class TestExportCommand : public QObject {
         QCOMPARE(worker({"embed", "--model", in("good"), "--task", "retrieval.query", "--output", in("v.npy"), in("texts.txt")}).exit_code,
                  0);
     }
+    void what_was_written_and_proved_comes_as_json() {
+        const ChildResult whole = worker({"export", run_, in("json"), "--json"});
+        QVERIFY2(whole.exit_code == 0, whole.last_lines.c_str());
+        const Json one = Json::parse(whole.output);
+        QCOMPARE(one.at("folders"), Json({in("json")}));
+        QCOMPARE(one.at("run").get<std::string>(), fs::path(run_).filename().string());
+        QCOMPARE(one.at("to").get<std::string>(), std::string("sentence-transformers"));
+        QCOMPARE(one.at("verified").at(0).at("by").get<std::string>(), std::string("faceter"));
+        QVERIFY(one.at("verified").at(0).at("largest_difference").get<double>() < 1e-5);
+        QCOMPARE(one.at("not_verified").at(0).at("by").get<std::string>(), std::string("sentence-transformers"));
+        const RunDirectory mixture = trained((shared_folder() / "fixtures/bert").string(), "{MoTE: {method: mote}}").front();
+        const ChildResult parts = worker({"export", mixture.folder().string(), in("parts"), "--json"});
+        QVERIFY2(parts.exit_code == 0, parts.last_lines.c_str());
+        QCOMPARE(Json::parse(parts.output).at("folders").size(), std::size_t{2});
+        QVERIFY2(parts.last_lines.find("export  2/2 folders") != std::string::npos, parts.last_lines.c_str());
+    }
     void an_onnx_export_has_both_forms_the_prompts_and_a_card() {
         const ChildResult result = worker({"export", run_, in("onnx"), "--to", "onnx", "--int8"});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
