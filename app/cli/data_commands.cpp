@@ -2,6 +2,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "data/duplicates.h"
 #include "data/leaves.h"
 #include "data/overlap.h"
 #include "data/sources.h"
@@ -51,19 +52,48 @@ int overlap(const Cli& cli, const DataOptions& options) {
     const std::vector<Overlap> found = count_overlap(data.training, data.evaluation);
     if (options.json) {
         Json list = Json::array();
-        for (const Overlap& one : found)
-            list.push_back({{"training", one.training},
-                            {"evaluation", one.evaluation},
-                            {"shared_texts", one.shared_texts},
-                            {"training_texts", one.training_texts},
-                            {"evaluation_texts", one.evaluation_texts},
-                            {"example", one.example}});
+        for (const Overlap& one : found) list.push_back(to_json(one));
         print_json({{"overlaps", list}});
         return 0;
     }
     for (const Overlap& one : found) say(stdout, "{}\n", describe_overlap(one));
     if (found.empty())
         say(stdout, "no text stands in both training and test data ({} and {} sets)\n", data.training.size(), data.evaluation.size());
+    return 0;
+}
+
+/// What of one set stands in it more than once.
+Json duplicates_json(const std::string& name, const char* use, const ExampleRows& rows) {
+    Json json = to_json(find_duplicates(rows));
+    json["name"] = name;
+    json["use"] = use;
+    return json;
+}
+
+void print_duplicates(const Json& set) {
+    constexpr std::size_t most_shown = 3;
+    const auto repeated = set["repeated"].get<std::size_t>();
+    say(stdout, "{} ({}): {} of {} examples repeat another", set["name"].get<std::string>(), set["use"].get<std::string>(), repeated,
+        set["examples"].get<std::size_t>());
+    if (repeated > 0)
+        say(stdout, "; {} stand more than once, {} under different labels", set["groups"].get<std::size_t>(),
+            set["labels_differ"].get<std::size_t>());
+    say(stdout, "\n");
+    for (std::size_t i = 0; i < std::min(most_shown, set["first"].size()); ++i)
+        say(stdout, "  {:>6} x  {}\n", set["first"][i]["copies"].get<std::size_t>(),
+            faceter::quoted(set["first"][i]["text"].get<std::string>(), 80));
+}
+
+int duplicates(const Cli& cli, const DataOptions& options) {
+    const LoadedData data = load_data(cli, options);
+    Json sets = Json::array();
+    for (const TrainingSet& set : data.training) sets.push_back(duplicates_json(set.name, "training", ExampleRows(set)));
+    for (const EvaluationSet& set : data.evaluation) sets.push_back(duplicates_json(set.name, "evaluation", ExampleRows(set)));
+    if (options.json) {
+        print_json({{"sets", sets}});
+        return 0;
+    }
+    for (const Json& set : sets) print_duplicates(set);
     return 0;
 }
 
@@ -118,6 +148,11 @@ void add_options(Cli& cli, CLI::App& command, DataOptions& options) {
 void add_data_commands(Cli& cli) {
     auto options = std::make_shared<DataOptions>();
     CLI::App* data = add_command_group(cli, "data", "Look at the data of an experiment");
+    add_options(
+        cli,
+        *add_command(cli, *data, "duplicates", "Count examples that stand in a data set more than once",
+                     "  faceter data duplicates experiments/quickstart.yaml", [&cli, options] { return duplicates(cli, *options); }),
+        *options);
     add_options(cli,
                 *add_command(cli, *data, "overlap", "Count texts that stand in both training and test data",
                              "  faceter data overlap experiments/quickstart.yaml", [&cli, options] { return overlap(cli, *options); }),

@@ -8,6 +8,7 @@
 #include "model/accelerator.h"
 #include "session/session_data.h"
 #include "session/session_server.h"
+#include "session/set_views.h"
 
 namespace faceter::worker {
 namespace {
@@ -32,6 +33,11 @@ int serve() {
                           {"estimate", with_data(estimate)},
                           {"embed", with_data(embed)},
                           {"example_texts", with_data(example_texts)},
+                          {"data_set", with_data(data_set)},
+                          {"data_examples", with_data(data_examples)},
+                          {"data_lengths", with_data(data_lengths)},
+                          {"data_duplicates", with_data(data_duplicates)},
+                          {"data_overlap", with_data(data_overlap)},
                           {"corpus", with_data(corpus)},
                           {"neighbours", with_data(neighbours)},
                           {"map", with_data(map)},

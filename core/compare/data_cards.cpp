@@ -53,17 +53,6 @@ Json hash_of_index(const Json& card) {
     return json_or<Json>(lists, "sha256", nullptr, "card");
 }
 
-Json data_card(const ReportData& data) {
-    const bool has_path = data.card.contains("path") && data.card["path"].is_string() && !data.card["path"].get<std::string>().empty();
-    const fs::path path = has_path ? data.card["path"].get<std::string>() : "";
-    return {{"name", data.name},
-            {"use", data.use},
-            {"task", data.task},
-            {"licence", has_path ? licence_beside(path) : Json(nullptr)},
-            {"sha256", has_path ? hash_of(path) : hash_of_index(data.card)},
-            {"card", data.card}};
-}
-
 Json model_entry(const std::string& name) {
     Json model = {{"name", name}, {"licence", nullptr}, {"sha256", nullptr}};
     try {
@@ -88,6 +77,17 @@ std::string line_of(const std::string& key, const Json& value) {
 }
 
 }  // namespace
+
+Json data_card(const ReportData& data) {
+    const bool has_path = data.card.contains("path") && data.card["path"].is_string() && !data.card["path"].get<std::string>().empty();
+    const fs::path path = has_path ? data.card["path"].get<std::string>() : "";
+    return {{"name", data.name},
+            {"use", data.use},
+            {"task", data.task},
+            {"licence", has_path ? licence_beside(path) : Json(nullptr)},
+            {"sha256", has_path ? hash_of(path) : hash_of_index(data.card)},
+            {"card", data.card}};
+}
 
 Json data_cards(const Report& report) {
     Json data = Json::array(), models = Json::array();

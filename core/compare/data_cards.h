@@ -3,6 +3,8 @@
 
 namespace faceter {
 
+/// One data set with its licence and hash, as data_cards() has it. Reads all of its files.
+Json data_card(const ReportData& data);
 /// The data and start models of a report with their licences and hashes: {"data": [{name, use, task, licence, sha256, card}], "models":
 /// [{name, licence, sha256}]}. Licence: what a README.md's front matter or dataset.json beside the data says; null: they do not. sha256: of
 /// the file, or of the list of hashes of a folder's files, as they are now; null: it is not here (any more).

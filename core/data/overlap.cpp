@@ -11,6 +11,8 @@
 namespace faceter {
 namespace {
 
+constexpr std::size_t most_examples = 20;
+
 using TextSet = std::unordered_set<Hash128, Hash128Hasher>;
 
 TextSet hashes_of_training(const TrainingSet& set) {
@@ -28,7 +30,37 @@ std::unordered_map<Hash128, std::string_view, Hash128Hasher> hashes_of_evaluatio
     return hashes;
 }
 
+/// The first ones in the order of bytes.
+std::vector<std::string> first_of(std::vector<std::string_view> texts) {
+    const std::size_t count = std::min(texts.size(), most_examples);
+    std::partial_sort(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(count), texts.end());
+    return {texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
 }  // namespace
+
+struct OverlapCounter::Training {
+    std::string name;
+    TextSet hashes;
+};
+
+OverlapCounter::OverlapCounter() = default;
+OverlapCounter::~OverlapCounter() = default;
+
+void OverlapCounter::add(const TrainingSet& set) { training_.push_back({set.name, hashes_of_training(set)}); }
+
+std::vector<Overlap> OverlapCounter::count(const EvaluationSet& set) const {
+    const auto held_out = hashes_of_evaluation(set);
+    std::vector<Overlap> found;
+    for (const Training& training : training_) {
+        std::vector<std::string_view> shared;
+        for (const auto& [hash, text] : held_out)
+            if (training.hashes.contains(hash)) shared.push_back(text);
+        const std::size_t count = shared.size();
+        found.push_back({training.name, set.name, count, training.hashes.size(), held_out.size(), first_of(std::move(shared))});
+    }
+    return found;
+}
 
 std::string overlap_form(std::string_view text) {
     std::string form;
@@ -43,27 +75,29 @@ std::string overlap_form(std::string_view text) {
 }
 
 std::vector<Overlap> count_overlap(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation) {
-    std::vector<TextSet> trained;
-    for (const TrainingSet& set : training) trained.push_back(hashes_of_training(set));
+    OverlapCounter counter;
+    for (const TrainingSet& set : training) counter.add(set);
     std::vector<Overlap> found;
-    for (const EvaluationSet& set : evaluation) {
-        const auto held_out = hashes_of_evaluation(set);
-        for (std::size_t i = 0; i < training.size(); ++i) {
-            Overlap overlap{training[i].name, set.name, 0, trained[i].size(), held_out.size(), {}};
-            std::string_view example;
-            for (const auto& [hash, text] : held_out)
-                if (trained[i].contains(hash) && (overlap.shared_texts++ == 0 || text < example)) example = text;
-            overlap.example = example;
-            if (overlap.shared_texts > 0) found.push_back(std::move(overlap));
-        }
-    }
+    for (const EvaluationSet& set : evaluation)
+        for (Overlap& one : counter.count(set))
+            if (one.shared_texts > 0) found.push_back(std::move(one));
     std::stable_sort(found.begin(), found.end(), [](const Overlap& a, const Overlap& b) { return a.shared_texts > b.shared_texts; });
     return found;
 }
 
+Json to_json(const Overlap& overlap) {
+    return {{"training", overlap.training},
+            {"evaluation", overlap.evaluation},
+            {"shared_texts", overlap.shared_texts},
+            {"training_texts", overlap.training_texts},
+            {"evaluation_texts", overlap.evaluation_texts},
+            {"example", overlap.examples.empty() ? Json() : Json(overlap.examples.front())},
+            {"examples", overlap.examples}};
+}
+
 std::string describe_overlap(const Overlap& overlap) {
     return fmt::format("{} of {} test texts of '{}' stand in the training set '{}' too, for example {}", overlap.shared_texts,
-                       overlap.evaluation_texts, overlap.evaluation, overlap.training, faceter::quoted(overlap.example, 60));
+                       overlap.evaluation_texts, overlap.evaluation, overlap.training, faceter::quoted(overlap.examples.front(), 60));
 }
 
 }  // namespace faceter

@@ -134,6 +134,35 @@ class TestSession : public QObject {
                  std::string());
     }
 
+    void a_data_set_is_shown_by_its_card_examples_lengths_and_duplicates() {
+        NEED_SHARED();
+        Session session;
+        int id = 0;
+        const auto told = [&](const char* method, Json more = Json::object()) {
+            Json params = {{"settings", settings("IC")}, {"use", "training"}, {"task", "retrieval"}, {"index", 0}};
+            params.update(more);
+            session.ask({{"id", ++id}, {"method", method}, {"params", params}});
+            return session.answer();
+        };
+        const Json card = told("data_set").at("result");
+        QCOMPARE(card.at("size").get<int>(), 60);
+        QCOMPARE(card.at("sha256").get<std::string>().size(), std::size_t{64});
+        const Json page = told("data_examples", {{"offset", 58}, {"count", 50}}).at("result");
+        QCOMPARE(page.at("examples").size(), std::size_t{2});
+        QCOMPARE(page.at("examples").at(0).at("texts").at(0).at("text").get<std::string>(), std::string("question 58"));
+        const Json found = told("data_examples", {{"search", "QUESTION 1"}, {"offset", 10}}).at("result");
+        QCOMPARE(found.at("found").get<int>(), 11);  // 1 and 10 to 19
+        QCOMPARE(found.at("examples").at(0).at("number").get<int>(), 19);
+        const Json lengths = told("data_lengths").at("result");
+        QCOMPARE(lengths.at("max_length").get<int>(), 8);
+        QCOMPARE(lengths.at("lengths").at(1).at("num_truncated").get<int>(), 60);
+        QCOMPARE(told("data_duplicates").at("result").at("repeated").get<int>(), 0);
+        QVERIFY(told("data_overlap").at("result").at("overlaps").empty());
+        QVERIFY(told("data_set", {{"index", 1}}).at("error").at("message").get<std::string>().find("no such entry") != std::string::npos);
+        QCOMPARE(told("data_set", {{"task", "other"}}).at("error").at("code").get<std::string>(), std::string("usage"));
+        QVERIFY(told("data_examples", {{"offset", -1}}).contains("error"));
+    }
+
     void estimate_tries_real_steps_and_tells_what_a_run_takes() {
         NEED_SHARED();
         Session session;

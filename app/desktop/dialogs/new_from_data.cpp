@@ -9,11 +9,14 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QSplitter>
+#include <QTemporaryDir>
 #include <QTimer>
 #include <QVBoxLayout>
 
 #include "common/error.h"
 #include "dialogs/path_edit.h"
+#include "experiment/experiment.h"
+#include "experiment/manifest.h"
 #include "figure/table.h"
 #include "project/project_session.h"
 #include "theme/theme.h"
@@ -103,6 +106,11 @@ NewFromDataDialog::NewFromDataDialog(const QString& source, QWidget* parent)
     m_create = buttons->addButton(tr("Write and open in Compose"), QDialogButtonBox::ActionRole);
     m_create->setObjectName(QStringLiteral("createExperiment"));
     m_create->setDefault(true);
+    m_lookAt = buttons->addButton(tr("Look at the data"), QDialogButtonBox::ActionRole);
+    m_lookAt->setObjectName(QStringLiteral("lookAtTable"));
+    m_lookAt->setAutoDefault(false);
+    m_lookAt->setToolTip(tr("Examples, lengths, duplicates and overlap of what would be trained on and tested; writes nothing beside it"));
+    connect(m_lookAt, &QPushButton::clicked, this, &NewFromDataDialog::lookAtData);
     buttons->button(QDialogButtonBox::Cancel)->setAutoDefault(false);  // Enter would be Cancel until the preview is there
     layout->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -125,7 +133,7 @@ void NewFromDataDialog::buildForm() {
     connect(m_wait, &QTimer::timeout, this, &NewFromDataDialog::look);
     connect(m_source, &PathEdit::pathChanged, this, &NewFromDataDialog::sourceChanged);
     const auto later = [this] {
-        m_create->setEnabled(false);
+        setReady(false);
         m_wait->start();
     };
     connect(m_output, &PathEdit::pathChanged, this, later);
@@ -157,10 +165,15 @@ QWidget* NewFromDataDialog::buildPreview() {
 }
 
 /// Other data have other columns, and a file of their own.
+void NewFromDataDialog::setReady(bool ready) {
+    m_create->setEnabled(ready);
+    m_lookAt->setEnabled(ready);
+}
+
 void NewFromDataDialog::sourceChanged() {
     m_survey.reset();
     m_roles->clear();
-    m_create->setEnabled(false);
+    setReady(false);
     const QString source = m_source->path();
     m_output->setPath(source.isEmpty() ? QString() : outputFor(source));
     m_wait->start();
@@ -195,7 +208,7 @@ NewFromDataDialog::Preview NewFromDataDialog::previewOf(const Asked& asked, std:
 
 void NewFromDataDialog::look() {
     const Asked now = asked();
-    m_create->setEnabled(false);
+    setReady(false);
     if (now.source.isEmpty()) return m_summary->setText(tr("Name a file or a folder, or drop one on the window."));
     if (std::exchange(m_looking, true)) return;  // asked again when the answer has come
     if (!m_survey) m_summary->setText(tr("looking at the data …"));
@@ -213,7 +226,7 @@ void NewFromDataDialog::take(const Asked& was, const Preview& preview) {
     if (was != asked()) return look();
     m_shown = was;
     m_error->setMessage(preview.problem);
-    m_create->setEnabled(preview.starter != nullptr);
+    setReady(preview.starter != nullptr);
     m_survey = preview.survey;
     if (preview.survey) showColumns(*preview.survey);
     m_columns->setVisible(preview.survey != nullptr);
@@ -237,7 +250,7 @@ void NewFromDataDialog::showColumns(const Survey& survey) {
 /// What the preview shows; made again, since it holds all rows.
 void NewFromDataDialog::write() {
     if (!m_shown || *m_shown != asked()) return;
-    m_create->setEnabled(false);
+    setReady(false);
     ProjectSession::background([now = *m_shown, known = m_survey] {
         const Preview preview = previewOf(now, known);
         if (!preview.starter) throw failure("{}", preview.problem.toStdString());
@@ -250,6 +263,35 @@ void NewFromDataDialog::write() {
                   accept();
               })
         .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+}
+
+/// The experiment of the preview, in a folder that goes with the source; its last run, for the first is the start model, without
+/// instructions.
+DataSource NewFromDataDialog::sourceOf(const Asked& asked, std::shared_ptr<const Survey> known) {
+    const auto folder = std::make_shared<QTemporaryDir>();
+    if (!folder->isValid()) throw failure("{}: {}", folder->path().toStdString(), folder->errorString().toStdString());
+    Asked there = asked;
+    there.output = folder->filePath(QFileInfo(asked.output).fileName());
+    const Preview preview = previewOf(there, std::move(known));
+    if (!preview.starter) throw failure("{}", preview.problem.toStdString());
+    write_starter(*preview.starter, there.output.toStdString());
+    const Experiment experiment = Experiment::load(there.output.toStdString(), Catalogue::load(plugin_folders()), {});
+    return {QFileInfo(asked.source).fileName(), experiment.runs().back().settings, folder};
+}
+
+void NewFromDataDialog::lookAtData() {
+    if (!m_shown || *m_shown != asked()) return;
+    setReady(false);
+    ProjectSession::background([now = *m_shown, known = m_survey] { return sourceOf(now, known); })
+        .then(this,
+              [this](const DataSource& source) {
+                  Q_EMIT looked(source);
+                  accept();
+              })
+        .onFailed([this](const std::exception& error) {
+            setReady(true);
+            m_error->setMessage(QString::fromUtf8(error.what()));
+        });
 }
 
 }  // namespace faceter::desktop

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "experiment/starter.h"
+#include "workspace/data_source.h"
 
 class QLabel;
 class QLineEdit;
@@ -30,6 +31,8 @@ class NewFromDataDialog : public QDialog {
   Q_SIGNALS:
     /// The experiment file was written.
     void written(const QString& file);
+    /// What it would train on and test shall be looked at; nothing was written beside the data.
+    void looked(const faceter::desktop::DataSource& source);
 
   private:
     /// What was asked of the background, so that a late answer to something else is dropped.
@@ -51,7 +54,10 @@ class NewFromDataDialog : public QDialog {
     void take(const Asked& asked, const Preview& preview);
     void showColumns(const Survey& survey);
     void write();
+    void lookAtData();
+    void setReady(bool ready);
     Asked asked() const;
+    static DataSource sourceOf(const Asked& asked, std::shared_ptr<const Survey> known);
     static Preview previewOf(const Asked& asked, std::shared_ptr<const Survey> known);
 
     PathEdit *m_source, *m_output;
@@ -62,7 +68,7 @@ class NewFromDataDialog : public QDialog {
     QLabel* m_summary;
     QPlainTextEdit* m_text;
     ErrorBar* m_error;
-    QPushButton* m_create;
+    QPushButton *m_create, *m_lookAt;
     QTimer* m_wait;  ///< until typing pauses
     std::shared_ptr<const Survey> m_survey;
     std::optional<Asked> m_shown;  ///< what the preview is of

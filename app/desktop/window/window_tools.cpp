@@ -137,6 +137,7 @@ void WindowTools::evaluate() {
 void WindowTools::newFromData(const QString& source) {
     auto* dialog = new NewFromDataDialog(source, m_window);
     connect(dialog, &NewFromDataDialog::written, this, [this](const QString& file) { m_workspace.requestCompose(file); });
+    connect(dialog, &NewFromDataDialog::looked, this, [this](const DataSource& data) { DataSources::of(m_workspace).show(data); });
     dialog->open();
 }
 

@@ -2,8 +2,7 @@
 
 #include "common/strings.h"
 #include "eval/tasks.h"
-#include "session/seen_text.h"
-#include "session/session_data.h"
+#include "session/set_views.h"
 
 namespace faceter::worker {
 namespace {
@@ -30,106 +29,10 @@ Json describe(const Json& card, const std::string& name, const char* use, const 
             {"warnings", json_or<Json>(card, "warnings", Json::array(), "card")}};
 }
 
-Json training_examples(const TrainingSet& set, const Shown& shown) {
-    const Route query = shown.model.route(set.task, Role::query), document = shown.model.route(set.task, Role::document);
+Json examples_of(const ExampleRows& rows, const SetRoutes& routes, const Shown& shown) {
     Json examples = Json::array();
-    for (const std::size_t i : spread(set.examples.size(), shown.num_examples)) {
-        const Example& example = set.examples[i];
-        Json texts = {seen_text(shown.model, query, "anchor", set.texts[example.anchor]),
-                      seen_text(shown.model, document, "positive", set.texts[example.positive])};
-        for (std::uint32_t n = 0; n < std::min<std::uint32_t>(example.num_negatives, 3); ++n)
-            texts.push_back(seen_text(shown.model, document, "negative", set.texts[set.negatives[example.first_negative + n]]));
-        Json one = {{"texts", std::move(texts)}, {"label", nullptr}};
-        if (example.label >= 0 && static_cast<std::size_t>(example.label) < set.label_names.size())
-            one["label"] = set.label_names[static_cast<std::size_t>(example.label)];
-        examples.push_back(std::move(one));
-    }
+    for (const std::size_t i : spread(rows.size(), shown.num_examples)) examples.push_back(seen_row(shown.model, routes, rows.row(i)));
     return examples;
-}
-
-Json training_lengths(const TrainingSet& set, const Shown& shown) {
-    std::vector<std::string_view> anchors, positives;
-    for (const Example& example : set.examples) {
-        anchors.push_back(set.texts[example.anchor]);
-        positives.push_back(set.texts[example.positive]);
-    }
-    return {length_histogram(shown.model, shown.model.route(set.task, Role::query), "anchor", anchors),
-            length_histogram(shown.model, shown.model.route(set.task, Role::document), "positive", positives)};
-}
-
-Json example(std::initializer_list<Json> texts, Json label) { return {{"texts", Json::array_t(texts)}, {"label", std::move(label)}}; }
-
-/// Real test data, one shape a task type.
-struct EvaluationExamples {
-    const Shown& shown;
-    const EvaluationRoutes& routes;
-    Json out = Json::array();
-
-    Json query(std::string_view role, std::string_view text) const { return seen_text(shown.model, routes.query, role, text); }
-    Json document(std::string_view role, std::string_view text) const { return seen_text(shown.model, routes.document, role, text); }
-
-    void operator()(const RetrievalData& data) {
-        for (const std::size_t i : spread(data.queries.size(), shown.num_examples)) {
-            Json one = example({query("query", data.queries[static_cast<std::uint32_t>(i)])}, nullptr);
-            const auto relevant =
-                std::find_if(data.qrels[i].begin(), data.qrels[i].end(), [](const auto& judged) { return judged.second > 0; });
-            if (relevant != data.qrels[i].end()) one["texts"].push_back(document("relevant", data.documents[relevant->first]));
-            out.push_back(std::move(one));
-        }
-    }
-    void operator()(const ClassificationData& data) {
-        for (const std::size_t i : spread(data.test.size(), shown.num_examples))
-            out.push_back(example({query("test", data.test[static_cast<std::uint32_t>(i)])},
-                                  data.label_names[static_cast<std::size_t>(data.test_labels[i])]));
-    }
-    void operator()(const ClusteringData& data) {
-        if (data.sets.empty()) return;
-        const auto& set = data.sets.front();
-        for (const std::size_t i : spread(set.texts.size(), shown.num_examples))
-            out.push_back(example({query("text", set.texts[static_cast<std::uint32_t>(i)])}, "cluster " + std::to_string(set.labels[i])));
-    }
-    void operator()(const PairData& data) {
-        for (const std::size_t i : spread(data.first.size(), shown.num_examples))
-            out.push_back(
-                example({query("first", data.texts[data.first[i]]), query("second", data.texts[data.second[i]])}, data.scores[i]));
-    }
-    void operator()(const RerankingData& data) {
-        for (const std::size_t i : spread(data.queries.size(), shown.num_examples)) {
-            const auto& one = data.queries[i];
-            Json made = example({query("query", data.texts[one.query])}, nullptr);
-            if (!one.positive.empty()) made["texts"].push_back(document("relevant", data.texts[one.positive.front()]));
-            if (!one.negative.empty()) made["texts"].push_back(document("irrelevant", data.texts[one.negative.front()]));
-            out.push_back(std::move(made));
-        }
-    }
-    void operator()(const SummarisationData& data) {
-        for (const std::size_t i : spread(data.items.size(), shown.num_examples)) {
-            const auto& item = data.items[i];
-            if (!item.human.empty() && !item.machine.empty())
-                out.push_back(example({query("human", data.texts[item.human.front()]), query("machine", data.texts[item.machine.front()])},
-                                      item.relevance.front()));
-        }
-    }
-    void operator()(const MultilabelData& data) {
-        for (const std::size_t i : spread(data.test.size(), shown.num_examples)) {
-            std::vector<std::string> names;
-            for (const std::int32_t label : data.test_labels[i]) names.push_back(data.label_names[static_cast<std::size_t>(label)]);
-            out.push_back(example({query("test", data.test[static_cast<std::uint32_t>(i)])}, join(names, ", ")));
-        }
-    }
-    void operator()(const BitextData& data) {
-        for (const std::size_t i : spread(data.first.size(), shown.num_examples)) {
-            const auto id = static_cast<std::uint32_t>(i);
-            out.push_back(example({query("sentence", data.first[id]), query("translation", data.second[id])}, nullptr));
-        }
-    }
-};
-
-Json evaluation_lengths(const EvaluationSet& set, const EvaluationRoutes& routes, const Shown& shown) {
-    if (const auto* retrieval = std::get_if<RetrievalData>(&set.data))
-        return {length_histogram(shown.model, routes.query, "query", retrieval->queries.views()),
-                length_histogram(shown.model, routes.document, "document", retrieval->documents.views())};
-    return Json::array({length_histogram(shown.model, routes.query, "text", held_out_texts(set))});
 }
 
 Json preview_training(const Json& settings, const std::string& wanted, const Shown& shown, SessionData& data, Request& request) {
@@ -142,8 +45,9 @@ Json preview_training(const Json& settings, const std::string& wanted, const Sho
                 const auto set = data.training_set(settings, entry, task);
                 Json one = describe(set->card, set->name, "training", task.name, task.type);
                 one["size"] = set->examples.size();
-                one["examples"] = training_examples(*set, shown);
-                one["lengths"] = training_lengths(*set, shown);
+                const SetRoutes routes{shown.model.route(task.name, Role::query), shown.model.route(task.name, Role::document)};
+                one["examples"] = examples_of(ExampleRows(*set), routes, shown);
+                one["lengths"] = lengths_of(shown.model, routes, *set);
                 sets.push_back(std::move(one));
             } catch (const DataUnavailable& error) {
                 sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")},
@@ -171,10 +75,8 @@ void preview_evaluation(const Json& settings, const std::string& wanted, const S
             if (!wanted.empty() && routes.task != wanted) continue;
             Json one = describe(set->card, set->name, "evaluation", routes.task, set->task_type);
             one["size"] = held_out_texts(*set).size();
-            EvaluationExamples examples{shown, routes};
-            std::visit(examples, set->subsets.empty() ? set->data : set->subsets.front().data);
-            one["examples"] = std::move(examples.out);
-            one["lengths"] = evaluation_lengths(*set, routes, shown);
+            one["examples"] = examples_of(ExampleRows(*set), {routes.query, routes.document}, shown);
+            one["lengths"] = lengths_of(shown.model, {routes.query, routes.document}, *set);
             sets.push_back(std::move(one));
         } catch (const DataUnavailable& error) {
             sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")},

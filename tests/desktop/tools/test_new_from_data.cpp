@@ -64,6 +64,31 @@ class TestNewFromData : public QObject {
         QTRY_COMPARE(compose->document().file(), pathText(folder.path() / "tickets.yaml"));
     }
 
+    void the_data_of_a_dropped_table_are_looked_at_before_anything_is_written() {
+        const TemporaryDirectory folder;
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(window.openPath(pathText(copied_table(folder))));
+        auto* dialog = window.findChild<QDialog*>("newFromDataDialog");
+        QTRY_VERIFY(dialog && dialog->isVisible());
+        auto* look = dialog->findChild<QPushButton*>("lookAtTable");
+        QTRY_VERIFY(look->isEnabled());
+        QTest::mouseClick(look, Qt::LeftButton);
+        QTRY_VERIFY(window.page("data") && window.frontPage() == window.page("data"));
+        const auto* card = window.page("data")->findChild<QTableView*>("dataCard");
+        const auto value = [&](const QString& name) {
+            for (int row = 0; row < card->model()->rowCount(); ++row)
+                if (card->model()->index(row, 0).data().toString() == name) return card->model()->index(row, 1).data().toString();
+            return QString();
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(value("use"), QString("training"), 60000);
+        QCOMPARE(value("task_type"), QString("classification"));
+        QVERIFY(value("size").toInt() > 0);
+        QVERIFY(!fs::exists(folder.path() / "tickets.yaml"));
+    }
+
     void columns_that_are_typed_are_taken_and_wrong_ones_are_refused() {
         const TemporaryDirectory folder;
         auto* dialog = new NewFromDataDialog(pathText(copied_table(folder)));

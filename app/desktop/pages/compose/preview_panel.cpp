@@ -9,6 +9,7 @@
 
 #include "figure/figure_view.h"
 #include "pages/compose/example_model.h"
+#include "pages/length_figure.h"
 #include "project/runs_snapshot.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
@@ -16,44 +17,6 @@
 
 namespace faceter::desktop {
 namespace {
-
-/// How many texts have which length in tokens.
-Figure lengthFigure(const Json& set) {
-    Figure figure;
-    figure.kind = FigureKind::lines;
-    figure.name = "lengths";
-    figure.x.label = "length";
-    figure.x.unit = "tokens";
-    figure.x.min = 0;
-    figure.y.label = "texts";
-    figure.y.min = 0;
-    for (const Json& lengths : set.at("lengths")) {
-        Series series;
-        series.name = lengths.at("role").get<std::string>();
-        const double width = lengths.at("bin_width").get<double>();
-        double at = 0;
-        for (const Json& bin : lengths.at("bins")) {
-            for (const double edge : {at, at + width}) {
-                series.x.push_back(edge);
-                series.y.push_back(bin.get<double>());
-            }
-            at += width;
-        }
-        figure.series.push_back(std::move(series));
-    }
-    return figure;
-}
-
-QString lengthsText(const Json& set) {
-    QStringList parts;
-    for (const Json& lengths : set.at("lengths"))
-        parts << PreviewPanel::tr("%1: %2 tokens on average, longest %3, %4 of %5 cut")
-                     .arg(qs(lengths.at("role").get<std::string>()))
-                     .arg(lengths.at("mean").get<double>(), 0, 'f', 1)
-                     .arg(lengths.at("longest").get<int>())
-                     .arg(countText(lengths.at("num_truncated").get<qint64>()), countText(lengths.at("num_texts").get<qint64>()));
-    return parts.join(QStringLiteral(" · "));
-}
 
 void fill(QComboBox* combo, const QStringList& texts, const QString& first) {
     const QString before = combo->currentText();
@@ -143,11 +106,11 @@ void PreviewPanel::showSet(int row) {
     const bool there = !set.contains("unavailable");
     m_model->setExamples(there ? set.at("examples") : Json::array());
     m_lengths->setVisible(there);
-    setStatus(there ? lengthsText(set) : qs(set.at("unavailable").get<std::string>()));
+    setStatus(there ? lengthsText(set.at("lengths")) : qs(set.at("unavailable").get<std::string>()));
     if (!there) return;
     m_table->fitColumns(420);
     m_table->horizontalHeader()->setSectionResizeMode(ExampleModel::text, QHeaderView::Stretch);
-    m_lengths->setFigure(lengthFigure(set));
+    m_lengths->setFigure(lengthFigure(set.at("lengths")));
 }
 
 }  // namespace faceter::desktop

@@ -63,6 +63,11 @@ void SelectionActions::addAll() {
         [this](const QStringList& runs) {
             if (const auto rows = rowsOf(runs); !rows.empty()) m_workspace.setBaseline(groupKey(rows.front()->info));
         });
+    add(QStringLiteral("data"), tr("Data sets"), {}, {}, [this](const QStringList& runs) {
+        if (runs.isEmpty()) return;
+        m_workspace.setCurrentRun(runs.front());
+        m_workspace.requestPage(QStringLiteral("data"));
+    });
     m_order << QString();
     add(QStringLiteral("stop"), tr("Stop with a checkpoint"), QStringLiteral("stop"), {},
         [this, &actions](const QStringList& runs) { actions.stop(those(runs, canStop)); });
