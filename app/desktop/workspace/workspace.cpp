@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "actions/run_actions.h"
+#include "experiment/run_models.h"
+#include "record/models_by_run.h"
 
 namespace faceter::desktop {
 
@@ -15,6 +17,7 @@ void Workspace::openProject(const std::filesystem::path& folder) {
     if (m_session && m_session->folder() == absolute_path(folder)) return m_session->refresh();
     closeProject();
     m_session = std::make_unique<ProjectSession>(folder);
+    use_runs_as_models(folder);
     connect(m_session.get(), &ProjectSession::runsChanged, this, &Workspace::takeRuns);
     connect(m_session.get(), &ProjectSession::problem, this, &Workspace::storeProblem);
     connect(m_session.get(), &ProjectSession::warned, this, &Workspace::warned);
@@ -24,6 +27,7 @@ void Workspace::openProject(const std::filesystem::path& folder) {
 void Workspace::closeProject() {
     if (!m_session) return;
     Q_EMIT projectClosing();
+    use_run_models({});
     ProjectSession::retire(std::move(m_session), this);
     m_experiment.clear();
     m_experimentChosen = false;
