@@ -81,7 +81,7 @@ class Resolver {
         std::error_code ignored;
         const fs::path folder = (context_.base_folder / name).lexically_normal();
         const bool is_folder = fs::is_directory(folder, ignored);
-        if (name.find('/') != std::string::npos && is_folder) model = folder.string();
+        if (!name.empty() && is_folder) model = folder.string();
         if (const fs::path run = is_folder ? fs::path() : run_model(name); !run.empty()) model = run.string();
     }
 

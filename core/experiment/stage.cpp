@@ -4,6 +4,8 @@
 
 #include "checkpoint/hub.h"
 #include "checkpoint/model_folder.h"
+#include "checkpoint/run_part.h"
+#include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/hash.h"
@@ -112,11 +114,22 @@ class Stager {
     }
 
     std::string model(const std::string& name) {
-        return place(resolve_model(name, base_), "models", safe_file_name(last_part(name)), files_of_model);
+        const fs::path folder = resolve_model(name, base_);
+        const std::size_t before = places_.size();
+        const std::string to = place(folder, "models", safe_file_name(last_part(name)), files_of_model);
+        if (const fs::path home = tokenizer_home(folder); places_.size() > before && home != folder)
+            copy_home(home, fs::path(to).parent_path());
+        return to;
+    }
+
+    /// Of the folder above a model what tokenizer_home() means by it: all but weights.
+    void copy_home(const fs::path& home, const fs::path& to) {
+        for (const std::string& file : needed_files(files_under(home)))
+            if (!file.ends_with(".safetensors")) copies_.push_back({home / file, (to / file).string()});
     }
 
     std::string data(fs::path path) {
-        if (path.filename().empty()) path = path.parent_path();
+        path = part_of_run(path.filename().empty() ? path.parent_path() : path);
         if (!fs::exists(path)) throw data_error("{}: no such file or folder", path.string());
         return place(path, "data", path.filename().string(), files_under);
     }
