@@ -128,6 +128,12 @@ void decide(const Study& study, ClaimOutcome& outcome) {
                  fmt::format("Undecided: {}, p = {:.3g}; {}.", found, outcome.adjusted.holds, seeds_to_find(study, outcome)));
 }
 
+/// A verdict before the planned seeds are in may yet change: whoever stops when it pleases finds too much.
+void say_what_lacks(const Study& study, ClaimOutcome& outcome) {
+    if (!study.is_pilot() && outcome.seeds.size() < study.seeds.size())
+        outcome.sentence += fmt::format(" {} of the {} planned seeds: not final.", outcome.seeds.size(), study.seeds.size());
+}
+
 template <typename Of>
 void adjust(std::vector<ClaimOutcome>& claims, double ClaimFamilyP::*adjusted, Of of) {
     std::vector<double> p;
@@ -184,7 +190,10 @@ void judge_claims(const Study& study, std::vector<ClaimOutcome>& claims) {
     adjust(claims, &ClaimFamilyP::opposite, [](const ClaimOutcome& claim) { return claim.p_opposite; });
     adjust(claims, &ClaimFamilyP::equivalent, [](const ClaimOutcome& claim) { return claim.equivalence.p; });
     for (ClaimOutcome& claim : claims)
-        if (!claim.sets.empty()) decide(study, claim);
+        if (!claim.sets.empty()) {
+            decide(study, claim);
+            say_what_lacks(study, claim);
+        }
 }
 
 Json ClaimOutcome::to_json() const {

@@ -19,7 +19,8 @@ namespace {
 
 using Values = std::map<std::string, double>;  // by data set
 using Side = std::map<std::uint64_t, Values>;  // by seed
-constexpr std::size_t most_points = 60;        // of a learning curve
+constexpr std::size_t most_points = 20;        // of a learning curve; a batch's loss says little
+constexpr std::size_t most_bands = 3;          // more of them hide the curves
 
 /// Of to_markdown(): alpha.
 constexpr const char* how_it_is_judged =
@@ -184,9 +185,10 @@ Figure curves_of(const std::vector<StudyRun>& runs) {
             series.low.push_back(*std::min_element(values.begin(), values.end()));
             series.high.push_back(*std::max_element(values.begin(), values.end()));
         }
+        if (curves.size() > most_bands) series.low = series.high = {};
         if (points > 0) figure.series.push_back(series);
     }
-    figure.notes = {"Lines: mean over seeds; bands: all seeds."};
+    figure.notes = {curves.size() > most_bands ? "Lines: mean over seeds." : "Lines: mean over seeds; bands: all seeds."};
     return figure;
 }
 

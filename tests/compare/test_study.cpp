@@ -70,6 +70,14 @@ class TestStudy : public QObject {
         QVERIFY2(QString::fromStdString(std::string(verdict_name(outcome.verdict))) == verdict, outcome.sentence.c_str());
         QVERIFY(outcome.effect.interval.low <= outcome.effect.estimate && outcome.effect.estimate <= outcome.effect.interval.high);
     }
+    void a_verdict_on_fewer_seeds_than_planned_says_so() {
+        Study longer = study();
+        const Matrix better = scores({2, 3, 2}, 0.4, 1), plain = scores({0, 0, 0}, 0.4, 2);
+        QVERIFY(judged(better, plain).sentence.find("not final") == std::string::npos);
+        longer.seeds.push_back(6);
+        const ClaimOutcome outcome = judged_together({measured(better, plain, longer)}, longer).front();
+        QVERIFY2(outcome.sentence.ends_with(" 5 of the 6 planned seeds: not final."), outcome.sentence.c_str());
+    }
     void a_claim_of_less_is_judged_the_other_way() {
         const Matrix low = scores({-2, -2, -2}, 0.3, 1), plain = scores({0, 0, 0}, 0.3, 2);
         QCOMPARE(judged(low, plain, false).verdict, Verdict::holds);
@@ -197,7 +205,7 @@ class TestStudy : public QObject {
             QVERIFY(!read_study(entry.path()).claims.empty());
             ++count;
         }
-        QCOMPARE(count, 4);
+        QCOMPARE(count, 5);
     }
 };
 
