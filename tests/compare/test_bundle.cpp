@@ -1,8 +1,10 @@
 #include <QRegularExpression>
 
 #include "common/archive.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/strings.h"
 #include "compare/bundle.h"
 #include "compare/data_cards.h"
 #include "store/store.h"
@@ -11,6 +13,14 @@
 
 using namespace faceter;
 using namespace faceter::testing;
+
+namespace {
+
+const fs::path references_folder = FACETER_SOURCE_DIR "/resources/references";
+
+QString text_of(const fs::path& path) { return QString::fromStdString(path.string()); }
+
+}  // namespace
 
 /// Runs as one file, and what strangers could have done to it.
 class TestBundle : public QObject {
@@ -146,6 +156,49 @@ class TestBundle : public QObject {
             QVERIFY2(said.contains(letters(author.section(',', 1) + author.section(',', 0, 0))), qPrintable(author));
         QVERIFY2(member("journal").contains(QRegularExpression("arXiv:\\d{4}\\.\\d{5}$")), qPrintable(member("journal")));
         QVERIFY(member("year").startsWith("20"));
+    }
+    void every_plugin_has_entries_with_the_papers_that_it_cites() {
+        const QRegularExpression number("\\d{4}\\.\\d{5}");
+        for (const auto& plugin : fs::directory_iterator(FACETER_SOURCE_DIR "/plugins")) {
+            if (!plugin.is_directory()) continue;
+            const fs::path file = references_folder / (plugin.path().filename().string() + ".bib");
+            QVERIFY2(fs::exists(file), file.c_str());
+            const QString entries = QString::fromStdString(read_file(file));
+            const QString settings = QString::fromStdString(read_file(plugin.path() / "settings.cpp"));
+            const QString citation = settings.section("citation =", 1).section(';', 0, 0);
+            for (auto match = number.globalMatch(citation); match.hasNext();)
+                if (const QString cited = match.next().captured(); !entries.contains("arXiv:" + cited))
+                    QFAIL(qPrintable(text_of(file) + " lacks " + cited));
+        }
+    }
+    /// Of the losses that are sentence-transformers', what it says itself.
+    void references_of_losses_are_what_sentence_transformers_cites() {
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("FACETER_PEERS names no Python with sentence-transformers");
+        const CommandResult place =
+            run_command({python.toStdString(), "-c",
+                         "import importlib.util as u; print(u.find_spec('sentence_transformers').submodule_search_locations[0])"});
+        QVERIFY2(place.code == 0, place.complaint.c_str());
+        QString said;
+        for (const auto& source : fs::recursive_directory_iterator(std::string(trim(place.output))))
+            if (source.path().extension() == ".py" && source.path().string().find("/losses/") != std::string::npos)
+                said += QString::fromStdString(read_file(source.path()));
+        const auto letters = [](const QString& text) {
+            return text.normalized(QString::NormalizationForm_D).toLower().remove(QRegularExpression("[^a-z]"));
+        };
+        said = letters(said);
+        for (const char* name : {"distillation", "pair_losses"}) {
+            const QString entries = QString::fromStdString(read_file(references_folder / (std::string(name) + ".bib")));
+            const QRegularExpression title("title = \\{(.*)\\},\\n"), author("author = \\{(.*)\\},\\n");
+            for (auto match = title.globalMatch(entries); match.hasNext();) {
+                const QString words = match.next().captured(1);
+                QVERIFY2(said.contains(letters(words)), qPrintable(words));
+            }
+            for (auto match = author.globalMatch(entries); match.hasNext();)
+                for (const QString& person : match.next().captured(1).split(" and "))
+                    QVERIFY2(said.contains(letters(person)) || said.contains(letters(person.section(',', 1) + person.section(',', 0, 0))),
+                             qPrintable(person));
+        }
     }
     void a_project_keeps_the_runs_that_it_has() {
         const fs::path copy = folder_.path() / "supplement-2.tar.gz";

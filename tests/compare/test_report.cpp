@@ -69,6 +69,11 @@ class TestReport : public QObject {
         QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{3 + 4});  // differences, scores, loss, one stored by each run
         QCOMPARE(report_.data.size(), std::size_t{1});                                  // the same card of four runs
     }
+    void a_latency_that_was_measured_once_beside_other_work_is_left_out() {
+        const std::string html = report_to_html(report_);
+        QVERIFY(html.find("peak memory") != std::string::npos);
+        QVERIFY(html.find("ms a text") == std::string::npos);
+    }
     void answers_and_differences_with_intervals_come_first() {
         const std::string html = report_to_html(report_);
         QVERIFY(!report_.summary.sentences.empty());
