@@ -55,6 +55,7 @@ as_user 'faceter setup --from /wheels'
 as_user 'faceter --version && faceter doctor'
 # The quick start's data are the machine's package lists, which a user without network has as apt left them.
 as_user 'faceter run /usr/lib/faceter/share/faceter/experiments/quickstart.yaml --smoke --project ~/p && faceter compare --project ~/p'
+as_user 'test -f "$(faceter manual)" && test -f /usr/share/doc/faceter/html/manual.css'
 as_user 'cd && printf "text,team\n" > t.csv && for i in $(seq 60); do echo "the printer on floor $i is out of paper,office"; echo "my password $i has expired again,accounts"; done >> t.csv &&
     faceter init t.csv --yes && faceter check t.yaml'
 as_user 'cd && faceter-desktop --project p --screenshot runs runs.png && test -s runs.png'

@@ -4,12 +4,16 @@
 #include "cli/reference.h"
 #include "common/command.h"
 #include "common/error.h"
+#include "common/printable.h"
+#include "common/strings.h"
 #include "common/untrusted_json.h"
 #include "experiment/machine.h"
 #include "figure/command_tree.h"
 
 namespace faceter::cli {
 namespace {
+
+const std::string contents_page = "README";
 
 /// The options of commands that the worker serves are known to it alone.
 Json worker_tree() {
@@ -68,9 +72,51 @@ int write_reference(const Cli& cli, const std::string& form, const std::string& 
     return 0;
 }
 
+std::vector<std::string> manual_chapters(const fs::path& folder) {
+    std::vector<std::string> chapters;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".md") chapters.push_back(entry.path().stem().string());
+    std::sort(chapters.begin(), chapters.end());
+    return chapters;
+}
+
+/// The installation's HTML page; its Markdown where it was built without cmark-gfm.
+fs::path manual_page(const std::string& chapter) {
+    const fs::path folder = shared_resource("resources/manual");
+    const std::vector<std::string> chapters = manual_chapters(folder);
+    if (std::find(chapters.begin(), chapters.end(), chapter) == chapters.end())
+        throw usage_error("the manual has no chapter {}{} (there are: {})", faceter::quoted(chapter), suggestion(chapter, chapters),
+                          join(chapters, ", "));
+    try {
+        return shared_resource("../doc/faceter/html/" + (chapter == contents_page ? "index" : chapter) + ".html");
+    } catch (const Error&) {
+        return folder / (chapter + ".md");
+    }
+}
+
+void add_manual_command(Cli& cli) {
+    struct Options {
+        std::string chapter = contents_page;
+        bool json = false;
+    };
+    const auto options = std::make_shared<Options>();
+    CLI::App* command = add_command(cli, cli.app, "manual", "Say where the manual's pages are on this machine",
+                                    "  faceter manual\n  xdg-open \"$(faceter manual first_steps)\"", [options] {
+                                        const std::string page = manual_page(options->chapter).string();
+                                        if (options->json)
+                                            print_json({{"page", page}});
+                                        else
+                                            say(stdout, "{}\n", page);
+                                        return 0;
+                                    });
+    command->add_option("CHAPTER", options->chapter, "one chapter, such as own_data (default: the contents)");
+    command->add_flag("--json", options->json, "as JSON");
+}
+
 }  // namespace
 
 void add_reference_command(Cli& cli) {
+    add_manual_command(cli);
     struct Options {
         std::string form, output;
     };

@@ -57,6 +57,11 @@ foreach(component faceter worker desktop dev)
   endif()
 endforeach()
 
+# The manual where Debian's readers look for it; `faceter manual` follows the link.
+set(html usr/share/doc/faceter/html)
+file(RENAME ${root}/faceter/usr/lib/faceter/share/doc/faceter/html ${root}/faceter/${html})
+file(CREATE_LINK ../../../../../share/doc/faceter/html ${root}/faceter/usr/lib/faceter/share/doc/faceter/html SYMBOLIC)
+
 # The manual pages and completions that `faceter reference` writes.
 set(share ${root}/faceter/usr/share)
 set(program $ENV{FACETER_PACKAGED_BUILD}/bin/faceter)
