@@ -15,6 +15,7 @@
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
 #include "widgets/texts.h"
+#include "widgets/wrapped_names.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -97,8 +98,7 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent)
     m_tree->setIndentation(10);
     m_tree->setRootIsDecorated(false);
     m_tree->setFrameShape(QFrame::NoFrame);
-    m_tree->setUniformRowHeights(true);
-    m_tree->setTextElideMode(Qt::ElideMiddle);
+    new WrappedNames(*m_tree);
     layout->addWidget(m_search);
     layout->addWidget(m_tree, 1);
     connect(m_search, &QLineEdit::textChanged, this, &Navigator::rebuild);

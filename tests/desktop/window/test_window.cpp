@@ -149,6 +149,37 @@ class TestWindow : public QObject {
         QCOMPARE(workspace.currentRun(), QString::fromStdString(id));
     }
 
+    void a_long_name_of_a_group_is_there_whole() {
+        const TemporaryDirectory folder;
+        const std::string ends[] = {"retrieval_first_and_then_", "_clustering_with_an_expert_in_every_block"};
+        const Project made(folder.path(), true);
+        const Experiment experiment = parse_sample(
+            fmt::format("name: quick\ntasks: {{retrieval: {{train: [{{source: file, path: pairs.tsv}}]}}}}\nvariants:\n  {0}A{1}: "
+                        "{{method: dense}}\n  {0}B{1}: {{method: dense}}\nevaluation: {{baseline: false}}\n",
+                        ends[0], ends[1]));
+        for (const ResolvedRun& run : experiment.runs()) RunDirectory::create(folder.path(), experiment, run, false);
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.resize(1280, 800);
+        window.show();
+        window.openPath(QString::fromStdString(folder.path().string()));
+        auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        const auto item = [&](char which) { return itemNamed(tree, (ends[0] + which + ends[1]).c_str()); };
+        QTRY_VERIFY(item('A') && item('B'));
+        for (auto* one : {item('A'), item('B')}) one->setIcon(0, {});  // their colours differ
+        const auto picture = [&](char which) {
+            tree->setCurrentItem(nullptr);
+            return tree->viewport()->grab(tree->visualItemRect(item(which))).toImage();
+        };
+        const int line = tree->fontMetrics().height();
+        QTRY_VERIFY(tree->visualItemRect(item('A')).height() >= 2 * line);
+        QVERIFY(picture('A') != picture('B'));  // they differ in the middle alone, where names used to be cut
+        const int wide = tree->visualItemRect(item('A')).height();
+        tree->setFixedWidth(tree->width() / 2);
+        QTRY_VERIFY(tree->visualItemRect(item('A')).height() >= wide + line);
+        QVERIFY(tree->visualItemRect(itemNamed(tree, "quick")).height() < 2 * line);
+    }
+
     void a_tick_taken_away_hides_the_group_from_all_pages() {
         Workspace workspace;
         MainWindow window(workspace);
