@@ -43,7 +43,7 @@ std::string lines_of(const Alike& alike) {
     const Finding& nearest = **std::min_element(alike.begin(), alike.end(), [](const Finding* a, const Finding* b) {
         return distance_to_threshold(*a) < distance_to_threshold(*b);
     });
-    return fmt::format("{}        and {} more of this kind, farther from the threshold (--json has all)\n", line_of(nearest),
+    return fmt::format("{}        and {} more of this kind, none nearer to its threshold (--json has all)\n", line_of(nearest),
                        alike.size() - 1);
 }
 
