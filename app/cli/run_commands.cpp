@@ -11,6 +11,8 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "experiment/batch_negatives.h"
+#include "experiment/chosen_runs.h"
 #include "experiment/experiment.h"
 #include "experiment/machine.h"
 #include "experiment/processes.h"
@@ -30,6 +32,7 @@ struct RunOptions : ExperimentArguments {
     std::string staged;   ///< a folder of faceter stage, in place of the file
     std::string profile;  ///< where; empty: where they ran before; "here": this machine
     std::vector<std::string> run_names;
+    ChosenRuns only;
     StartOptions start;
     bool dry_run = false, take_over = false, memory = false;
 };
@@ -38,6 +41,12 @@ struct RunOptions : ExperimentArguments {
 void add_experiment_options(Cli& cli, CLI::App& command, RunOptions& options) {
     add_experiment_arguments(cli, command, options);
     command.add_flag("--json", options.start.json, "print as JSON");
+    command
+        .add_option("--only", options.only,
+                    "of its runs only this, as in --only MoTE or --only MoTE/seed=2 (faceter check lists them); can be given several times")
+        ->check(not_empty())
+        ->type_name("RUN")
+        ->allow_extra_args(false);
 }
 
 void add_staged_option(CLI::App& command, RunOptions& options) {
@@ -51,8 +60,8 @@ void add_staged_option(CLI::App& command, RunOptions& options) {
 bool is_staged(const RunOptions& options) {
     if (options.staged.empty() == options.file.empty()) throw usage_error("name an experiment file, or --staged DIR");
     if (options.staged.empty()) return false;
-    if (!options.overrides.empty() || !options.seeds.empty() || options.smoke)
-        throw usage_error("what is staged is decided: give --set, --seeds and --smoke to faceter stage");
+    if (!options.overrides.empty() || !options.seeds.empty() || options.smoke || !options.only.empty())
+        throw usage_error("what is staged is decided: give --set, --seeds and --smoke to faceter stage, and run it whole");
     return true;
 }
 
@@ -63,10 +72,11 @@ Json ids_json(const std::vector<RunDirectory>& runs) {
     return {{"runs", list}};
 }
 
-std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, bool smoke) {
+std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, const RunOptions& options) {
+    const std::vector<const ResolvedRun*> chosen = chosen_runs(experiment, options.only);
     Store store(project.folder());
     std::vector<RunDirectory> runs;
-    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    for (const ResolvedRun* run : chosen) runs.push_back(RunDirectory::create(project.folder(), experiment, *run, options.smoke));
     return runs;
 }
 
@@ -85,16 +95,18 @@ int run_experiment(const Cli& cli, const RunOptions& options) {
     if (is_staged(options)) return run_staged(catalogue, options);
     const Experiment experiment = load_experiment(catalogue, options);
     check_everything(experiment, catalogue, options.start.devices);
+    chosen_runs(experiment, options.only);
     print_missing(experiment);
     worker_program();
     const Project project(options.project, true);
-    return start_runs(project, make_runs(project, experiment, options.smoke), options.start);
+    return start_runs(project, make_runs(project, experiment, options), options.start);
 }
 
 std::string describe_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& choices,
-                                const std::string& project) {
-    if (profile.kind != "ssh") return describe_slurm_job(project, profile, experiment.name(), experiment.runs().size());
-    return fmt::format("{}\n# {}\n", remote_submission(profile, experiment, choices), join(ssh_command(profile), " "));
+                                const RunOptions& options) {
+    const std::size_t runs = chosen_runs(experiment, options.only).size();
+    if (profile.kind != "ssh") return describe_slurm_job(options.project, profile, experiment.name(), runs);
+    return fmt::format("{}\n# {}\n", remote_submission(profile, experiment, choices, options.only), join(ssh_command(profile), " "));
 }
 
 int submit_staged_folder(const Catalogue& catalogue, const Profile& profile, const RunOptions& options) {
@@ -118,11 +130,12 @@ int submit(const Cli& cli, const RunOptions& options) {
     }
     const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
     if (options.dry_run) {
-        fmt::print("{}", describe_submission(profile, experiment, choices, options.project));
+        fmt::print("{}", describe_submission(profile, experiment, choices, options));
         return 0;
     }
+    chosen_runs(experiment, options.only);
     const Project project(options.project, true);
-    return print_submitted(project, profile, submit_experiment(project, profile, experiment, choices), options.start.json);
+    return print_submitted(project, profile, submit_experiment(project, profile, experiment, choices, options.only), options.start.json);
 }
 
 /// `faceter memory` of what was checked.
@@ -134,34 +147,79 @@ int forecast_memory(const RunOptions& options) {
     become_program(worker_program().string(), std::move(words));
 }
 
+Json checked_json(const Experiment& experiment, const std::vector<const ResolvedRun*>& runs, int processes) {
+    Json list = Json::array();
+    for (const ResolvedRun* run : runs)
+        list.push_back({{"name", name_of(*run)},
+                        {"variant", run->variant},
+                        {"method", run->method},
+                        {"plugin", run->plugin},
+                        {"point", run->point},
+                        {"seed", run->seed},
+                        {"negatives", negatives_json(batch_negatives(run->settings), processes)},
+                        {"settings", run->settings}});
+    return {{"name", experiment.name()}, {"runs", list}};
+}
+
+void drop_empty_columns(Table& table, const std::vector<std::string>& unless) {
+    for (std::size_t c = table.columns.size(); c-- > 0;) {
+        if (std::find(unless.begin(), unless.end(), table.columns[c].name) != unless.end()) continue;
+        if (!std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return row.cells[c].text.empty(); })) continue;
+        table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+        for (Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(c));
+    }
+}
+
+void print_runs(const std::vector<const ResolvedRun*>& runs) {
+    Table table;
+    for (const char* name : {"variant", "method", "plugin", "seed", "point"}) table.add_column(name, ColumnKind::text);
+    for (const ResolvedRun* run : runs)
+        table.add_row({Cell::of(run->variant), Cell::of(run->method), Cell::of(run->plugin), Cell::of(std::to_string(run->seed)),
+                       Cell::of(run->point)});
+    drop_empty_columns(table, {"variant", "method", "plugin", "seed"});
+    print_table(table, "text");
+}
+
+std::string number_or(const std::optional<std::int64_t>& number, std::string_view otherwise) {
+    return number ? std::to_string(*number) : std::string(otherwise);
+}
+
+Row negatives_row(const std::string& runs, const BatchNegatives& batch, int processes) {
+    const std::string limit = batch.most_tokens > 0 ? fmt::format(", {} tokens", batch.most_tokens) : "";
+    return {{Cell::of(runs), Cell::of(batch.stage), Cell::of(join(batch.tasks, ", ")), Cell::of(std::string(words(batch.from))),
+             Cell::of(fmt::format("{}{}", batch.pairs, limit)),
+             Cell::of(processes > 1 ? std::to_string((batch.pairs + processes - 1) / processes) : ""),
+             Cell::of(batch.chunk > 0 ? std::to_string(batch.chunk) : ""), Cell::of(number_or(batch.in_batch, batch.objective + "'s")),
+             Cell::of(number_or(batch.hard, batch.in_batch ? "as given" : batch.objective + "'s"))}};
+}
+
+void print_negatives(const std::vector<const ResolvedRun*>& runs, int processes) {
+    const std::vector<AlikeRuns> alike = alike_runs(runs);
+    if (alike.empty()) return;
+    Table table;
+    for (const char* name : {"runs", "stage", "tasks", "pairs of", "batch", "a process", "chunk", "in-batch", "hard"})
+        table.add_column(name, ColumnKind::text);
+    for (const AlikeRuns& group : alike)
+        for (const BatchNegatives& batch : group.batches)
+            table.rows.push_back(negatives_row(alike.size() > 1 ? join(group.names, ", ") : "", batch, processes));
+    drop_empty_columns(table, {});
+    fmt::print("\nnegatives of each query, at most\n\n");
+    print_table(table, "text");
+}
+
 int check_experiment(const Cli& cli, const RunOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Experiment experiment = load_experiment(catalogue, options);
+    const std::vector<const ResolvedRun*> runs = chosen_runs(experiment, options.only);
     check_everything(experiment, catalogue, options.start.devices);
     print_missing(experiment);
     if (options.start.json) {
-        Json runs = Json::array();
-        for (const ResolvedRun& run : experiment.runs())
-            runs.push_back({{"variant", run.variant},
-                            {"method", run.method},
-                            {"plugin", run.plugin},
-                            {"point", run.point},
-                            {"seed", run.seed},
-                            {"settings", run.settings}});
-        print_json({{"name", experiment.name()}, {"runs", runs}});
+        print_json(checked_json(experiment, runs, options.start.devices));
         return 0;
     }
-    fmt::print("{}: {} makes {} runs\n\n", options.file, experiment.name(), experiment.runs().size());
-    Table table;
-    for (const char* name : {"variant", "method", "plugin", "seed", "point"}) table.add_column(name, ColumnKind::text);
-    for (const ResolvedRun& run : experiment.runs())
-        table.add_row(
-            {Cell::of(run.variant), Cell::of(run.method), Cell::of(run.plugin), Cell::of(std::to_string(run.seed)), Cell::of(run.point)});
-    if (std::all_of(experiment.runs().begin(), experiment.runs().end(), [](const ResolvedRun& run) { return run.point.empty(); })) {
-        table.columns.pop_back();
-        for (Row& row : table.rows) row.cells.pop_back();
-    }
-    print_table(table, "text");
+    fmt::print("{}: {} makes {} run{}\n\n", options.file, experiment.name(), runs.size(), runs.size() == 1 ? "" : "s");
+    print_runs(runs);
+    print_negatives(runs, options.start.devices);
     return options.memory ? forecast_memory(options) : 0;
 }
 
@@ -304,6 +362,7 @@ void add_run_commands(Cli& cli) {
     CLI::App* run = add_command(cli, cli.app, "run", "Run an experiment: train, evaluate and compare its variants",
                                 "  faceter run experiments/quickstart.yaml --project ~/quickstart\n"
                                 "  faceter run mine.yaml --project p --set training.batch_size=16 --seeds 1,2,3 --detach\n"
+                                "  faceter run mine.yaml --project p --only MoTE --only EM/seed=1\n"
                                 "  faceter run --staged /scratch/me/mine --project p   on a node without network\n"
                                 "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
                                 [&cli, options] { return run_experiment(cli, *options); });
@@ -312,9 +371,10 @@ void add_run_commands(Cli& cli) {
     add_new_project_option(*run, options->project);
     add_start_options(*run, *options);
 
-    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file and list the runs that it makes",
+    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file; list its runs and their negatives",
                                   "  faceter check experiments/quickstart.yaml\n"
                                   "  faceter check mine.yaml --devices 4   as it is to be run\n"
+                                  "  faceter check mine.yaml --only MoTE   of its runs those of one variant\n"
                                   "  faceter check mine.yaml --memory      and what it takes of a GPU",
                                   [&cli, options] { return check_experiment(cli, *options); });
     add_experiment_options(cli, *check, *options);

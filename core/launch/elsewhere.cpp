@@ -52,21 +52,23 @@ std::vector<RunDirectory> submit_made(const Project& project, const Profile& pro
     return runs;
 }
 
-std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke) {
+std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke,
+                                      const ChosenRuns& chosen) {
     experiment.check_files();
     check_processes(experiment, Catalogue::load(plugin_folders()), profile.processes());
     return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) {
-        for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+        for (const ResolvedRun* run : chosen_runs(experiment, chosen))
+            runs.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
     });
 }
 
 }  // namespace
 
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
-                                            const ExperimentOptions& options) {
-    if (profile.kind != "ssh") return submit_here(project, profile, experiment, options.smoke);
+                                            const ExperimentOptions& options, const ChosenRuns& chosen) {
+    if (profile.kind != "ssh") return submit_here(project, profile, experiment, options.smoke, chosen);
     std::vector<RunDirectory> runs;
-    for (const std::string& id : submit_through_ssh(project, profile, experiment, options)) runs.push_back(project.find_run(id));
+    for (const std::string& id : submit_through_ssh(project, profile, experiment, options, chosen)) runs.push_back(project.find_run(id));
     return runs;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/experiment.h"
+#include "experiment/chosen_runs.h"
 #include "experiment/staged_experiment.h"
 #include "launch/profile.h"
 #include "record/run_directory.h"
@@ -13,11 +13,11 @@ namespace faceter {
 /// What a user does to runs, wherever they run: on this machine, through SLURM, or behind ssh. The command line and the workbench call the
 /// same.
 
-/// Makes the runs of an experiment and starts them through a profile; where that is refused, none stays; where it is not known whether a
-/// job waits, they stay until that is (slurm.h). Errors: those of submit_to_slurm
-/// and submit_through_ssh; for SLURM also a file that the experiment names and that is not here (over there, its own faceter looks).
+/// Makes the chosen runs of an experiment and starts them through a profile; where that is refused, none stays; where it is not known
+/// whether a job waits, they stay until that is (slurm.h). Errors: those of submit_to_slurm and submit_through_ssh; for SLURM also a file
+/// that the experiment names and that is not here (over there, its own faceter looks).
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
-                                            const ExperimentOptions& options);
+                                            const ExperimentOptions& options, const ChosenRuns& chosen = {});
 /// The same of a staged experiment, through SLURM. Usage error for ssh, which carries no folder of that size.
 std::vector<RunDirectory> submit_staged(const Project& project, const Profile& profile, const StagedExperiment& staged);
 

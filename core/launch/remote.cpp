@@ -65,7 +65,8 @@ std::string remote_script(const Profile& profile, const std::vector<std::string>
            (input.empty() ? std::string("</dev/null\n") : here_document(input));
 }
 
-std::string remote_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& options) {
+std::string remote_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& options,
+                              const ChosenRuns& chosen) {
     const std::string folder = setting(profile, "folder"), through = setting(profile, "profile");
     std::vector<std::string> more{"--project", folder, "--json", "--set", "name=" + Json(experiment.name()).dump()};
     for (const std::string& assignment : options.overrides) more.insert(more.end(), {"--set", assignment});
@@ -73,6 +74,7 @@ std::string remote_submission(const Profile& profile, const Experiment& experime
     for (const std::uint64_t seed : options.seeds) seeds.push_back(std::to_string(seed));
     if (!seeds.empty()) more.insert(more.end(), {"--seeds", join(seeds, ",")});
     if (options.smoke) more.emplace_back("--smoke");
+    for (const std::string& name : chosen) more.insert(more.end(), {"--only", name});
     std::vector<std::string> first{through.empty() ? "run" : "submit"};
     if (through.empty())
         more.insert(more.end(), {"--detach", "--jobs", std::to_string(profile.settings["jobs"].get<int>()), "--devices",
@@ -87,8 +89,8 @@ std::string remote_submission(const Profile& profile, const Experiment& experime
 }
 
 std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment,
-                                            const ExperimentOptions& options) {
-    const std::string output = run_there(profile, remote_submission(profile, experiment, options));
+                                            const ExperimentOptions& options, const ChosenRuns& chosen) {
+    const std::string output = run_there(profile, remote_submission(profile, experiment, options, chosen));
     const Json answer = parse_json(output, setting(profile, "host"));
     std::vector<std::string> ids;
     for (const Json& run : json_at<Json>(answer, "runs", "answer")) ids.push_back(json_at<std::string>(run, "id", "answer"));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/command.h"
-#include "experiment/experiment.h"
+#include "experiment/chosen_runs.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 
@@ -20,12 +20,13 @@ std::vector<std::string> ssh_command(const Profile& profile);
 /// Goes to the project's folder and calls faceter there with these arguments and that input.
 std::string remote_script(const Profile& profile, const std::vector<std::string>& arguments, std::string_view input = {});
 /// Copies an experiment file there and starts it; the copy is removed when its runs are made, which keep its text.
-std::string remote_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& options);
+std::string remote_submission(const Profile& profile, const Experiment& experiment, const ExperimentOptions& options,
+                              const ChosenRuns& chosen = {});
 
 /// Starts an experiment there and makes the mirrors. Returns the runs' ids. Errors (failed, or what faceter said there): the host cannot be
 /// reached.
 std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment,
-                                            const ExperimentOptions& options);
+                                            const ExperimentOptions& options, const ChosenRuns& chosen = {});
 /// `faceter stop` or `resume` for runs there. Returns what it said.
 std::string call_through_ssh(const Profile& profile, const std::vector<std::string>& arguments);
 

@@ -88,7 +88,7 @@ class TestCli : public QObject {
         HAS(nested.err, "did you mean 'welch'?");
         HAS(faceter::testing::faceter({"stats", "welch", "a.txt"}).err,
             "unexpected argument 'a.txt' of stats welch; see faceter stats welch --help");
-        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of overlap, show");
+        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of duplicates, overlap, show");
         QCOMPARE(faceter::testing::faceter({}).code, 2);
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
     }
@@ -173,6 +173,30 @@ class TestCli : public QObject {
         QCOMPARE(json["runs"].size(), std::size_t{5});
         QCOMPARE(json["runs"][3]["plugin"].get<std::string>(), std::string("demo"));
         HAS(check(sample_experiment()).out, "quick makes 5 runs");
+    }
+    void check_tells_the_negatives_of_a_batch() {
+        const std::string experiment = std::string(sample_experiment()) + "training: {batch_size: 16}\n";
+        const Outcome outcome = check(experiment);
+        HAS(outcome.out, "negatives of each query, at most");
+        HAS(outcome.out, "as given");
+        QVERIFY2(widest_line(outcome.out) <= 100, outcome.out.c_str());
+        const Json runs = json_of(check(experiment, {"--json", "--devices", "4"}))["runs"];
+        QVERIFY(runs[0]["negatives"].empty());  // the start model is not trained
+        const Json& negatives = runs[1]["negatives"][0];
+        QCOMPARE(negatives["tasks"], Json({"retrieval"}));
+        QCOMPARE(negatives["in_batch"].get<int>(), 15);
+        QCOMPARE(negatives["pairs_per_process"].get<int>(), 4);
+        QVERIFY(negatives["hard"].is_null());
+    }
+    void only_some_of_the_runs_are_made() {
+        const Json runs = json_of(check(sample_experiment(), {"--json", "--only", "Mix", "--only", "EM/seed=2"}))["runs"];
+        QCOMPARE(runs.size(), std::size_t{3});
+        QCOMPARE(runs[0]["name"].get<std::string>(), std::string("EM/seed=2"));
+        const Outcome outcome = check(sample_experiment(), {"--only", "Mux"});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "makes no run 'Mux'");
+        HAS(outcome.err, "Mix/seed=1");
+        HAS(check(sample_experiment(), {"--only", "Mix/seed=1"}).out, "quick makes 1 run\n");
     }
     void a_wrong_key_is_one_clear_error_and_exit_code_3() {
         const Outcome outcome = check(std::string(sample_experiment()) + "training: {bach_size: 3}\n");

@@ -244,6 +244,7 @@ class TestCluster : public QObject {
         const std::string submission = remote_submission(profile, experiment, {{"training.steps=3"}, {1, 2}, true});
         QVERIFY2(has(submission, "<<'FACETER_END_'\n"), submission.c_str());
         QVERIFY(has(submission, "'--set' 'training.steps=3' '--seeds' '1,2' '--smoke'"));
+        QVERIFY(has(remote_submission(profile, experiment, {}, {"EM", "Mix/seed=2"}), "'--only' 'EM' '--only' 'Mix/seed=2'"));
     }
     void a_mirror_takes_what_the_feed_sends_and_refuses_the_rest() {
         const TemporaryDirectory there, here;

@@ -67,7 +67,9 @@ QStringList RunActions::pending() const {
 
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
     if (!m_workspace.session()) return;
-    const auto fill = [&](const QString& text) { return text.arg(qs(experiment->name())).arg(experiment->runs().size()); };
+    const auto fill = [&](const QString& text) {
+        return text.arg(qs(experiment->name())).arg(place.only.empty() ? experiment->runs().size() : place.only.size());
+    };
     const bool here = place.profile.isEmpty();
     const auto over = [this] { --m_launching; };
     ++m_launching;

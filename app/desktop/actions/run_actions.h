@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "experiment/experiment.h"
+#include "experiment/chosen_runs.h"
 #include "launch/forecast.h"
 #include "record/state.h"
 
@@ -22,7 +22,8 @@ struct LaunchPlace {
     QString profile;                                   ///< of the user's configuration; empty: this machine
     int jobs = 1;                                      ///< runs at once, on this machine
     int devices = 1;                                   ///< processes of a run, on this machine
-    std::vector<std::optional<Forecast>> forecasts{};  ///< of the experiment's runs, in their order; may be empty
+    ChosenRuns only{};                                 ///< of the experiment's runs; empty: all
+    std::vector<std::optional<Forecast>> forecasts{};  ///< of these, in their order; may be empty
 };
 
 /// It runs or waits, and somebody is there to hear it.

@@ -36,7 +36,8 @@ std::vector<RunDirectory> launchHere(const Project& project, const Experiment& e
     check_processes(experiment, Catalogue::load(plugin_folders()), place.devices);
     worker_program();
     std::vector<RunDirectory> runs;
-    for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(project.folder(), experiment, run, smoke));
+    for (const ResolvedRun* run : chosen_runs(experiment, place.only))
+        runs.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
     keepForecasts(runs, place);
     startHere(project, runs, place);
     return runs;
@@ -95,7 +96,7 @@ std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const Q
 QStringList launchRuns(const std::filesystem::path& folder, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
     const Project project(folder, true);
     if (place.profile.isEmpty()) return idsOf(launchHere(project, experiment, smoke, place));
-    const auto runs = submit_experiment(project, read_profile(place.profile.toStdString()), experiment, {{}, {}, smoke});
+    const auto runs = submit_experiment(project, read_profile(place.profile.toStdString()), experiment, {{}, {}, smoke}, place.only);
     keepForecasts(runs, place);
     return idsOf(runs);
 }

@@ -356,6 +356,65 @@ class TestComposePage : public QObject {
         QTRY_VERIFY(f.find<QLabel>("estimateTotal")->text().contains(QStringLiteral("2 min")));
     }
 
+    void what_is_unticked_is_neither_launched_nor_counted() {
+        Fixture f;
+        f.write(QString::fromUtf8(written) + QStringLiteral("seeds: [1, 2]\n"));
+        auto* list = f.find<QTableView>("plannedRuns");
+        auto* button = f.find<QPushButton>("launch");
+        QCOMPARE(button->text(), QStringLiteral("Launch 3 runs"));
+        auto* tabs = f.find<QTabWidget>("composePanels");
+        tabs->setCurrentIndex(3);
+        QTest::mouseClick(f.find<QPushButton>("estimate"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(f.find<QLabel>("estimateTotal")->text().contains(QStringLiteral("3 min")), patience_ms);
+        tabs->setCurrentIndex(0);
+        list->setFocus();
+        list->selectRow(0);  // the start model
+        QTest::keyClick(list, Qt::Key_Space);
+        QCOMPARE(button->text(), QStringLiteral("Launch 2 of 3 runs"));
+        QCOMPARE(tabs->tabText(0), QStringLiteral("Runs (2 of 3)"));
+        QCOMPARE(list->currentIndex().row(), 0);
+        QVERIFY2(f.find<QLabel>("estimateTotal")->text().contains(QStringLiteral("2 min")),
+                 qPrintable(f.find<QLabel>("estimateTotal")->text()));
+        const QModelIndex second = list->model()->index(1, RunListModel::number);
+        QStyleOptionViewItem option;
+        option.rect = list->visualRect(second);
+        option.features = QStyleOptionViewItem::HasCheckIndicator | QStyleOptionViewItem::HasDisplay;
+        option.widget = list;
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
+                          list->style()->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &option, list).center());
+        QCOMPARE(second.data(Qt::CheckStateRole).toInt(), static_cast<int>(Qt::Unchecked));
+        f.page.document().set({"training", "batch_size"}, "16");  // an edit leaves the ticks with their runs
+        f.settle();
+        QCOMPARE(button->text(), QStringLiteral("Launch 1 of 3 runs"));
+        QSignalSpy launched(&f.workspace.actions(), &RunActions::launched);
+        Project(folder_.path() / "ticked", true);
+        f.workspace.openProject(folder_.path() / "ticked");
+        QTest::mouseClick(button, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(launched.count(), 1, patience_ms);
+        QCOMPARE(launched.first().first().toStringList().size(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(f.workspace.runs()->runs.size(), std::size_t{1}, patience_ms);
+        QCOMPARE(f.workspace.runs()->runs.front().info.seed, std::uint64_t{2});
+        list->selectAll();
+        QTest::keyClick(list, Qt::Key_Space);  // not all were ticked: now they are
+        QCOMPARE(button->text(), QStringLiteral("Launch 3 runs"));
+        QTest::keyClick(list, Qt::Key_Space);
+        QVERIFY(!button->isEnabled());
+        QVERIFY(f.find<ElidedLabel>("launchSummary")->fullText().contains(QStringLiteral("No run is ticked")));
+        f.write(QString::fromUtf8(written));
+        QVERIFY(!button->isEnabled());
+    }
+
+    void the_negatives_of_a_batch_stand_in_the_estimate() {
+        Fixture f;
+        f.write(QString::fromUtf8(written));
+        auto* negatives = f.find<QLabel>("estimateNegatives");
+        QVERIFY2(negatives->text().contains(QStringLiteral("retrieval: 31 in-batch; batches of 32 pairs of a data set")),
+                 qPrintable(negatives->text()));
+        f.page.document().set({"training", "batch_size"}, "8");
+        f.settle();
+        QVERIFY2(negatives->text().contains(QStringLiteral("7 in-batch")), qPrintable(negatives->text()));
+    }
+
     void a_launch_without_a_project_makes_one_and_the_run_is_there() {
         Fixture f;
         f.write(QString::fromUtf8(written));

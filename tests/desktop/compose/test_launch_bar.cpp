@@ -11,6 +11,7 @@
 #include "desktop/compose/fake_worker.h"
 #include "launch/profile.h"
 #include "pages/compose/compose_page.h"
+#include "pages/compose/run_list_model.h"
 #include "record/launch.h"
 #include "support/fake_programs.h"
 #include "support/test.h"
@@ -143,6 +144,23 @@ class TestLaunchBar : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(fs::exists(folder_.path() / "cancelled"), patience_ms);
         QCOMPARE(read_file(folder_.path() / "cancelled"), std::string("12_0\n"));
     }
+    void only_what_is_ticked_goes_through_a_profile() {
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo 12");
+        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        Fixture f(project());
+        f.page.document().reset(QString::fromUtf8(written) + QStringLiteral("seeds: [1, 2, 3]\n"), {});
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
+        f.page.findChild<RunListModel*>()->setTicked({1}, false);
+        f.choose("g");
+        f.launch();
+        QTRY_COMPARE_WITH_TIMEOUT(f.launched.count(), 1, patience_ms);
+        QCOMPARE(f.launched.first().first().toStringList().size(), 2);
+        const Project opened(f.workspace.session()->folder(), false);
+        std::set<std::uint64_t> seeds;
+        for (const std::string& id : opened.run_ids()) seeds.insert(opened.find_run(id).info().seed);
+        QCOMPARE(seeds, (std::set<std::uint64_t>{1, 3}));
+    }
     void a_refusal_is_said_and_leaves_no_run() {
         const FakePrograms programs;
         programs.answers("sbatch", "echo 'sbatch: error: invalid partition specified: a100' >&2; exit 1");
@@ -218,6 +236,48 @@ class TestLaunchBar : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), patience_ms);
         QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
         QTRY_VERIFY_WITH_TIMEOUT(warnings.join(QLatin1Char('\n')).contains(QStringLiteral("no route to host")), patience_ms);
+        write_file_atomic(gate, "");
+        QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::failed, patience_ms);
+        qputenv("FACETER_WORKER", worker);
+    }
+    void a_second_outage_with_the_same_message_is_told_again() {
+        NEED_MINILM();  // the other machine looks for the experiment's model
+        const FakePrograms programs;
+        const fs::path gate = folder_.path() / "end", waiting = folder_.path() / "worker-until-end", down = folder_.path() / "down";
+        write_file_atomic(waiting, "#!/bin/sh\nwhile [ ! -e '" + gate.string() + "' ]; do sleep 0.05; done\n");
+        fs::permissions(waiting, fs::perms::owner_all);
+        const QByteArray worker = qgetenv("FACETER_WORKER");
+        qputenv("FACETER_WORKER", waiting.c_str());
+        // A connection ends when the machine goes down, and so does every further one until it is up again.
+        programs.answers("ssh", "closed() { echo 'closed for maintenance' >&2; exit 5; }\n[ -e '" + down.string() +
+                                    "' ] && closed\nexec 3<&0\nsh -s <&3 & child=$!\nwhile kill -0 $child 2>/dev/null; do\n  [ -e '" +
+                                    down.string() + "' ] && { kill $child; closed; }\n  sleep 0.05\ndone\nwait $child");
+        Fixture f(project());
+        int told = 0;
+        QObject::connect(&f.workspace, &Workspace::warned, &f.page, [&](const QStringList& texts) {
+            told += static_cast<int>(texts.filter(QStringLiteral("closed for maintenance")).size());
+        });
+        f.choose("o");
+        f.launch();
+        QTRY_VERIFY_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), patience_ms);
+        QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
+        const std::string id = f.launched.first().first().toStringList().first().toStdString();
+        const auto hears = [&](const std::string& table) {  // what is written there arrives here
+            make_directories(folder_.path() / "there/runs" / id / "tables");
+            write_file_atomic(folder_.path() / "there/runs" / id / "tables" / table, "{}");
+            return QTest::qWaitFor([&] { return fs::exists(f.workspace.session()->folder() / "runs" / id / "tables" / table); },
+                                   patience_ms);
+        };
+        QVERIFY(hears("before.json"));
+        write_file_atomic(down, "");
+        QTRY_COMPARE_WITH_TIMEOUT(told, 1, patience_ms);
+        fs::remove(down);
+        QVERIFY(hears("between.json"));
+        QCOMPARE(told, 1);  // once an outage, however often it was tried
+        write_file_atomic(down, "");
+        QTRY_COMPARE_WITH_TIMEOUT(told, 2, patience_ms);
+        fs::remove(down);
+        QVERIFY(hears("after.json"));
         write_file_atomic(gate, "");
         QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::failed, patience_ms);
         qputenv("FACETER_WORKER", worker);

@@ -9,6 +9,7 @@
 #include "pages/compose/estimate_panel.h"
 #include "pages/compose/launch_bar.h"
 #include "pages/compose/project_dialog.h"
+#include "pages/compose/run_list_model.h"
 #include "pages/compose/template_text.h"
 #include "record/run_directory.h"
 #include "settings/yaml.h"
@@ -21,7 +22,10 @@ namespace faceter::desktop {
 
 void ComposePage::open(const QString& file) {
     askAboutChanges([this, file] {
-        if (file.isEmpty()) return m_document.reset(QString::fromUtf8(template_text), {});
+        if (file.isEmpty()) {
+            m_runModel->tickAll();
+            return m_document.reset(QString::fromUtf8(template_text), {});
+        }
         load(file);
     });
 }
@@ -48,6 +52,7 @@ void ComposePage::load(const QString& file) {
               [this, file](const std::string& text) {
                   --m_loading;
                   m_error->setMessage({});
+                  m_runModel->tickAll();
                   m_document.reset(QString::fromStdString(text), file);
                   m_disk->setKnown(DiskNotice::fingerprint(text));
               })
@@ -111,6 +116,7 @@ void ComposePage::launch() {
 void ComposePage::launchChecked() {
     const auto experiment = m_document.report().experiment;
     if (!experiment) return m_error->setMessage(tr("The experiment was not started: it has problems to mend first."));
+    if (m_runModel->ticked().empty()) return m_error->setMessage(tr("Nothing was started: no run is ticked."));
     if (workspace().session()) return startRuns(experiment);
     auto* dialog = new ProjectDialog(QString::fromStdString(safe_file_name(experiment->name())), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -121,7 +127,7 @@ void ComposePage::launchChecked() {
 /// With what was estimated of them, so that it can be held against what they take.
 void ComposePage::startRuns(const std::shared_ptr<const Experiment>& experiment) {
     LaunchPlace place = m_launch->place();
-    place.forecasts = m_estimate->forecasts(*experiment);
+    place.forecasts = m_estimate->forecasts();
     workspace().actions().launch(experiment, m_document.smoke(), place);
 }
 

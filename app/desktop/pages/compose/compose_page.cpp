@@ -21,11 +21,12 @@
 #include "pages/compose/launch_bar.h"
 #include "pages/compose/preview_panel.h"
 #include "pages/compose/problem_list.h"
+#include "pages/compose/run_list.h"
 #include "pages/compose/run_list_model.h"
 #include "pages/compose/template_text.h"
 #include "pages/compose/yaml_editor.h"
-#include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "workspace/data_source.h"
 
 namespace faceter::desktop {
 namespace {
@@ -51,11 +52,11 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
       m_tabs(new QTabWidget),
       m_problems(new QListView),
       m_problemModel(new ProblemModel(this)),
-      m_runs(new DataTable),
       m_runModel(new RunListModel(this)),
+      m_runs(new RunList(*m_runModel)),
       m_preview(new PreviewPanel(m_document)),
-      m_estimate(new EstimatePanel(m_document)),
-      m_launch(new LaunchBar(m_document)) {
+      m_estimate(new EstimatePanel(m_document, *m_runModel)),
+      m_launch(new LaunchBar(m_document, *m_runModel)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 12, 16, 12);
     layout->setSpacing(8);
@@ -82,6 +83,7 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
     connect(&m_document.text(), &QTextDocument::modificationChanged, this, &ComposePage::showFile);
     connect(&m_document, &ExperimentDocument::fileChanged, this, &ComposePage::showFile);
     connect(&m_document, &ExperimentDocument::checked, this, &ComposePage::takeReport);
+    connect(m_runModel, &RunListModel::ticksChanged, this, &ComposePage::showTicks);
     connect(m_launch, &LaunchBar::launchAsked, this, &ComposePage::launch);
     connect(m_launch, &LaunchBar::failed, m_error, &ErrorBar::setMessage);
     connect(&workspace.actions(), &RunActions::pendingChanged, this, [this] {
@@ -137,11 +139,22 @@ QWidget* ComposePage::buildHeader() {
     redo->setEnabled(false);
     connect(&m_document.text(), &QTextDocument::undoAvailable, undo, &QPushButton::setEnabled);
     connect(&m_document.text(), &QTextDocument::redoAvailable, redo, &QPushButton::setEnabled);
+    QPushButton* data = add(tr("Data sets"), QStringLiteral("lookAtData"),
+                            tr("Cards, examples, lengths, duplicates and overlap of its data"), [this] { lookAtData(); });
+    data->setEnabled(false);
+    connect(&m_document, &ExperimentDocument::checked, data, [this, data] { data->setEnabled(m_document.report().experiment != nullptr); });
     add(tr("New"), QStringLiteral("newExperiment"), tr("Ctrl+N"), [this] { open({}); });
     add(tr("Open…"), QStringLiteral("openExperiment"), tr("Ctrl+O"), [this] { chooseAndOpen(); });
     add(tr("Save"), QStringLiteral("saveExperiment"), tr("Ctrl+S"), [this] { save(); });
     add(tr("Save as…"), QStringLiteral("saveExperimentAs"), tr("Ctrl+Shift+S"), [this] { saveAs(); });
     return header;
+}
+
+void ComposePage::lookAtData() {
+    const auto experiment = m_document.report().experiment;
+    if (!experiment || experiment->runs().empty()) return;
+    // the last one: the first is the start model, without instructions
+    DataSources::of(workspace()).show({tr("Compose: %1").arg(m_name->fullText()), experiment->runs().back().settings, nullptr});
 }
 
 QWidget* ComposePage::buildCentre() {
@@ -166,9 +179,6 @@ QWidget* ComposePage::buildPanels() {
     m_problems->setTextElideMode(Qt::ElideRight);
     connect(m_problems, &QListView::clicked, this, [this](const QModelIndex& index) { jumpTo(index.row()); });
     connect(m_problems, &QListView::activated, this, [this](const QModelIndex& index) { jumpTo(index.row()); });
-    m_runs->setObjectName(QStringLiteral("plannedRuns"));
-    m_runs->setAccessibleName(tr("Runs that will be made"));
-    m_runs->setModel(m_runModel);
     m_tabs->addTab(m_runs, tr("Runs"));
     m_tabs->addTab(m_problems, tr("Problems"));
     m_tabs->addTab(m_preview, tr("Examples"));
@@ -193,17 +203,20 @@ bool ComposePage::isReady() const {
 
 void ComposePage::takeReport() {
     const CheckReport& report = m_document.report();
-    if (std::exchange(m_launchRevision, 0) == m_document.revision()) launchChecked();
     m_problemModel->setProblems(report.problems);
     const int problems = static_cast<int>(report.problems.size());
     m_tabs->setTabText(1, problems ? tr("Problems (%1)").arg(problems) : tr("Problems"));
     if (report.experiment) m_runModel->setExperiment(report.experiment);
-    const int runs = m_runModel->rowCount();
-    m_tabs->setTabText(0, runs ? tr("Runs (%1)").arg(runs) : tr("Runs"));
-    m_runs->fitColumns(260);
+    m_runs->fit();
     // What is wrong comes to the front once; a panel that the user chose is left alone.
     if (problems > 0 && m_tabs->currentIndex() == 0) m_tabs->setCurrentIndex(1);
     if (problems == 0 && m_tabs->currentIndex() == 1) m_tabs->setCurrentIndex(0);
+    if (std::exchange(m_launchRevision, 0) == m_document.revision()) launchChecked();
+}
+
+void ComposePage::showTicks() {
+    const int runs = m_runModel->rowCount(), ticked = static_cast<int>(m_runModel->ticked().size());
+    m_tabs->setTabText(0, runs == 0 ? tr("Runs") : ticked < runs ? tr("Runs (%1 of %2)").arg(ticked).arg(runs) : tr("Runs (%1)").arg(runs));
 }
 
 void ComposePage::showFile() {

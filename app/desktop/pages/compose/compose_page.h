@@ -9,7 +9,6 @@ class QTabWidget;
 
 namespace faceter::desktop {
 
-class DataTable;
 class DiskNotice;
 class ElidedLabel;
 class ErrorBar;
@@ -18,6 +17,7 @@ class FormPanel;
 class LaunchBar;
 class PreviewPanel;
 class ProblemModel;
+class RunList;
 class RunListModel;
 class YamlEditor;
 
@@ -49,7 +49,9 @@ class ComposePage : public Page {
     void saveAs(const std::function<void()>& then = {});
     void write(const QString& file, const std::function<void()>& then);
     void takeReport();
+    void showTicks();
     void showFile();
+    void lookAtData();
     void jumpTo(int row);
     void launch();
     void launchChecked();
@@ -68,8 +70,8 @@ class ComposePage : public Page {
     QTabWidget* m_tabs;
     QListView* m_problems;
     ProblemModel* m_problemModel;
-    DataTable* m_runs;
     RunListModel* m_runModel;
+    RunList* m_runs;
     PreviewPanel* m_preview;
     EstimatePanel* m_estimate;
     LaunchBar* m_launch;

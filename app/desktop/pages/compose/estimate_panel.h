@@ -9,29 +9,34 @@ class QLabel;
 namespace faceter::desktop {
 
 class DataTable;
+class RunListModel;
 class TableModel;
 
-/// What the experiment will take, from a few real steps of each variant and sweep point: parameters, steps, memory, time.
+/// What the ticked runs will take, from a few real steps of each variant and sweep point: parameters, steps, memory, time. And what their
+/// batches hold a query against.
 class EstimatePanel : public WorkerPanel {
     Q_OBJECT
   public:
-    explicit EstimatePanel(ExperimentDocument& document, QWidget* parent = nullptr);
-    /// What was found out of each of the experiment's runs, in their order; nothing for one whose settings have changed since.
-    std::vector<std::optional<Forecast>> forecasts(const Experiment& experiment) const;
+    EstimatePanel(ExperimentDocument& document, const RunListModel& runs, QWidget* parent = nullptr);
+    /// What was found out of each of the ticked runs, in their order; nothing for one whose settings have changed since.
+    std::vector<std::optional<Forecast>> forecasts() const;
 
   private:
     /// Runs that differ in their seed alone take the same.
     struct Group {
         QString name;
         Json settings;
-        int runs = 0;
         Json answer;  // null: not yet
     };
     void ask(const Experiment& experiment) override;
     bool hasAnswer() const override { return !m_groups.empty(); }
+    void takeTicks();
     void askNext();
     void show();
+    const Group* groupOf(const ResolvedRun& run) const;
 
+    const RunListModel& m_runs;
+    QLabel* m_negatives;
     QLabel* m_total;
     DataTable* m_table;
     TableModel* m_model;

@@ -10,14 +10,16 @@
 #include <QStandardItemModel>
 #include <set>
 
+#include "pages/compose/run_list_model.h"
 #include "project/project_session.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
 
-LaunchBar::LaunchBar(ExperimentDocument& document, QWidget* parent)
+LaunchBar::LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWidget* parent)
     : QWidget(parent),
       m_document(document),
+      m_runs(runs),
       m_summary(new ElidedLabel),
       m_smoke(new QCheckBox(tr("Trial run"))),
       m_where(new QComboBox),
@@ -43,6 +45,7 @@ LaunchBar::LaunchBar(ExperimentDocument& document, QWidget* parent)
     connect(m_smoke, &QCheckBox::toggled, &m_document, &ExperimentDocument::setSmoke);
     connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchAsked);
     connect(&m_document, &ExperimentDocument::checked, this, &LaunchBar::refresh);
+    connect(&m_runs, &RunListModel::ticksChanged, this, &LaunchBar::refresh);
     connect(qApp, &QGuiApplication::applicationStateChanged, this, [this](Qt::ApplicationState state) {
         if (state == Qt::ApplicationActive) lookForProfiles();
     });
@@ -76,7 +79,7 @@ QWidget* LaunchBar::buildWhere() {
     return where;
 }
 
-LaunchPlace LaunchBar::place() const { return {m_where->currentData().toString(), m_jobs->value(), m_devices->value()}; }
+LaunchPlace LaunchBar::place() const { return {m_where->currentData().toString(), m_jobs->value(), m_devices->value(), m_runs.chosen()}; }
 
 void LaunchBar::setProfile(const QString& profile) {
     m_wanted = profile;
@@ -143,12 +146,23 @@ void LaunchBar::refresh() {
                                              : tr("%1 problems to mend before it can start").arg(problems));
         return;
     }
+    const std::vector<const ResolvedRun*> runs = m_runs.ticked();
+    const std::size_t all = report.experiment->runs().size();
+    m_launch->setEnabled(m_launch->isEnabled() && !runs.empty());
+    summary->setFullText(runs.empty() ? tr("No run is ticked: tick those to launch in the list.") : summaryOf(runs));
+    m_launch->setText(runs.empty()        ? tr("Launch")
+                      : runs.size() < all ? tr("Launch %1 of %2 runs").arg(runs.size()).arg(all)
+                      : all == 1          ? tr("Launch 1 run")
+                                          : tr("Launch %1 runs").arg(all));
+}
+
+QString LaunchBar::summaryOf(const std::vector<const ResolvedRun*>& runs) const {
     std::set<std::string> variants, points;
     std::set<std::uint64_t> seeds;
-    for (const ResolvedRun& run : report.experiment->runs()) {
-        if (run.method != "start") variants.insert(run.variant);
-        if (!run.point.empty()) points.insert(run.point);
-        seeds.insert(run.seed);
+    for (const ResolvedRun* run : runs) {
+        if (run->method != "start") variants.insert(run->variant);
+        if (!run->point.empty()) points.insert(run->point);
+        seeds.insert(run->seed);
     }
     const auto counted = [](std::size_t count, const QString& one, const QString& more) {
         return QString::number(count) + QLatin1Char(' ') + (count == 1 ? one : more);
@@ -157,9 +171,7 @@ void LaunchBar::refresh() {
     if (!points.empty()) parts << counted(points.size(), tr("sweep point"), tr("sweep points"));
     if (const QString profile = place().profile; !profile.isEmpty()) parts << tr("through %1").arg(profile);
     parts << (m_project.isEmpty() ? tr("no project is open: launching asks for a folder") : tr("into %1").arg(m_project));
-    summary->setFullText(parts.join(QStringLiteral(" · ")));
-    const std::size_t runs = report.experiment->runs().size();
-    m_launch->setText(runs == 1 ? tr("Launch 1 run") : tr("Launch %1 runs").arg(runs));
+    return parts.join(QStringLiteral(" · "));
 }
 
 }  // namespace faceter::desktop

@@ -13,11 +13,14 @@ class QSpinBox;
 
 namespace faceter::desktop {
 
+class RunListModel;
+
 /// What will be started and where (here, or through a profile of the user's configuration), and the button that starts it.
 class LaunchBar : public QWidget {
     Q_OBJECT
   public:
-    explicit LaunchBar(ExperimentDocument& document, QWidget* parent = nullptr);
+    LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWidget* parent = nullptr);
+    /// With the runs that are ticked.
     LaunchPlace place() const;
     /// A profile that is not there (any more) leaves this machine chosen.
     void setProfile(const QString& profile);
@@ -36,8 +39,10 @@ class LaunchBar : public QWidget {
     void takeProfiles(const std::vector<ProfileSummary>& profiles);
     void showPlace();
     void refresh();
+    QString summaryOf(const std::vector<const ResolvedRun*>& runs) const;
 
     ExperimentDocument& m_document;
+    const RunListModel& m_runs;
     QLabel* m_summary;
     QCheckBox* m_smoke;
     QComboBox* m_where;
