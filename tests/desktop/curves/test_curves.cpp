@@ -5,6 +5,8 @@
 #include <QToolButton>
 #include <cmath>
 
+#include "common/hash.h"
+#include "common/strings.h"
 #include "desktop/support/sample_project.h"
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
@@ -37,6 +39,22 @@ class TestCurves : public QObject {
         for (const Series& series : figure.series)
             if (series.name.rfind(beginning, 0) == 0) return series;
         throw std::runtime_error("no series " + beginning);
+    }
+
+    /// Gives the journal's lines other times: from `begin`, a step every `pace` seconds.
+    static void put_at(const RunDirectory& run, double begin, double pace) {
+        const std::string written = read_file(run.attempt_journal(1));
+        std::string moved;
+        for (const std::string_view line : split(written, '\n')) {
+            if (line.empty()) continue;
+            Json event = Json::parse(line);
+            event.erase("crc");
+            event["t"] = begin + pace * (json_or<int>(event, "step", 1, "event") - 1);
+            std::string body = event.dump();
+            body.pop_back();
+            moved += body + fmt::format(",\"crc\":\"{:08x}\"}}\n", crc32c(body));
+        }
+        write_file_atomic(run.attempt_journal(1), moved);
     }
 
     static FigureView* panel(CurvesPage& page, const char* series) {
@@ -111,6 +129,37 @@ class TestCurves : public QObject {
         QVERIFY(em.x.size() > 100);
         for (std::size_t i = 0; i < em.x.size(); ++i) {
             if (em.x[i] < 1200 || em.x[i] > 99800) continue;  // where one seed alone has begun, or goes on
+            QVERIFY2(std::abs(em.y[i] - 2) < 1e-9, qPrintable(QStringLiteral("%1 at %2").arg(em.y[i]).arg(em.x[i])));
+            QVERIFY(std::abs(em.high[i] - em.low[i] - 2 * std::sqrt(2.0)) < 1e-6);
+        }
+    }
+
+    void over_wall_time_every_column_has_the_mean_of_all_seeds() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        CurveRequest asked;
+        asked.series = {"loss"};
+        asked.x = SeriesX::time;
+        asked.groups.push_back({"EM", 2, {}, {}});
+        for (const auto& [pace, level] :
+             {std::pair(1.0, 1.0), {1.037, 3.0}}) {  // a step takes one of them longer, and it is of another day
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+            {
+                JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+                for (int step = 1; step <= 100; ++step) journal.step({{"step", step}, {"total_steps", 100}, {"loss", level}});
+                journal.event("finished", {{"step", 100}});
+            }
+            put_at(run, 1.7e9 + level * 86400, pace);
+            asked.groups.front().runs.push_back(run.info().id);
+        }
+        Store store(project.path());
+        store.ingest_all();
+        const CurveResult result = readCurve(store, asked);
+        QVERIFY2(std::abs(result.to - 99 * 1.037) < 0.01, qPrintable(QString::number(result.to)));
+        const Series em = named(result.figure, "EM (n = 2)");
+        QVERIFY(em.x.size() > 100);
+        for (std::size_t i = 0; i < em.x.size(); ++i) {
+            if (em.x[i] > 98.8) continue;  // where the slower one goes on alone
             QVERIFY2(std::abs(em.y[i] - 2) < 1e-9, qPrintable(QStringLiteral("%1 at %2").arg(em.y[i]).arg(em.x[i])));
             QVERIFY(std::abs(em.high[i] - em.low[i] - 2 * std::sqrt(2.0)) < 1e-6);
         }
