@@ -19,6 +19,7 @@
 #include "support/test.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "window/main_window.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -190,6 +191,19 @@ class TestDataPage : public QObject {
         QTest::keyClick(on.find<QComboBox>("dataRun"), Qt::Key_Home);
         QVERIFY(on.ready());
         QCOMPARE(on.sets()->count(), 3);
+    }
+
+    void the_data_sets_of_the_composed_experiment_are_a_click_away() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.goTo(QStringLiteral("compose")));
+        auto* button = window.page(QStringLiteral("compose"))->findChild<QPushButton*>(QStringLiteral("lookAtData"));
+        QTRY_VERIFY_WITH_TIMEOUT(button->isEnabled(), 60000);  // what a new experiment starts as is in order
+        QTest::mouseClick(button, Qt::LeftButton);
+        QTRY_VERIFY(window.frontPage() && window.frontPage() == window.page(QStringLiteral("data")));
+        QTRY_VERIFY(window.frontPage()->findChild<QComboBox*>(QStringLiteral("dataRun"))->currentText().startsWith("Compose: "));
+        QVERIFY(window.frontPage()->findChild<QListWidget*>(QStringLiteral("dataSets"))->count() > 0);
     }
 
     void a_set_that_is_gone_is_an_error_and_the_others_go_on() {
