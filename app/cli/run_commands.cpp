@@ -211,6 +211,7 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Experiment experiment = load_experiment(catalogue, options);
     const std::vector<const ResolvedRun*> runs = chosen_runs(experiment, options.only);
+    if (options.memory && !options.only.empty()) throw usage_error("--memory is of the whole experiment; leave --only out");
     check_everything(experiment, catalogue, options.start.devices);
     print_missing(experiment);
     if (options.start.json) {

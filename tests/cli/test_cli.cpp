@@ -197,6 +197,7 @@ class TestCli : public QObject {
         HAS(outcome.err, "makes no run 'Mux'");
         HAS(outcome.err, "Mix/seed=1");
         HAS(check(sample_experiment(), {"--only", "Mix/seed=1"}).out, "quick makes 1 run\n");
+        HAS(check(sample_experiment(), {"--only", "Mix", "--memory"}).err, "leave --only out");
     }
     void a_wrong_key_is_one_clear_error_and_exit_code_3() {
         const Outcome outcome = check(std::string(sample_experiment()) + "training: {bach_size: 3}\n");

@@ -3,6 +3,8 @@
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QFileInfo>
+#include <QImageReader>
 #include <QPixmap>
 #include <QStringList>
 #include <QTimer>
@@ -30,9 +32,16 @@ bool isSettled(const MainWindow& window) {
     return page->isReady() && (!session || (session->isLoaded() && !session->isLooking() && session->isIdle()));
 }
 
+/// What a picture would take the place of, were its name another argument's.
+bool holdsSomethingElse(const QString& file) { return QFileInfo(file).size() > 0 && QImageReader::imageFormat(file) != "png"; }
+
 }  // namespace
 
 bool takeScreenshot(MainWindow& window, const QString& page, const QString& file, QString& error) {
+    if (holdsSomethingElse(file)) {
+        error = QStringLiteral("%1: it is there and is no PNG; nothing was written. Expected: --screenshot PAGE FILE.png").arg(file);
+        return false;
+    }
     if (page != QStringLiteral("start") && !window.goTo(page)) {
         QStringList known{QStringLiteral("start")};
         for (const PageEntry& entry : pageEntries()) known << entry.id;

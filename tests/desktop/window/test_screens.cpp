@@ -85,6 +85,16 @@ class TestScreens : public QObject {
         const QStringList cut = clipped(window);
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
     }
+    void a_picture_takes_the_place_of_nothing_but_a_picture() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        const fs::path experiment = folder_.path() / "mine.yaml";
+        write_file_atomic(experiment, "name: mine\n");
+        QString error;
+        QVERIFY(!takeScreenshot(window, QStringLiteral("start"), QString::fromStdString(experiment.string()), error));
+        QVERIFY2(error.contains(QStringLiteral("is no PNG")), qPrintable(error));
+        QCOMPARE(read_file(experiment), std::string("name: mine\n"));
+    }
 };
 
 FACETER_TEST(TestScreens)
