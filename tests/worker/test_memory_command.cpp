@@ -75,7 +75,7 @@ class TestMemoryCommand : public QObject {
             run_child({FACETER_BINARY_DIR "/bin/faceter", "check", file("  IC: {method: instruction}\n"), "--memory"},
                       std::chrono::seconds(100), 1 << 20);
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
-        for (const char* part : {"makes 1 runs", "in a batch of 64 pairs", "with activation checkpointing", "weights"})
+        for (const char* part : {"makes 1 run\n", "in a batch of 64 pairs", "with activation checkpointing", "weights"})
             QVERIFY2(result.output.find(part) != std::string::npos, result.output.c_str());
     }
 };
