@@ -19,7 +19,10 @@ struct Seen {
 
 Hash128 key_of(const ExampleRow& row) {
     std::string forms = std::to_string(row.part) + '\n';
-    for (const ExampleRow::Text& text : row.texts) forms += overlap_form(text.text) + '\n';
+    for (const ExampleRow::Text& text : row.texts) {
+        const std::string form = overlap_form(text.text);  // of ":)" and ":(" there is none
+        forms += (form.empty() ? '\x01' + std::string(text.text) : form) + '\n';
+    }
     return hash128(forms);
 }
 

@@ -106,7 +106,7 @@ ExampleRow ExampleRows::row(std::size_t number, std::size_t most_documents) cons
     const auto part = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), number) - ends_.begin());
     const std::size_t before = part == 0 ? 0 : ends_[part - 1];
     ExampleRow row = std::visit(EvaluationRow{number - before, most_documents}, parts_[part]->data);
-    if (parts_.size() > 1) row.part = part;
+    if (parts_.size() > 1) row.part = row.part * parts_.size() + part;
     return row;
 }
 

@@ -17,7 +17,7 @@ struct ExampleRow {
     };
     std::vector<Text> texts;
     Json label = nullptr;  ///< name of the class, names of the classes, score; null: none
-    std::size_t part = 0;  ///< the subset, or the clustering's set, that it is of; labels mean something within it
+    std::size_t part = 0;  ///< the subset and the clustering's set that it is of, as one number; labels mean something within it
 };
 
 /// The examples of a set by number. A test set of several subsets has theirs one after the other; of a clustering each text is one, of a

@@ -63,6 +63,12 @@ class TestDuplicates : public QObject {
         QCOMPARE(to_json(found).at("first").at(0).at("copies").get<int>(), 3);
     }
 
+    void texts_without_a_letter_are_the_same_only_where_each_sign_is() {
+        const TrainingSet set =
+            pairs("{\"query\":\":)\",\"document\":\"d\"}\n{\"query\":\":(\",\"document\":\"d\"}\n{\"query\":\":)\",\"document\":\"d\"}\n");
+        QCOMPARE(find_duplicates(ExampleRows(set)).repeated, std::size_t{1});
+    }
+
     void the_same_text_under_another_label_is_said() {
         put(folder_.path() / "topics/train.jsonl", "{\"text\":\"x\",\"label\":\"a\"}\n{\"text\":\"y\",\"label\":\"b\"}\n");
         put(folder_.path() / "topics/test.jsonl",

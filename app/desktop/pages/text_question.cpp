@@ -65,12 +65,19 @@ void TextQuestion::connectQuery() {
         try {
             take(*answer);
         } catch (const std::exception& error) {
-            m_error->setMessage(QString::fromUtf8(error.what()));
+            showError(QString::fromUtf8(error.what()));
         }
     });
-    connect(m_query, &WorkerQuery::failed, m_error, &ErrorBar::setMessage);
+    connect(m_query, &WorkerQuery::failed, this, &TextQuestion::showError);
     connect(m_query, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) { setStatus(progress.what); });
     connect(m_query, &WorkerQuery::busyChanged, this, [this](bool busy) { m_ask->setText(busy ? tr("Asking…") : m_askText); });
+}
+
+/// What was answered before is of another text.
+void TextQuestion::showError(const QString& message) {
+    hideAnswer();
+    setStatus(m_hint);
+    m_error->setMessage(message);
 }
 
 void TextQuestion::addToBar(QWidget* widget) { m_bar->insertWidget(m_bar->count() - 1, widget); }

@@ -46,6 +46,7 @@ class TextQuestion : public QWidget {
   private:
     QWidget* makeBar(const Texts& texts);
     void connectQuery();
+    void showError(const QString& message);
     void ask();
 
     WorkerQuery* m_query;

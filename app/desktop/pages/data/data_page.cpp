@@ -12,6 +12,7 @@
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "figure/figure_view.h"
 #include "figure/table_export.h"
@@ -87,11 +88,12 @@ DataPage::DataPage(Workspace& workspace)
           workspace, this,
           [this] {
               return [run = m_source->currentData().toString().toStdString()](Store& store) {
-                  return std::make_shared<const Json>(run.empty() ? Json() : store.settings(run));
+                  return std::make_shared<const Json>(run.empty() ? Json() : Json{{"run", run}, {"settings", store.settings(run)}});
               };
           },
-          [this](const std::shared_ptr<const Json>& settings) {
-              if (!m_source->currentData().toString().isEmpty()) takeSettings(*settings);
+          [this](const std::shared_ptr<const Json>& answer) {  // another run may have been chosen since
+              if (!answer->is_null() && answer->at("run") == m_source->currentData().toString().toStdString())
+                  takeSettings(answer->at("settings"));
           })) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 16);
@@ -105,7 +107,11 @@ DataPage::DataPage(Workspace& workspace)
     m_pause->setInterval(typing_pause_ms);
     connect(m_pause, &QTimer::timeout, this, &DataPage::searchAgain);
     connect(m_empty, &EmptyState::clicked, this, [this] { this->workspace().requestPage(QStringLiteral("compose")); });
-    connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
+    connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
+        if (message.isEmpty()) return;  // what stands there is the worker's
+        takeSettings(nullptr);
+        m_error->setMessage(message);
+    });
     connect(m_source, &QComboBox::currentIndexChanged, this, &DataPage::showSource);
     for (const auto signal : {&Workspace::shownChanged, &Workspace::currentRunChanged, &Workspace::projectChanged})
         connect(&workspace, signal, this, &DataPage::fillSources);
@@ -256,18 +262,19 @@ void DataPage::addPart(const QString& title, QWidget* body, const QString& metho
     });
 }
 
-/// The run that the inspector shows comes first; an experiment that was asked for stays while it is looked at.
+/// The run that the inspector shows comes first whenever it is another; else what was chosen stays.
 void DataPage::fillSources() {
     const QString before = m_source->currentData().toString(), current = workspace().currentRun();
-    const bool ofExperiment = m_source->count() > 0 && before.isEmpty();
+    const bool moved = std::exchange(m_inspected, current) != current && !current.isEmpty();
+    const bool stays = m_source->count() > 0 && !moved;
     const DataSource& asked = DataSources::of(workspace()).source();
     {
         const QSignalBlocker quiet(m_source);
         m_source->clear();
         for (const auto& [id, label] : shownRuns(workspace())) m_source->addItem(label, id);
         if (!asked.settings.is_null()) m_source->addItem(asked.title, QString());
-        const QString wanted = ofExperiment && sender() != &workspace() ? before : current.isEmpty() ? before : current;
-        m_source->setCurrentIndex(std::max(0, m_source->findData(wanted)));
+        const int place = stays ? m_source->findData(before) : -1;
+        m_source->setCurrentIndex(std::max(0, place >= 0 ? place : m_source->findData(current)));
     }
     m_source->setVisible(m_source->count() > 0);
     showSource();
@@ -322,8 +329,15 @@ void DataPage::showSet() {
     m_duplicates->clear();
     m_lengths->hide();
     m_lengthsText->clear();
-    for (Answer& answer : m_parts)
-        if (answer.asked != questionOf(Part::overlap)) answer.asked = nullptr;
+    const Json overlap = questionOf(Part::overlap);  // of all sets of the run
+    bool same = false;
+    for (Answer& answer : m_parts) {
+        if (answer.asked == overlap && !overlap.is_null())
+            same = true;
+        else
+            answer.asked = nullptr;
+    }
+    if (!same) m_overlap->clear();
     askPart();
 }
 

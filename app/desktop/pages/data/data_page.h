@@ -94,6 +94,7 @@ class DataPage : public Page {
     std::vector<DataSetRef> m_sets;
     Json m_settings;
     std::size_t m_offset = 0;
+    QString m_inspected;  ///< run that the inspector showed last
     QString m_wantedSet;
 };
 
