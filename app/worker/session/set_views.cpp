@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t most_rows = 500, most_shown_bytes = 4000, between_progress = 4096;
 
+/// Many texts go into one answer; nobody reads the end of a long one in a table.
+void cut_to_shown(Json& text) {
+    const auto whole = text.get<std::string>();
+    text = start_of_text(whole, most_shown_bytes);
+}
+
 /// One entry of the data of resolved run settings: {"settings", "use": training | evaluation, "task": of training data, "index": place in
 /// tasks.TASK.train or evaluation.datasets}.
 class OpenSet {
@@ -149,7 +155,9 @@ Json data_lengths(const Json& params, SessionData& data, Request& request) {
 Json data_duplicates(const Json& params, SessionData& data, Request& request) {
     const OpenSet set(params, data, request);
     const ExampleRows rows = set.rows();
-    return to_json(find_duplicates(rows, [&](std::size_t done) { request.progress("compare examples", done, rows.size()); }));
+    Json found = to_json(find_duplicates(rows, [&](std::size_t done) { request.progress("compare examples", done, rows.size()); }));
+    for (Json& group : found["first"]) cut_to_shown(group["text"]);
+    return found;
 }
 
 /// {"settings"} -> {"overlaps": [one for each pair of a training and a test set (core/data/overlap.h)], "left_out": [why]}.
@@ -173,7 +181,11 @@ Json data_overlap(const Json& params, SessionData& data, Request& request) {
         for (const Json& entry : task.train) each([&] { counter.add(*data.training_set(settings, entry, task)); });
     for (const Json& entry : tests)
         each([&] {
-            for (const Overlap& one : counter.count(*data.evaluation_set(settings, entry))) overlaps.push_back(to_json(one));
+            for (const Overlap& one : counter.count(*data.evaluation_set(settings, entry))) {
+                overlaps.push_back(to_json(one));
+                overlaps.back().erase("example");  // the first of the examples
+                for (Json& text : overlaps.back()["examples"]) cut_to_shown(text);
+            }
         });
     return {{"overlaps", std::move(overlaps)}, {"left_out", std::move(left_out)}};
 }
