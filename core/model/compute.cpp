@@ -8,9 +8,11 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/layout_rule.h"
 
 namespace faceter {
 namespace {
@@ -37,13 +39,6 @@ constexpr std::string_view sample[] = {
 ProductForm form_of(Compute compute) {
     return compute == Compute::int8 ? ProductForm::int8 : compute == Compute::bf16 ? ProductForm::bf16 : ProductForm::float32;
 }
-
-/// One product of an encoder while it is decided how it is computed. At most one of the forms that it may keep is laid out.
-struct Candidate {
-    std::string name;
-    ProductPointer exact, lowered;
-    std::shared_ptr<ProductError> error = std::make_shared<ProductError>();
-};
 
 /// The ways that texts take through an encoder.
 std::vector<Route> routes_through(const EmbeddingModel& model, int encoder) {
@@ -96,67 +91,105 @@ ProductForm kept_form(Compute compute, at::ScalarType weight) {
     return halved ? ProductForm::bf16 : unprepared_form(weight);
 }
 
-/// Lets the sample pass twice: in float32 to see how large activations are, then beside the lower form to see what that loses.
-std::vector<Candidate> measured_products(Encoder& encoder, const Sample& sample, Compute compute) {
-    std::vector<Candidate> all;
-    encoder.lay_out_products([&](const ProductPlace& place, const at::Tensor& weight) {
-        Candidate one{place.name(), nullptr, nullptr};
+/// One product of an encoder while it is decided how it is computed.
+struct Candidate {
+    std::string name;
+    bool kept = false;  ///< from the lower form
+    std::shared_ptr<ProductError> error = std::make_shared<ProductError>();
+    at::Tensor sizes{};        ///< of the elements of its activations; int8 learns from them
+    ProductPointer lowered{};  ///< in int8, once it was asked for: that takes long, and little memory
+};
+
+/// The products of an encoder, none of which is laid out for longer than one product of a pass before it is known in which form.
+class Candidates {
+  public:
+    Candidates(Encoder& encoder, Compute compute) : encoder_(encoder), compute_(compute) {
+        encoder_.lay_out_products([&](const ProductPlace& place, const at::Tensor& weight) -> ProductPointer {
+            by_weight_[weight.const_data_ptr()] = all_.size();
+            all_.push_back({place.name()});
+            return nullptr;
+        });
+        encoder_.drop_prepared();
+    }
+
+    /// What the sample gives in float32. int8 learns how large activations are.
+    at::Tensor exact(const Sample& sample) {
+        if (compute_ != Compute::int8) return sample.embedded();
+        const at::Tensor rows = pass(sample, [](Candidate& one, const at::Tensor& weight) { return measured(weight, nullptr, one); });
+        for (Candidate& one : all_) one.sizes = one.error->sizes();
+        return rows;
+    }
+    at::Tensor lowered(const Sample& sample) {
+        return pass(sample, [&](Candidate& one, const at::Tensor& weight) { return laid_out(one, weight); });
+    }
+    /// Which of them lose most beside float32, the worst first.
+    std::vector<std::size_t> worst_first(const Sample& sample) {
+        pass(sample, [&](Candidate& one, const at::Tensor& weight) { return measured(weight, laid_out(one, weight), one); });
+        std::vector<std::size_t> order(all_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all_[a].error->relative() > all_[b].error->relative(); });
+        return order;
+    }
+    void keep(std::size_t i) {
+        all_[i].kept = true;
+        all_[i].lowered = nullptr;
+    }
+    /// Each in its form from here on.
+    void lay_out(bool release_weights) {
+        std::size_t next = 0;
+        encoder_.lay_out_products([&](const ProductPlace&, const at::Tensor& weight) { return laid_out(all_[next++], weight); },
+                                  release_weights);
+    }
+    std::size_t size() const { return all_.size(); }
+    const std::string& name(std::size_t i) const { return all_[i].name; }
+
+  private:
+    template <typename LayOut>
+    at::Tensor pass(const Sample& sample, const LayOut& lay_out) {
+        const LayoutRule rule([&](const at::Tensor& weight) -> ProductPointer {
+            const auto found = by_weight_.find(weight.const_data_ptr());
+            return found == by_weight_.end() ? nullptr : lay_out(all_[found->second], weight);
+        });
+        return sample.embedded();
+    }
+    static ProductPointer measured(const at::Tensor& weight, ProductPointer beside, Candidate& one) {
         const auto exact = std::make_shared<ProductWeights>(weight, unprepared_form(weight.scalar_type()));
-        exact->measure(nullptr, one.error);
-        all.push_back(std::move(one));
+        exact->measure(std::move(beside), one.error);
         return exact;
-    });
-    sample.embedded();
-    std::size_t next = 0;
-    encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& weight) {
-        Candidate& one = all[next++];
-        one.lowered = std::make_shared<ProductWeights>(weight, form_of(compute), one.error->sizes());
-        const auto measuring = std::make_shared<ProductWeights>(weight, unprepared_form(weight.scalar_type()));
-        measuring->measure(one.lowered, one.error);
-        return measuring;
-    });
-    sample.embedded();
-    return all;
-}
+    }
+    ProductPointer laid_out(Candidate& one, const at::Tensor& weight) const {
+        if (one.kept) return std::make_shared<const ProductWeights>(weight, kept_form(compute_, weight.scalar_type()));
+        if (one.lowered) return one.lowered;
+        const auto lowered = std::make_shared<const ProductWeights>(weight, form_of(compute_), one.sizes);
+        if (compute_ == Compute::int8) one.lowered = lowered;
+        return lowered;
+    }
 
-/// The worst products in the form that is kept, the others lowered. Called with ever more of the worst.
-void lay_out(Encoder& encoder, std::vector<Candidate>& all, const std::vector<std::size_t>& worst_first, std::size_t num_exact,
-             Compute compute) {
-    std::vector<bool> exact(all.size(), false);
-    for (std::size_t i = 0; i < num_exact; ++i) exact[worst_first[i]] = true;
-    std::size_t next = 0;
-    encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& weight) {
-        const std::size_t i = next++;
-        Candidate& one = all[i];
-        if (!exact[i]) return one.lowered;
-        one.lowered.reset();
-        if (!one.exact) one.exact = std::make_shared<ProductWeights>(weight, kept_form(compute, weight.scalar_type()));
-        return one.exact;
-    });
-}
+    Encoder& encoder_;
+    Compute compute_;
+    std::vector<Candidate> all_;
+    std::unordered_map<const void*, std::size_t> by_weight_;  ///< where the weight's numbers lie
+};
 
-void lower_products(EmbeddingModel& model, int index, ComputeReport& report) {
-    Encoder& encoder = *model.encoders[static_cast<std::size_t>(index)];
+void lower_products(EmbeddingModel& model, int index, ComputeReport& report, bool release_weights) {
     const Sample sample(model, index);
-    encoder.drop_prepared();
-    const at::Tensor expected = sample.embedded();
-    auto all = measured_products(encoder, sample, report.compute);
-    std::vector<std::size_t> worst_first(all.size());
-    std::iota(worst_first.begin(), worst_first.end(), std::size_t{0});
-    std::stable_sort(worst_first.begin(), worst_first.end(),
-                     [&](auto a, auto b) { return all[a].error->relative() > all[b].error->relative(); });
-    const std::size_t step = all.size() / 16 + 1;
-    std::size_t num_exact = 0;
-    double cosine = 0;
-    for (;; num_exact = std::min(all.size(), num_exact + step)) {
-        lay_out(encoder, all, worst_first, num_exact, report.compute);
-        cosine = smallest_cosine(sample.embedded(), expected);
-        if (cosine >= wanted_cosine(report.compute) || num_exact == all.size()) break;
+    Candidates all(*model.encoders[static_cast<std::size_t>(index)], report.compute);
+    const at::Tensor expected = all.exact(sample);
+    const auto reached = [&] { return smallest_cosine(all.lowered(sample), expected); };
+    double cosine = reached();
+    const std::string prefix = model.encoders.size() > 1 ? fmt::format("encoder {}, ", index) : "";
+    if (cosine < wanted_cosine(report.compute)) {
+        const auto worst_first = all.worst_first(sample);
+        const std::size_t step = all.size() / 16 + 1;
+        for (std::size_t num_kept = 0; num_kept < all.size() && cosine < wanted_cosine(report.compute); cosine = reached())
+            for (const std::size_t end = std::min(all.size(), num_kept + step); num_kept < end; ++num_kept) {
+                all.keep(worst_first[num_kept]);
+                report.kept.push_back(prefix + all.name(worst_first[num_kept]));
+            }
     }
     report.num_products += all.size();
     report.smallest_cosine = std::min(report.smallest_cosine, cosine);
-    const std::string prefix = model.encoders.size() > 1 ? fmt::format("encoder {}, ", index) : "";
-    for (std::size_t i = 0; i < num_exact; ++i) report.kept.push_back(prefix + all[worst_first[i]].name);
+    all.lay_out(release_weights);
 }
 
 /// Of an accelerator: all products in bfloat16, in place of the encoder that was, and texts end to end in its attention.
@@ -227,8 +260,7 @@ ComputeReport prepare_products(EmbeddingModel& model, Compute compute, bool rele
         if (compute == Compute::float32)
             report.num_products += lay_out_as_given(encoder, release_weights);
         else
-            lower_products(model, static_cast<int>(i), report);
-        if (release_weights) encoder.release_prepared();
+            lower_products(model, static_cast<int>(i), report, release_weights);
     }
     model.computed = compute == Compute::float32 ? "" : fmt::format("{} but {}", compute_name(compute), fmt::join(report.kept, "; "));
     return report;

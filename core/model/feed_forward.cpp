@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/layout_rule.h"
 #include "model/matrix.h"
 #include "model/ops_common.h"
 
@@ -79,9 +80,7 @@ using Prepared = std::vector<PreparedExpert>;  // one a segment
 PreparedExpert ready(const FeedForwardShape& shape, at::TensorList weights, const Prepared& prepared, std::size_t segment) {
     PreparedExpert own = prepared.empty() ? PreparedExpert{} : prepared[segment];
     const auto lay_out = [&](ProductPointer& product, std::size_t which) {
-        if (product) return;
-        const at::Tensor weight = shape.part(weights, segment, which);
-        product = std::make_shared<ProductWeights>(weight, unprepared_form(weight.scalar_type()));
+        if (!product) product = laid_out_once(shape.part(weights, segment, which));
     };
     lay_out(own.up, 0);
     lay_out(own.down, 2);

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "model/kernels/kernels.h"
+#include "model/layout_rule.h"
 #include "model/ops_common.h"
 
 namespace faceter {
@@ -133,7 +134,7 @@ void weight_gradient(const at::Tensor& dy, const at::Tensor& x, const at::Tensor
 }
 
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared) {
-    return prepared ? product(x, *prepared, bias) : product(x, ProductWeights(w, unprepared_form(w.scalar_type())), bias);
+    return prepared ? product(x, *prepared, bias) : product(x, *laid_out_once(w), bias);
 }
 
 at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const ProductWeights* prepared) {
