@@ -2,9 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "checkpoint/relative_position.h"
 #include "model/device_attention.h"
+#include "model/head_norm.h"
 #include "model/ops_common.h"
 
 namespace faceter {
@@ -18,6 +21,7 @@ struct AttentionShape {
     LayoutPointer layout;
     AttentionForm form;
     DropoutSite dropout;
+    std::optional<HeadNorm> norm{};  ///< of queries and keys before they are turned; its weights travel as inputs
     std::int64_t heads() const { return form.heads; }
     /// Heads of queries that read one head of keys.
     std::int64_t group() const { return form.heads / form.key_heads; }
@@ -212,22 +216,36 @@ std::size_t scratch_of(const AttentionShape& shape, std::int64_t width) {
                                       static_cast<std::size_t>(table_part(shape, length).rows));
 }
 
+/// The norms of heads among the inputs of the graph.
+std::optional<HeadNorm> head_norm(const AttentionShape& shape, const at::Tensor& query_gamma, const at::Tensor& key_gamma) {
+    if (!shape.norm) return std::nullopt;
+    return HeadNorm{query_gamma, key_gamma, shape.norm->heads, shape.norm->key_heads, shape.norm->form};
+}
+
+/// Queries and keys as the products take them, in the place of qkv where they are not normed; and the moments of the norms.
+std::pair<at::Tensor, at::Tensor> turned(const at::Tensor& qkv, const std::optional<HeadNorm>& norm, const AttentionShape& shape) {
+    auto result = norm ? norm->normed(qkv) : std::pair(qkv, at::Tensor());
+    rotate_packed(result.first, shape, false);
+    return result;
+}
+
+/// Saved: queries, keys and values as they are multiplied, or as they come before their norms, which are taken again in backward.
 struct PackedAttention : Function<PackedAttention> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& packed, const at::Tensor& bias, const at::Tensor& given_table,
-                              const AttentionShape& shape) {
-        const at::Tensor qkv = packed.detach().contiguous(), table = given_table.detach().contiguous();
+                              const at::Tensor& query_gamma, const at::Tensor& key_gamma, const AttentionShape& shape) {
+        const at::Tensor given = packed.detach().contiguous(), table = given_table.detach().contiguous();
+        const at::Tensor qkv = turned(given, head_norm(shape, query_gamma, key_gamma), shape).first;
         const std::int64_t tokens = qkv.size(0), width = shape.width(qkv), dim = shape.heads() * width;
         const at::Tensor out = at::empty({tokens, dim}, qkv.options());
         const at::Tensor lse = at::empty({shape.heads(), tokens}, qkv.options());
         const std::size_t scratch = scratch_of(shape, width);
         const auto dropout = shape.dropout.kernel();
-        rotate_packed(qkv, shape, false);
         over_heads(shape, shape.heads(), [&](std::int64_t s, std::int64_t h) {
             const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(s)];
             kernels::kernels().attention_forward(head_of(shape, qkv, s, h, dropout, bias, table), data(out) + row * dim + h * width,
                                                  data(lse) + h * tokens + row, thread_scratch(scratch));
         });
-        context->save_for_backward({qkv, out, lse, bias, table});
+        context->save_for_backward({given, out, lse, bias, table, query_gamma, key_gamma});
         context->saved_data["shape"] = Carried<AttentionShape>::wrap(shape);
         return out;
     }
@@ -236,15 +254,16 @@ struct PackedAttention : Function<PackedAttention> {
     static variable_list backward(AutogradContext* context, const variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const auto& shape = Carried<AttentionShape>::from(context->saved_data["shape"]);
-        const at::Tensor &qkv = saved[0], &out = saved[1], &lse = saved[2], &bias = saved[3], &table = saved[4],
-                         dout = gradients[0].contiguous();
+        const auto norm = head_norm(shape, saved[5], saved[6]);
+        const auto [qkv, moments] = norm ? turned(saved[0], norm, shape) : std::pair(saved[0], at::Tensor());
+        const at::Tensor &out = saved[1], &lse = saved[2], &bias = saved[3], &table = saved[4], dout = gradients[0].contiguous();
         const std::int64_t tokens = qkv.size(0), width = shape.width(qkv), dim = shape.heads() * width, group = shape.group();
         const at::Tensor dqkv = at::empty_like(qkv);
         const std::size_t scratch = scratch_of(shape, width);
         const auto dropout = shape.dropout.kernel();
         BiasGradient dbias(shape, bias);
         TableGradient dtable(shape, table);
-        over_heads(shape, shape.form.key_heads, [&](std::int64_t s, std::int64_t key_head) {
+        over_heads(shape, shape.form.key_heads, [&, &qkv = qkv](std::int64_t s, std::int64_t key_head) {
             const std::int64_t row = shape.layout->offsets()[static_cast<std::size_t>(s)];
             for (std::int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
                 const HeadPlace place = place_of(shape, dqkv, s, h);
@@ -258,7 +277,9 @@ struct PackedAttention : Function<PackedAttention> {
             }
         });
         rotate_packed(dqkv, shape, true);
-        return {dqkv, dbias.sum(bias), dtable.sum(table), {}};
+        if (!norm) return {dqkv, dbias.sum(bias), dtable.sum(table), {}, {}, {}};
+        const auto [dgiven, dquery, dkey] = norm->backward(saved[0], moments, dqkv);
+        return {dgiven, dbias.sum(bias), dtable.sum(table), dquery, dkey, {}};
     }
 };
 
@@ -353,16 +374,10 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t rotary_dim, const Rot
     return table;
 }
 
-at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout) {
-    AttentionShape shape{layout, form, dropout};
-    switch (ops_form(qkv)) {
-        case OpsForm::kernels:
-            break;
-        case OpsForm::device:
-            return device_attention(qkv, *layout, form, dropout.p);
-        case OpsForm::plain:
-            return plain_attention(qkv, shape);
-    }
+namespace {
+
+at::Tensor kernel_attention(const at::Tensor& qkv, AttentionShape shape, const at::Tensor& query_gamma, const at::Tensor& key_gamma) {
+    const AttentionForm form = shape.form;
     const at::Tensor bias = form.position_bias.defined() ? form.position_bias.contiguous() : at::empty({0}, qkv.options());
     at::Tensor table = at::empty({0, qkv.size(1)}, qkv.options());
     shape.form.position_bias = at::Tensor();  // travels as an input, for its gradient, and so does the table
@@ -372,7 +387,30 @@ at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, 
         terms.table = at::Tensor();
         shape.form.relative = std::make_shared<RelativeTerms>(std::move(terms));
     }
-    return PackedAttention::apply(qkv, bias, table, shape);
+    return PackedAttention::apply(qkv, bias, table, query_gamma, key_gamma, shape);
+}
+
+}  // namespace
+
+at::Tensor packed_attention(const at::Tensor& qkv, const LayoutPointer& layout, const AttentionForm& form, const DropoutSite& dropout) {
+    const AttentionShape shape{layout, form, dropout};
+    switch (ops_form(qkv)) {
+        case OpsForm::kernels:
+            break;
+        case OpsForm::device:
+            return device_attention(qkv, *layout, form, dropout.p);
+        case OpsForm::plain:
+            return plain_attention(qkv, shape);
+    }
+    const at::Tensor nothing = at::empty({0}, qkv.options());
+    return kernel_attention(qkv, shape, nothing, nothing);
+}
+
+at::Tensor normed_attention(const at::Tensor& qkv, const HeadNorm& norm, const LayoutPointer& layout, const AttentionForm& form,
+                            const DropoutSite& dropout) {
+    if (!fast_path(qkv)) return packed_attention(norm_heads(qkv, norm), layout, form, dropout);
+    return kernel_attention(qkv, {layout, form, dropout, HeadNorm{{}, {}, norm.heads, norm.key_heads, norm.form}}, norm.query_gamma,
+                            norm.key_gamma);
 }
 
 }  // namespace faceter

@@ -10,6 +10,7 @@
 #include "common/hash.h"
 #include "model/device.h"
 #include "model/device_attention.h"
+#include "model/head_norm.h"
 #include "model/matrix.h"
 #include "model/recompute.h"
 
@@ -206,16 +207,25 @@ std::shared_ptr<const RelativeTerms> Encoder::relative_terms(std::size_t index, 
     return terms;
 }
 
+namespace {
+
+/// On accelerators over `buckets`.
+at::Tensor attention(const at::Tensor& qkv, const std::optional<HeadNorm>& norm, const LayoutPointer& layout, const AttentionForm& form,
+                     const DropoutSite& dropout, PassBuckets* buckets) {
+    if (!buckets) return norm ? normed_attention(qkv, *norm, layout, form, dropout) : packed_attention(qkv, layout, form, dropout);
+    return device_attention(norm ? norm_heads(qkv, *norm) : qkv, *layout, form, dropout.p, buckets);
+}
+
+}  // namespace
+
 /// Attention(x) = softmax(scale q k^T + bias) v, then W_o without its bias (Vaswani et al., 2017).
 at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const Shared& shared,
                            const ForwardContext& context) const {
     const Block& block = blocks_[index];
     const auto i = static_cast<std::int64_t>(index);
-    at::Tensor qkv = adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, batch,
-                             context);  // [T, qkv_dim()]
-    if (block.query_norm.gamma.defined())
-        qkv = norm_heads(qkv, weights_of(block.query_norm).gamma, weights_of(block.key_norm).gamma, config_.num_heads,
-                         config_.num_key_heads, {config_.norm, config_.norm_epsilon});
+    const at::Tensor qkv =
+        adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, batch,
+                context);  // [T, qkv_dim()]
     const AttentionForm form{config_.num_heads,
                              config_.num_key_heads,
                              config_.attention_scale,
@@ -224,8 +234,14 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                              shared.position_bias,
                              relative_terms(index, batch, shared, context)};
     const DropoutSite dropout = site_of(context, context.attention_dropout, index, attention_probabilities);
-    const at::Tensor attended = shared.buckets ? device_attention(qkv, *batch.layout, form, dropout.p, shared.buckets.get())
-                                               : packed_attention(qkv, batch.layout, form, dropout);
+    std::optional<HeadNorm> norm;
+    if (block.query_norm.gamma.defined())
+        norm = {weights_of(block.query_norm).gamma,
+                weights_of(block.key_norm).gamma,
+                config_.num_heads,
+                config_.num_key_heads,
+                {config_.norm, config_.norm_epsilon}};
+    const at::Tensor attended = attention(qkv, norm, batch.layout, form, dropout, shared.buckets.get());
     return adapted(index, BlockLinear::attention_output,
                    linear_layer(attended, block.attention_output.weight, {}, block.attention_output.prepared.get()), attended, batch,
                    context);

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "model/activated_rows.h"
 #include "model/encoder.h"
 #include "model/matrix.h"
 #include "model/read_tensor.h"
@@ -267,16 +268,24 @@ std::vector<LowRankPart> Encoder::low_rank_parts(std::size_t index, BlockLinear 
     return parts;
 }
 
+namespace {
+
+double adapter_dropout(const std::vector<Adapter>& adapters, const PackedLayout& layout, const ForwardContext& context) {
+    double p = 0;
+    for (const Segment& segment : layout.segments())
+        if (context.training && segment.path.adapter != Path::none)
+            p = std::max(p, adapters[static_cast<std::size_t>(segment.path.adapter)].config.dropout);
+    return p;
+}
+
+}  // namespace
+
 /// y + scale * B A dropout(x) for the sequences that go through an adapter. One mask serves query, key and value, whose input is the same.
 at::Tensor Encoder::adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch,
                             const ForwardContext& context) const {
     const auto parts = low_rank_parts(index, which, *batch.layout);
     if (parts.empty()) return y;
-    double p = 0;
-    if (context.training)
-        for (const Segment& segment : batch.layout->segments())
-            if (segment.path.adapter != Path::none)
-                p = std::max(p, adapters_[static_cast<std::size_t>(segment.path.adapter)].config.dropout);
+    const double p = adapter_dropout(adapters_, *batch.layout, context);
     const auto site = static_cast<std::uint32_t>(4 * (blocks_.size() + 1 + index) + static_cast<std::size_t>(which));
     return add_low_rank(y, p > 0 ? packed_dropout(x, batch.layout, {p, context.seed, context.step, site}) : x, parts);
 }
@@ -304,7 +313,10 @@ at::Tensor Encoder::adapted_mlp(std::size_t index, const at::Tensor& x, const Pa
     const Expert& dense = blocks_[index].experts.front();
     const at::Tensor u =
         adapted(index, BlockLinear::up, linear_layer(x, dense.up, dense.up_bias, dense.prepared_up.get()), x, batch, context);
-    const at::Tensor g = activate(u, {config_.activation, config_.gated, config_.gate_second});
+    const FeedForwardForm form{config_.activation, config_.gated, config_.gate_second};
+    if (fast_path(u) && adapter_dropout(adapters_, *batch.layout, context) == 0)
+        return adapted_activation(u, form, dense.down, dense.prepared_down.get(), low_rank_parts(index, BlockLinear::down, *batch.layout));
+    const at::Tensor g = activate(u, form);
     return adapted(index, BlockLinear::down, linear_layer(g, dense.down, {}, dense.prepared_down.get()), g, batch, context);
 }
 

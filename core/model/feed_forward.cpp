@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/activated_rows.h"
 #include "model/layout_rule.h"
 #include "model/matrix.h"
 #include "model/ops_common.h"
@@ -272,15 +273,19 @@ at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::ve
     return FeedForward::apply(x, shape, at::TensorList(weights));
 }
 
-/// The activation of rows as they stand in a batch, by the own kernels.
+}  // namespace
+
 at::Tensor activated_rows(const at::Tensor& u, const FeedForwardForm& form) {
-    const FeedForwardShape shape{{}, form, 0, false};
-    const at::Tensor in = u.contiguous(), g = at::empty({in.size(0), form.gated ? in.size(1) / 2 : in.size(1)}, in.options());
-    activate(shape, in, at::empty({0}, in.options()), g);
+    const at::Tensor in = u.detach().contiguous(), g = at::empty({in.size(0), form.gated ? in.size(1) / 2 : in.size(1)}, in.options());
+    activate(FeedForwardShape{{}, form, 0, false}, in, at::empty({0}, in.options()), g);
     return g;
 }
 
-}  // namespace
+std::pair<at::Tensor, at::Tensor> activated_rows_again(const at::Tensor& u, const at::Tensor& dg, const FeedForwardForm& form) {
+    const at::Tensor g = at::empty_like(dg), du = at::empty_like(u);
+    activate_backward(FeedForwardShape{{}, form, 0, false}, u, at::empty({0}, u.options()), dg, g, du, {});
+    return {g, du};
+}
 
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
     if (fast_path(u) && !wants_gradients(u, {})) return activated_rows(u, form);

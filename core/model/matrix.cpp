@@ -80,7 +80,7 @@ class OnednnPrecision {
 struct LinearLayer : Function<LinearLayer> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                               const ProductWeights* prepared) {
-        context->save_for_backward({x, weight});
+        context->save_for_backward({weight.requires_grad() ? x : at::Tensor(), weight});  // under an adapter it is frozen
         context->saved_data["bias"] = bias.numel() > 0;
         context->saved_data["bf16"] = bf16_products;
         return forward_product(x, weight, bias.numel() > 0 ? bias : at::Tensor(), prepared);
@@ -91,7 +91,7 @@ struct LinearLayer : Function<LinearLayer> {
         const at::Tensor dy = gradients[0].contiguous();
         const at::Tensor dx = context->needs_input_grad(0) ? BackwardWeights(saved[1])(dy) : at::Tensor();
         at::Tensor dweight;
-        if (context->needs_input_grad(1)) {  // not where it is frozen under an adapter
+        if (context->needs_input_grad(1)) {
             dweight = at::empty(saved[1].sizes(), dy.options());
             weight_gradient(dy, saved[0], dweight, false);
         }

@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 
+#include "model/head_norm.h"
 #include "model/ops_common.h"
 
 namespace faceter {
@@ -120,91 +121,79 @@ ResidualNorm plain_add_norm(const at::Tensor& x, const at::Tensor& residual, con
             by_segment(z, [&](const at::Tensor& rows, const NormWeights& w) { return plain_norm(rows, w, shape.form); })};
 }
 
-/// Which rows of width w a token's queries and keys are, and what norms them.
-struct HeadNormShape {
-    std::int64_t heads, key_heads;
-    NormForm form;
-    std::int64_t width(const at::Tensor& qkv) const { return qkv.size(1) / (heads + 2 * key_heads); }
-    std::int64_t normed() const { return heads + key_heads; }
-    kernels::NormParameters parameters(const at::Tensor& gamma) const {
-        return {data(gamma), nullptr, static_cast<float>(form.epsilon), static_cast<std::size_t>(gamma.size(0)), form.kind == Norm::rms};
-    }
-};
-
 constexpr std::int64_t head_rows = 64;  // tokens a task
 
-/// Saved: qkv as it came, the moments of each head, and both gammas.
-struct NormHeads : Function<NormHeads> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& given, const at::Tensor& query_gamma, const at::Tensor& key_gamma,
-                              const HeadNormShape& shape) {
-        const at::Tensor qkv = given.contiguous(), out = at::empty_like(qkv);
-        const std::int64_t tokens = qkv.size(0), dim = qkv.size(1), width = shape.width(qkv), n = shape.normed();
-        const at::Tensor moments = at::empty({2, tokens, n}, qkv.options());
-        const auto of_query = shape.parameters(query_gamma), of_key = shape.parameters(key_gamma);
-        parallel_tasks((tokens + head_rows - 1) / head_rows, [&](std::int64_t task) {
-            for (std::int64_t t = task * head_rows; t < std::min(tokens, (task + 1) * head_rows); ++t) {
-                const auto norm = [&](std::int64_t first, std::int64_t rows, const kernels::NormParameters& by) {
-                    float* mean = data(moments) + t * n + first;
-                    kernels::kernels().add_norm(data(qkv) + t * dim + first * width, nullptr, nullptr, data(out) + t * dim + first * width,
-                                                mean, mean + tokens * n, static_cast<std::size_t>(rows), 0, 0, {}, by);
-                };
-                norm(0, shape.heads, of_query);
-                norm(shape.heads, shape.key_heads, of_key);
-                std::copy_n(data(qkv) + t * dim + n * width, dim - n * width, data(out) + t * dim + n * width);
-            }
-        });
-        context->save_for_backward({qkv, moments, query_gamma, key_gamma});
-        context->saved_data["shape"] = Carried<HeadNormShape>::wrap(shape);
-        return out;
-    }
+std::int64_t normed_heads(const HeadNorm& norm) { return norm.heads + norm.key_heads; }
+std::int64_t head_width(const HeadNorm& norm, const at::Tensor& qkv) { return qkv.size(1) / (norm.heads + 2 * norm.key_heads); }
 
-    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-        const auto saved = context->get_saved_variables();
-        const auto& shape = Carried<HeadNormShape>::from(context->saved_data["shape"]);
-        const at::Tensor &qkv = saved[0], &moments = saved[1], dout = gradients[0].contiguous(), dqkv = at::empty_like(qkv);
-        const std::int64_t tokens = qkv.size(0), dim = qkv.size(1), width = shape.width(qkv), n = shape.normed(),
-                           tasks = (tokens + head_rows - 1) / head_rows;
-        const at::Tensor sums =
-            at::zeros({tasks, 3, width}, qkv.options());  // of each task: dgamma of queries, of keys, what beta would have
-        const auto of_query = shape.parameters(saved[2]), of_key = shape.parameters(saved[3]);
-        parallel_tasks(tasks, [&](std::int64_t task) {
-            float* sum = data(sums) + task * 3 * width;
-            for (std::int64_t t = task * head_rows; t < std::min(tokens, (task + 1) * head_rows); ++t) {
-                const auto back = [&](std::int64_t first, std::int64_t rows, const kernels::NormParameters& by, float* dgamma) {
-                    const float* mean = data(moments) + t * n + first;
-                    const std::int64_t at = t * dim + first * width;
-                    kernels::kernels().add_norm_backward(data(qkv) + at, data(dout) + at, nullptr, mean, mean + tokens * n, data(dqkv) + at,
-                                                         nullptr, dgamma, sum + 2 * width, nullptr, static_cast<std::size_t>(rows), 0, 0,
-                                                         {}, by);
-                };
-                back(0, shape.heads, of_query, sum);
-                back(shape.heads, shape.key_heads, of_key, sum + width);
-                std::copy_n(data(dout) + t * dim + n * width, dim - n * width, data(dqkv) + t * dim + n * width);
-            }
-        });
-        const at::Tensor total = sums.sum(0);
-        return {dqkv, total.select(0, 0), total.select(0, 1), {}};
-    }
-};
+kernels::NormParameters head_parameters(const HeadNorm& norm, const at::Tensor& gamma) {
+    return {data(gamma), nullptr, static_cast<float>(norm.form.epsilon), static_cast<std::size_t>(gamma.size(0)),
+            norm.form.kind == Norm::rms};
+}
 
-at::Tensor plain_norm_heads(const at::Tensor& qkv, const at::Tensor& query_gamma, const at::Tensor& key_gamma, const HeadNormShape& shape) {
-    const std::int64_t width = shape.width(qkv);
-    const auto normed = [&](std::int64_t first, std::int64_t heads, const at::Tensor& gamma) {
-        const at::Tensor rows = qkv.narrow(1, first * width, heads * width).reshape({-1, width});
-        return plain_norm(rows, {{}, gamma, {}}, shape.form).view({-1, heads * width});
-    };
-    return at::cat({normed(0, shape.heads, query_gamma), normed(shape.heads, shape.key_heads, key_gamma),
-                    qkv.narrow(1, shape.normed() * width, shape.key_heads * width)},
-                   1);
+/// task(number, first token, end) for all tokens, head_rows at a time.
+template <typename Task>
+void over_tokens(std::int64_t tokens, const Task& task) {
+    parallel_tasks((tokens + head_rows - 1) / head_rows,
+                   [&](std::int64_t i) { task(i, i * head_rows, std::min(tokens, (i + 1) * head_rows)); });
 }
 
 }  // namespace
 
+std::pair<at::Tensor, at::Tensor> HeadNorm::normed(const at::Tensor& qkv) const {
+    const std::int64_t tokens = qkv.size(0), dim = qkv.size(1), width = head_width(*this, qkv), n = normed_heads(*this);
+    const at::Tensor out = at::empty_like(qkv, qkv.options().requires_grad(false)), moments = at::empty({2, tokens, n}, out.options());
+    const auto of_query = head_parameters(*this, query_gamma), of_key = head_parameters(*this, key_gamma);
+    over_tokens(tokens, [&](std::int64_t, std::int64_t first_token, std::int64_t end) {
+        for (std::int64_t t = first_token; t < end; ++t) {
+            const auto norm = [&](std::int64_t first, std::int64_t rows, const kernels::NormParameters& by) {
+                float* mean = data(moments) + t * n + first;
+                kernels::kernels().add_norm(data(qkv) + t * dim + first * width, nullptr, nullptr, data(out) + t * dim + first * width,
+                                            mean, mean + tokens * n, static_cast<std::size_t>(rows), 0, 0, {}, by);
+            };
+            norm(0, heads, of_query);
+            norm(heads, key_heads, of_key);
+            std::copy_n(data(qkv) + t * dim + n * width, dim - n * width, data(out) + t * dim + n * width);
+        }
+    });
+    return {out, moments};
+}
+
+std::array<at::Tensor, 3> HeadNorm::backward(const at::Tensor& qkv, const at::Tensor& moments, const at::Tensor& gradient) const {
+    const std::int64_t tokens = qkv.size(0), dim = qkv.size(1), width = head_width(*this, qkv), n = normed_heads(*this);
+    const at::Tensor dqkv = at::empty_like(qkv);
+    const at::Tensor sums = at::zeros({(tokens + head_rows - 1) / head_rows, 3, width},
+                                      qkv.options());  // of each task: dgamma of queries, of keys, what beta would have
+    const auto of_query = head_parameters(*this, query_gamma), of_key = head_parameters(*this, key_gamma);
+    over_tokens(tokens, [&](std::int64_t task, std::int64_t first_token, std::int64_t end) {
+        float* sum = data(sums) + task * 3 * width;
+        for (std::int64_t t = first_token; t < end; ++t) {
+            const auto back = [&](std::int64_t first, std::int64_t rows, const kernels::NormParameters& by, float* dgamma) {
+                const float* mean = data(moments) + t * n + first;
+                const std::int64_t at = t * dim + first * width;
+                kernels::kernels().add_norm_backward(data(qkv) + at, data(gradient) + at, nullptr, mean, mean + tokens * n, data(dqkv) + at,
+                                                     nullptr, dgamma, sum + 2 * width, nullptr, static_cast<std::size_t>(rows), 0, 0, {},
+                                                     by);
+            };
+            back(0, heads, of_query, sum);
+            back(heads, key_heads, of_key, sum + width);
+            std::copy_n(data(gradient) + t * dim + n * width, dim - n * width, data(dqkv) + t * dim + n * width);
+        }
+    });
+    const at::Tensor total = sums.sum(0);
+    return {dqkv, total.select(0, 0), total.select(0, 1)};
+}
+
 at::Tensor norm_heads(const at::Tensor& qkv, const at::Tensor& query_gamma, const at::Tensor& key_gamma, std::int64_t heads,
                       std::int64_t key_heads, const NormForm& form) {
-    const HeadNormShape shape{heads, key_heads, form};
-    if (!fast_path(qkv)) return plain_norm_heads(qkv, query_gamma, key_gamma, shape);
-    return NormHeads::apply(qkv, query_gamma, key_gamma, shape);
+    const std::int64_t width = qkv.size(1) / (heads + 2 * key_heads);
+    const auto normed = [&](std::int64_t first, std::int64_t count, const at::Tensor& gamma) {
+        const at::Tensor rows = qkv.narrow(1, first * width, count * width).reshape({-1, width});
+        return plain_norm(rows, {{}, gamma, {}}, form).view({-1, count * width});
+    };
+    return at::cat(
+        {normed(0, heads, query_gamma), normed(heads, key_heads, key_gamma), qkv.narrow(1, (heads + key_heads) * width, key_heads * width)},
+        1);
 }
 
 ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert,

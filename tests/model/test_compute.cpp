@@ -1,6 +1,4 @@
 #include <ATen/ATen.h>
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "eval/embedder.h"
 #include "model/compute.h"
 #include "support/backbones.h"
+#include "support/taken_memory.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -38,20 +37,6 @@ std::vector<std::string> sentences(std::size_t count) {
 void lay_out(Encoder& encoder, ProductForm form) {
     encoder.lay_out_products([&](const ProductPlace&, const at::Tensor& w) { return std::make_shared<const ProductWeights>(w, form); });
 }
-
-/// Bytes of tensors on the host that this thread has taken since, at most.
-class TakenMemory final : public c10::MemoryReportingInfoBase {
-  public:
-    void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
-        now_ += bytes;
-        most_ = std::max(most_, now_);
-    }
-    bool memoryProfilingEnabled() const override { return true; }
-    std::int64_t most() const { return most_; }
-
-  private:
-    std::int64_t now_ = 0, most_ = 0;
-};
 
 }  // namespace
 
