@@ -9,6 +9,7 @@
 #include "common/strings.h"
 #include "conform/capabilities.h"
 #include "experiment/machine.h"
+#include "experiment/run_models.h"
 #include "launch/supervisor.h"
 
 // faceter conform: the laws that every start model and every variant keep, on those that somebody else made.
@@ -63,7 +64,7 @@ int conform_to_laws(const Cli& cli, const ConformOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const std::vector<conform::Column> columns =
         conform::columns_of(catalogue, options.methods.empty() ? offered_by(catalogue, cli.plugin_folders) : options.methods);
-    const fs::path model = resolve_model(options.model);
+    const fs::path model = resolve_named_model(options.model);
     const conform::StartModel start{model.filename().empty() ? options.model : model.filename().string(), model};
     const TemporaryDirectory own;
     const fs::path folder = options.keep.empty() ? own.path() : absolute_path(options.keep);
@@ -89,7 +90,8 @@ void add_conform_command(Cli& cli) {
                                     "Trains a few steps on made texts under every variant, again, killed and resumed, in two\n"
                                     "processes, in chunks, in bf16; embeds, scores, exports; and compares.",
                                     [&cli, options] { return conform_to_laws(cli, *options); });
-    command->add_option("--model", options->model, "start model, as an experiment names it; default: minilm");
+    command->add_option("--model", options->model,
+                        "start model, as an experiment names it (a folder, a run, org/name of the hub); default: minilm");
     command
         ->add_option("--method", options->methods,
                      "only these variants or objectives; default: what the plugins of --plugin-dir offer, else every variant")

@@ -126,7 +126,7 @@ int parse_and_run(int argc, char** argv) {
     add_init_command(cli);
     add_stage_command(cli);
     add_bundle_commands(cli);
-    for (const char* name : {"check", "stage"}) add_project_of_models(*app.get_subcommand(name));
+    for (const char* name : {"check", "stage", "tokenize", "conform"}) add_project_of_models(*app.get_subcommand(name));
     if (argc > 1 && argv[1][0] != '-') {
         const std::vector<std::string> names = command_names(app);
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls

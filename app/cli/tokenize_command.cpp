@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "data/text_chunks.h"
+#include "experiment/run_models.h"
 #include "text/encode_batch.h"
 
 namespace faceter::cli {
@@ -31,10 +32,13 @@ void append_ids(std::span<const std::int32_t> ids, std::string& out) {
     out += "]\n";
 }
 
-/// A model's folder, or the start model of a run (training does not change the tokenizer).
+/// A model's folder, or that of a run: what it trained, else its start model (training does not change the tokenizer).
 fs::path model_folder(const std::string& model) {
-    if (fs::exists(fs::path(model) / "run.json")) return resolve_model(RunDirectory(model).settings().at("model"));
-    return resolve_model(model);
+    std::error_code ignored;
+    const fs::path run = fs::is_directory(model, ignored) ? fs::path(model) : run_model(model);
+    if (fs::is_directory(run / "model", ignored) && fs::exists(run / "run.json")) return run / "model";
+    if (!run.empty() && fs::exists(run / "run.json")) return resolve_model(RunDirectory(run).settings().at("model"));
+    return resolve_named_model(model);
 }
 
 int tokenize(const TokenizeOptions& options) {
@@ -58,7 +62,9 @@ void add_tokenize_command(Cli& cli) {
     CLI::App* command = add_command(cli, cli.app, "tokenize", "Print the token ids of texts, a JSON array a line",
                                     "  faceter tokenize --model minilm texts.txt\n  echo 'a text' | faceter tokenize --model minilm -",
                                     [options] { return tokenize(*options); });
-    command->add_option("--model", options->model, "Hugging Face folder (its tokenizer's files will do), 'minilm', or a run's folder")
+    command
+        ->add_option("--model", options->model,
+                     "Hugging Face folder (its tokenizer's files will do), 'minilm', a run's folder, or its name")
         ->required();
     command->add_option("INPUT", options->input, ".txt (a text a line), .jsonl (with \"text\"), also .gz and .zst, or '-'")->required();
     command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: no limit)")

@@ -2,10 +2,12 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "experiment/run_models.h"
 #include "experiment/start_model.h"
 #include "model/mlm_head.h"
 #include "model/rotary_conversion.h"
 #include "plugin/run_model.h"
+#include "record/models_by_run.h"
 #include "train/checkpoint.h"
 #include "train/token_objective.h"
 
@@ -13,7 +15,7 @@ namespace faceter::worker {
 namespace {
 
 struct ConvertCommand {
-    std::string model, folder, positions = "rotary";
+    std::string model, folder, project, positions = "rotary";
     RotaryConversion rotary;
     bool force = false;
 };
@@ -36,7 +38,8 @@ int convert(const ConvertCommand& options) {
     const fs::path out = options.folder;
     if (fs::exists(out) && !fs::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
-    const ModelFolder folder = ModelFolder::open(resolve_model(options.model));
+    use_runs_as_models(options.project);
+    const ModelFolder folder = ModelFolder::open(resolve_named_model(options.model));
     check_start_model(folder);
     const auto model = EmbeddingModel::open(folder);
     const Encoder& encoder = *model->encoders.front();
@@ -62,8 +65,10 @@ void add_convert(CLI::App& app, int& exit_code) {
     command->footer("Example:\n  faceter convert FacebookAI/xlm-roberta-base mnomic-start --rotary-base 10000 --max-positions 2048");
     command
         ->add_option("MODEL", options->model,
-                     "Model folder, 'minilm', or org/name of the Hugging Face hub: BERT, RoBERTa, XLM-R, CamemBERT or DistilBERT")
+                     "Model folder, run folder, name of a run, 'minilm', or org/name of the Hugging Face hub: BERT, RoBERTa, XLM-R, "
+                     "CamemBERT or DistilBERT")
         ->required();
+    command->add_option("--project", options->project, "Project folder that a run's name is looked up in");
     command->add_option("DIR", options->folder, "Folder to write")->required();
     command->add_option("--positions", options->positions, "The new positions")->check(CLI::IsMember({"rotary"}))->capture_default_str();
     command->add_option("--rotary-base", options->rotary.base, "Base of the rotary angles")

@@ -10,19 +10,21 @@
 #include "common/progress.h"
 #include "common/strings.h"
 #include "compare/model_card.h"
+#include "experiment/run_models.h"
 #include "named_model.h"
 #include "plugin/export_check.h"
 #include "plugin/export_tokenizer.h"
 #include "plugin/model_writer.h"
 #include "plugin/onnx_export.h"
 #include "plugin/peft_export.h"
+#include "record/models_by_run.h"
 #include "staged_folder.h"
 
 namespace faceter::worker {
 namespace {
 
 struct ExportCommand {
-    std::string run, folder, project = ".", task, to = "sentence-transformers";
+    std::string run, folder, project, task, to = "sentence-transformers";
     bool force = false, int8 = false, json = false;
 };
 
@@ -229,10 +231,17 @@ class Export {
     ExportProof proof_;
 };
 
+[[noreturn]] void refuse_unknown(const ExportCommand& options) {
+    use_runs_as_models(options.project);
+    const std::string project = options.project.empty() ? project_at_hand().string() : options.project;
+    const auto near = nearest_run(options.run);
+    throw usage_error("no run '{}' in {}; {}'faceter list --project {}' shows the runs", options.run, project,
+                      near ? fmt::format("did you mean '{}'? ", *near) : "", project);
+}
+
 int export_run(const ExportCommand& options) {
     const auto run = find_run(options.run, options.project);
-    if (!run)
-        throw usage_error("no run '{}' in {}; 'faceter list --project {}' shows the runs", options.run, options.project, options.project);
+    if (!run) refuse_unknown(options);
     const fs::path out = options.folder;
     if (out.empty() || (fs::exists(out) && !fs::is_directory(out)))
         throw usage_error("{}: is no folder; name one that is to be written", faceter::quoted(options.folder));

@@ -7,9 +7,11 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "experiment/run_models.h"
 #include "figure/table_export.h"
 #include "named_model.h"
 #include "plugin/loader.h"
+#include "record/models_by_run.h"
 
 // faceter router list, explain, add, remove: what chooses among a model's experts, and changes to it that train nothing.
 
@@ -17,14 +19,15 @@ namespace faceter::worker {
 namespace {
 
 struct RouterCommand {
-    std::string model, project = ".", text, task, gate, name, domain, train;
+    std::string model, project, text, task, gate, name, domain, train;
     bool json = false;
 };
 
 /// The folder with router.json that the command line names: a run's model, or a folder itself.
 fs::path router_folder(const RouterCommand& options) {
+    use_runs_as_models(options.project);
     const auto run = find_run(options.model, options.project);
-    const fs::path folder = run ? final_model_folder(*run) : resolve_model(options.model);
+    const fs::path folder = run ? final_model_folder(*run) : resolve_named_model(options.model);
     if (!router_method(folder).empty()) return folder;
     if (run && !fs::is_directory(folder))
         throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",

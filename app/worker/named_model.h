@@ -11,7 +11,7 @@ namespace faceter::worker {
 
 /// The options by which a command names a model, and the model they name.
 struct ModelOptions {
-    std::string model, project = ".", task;
+    std::string model, project, task;
     std::optional<std::string> instruction;  ///< empty: no instruction, where the model has a default prompt as well
     std::size_t max_length = 0;
     int threads = 0;

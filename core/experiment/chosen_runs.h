@@ -6,7 +6,8 @@
 
 namespace faceter {
 
-/// Some of an experiment's runs, by name_of() or by the beginning of it up to a '/': "MoTE" is all of the variant's. Empty: all.
+/// Some of an experiment's runs, by name_of() or by what stands in front of its seed, or of its point: "MoTE" is all of the variant's.
+/// Empty: all.
 using ChosenRuns = std::vector<std::string>;
 
 /// What a run is called before it is made: "MoTE/seed=1", "MoTE/learning_rate=1e-05/seed=1".

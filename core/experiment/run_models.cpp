@@ -37,12 +37,19 @@ fs::path run_model(const std::string& name) {
     return now.find && may_be_a_run(name) ? now.find(name) : fs::path();
 }
 
+std::optional<std::string> nearest_run(const std::string& name) {
+    const RunModels now = models();
+    return now.names && may_be_a_run(name) ? nearest(name, now.names()) : std::nullopt;
+}
+
 fs::path resolve_named_model(const std::string& name, const fs::path& relative_to) {
+    std::error_code ignored;
+    const fs::path run = fs::is_directory(relative_to / name, ignored) ? fs::path() : run_model(name);
+    if (!run.empty()) return resolve_model(run.string());
     try {
         return resolve_model(name, relative_to);
     } catch (const Error& error) {
-        const RunModels now = models();
-        const auto near = now.names && may_be_a_run(name) && error.code() == ExitCode::data ? nearest(name, now.names()) : std::nullopt;
+        const auto near = error.code() == ExitCode::data ? nearest_run(name) : std::nullopt;
         if (!near) throw;
         throw Error(error.code(), fmt::format("{}; did you mean the run '{}' of this project?", error.what(), *near));
     }

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ void use_run_models(RunModels models);
 /// The folder of the run of that name; empty where there is none, or the name is that of a folder on a path. Errors (usage): a run that was
 /// deleted.
 fs::path run_model(const std::string& name);
-/// As resolve_model; what is not found is told with the nearest name of a run.
+/// The name of a run that is nearly this one.
+std::optional<std::string> nearest_run(const std::string& name);
+/// As resolve_model, or the model of a run of that name where no folder has it; what is not found is told with the nearest name of a run.
 fs::path resolve_named_model(const std::string& name, const fs::path& relative_to = {});
 
 }  // namespace faceter

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "checkpoint/hub.h"
 #include "common/atomic_file.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -10,6 +13,8 @@
 #include "model/task_adapters.h"
 #include "plugin/loader.h"
 #include "plugin/model_writer.h"
+#include "record/models_by_run.h"
+#include "record/run_names.h"
 #include "train/token_objective.h"
 
 namespace faceter {
@@ -19,6 +24,13 @@ void apply_settings(EmbeddingModel& model, const Json& settings) {
     model.tasks = read_tasks(settings.at("tasks"));
     check_max_length(settings, model.folder, "settings");
     if (const auto limit = json_or<std::size_t>(settings, "max_length", 0, "settings"); limit > 0) model.max_length = limit;
+}
+
+/// Whether a name that stands for no one run of a project is its runs' all the same: of one that was deleted, or of several.
+bool is_of_runs(const Project& project, const std::string& name) {
+    const std::vector<std::string> ids = project.run_ids();
+    const bool begins = std::any_of(ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(name); });
+    return !name.empty() && (begins || id_of_name(project.folder(), name));
 }
 
 }  // namespace
@@ -99,14 +111,17 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
     return model;
 }
 
-std::optional<RunDirectory> find_run(const std::string& name, const fs::path& project) {
+std::optional<RunDirectory> find_run(const std::string& name, const fs::path& in) {
+    const fs::path project = in.empty() ? project_at_hand() : in;
     std::error_code ignored;
     if (fs::is_regular_file(fs::path(name) / "run.json", ignored)) return RunDirectory(absolute_path(name));
     if (name.find('/') != std::string::npos || fs::is_directory(name, ignored)) return std::nullopt;
     if (!fs::is_directory(project / "runs", ignored)) return std::nullopt;
+    const Project known(project, false);
     try {
-        return Project(project, false).find_run(name);
+        return known.find_run(name);
     } catch (const Error&) {
+        if (is_of_runs(known, name) && find_model(name).empty()) throw;
         return std::nullopt;
     }
 }

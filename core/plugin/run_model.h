@@ -31,7 +31,8 @@ ServedRoute parse_route(const std::string& text, const std::vector<Task>& tasks)
 /// A finished run's model; with `only`, just what that route needs. Data error where the run has no final model yet.
 std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const std::optional<ServedRoute>& only = {});
 
-/// The run that a command line's model name means: a run folder, or a run's name in `project`; nothing where it is no run.
+/// The run that a command line's model name means: a run folder, or a run's name in `project` (empty: project_at_hand()); nothing
+/// where it is no run. Errors (usage): a name that is that of no model, and of several runs or of one that was deleted.
 std::optional<RunDirectory> find_run(const std::string& name, const fs::path& project);
 
 }  // namespace faceter

@@ -9,11 +9,6 @@
 namespace faceter {
 namespace {
 
-fs::path project_at_hand() {
-    const char* set = std::getenv("FACETER_PROJECT");
-    return set && *set ? set : ".";
-}
-
 bool is_project(const fs::path& folder) {
     std::error_code ignored;
     return fs::is_directory(folder / "runs", ignored);
@@ -36,6 +31,11 @@ std::vector<std::string> names_in(const fs::path& folder) {
 }
 
 }  // namespace
+
+fs::path project_at_hand() {
+    const char* set = std::getenv("FACETER_PROJECT");
+    return set && *set ? set : ".";
+}
 
 void use_runs_as_models(const fs::path& project) {
     const fs::path folder = absolute_path(project.empty() ? project_at_hand() : project);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "checkpoint/run_part.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/strings.h"
@@ -50,7 +51,7 @@ class RouterRetriever final : public Variant {
             if (gate.taken_from.empty())
                 encoder.add_adapter(gate.info.name, config, seed_);
             else
-                encoder.add_adapter(gate.info.name, AdapterFolder::open(resolved(gate.taken_from)));
+                encoder.add_adapter(gate.info.name, AdapterFolder::open(part_of_run(absolute_path(gate.taken_from))));
         }
     }
 
@@ -210,15 +211,6 @@ class RouterRetriever final : public Variant {
             score_domain(domain, model, expert, both_sides_, documents);
         }
         return domain;
-    }
-
-    /// A folder, or RUN/gates/NAME of a run folder, whose gates lie in its model.
-    static fs::path resolved(const std::string& name) {
-        const fs::path given = absolute_path(name);
-        std::error_code ignored;
-        if (fs::exists(given / "adapter_config.json", ignored)) return given;
-        const fs::path in_model = given.parent_path().parent_path() / "model" / given.parent_path().filename() / given.filename();
-        return fs::exists(in_model / "adapter_config.json", ignored) ? in_model : given;
     }
 
     Json settings_;

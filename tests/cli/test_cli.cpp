@@ -198,6 +198,17 @@ class TestCli : public QObject {
         HAS(outcome.err, "Mix/seed=1");
         HAS(check(sample_experiment(), {"--only", "Mix/seed=1"}).out, "quick makes 1 run\n");
         HAS(check(sample_experiment(), {"--only", "Mix", "--memory"}).err, "leave --only out");
+        HAS(check(sample_experiment(), {"--only", "mix"}).err, "makes no run 'mix'; did you mean 'Mix'? its runs are");
+    }
+    void a_point_is_chosen_by_its_whole_name() {
+        write_sample_model(in("model/other"));
+        const std::string first = "model=" + in("model"), second = first + "/other";
+        const std::string sweep =
+            std::string(sample_experiment()) + "sweep: {model: ['" + in("model") + "', '" + in("model/other") + "']}\n";
+        const Json runs = json_of(check(sweep, {"--json", "--only", "Mix/" + first}))["runs"];
+        QCOMPARE(runs.size(), std::size_t{2});
+        for (const Json& run : runs) QCOMPARE(run["point"].get<std::string>(), first);
+        QCOMPARE(json_of(check(sweep, {"--json", "--only", "Mix/" + second + "/seed=2"}))["runs"].size(), std::size_t{1});
     }
     void a_wrong_key_is_one_clear_error_and_exit_code_3() {
         const Outcome outcome = check(std::string(sample_experiment()) + "training: {bach_size: 3}\n");

@@ -66,6 +66,48 @@ class TestStartModels : public QObject {
         qunsetenv("FACETER_PROJECT");
     }
 
+    void every_command_takes_a_runs_name_and_tells_the_nearest() {
+        qputenv("HF_HUB_OFFLINE", "1");
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "project";
+        copy_project(project);
+        const auto texts = (folder.path() / "texts.txt").string();
+        write_file_atomic(texts, "a text\n");
+        const auto in_project = [&](std::vector<std::string> arguments) {
+            arguments.insert(arguments.end(), {"--project", project.string()});
+            return faceter::testing::faceter(arguments);
+        };
+        const Outcome tokens = in_project({"tokenize", "--model", "routed-1", texts});
+        QVERIFY2(tokens.code == 0, tokens.err.c_str());
+        const Outcome by_folder = faceter::testing::faceter(
+            {"tokenize", "--model", (project / "runs/kept-routed-s1-20261123-013413-7124/model").string(), texts});
+        QCOMPARE(tokens.out, by_folder.out);
+        HAS(in_project({"tokenize", "--model", "routd-1", texts}).err, "did you mean the run 'routed-1'");
+        HAS(in_project({"conform", "--model", "routd-1"}).err, "did you mean the run 'routed-1'");
+        HAS(in_project({"convert", "routd-1", (folder.path() / "out").string()}).err, "did you mean the run 'routed-1'");
+        HAS(in_project({"router", "list", "gaets-1"}).err, "did you mean the run 'gates-1'");
+        HAS(in_project({"serve", "routd-1", "--port", "0"}).err, "did you mean the run 'routed-1'");
+        HAS(in_project({"serve", "motte-1", "--port", "0", "--resident", "1"}).err, "did you mean the run 'mote-1'");
+        HAS(in_project({"export", "routd-1", (folder.path() / "out").string()}).err, "did you mean 'routed-1'");
+        const Outcome converted = in_project({"convert", "mote-1", (folder.path() / "out").string()});
+        HAS(converted.err, "has task experts");  // found, and refused for what it is
+    }
+
+    void a_name_of_several_runs_or_of_one_in_the_trash_is_said_to_be_that() {
+        qputenv("HF_HUB_OFFLINE", "1");
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "project";
+        copy_project(project);
+        const auto describe = [](const std::string& name) { return faceter::testing::faceter({"describe", "--model", name}); };
+        QVERIFY(describe("routed-1").code != 0);
+        qputenv("FACETER_PROJECT", project.c_str());
+        QCOMPARE(describe("routed-1").code, 0);
+        HAS(describe("kept").err, "'kept' stands for several runs");
+        QCOMPARE(faceter::testing::faceter({"delete", "routed-1"}).code, 0);
+        HAS(describe("routed-1").err, "is in the trash; faceter restore routed-1");
+        qunsetenv("FACETER_PROJECT");
+    }
+
     void a_run_starts_from_the_model_of_a_run_that_is_named() {
         const TemporaryDirectory folder;
         const fs::path project = folder.path() / "project";

@@ -4,7 +4,9 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/run_models.h"
 #include "model/accelerator.h"
+#include "record/models_by_run.h"
 
 namespace faceter::worker {
 namespace {
@@ -19,9 +21,10 @@ std::string short_name(const std::string& name) {
 
 /// The folder that the model's weights are read from.
 ModelFolder files_of(const ModelOptions& options) {
+    use_runs_as_models(options.project);
     const auto run = find_run(options.model, options.project);
     if (run && run->info().is_baseline()) return {};
-    return ModelFolder::open(run ? final_model_folder(*run) : resolve_model(options.model));
+    return ModelFolder::open(run ? final_model_folder(*run) : resolve_named_model(options.model));
 }
 
 std::string why_all_resident(const ModelFolder& files, const ModelOptions& options) {
