@@ -87,12 +87,13 @@ class Cell {
     bool train_first();
     void rerun();
     void resume();
-    double loss_noise(Rounding rounding);
     struct Tolerance {
         double losses, weights;  ///< relative; of norms
         Rounding rounding;
         double noise_factor;
     };
+    std::vector<double> loss_noise(Rounding rounding, int draw);
+    std::vector<double> bounds_of(const Tolerance& tolerance, std::size_t steps);
     void require_alike(const RunDirectory& other, const Tolerance& tolerance);
     void in_parts(const std::string& law, const Json& changes, const std::vector<std::string>& options);
     void ranks();

@@ -87,32 +87,44 @@ double largest_of(const std::vector<double>& values) { return *std::max_element(
 // an element whose gradient is all rounding (a key's bias) moves by chance, which weights show and losses do not.
 constexpr double same_loss = 1e-4, same_weights = 2e-3;
 
-// In bf16 operands have 8 bits of mantissa: a relative rounding of 2^-9 each, which a few products in a row and a temperature of 0.03
-// multiply. Weights and what they are multiplied with are both rounded: twice the noise of the weights alone.
-constexpr double same_half_loss = 0.1, half_noise_factor = 2;
+// In bf16 operands have 8 bits of mantissa: a relative rounding of 2^-9 each. That of an embedding alone moves a cosine by as much, which
+// the temperature divides. What the blocks add depends on their depth and weights and is measured: weights are moved by a whole rounding
+// each, and what they are multiplied with is rounded as well, which is the same again; twice that, for a few draws.
+constexpr double half_loss = 1.0 / 512 / 0.03, half_noise_factor = 4;
+constexpr int noise_draws = 3;
 
 }  // namespace
 
-/// How far the losses of the first run's steps move where it starts from weights that a rounding has moved: after the first step, where an
-/// objective has a kink or a token is routed by a hair's breadth, steps part.
-double Cell::loss_noise(Rounding rounding) {
-    const std::string name = rounding == Rounding::float32 ? "moved" : "moved-half";
+/// How far the loss of each step of the first run moves where it starts from weights that a rounding has moved.
+std::vector<double> Cell::loss_noise(Rounding rounding, int draw) {
+    const std::string name = fmt::format("moved-{}{}", rounding == Rounding::float32 ? "" : "half-", draw);
     const fs::path start = folder_ / (name + "-start");
-    copy_moved(start_.folder, start, rounding);
-    return largest_of(losses_apart(*first_, train(name, {{"model", start.string()}}, {})));
+    copy_moved(start_.folder, start, rounding, static_cast<std::uint64_t>(draw));
+    return losses_apart(*first_, train(name, {{"model", start.string()}}, {}));
 }
 
-/// The first step's loss is within the bound in any case; the others' within the noise of this very training where that is larger.
+/// Of each step: where an objective has a kink, a token is routed by a hair's breadth or weights are large, steps part.
+std::vector<double> Cell::bounds_of(const Tolerance& tolerance, std::size_t steps) {
+    std::vector<std::vector<double>> noise;
+    for (int draw = 1; draw <= noise_draws; ++draw) {
+        noise.push_back(loss_noise(tolerance.rounding, draw));
+        if (noise.back().size() != steps) throw Broken{"a training from moved weights made other steps", ""};
+    }
+    return loss_bounds(tolerance.losses, tolerance.noise_factor, noise);
+}
+
 void Cell::require_alike(const RunDirectory& other, const Tolerance& tolerance) {
     const std::vector<double> apart = losses_apart(*first_, other);
-    const double largest = largest_of(apart), weights = weights_apart(*first_, other);
-    if (largest <= tolerance.losses && weights <= tolerance.weights) return;
-    double bound = tolerance.losses;
-    if (apart.front() <= bound && largest > bound) bound = std::max(bound, tolerance.noise_factor * loss_noise(tolerance.rounding));
-    if (largest <= bound && weights <= tolerance.weights) return;
-    throw Broken{fmt::format("losses are apart by {:.2g} (bound {:.2g}), weights by {:.2g} (bound {:.2g})", largest, bound, weights,
-                             tolerance.weights),
-                 fmt::format("{} against {}", other.folder().string(), first_->folder().string())};
+    const double weights = weights_apart(*first_, other);
+    const std::string command = fmt::format("{} against {}", other.folder().string(), first_->folder().string());
+    if (weights > tolerance.weights)
+        throw Broken{fmt::format("weights are apart by {:.2g} (bound {:.2g})", weights, tolerance.weights), command};
+    if (std::isinf(apart.front())) throw Broken{"made other steps", command};
+    if (largest_of(apart) <= tolerance.losses) return;
+    const std::vector<double> bounds = bounds_of(tolerance, apart.size());
+    for (std::size_t step = 0; step < apart.size(); ++step)
+        if (!(apart[step] <= bounds[step]))
+            throw Broken{fmt::format("losses of step {} are apart by {:.2g} (bound {:.2g})", step + 1, apart[step], bounds[step]), command};
 }
 
 void Cell::rerun() {
@@ -158,7 +170,7 @@ void Cell::cache() {
 
 void Cell::half_precision() {
     constexpr double any_weights = std::numeric_limits<double>::infinity();
-    require_alike(train("bf16", {{"precision", "bf16"}}, {}), {same_half_loss, any_weights, Rounding::bf16, half_noise_factor});
+    require_alike(train("bf16", {{"precision", "bf16"}}, {}), {half_loss, any_weights, Rounding::bf16, half_noise_factor});
 }
 
 }  // namespace faceter::conform

@@ -1,6 +1,7 @@
 #include <QTemporaryDir>
 
 #include "checkpoint/safetensors.h"
+#include "checkpoint/weights.h"
 #include "conform/capabilities.h"
 #include "conform/moved_weights.h"
 #include "support/sample_runs.h"
@@ -81,6 +82,39 @@ class TestConform : public QObject {
             QVERIFY(once[i] == std::nextafter(values[i], 1e30F) || once[i] == std::nextafter(values[i], -1e30F));
             QCOMPARE(std::abs(half[i] - values[i]), std::abs(values[i]) / 512);
         }
+    }
+
+    void weights_that_are_stored_in_half_precision_are_moved_too() {
+        const QTemporaryDir folder;
+        const fs::path root = folder.path().toStdString(), model = root / "model";
+        make_directories(model);
+        const std::vector<std::uint16_t> stored = {0x3F80, 0xC040, 0x3E00};  // 1, -3 and 0.125
+        SafetensorsWriter writer;
+        writer.add("w", DType::bf16, {3}, stored.data());
+        writer.write(model / "model.safetensors");
+        const auto moved = [&](const std::string& name, Rounding rounding, std::uint64_t draw) {
+            copy_moved(model, root / name, rounding, draw);
+            const Weights weights(std::vector<fs::path>{root / name / "model.safetensors"});
+            std::vector<float> read(stored.size());
+            weights.read_float("w", read);
+            return read;
+        };
+        const std::vector<float> values = {1, -3, 0.125F};
+        const auto half = moved("half", Rounding::bf16, 1), once = moved("once", Rounding::float32, 1);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            QCOMPARE(std::abs(half[i] - values[i]), std::abs(values[i]) / 512);
+            QVERIFY(once[i] == std::nextafter(values[i], 1e30F) || once[i] == std::nextafter(values[i], -1e30F));
+        }
+        bool differ = false;
+        for (std::uint64_t draw = 2; draw < 6; ++draw) differ = differ || moved(std::to_string(draw), Rounding::bf16, draw) != half;
+        QVERIFY(differ);
+    }
+
+    void a_step_may_part_as_far_as_roundings_led_up_to_it() {
+        const std::vector<std::vector<double>> noise = {{1e-4, 2e-2, 1e-3}, {3e-4, 1e-2, 5e-3}};
+        const std::vector<double> bounds = loss_bounds(1e-3, 4, noise);
+        QCOMPARE(bounds, (std::vector<double>{4 * 3e-4, 4 * 2e-2, 4 * 2e-2}));
+        QCOMPARE(loss_bounds(0.5, 4, noise), (std::vector<double>{0.5, 0.5, 0.5}));
     }
 
     void a_result_comes_back_from_its_line() {
