@@ -50,7 +50,7 @@ int serve(ServeCommand options) {
     std::unique_ptr<EmbeddingApi> api;  // made when the models are there; the address is tried first
     HttpServer server(
         options.host, options.port, options.http, [&](const std::shared_ptr<HttpExchange>& exchange) { api->handle(exchange); },
-        [&](const HttpRequest& request, HttpResponse& response) { api->allow_page(request, response); });
+        [&](const HttpRequest& request, HttpResponse& response) { api->complete_refusal(request, response); });
     if (!server.is_loopback() && key.empty())
         throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
                           options.host);
@@ -106,13 +106,18 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("--max-tokens", options->service.request_tokens, "Tokens of a request")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    command
+        ->add_option("--batch-tokens", options->service.batch_tokens,
+                     "Tokens of a forward pass, for which what comes meanwhile waits; default: as suits the device")
+        ->check(CLI::PositiveNumber);
     command->add_option("--max-waiting", options->service.waiting_texts, "Texts that wait; beyond, 429 is answered")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     command->add_option("--max-connections", options->http.connections, "Clients at a time")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command->add_option("--read-timeout", options->read_timeout_s, "Seconds that a client may take to send a request")
+    command
+        ->add_option("--read-timeout", options->read_timeout_s, "Seconds that a client may take to send a request; beyond, 408 is answered")
         ->check(CLI::Range(0.1, 86400.0))
         ->capture_default_str();
     command->add_option("--queue-timeout", options->queue_timeout_s, "Seconds that a request may wait before it is begun")

@@ -75,6 +75,11 @@ class HttpClient {
         received_.erase(0, length);
         return answer;
     }
+    /// Something can be read, or the server closed the connection.
+    bool has_answer() const {
+        pollfd now{socket_, POLLIN, 0};
+        return ::poll(&now, 1, 0) > 0;
+    }
     /// Waits until the server closes the connection; false where it does not in a long time.
     bool is_closed_by_server() {
         for (;;) {

@@ -362,10 +362,63 @@ class TestServe : public QObject {
         half_header.send("POST /v1/embeddings HTTP/1.1\r\nHost: lo");
         half_body.send("POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"input\": ");
         QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
-        QVERIFY(half_header.is_closed_by_server());
-        QVERIFY(half_body.is_closed_by_server());
-        silent.ask("GET", "/health");  // nothing was asked of it until now
+        for (HttpClient* late : {&half_header, &half_body}) {
+            const HttpAnswer told = late->read();
+            QCOMPARE(told.status, 408);
+            QCOMPARE(told.headers.at("connection"), std::string("close"));
+            QVERIFY2(told.body.find("in time") != std::string::npos, told.body.c_str());
+            QVERIFY(late->is_closed_by_server());
+        }
+        QCOMPARE(server.metric(R"(faceter_requests_total{path="/v1/embeddings",status="408"})"), 2.0);  // its line was read
+        silent.ask("GET", "/health");                                                                   // nothing was asked of it until now
         QCOMPARE(silent.read().status, 200);
+    }
+    void a_request_that_comes_byte_by_byte_has_no_longer_than_others() {
+        const Server server(QStringList{"--read-timeout", "0.5"});
+        HttpClient trickling(server.port);
+        trickling.send("POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nX: ");
+        while (!trickling.has_answer()) {
+            trickling.send("a");
+            QCOMPARE(server.ask("GET", "/health").status, 200);
+        }
+        QCOMPARE(trickling.read().status, 408);
+    }
+    void what_http_itself_is_refused_for_is_counted_and_logged() {
+        const Server server;
+        HttpClient large(server.port), strange(server.port);
+        large.send("POST /embed HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n");
+        QCOMPARE(large.read().status, 413);
+        strange.send("secret words\r\n\r\n");
+        QCOMPARE(strange.read().status, 400);
+        QCOMPARE(server.metric(R"(faceter_requests_total{path="/embed",status="413"})"), 1.0);
+        QCOMPARE(server.metric(R"(faceter_requests_total{path="other",status="400"})"), 1.0);
+        const std::string log = server.log();
+        QVERIFY2(log.find(R"("status":413)") != std::string::npos, log.c_str());
+        QVERIFY2(log.find("secret") == std::string::npos, log.c_str());
+    }
+    void a_pass_takes_as_many_tokens_as_it_is_told_to() {
+        const Json texts = {"a cat", "a dog", "the river", "an old bridge"};
+        const Server one(QStringList{"--batch-tokens", "1"}), all(QStringList{"--batch-tokens", "4096"});
+        const Json apart = Json::parse(one.embeddings({{"input", texts}}).body),
+                   together = Json::parse(all.embeddings({{"input", texts}}).body);
+        QCOMPARE(one.metric("faceter_batches_total"), 4.0);
+        QCOMPARE(all.metric("faceter_batches_total"), 1.0);
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            QVERIFY(max_difference(at::tensor(apart["data"][i]["embedding"].get<std::vector<float>>()),
+                                   at::tensor(together["data"][i]["embedding"].get<std::vector<float>>())) < 1e-6);
+    }
+    void a_compressed_body_is_named_as_what_it_is() {
+        const HttpAnswer answer = server_->ask("POST", "/embed", "\x1f\x8b", "Content-Encoding: gzip\r\n");
+        QCOMPARE(answer.status, 415);
+        QVERIFY2(answer.body.find("Content-Encoding") != std::string::npos, answer.body.c_str());
+        QCOMPARE(server_->ask("POST", "/embed", R"({"inputs": "a"})", "Content-Encoding: identity\r\n").status, 200);
+    }
+    void a_model_is_told_of_by_its_name() {
+        const Json all = Json::parse(server_->ask("GET", "/v1/models").body).at("data");
+        const std::string id = all.at(0).at("id").get<std::string>();
+        QCOMPARE(Json::parse(server_->ask("GET", "/v1/models/" + id).body), all.at(0));
+        QCOMPARE(server_->ask("GET", "/v1/models/" + id + "x").status, 404);
+        QCOMPARE(server_->ask("POST", "/v1/models/" + id).status, 405);
     }
     void connections_that_are_opened_and_dropped_leave_nothing() {
         for (int i = 0; i < 10'000; ++i) {

@@ -19,6 +19,14 @@ namespace {
 
 constexpr std::array<std::string_view, 6> paths{"/v1/embeddings", "/v1/models", "/embed", "/info", "/health", "/metrics"};
 
+constexpr std::string_view one_model = "/v1/models/";
+
+/// A stranger must not make as many counters as he likes.
+std::string counted_path(const std::string& path) {
+    if (path.starts_with(one_model)) return "/v1/models";
+    return std::find(paths.begin(), paths.end(), path) != paths.end() ? path : "other";
+}
+
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 HttpResponse openai_error(int status, const std::string& message) {
@@ -211,10 +219,11 @@ void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     if (!has_key(request)) return reply(no_key());
     if (is("GET", "/info")) return reply({200, text_of(info())});
     if (is("GET", "/v1/models")) return reply({200, text_of(model_list())});
+    if (request.method == "GET" && request.path.starts_with(one_model)) return reply(model_card(request.path.substr(one_model.size())));
     if (is("GET", "/metrics")) return reply({200, metrics(), "text/plain; version=0.0.4"});
     if (is("POST", "/v1/embeddings")) return embed(exchange, &EmbeddingApi::read_openai, openai_error);
     if (is("POST", "/embed")) return embed(exchange, &EmbeddingApi::read_tei, tei_error);
-    if (std::find(paths.begin(), paths.end(), request.path) != paths.end()) return reply(wrong_method(request));
+    if (counted_path(request.path) != "other") return reply(wrong_method(request));
     reply(openai_error(404, fmt::format("no such path; {} are served", fmt::join(paths, ", "))));
 }
 
@@ -254,25 +263,27 @@ void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (E
 void EmbeddingApi::answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
                           std::chrono::steady_clock::time_point start) {
     const HttpRequest& request = exchange->request();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const bool known = std::find(paths.begin(), paths.end(), request.path) != paths.end();
-    const std::string path = known ? request.path : "other";  // a stranger must not make as many counters as he likes
-    const Json line = {{"time", utc_now()},
-                       {"method", request.method.substr(0, 20)},
-                       {"path", path},
-                       {"status", response.status},
-                       {"texts", work ? work->size() : 0},
-                       {"tokens", tokens},
-                       {"ms", std::round(seconds * 1e5) / 100}};
-    {
-        const std::lock_guard lock(mutex_);
-        ++answered_[{path, response.status}];
-        seconds_ += seconds;
-        // A full disk, or a reader of the log that has ended, must not end the server: what cannot be written is lost.
-        std::fputs((text_of(line) + "\n").c_str(), stderr);
-    }
+    record(request, response.status, work, tokens, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     allow_page(request, response);
     exchange->answer(std::move(response));
+}
+
+void EmbeddingApi::record(const HttpRequest& request, int status, const EmbedWork* work, std::size_t tokens,
+                          std::optional<double> seconds) {
+    const std::string path = counted_path(request.path);
+    Json line = {{"time", utc_now()}, {"method", request.method.substr(0, 20)}, {"path", path},
+                 {"status", status},  {"texts", work ? work->size() : 0},       {"tokens", tokens}};
+    if (seconds) line["ms"] = std::round(*seconds * 1e5) / 100;
+    const std::lock_guard lock(mutex_);
+    ++answered_[{path, status}];
+    if (seconds) seconds_ += *seconds, ++timed_;
+    // A full disk, or a reader of the log that has ended, must not end the server: what cannot be written is lost.
+    std::fputs((text_of(line) + "\n").c_str(), stderr);
+}
+
+void EmbeddingApi::complete_refusal(const HttpRequest& request, HttpResponse& response) {
+    record(request, response.status, nullptr, 0, std::nullopt);
+    allow_page(request, response);
 }
 
 Json EmbeddingApi::model_list() const {
@@ -283,6 +294,13 @@ Json EmbeddingApi::model_list() const {
             data.push_back({{"id", one.name + ":" + prompt}, {"object", "model"}, {"created", 0}, {"owned_by", "faceter"}});
     }
     return {{"object", "list"}, {"data", data}};
+}
+
+HttpResponse EmbeddingApi::model_card(const std::string& id) const {
+    const Json list = model_list();
+    for (const Json& model : list.at("data"))
+        if (model.at("id") == id) return {200, text_of(model)};
+    return openai_error(404, fmt::format("no model {} is served; GET /v1/models lists them", faceter::quoted(id)));
 }
 
 Json EmbeddingApi::info() const {
@@ -332,13 +350,10 @@ std::string EmbeddingApi::metrics() const {
     const EmbeddingService::Counts counts = service_.counts();
     std::string text = "# TYPE faceter_requests_total counter\n";
     const std::lock_guard lock(mutex_);
-    std::uint64_t requests = 0;
-    for (const auto& [key, number] : answered_) {
+    for (const auto& [key, number] : answered_)
         text += fmt::format("faceter_requests_total{{path=\"{}\",status=\"{}\"}} {}\n", key.first, key.second, number);
-        requests += number;
-    }
     text += fmt::format("# TYPE faceter_request_seconds summary\nfaceter_request_seconds_sum {}\nfaceter_request_seconds_count {}\n",
-                        seconds_, requests);
+                        seconds_, timed_);
     const auto add = [&](const char* name, const char* kind, std::uint64_t value) {
         text += fmt::format("# TYPE {0} {1}\n{0} {2}\n", name, kind, value);
     };

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "serve/allowed_hosts.h"
 #include "serve/embedding_request.h"
@@ -10,15 +11,15 @@
 
 namespace faceter::worker {
 
-/// What the server answers: POST /v1/embeddings as OpenAI's clients ask, GET /v1/models; POST /embed, GET /info, /health and /metrics as
-/// text-embeddings-inference has them. A line of JSON for each request goes to standard error, without its texts. Browsers' pages of other
-/// sites than `hosts` are answered 403, those of `hosts` as Fetch's CORS protocol asks.
+/// What the server answers: POST /v1/embeddings as OpenAI's clients ask, GET /v1/models and /v1/models/ID; POST /embed, GET /info, /health
+/// and /metrics as text-embeddings-inference has them. A line of JSON for each request goes to standard error, without its texts. Browsers'
+/// pages of other sites than `hosts` are answered 403, those of `hosts` as Fetch's CORS protocol asks.
 class EmbeddingApi {
   public:
     EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts, const ApiLimits& limits);
     void handle(const std::shared_ptr<HttpExchange>& exchange);
-    /// What lets a page of `hosts` read an answer: without it the browser keeps it from the page.
-    void allow_page(const HttpRequest& request, HttpResponse& response) const;
+    /// Counts and logs what the server of HTTP refuses by itself, and lets pages of `hosts` read it.
+    void complete_refusal(const HttpRequest& request, HttpResponse& response);
 
   private:
     using Writer = std::function<HttpResponse(const EmbedResult&)>;
@@ -35,10 +36,15 @@ class EmbeddingApi {
     void embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const, Refusal refuse);
     void answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
                 std::chrono::steady_clock::time_point start);
+    /// A line of the log, and the counters. `seconds`: none of a request that was not read.
+    void record(const HttpRequest& request, int status, const EmbedWork* work, std::size_t tokens, std::optional<double> seconds);
+    /// What lets a page of `hosts` read an answer: without it the browser keeps it from the page.
+    void allow_page(const HttpRequest& request, HttpResponse& response) const;
     bool has_key(const HttpRequest& request) const;
     bool is_foreign(const HttpRequest& request) const;
     Json info() const;
     Json model_list() const;
+    HttpResponse model_card(const std::string& id) const;
     std::string metrics() const;
     std::string metrics_of_parts() const;
 
@@ -49,7 +55,8 @@ class EmbeddingApi {
     ApiLimits limits_;
     mutable std::mutex mutex_;
     std::map<std::pair<std::string, int>, std::uint64_t> answered_;  ///< by path and status
-    double seconds_ = 0;
+    double seconds_ = 0;                                             ///< of `timed_` answers
+    std::uint64_t timed_ = 0;
 };
 
 }  // namespace faceter::worker

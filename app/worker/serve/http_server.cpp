@@ -88,13 +88,14 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 /// One client. Everything but answer() and is_gone() happens on the loop's thread.
 class HttpServer::State::Connection final : public std::enable_shared_from_this<Connection> {
   public:
-    Connection(State& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {}
+    Connection(State& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), deadline_(server.loop) {}
 
     void start() { read_header(); }
     bool is_idle() const { return idle_; }
     void close() {
         error_code ignored;
         if (exchange_) hang_up();
+        stop_clock();
         stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
         stream_.close();
         release();
@@ -105,6 +106,14 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     class Exchange;
 
     void read_header();
+    void read_rest_of_header();
+    void start_clock();
+    void watch_clock();
+    void stop_clock() {
+        late_ = false;
+        deadline_.expires_at(asio::steady_timer::time_point::max());
+    }
+    bool is_too_late(error_code error) const { return late_ && error == asio::error::operation_aborted; }
     void took_header(error_code error);
     void read_body();
     void took_body(error_code error);
@@ -123,13 +132,14 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
 
     State& server_;
     beast::tcp_stream stream_;
+    asio::steady_timer deadline_;  // of a request that is being read
     beast::flat_buffer buffer_;
     std::optional<http::request_parser<http::string_body>> parser_;
     std::optional<http::response<http::string_body>> response_;
     std::shared_ptr<Exchange> exchange_;
     std::size_t reserved_ = 0;
     unsigned version_ = 11;  // of the request, and so of the answer
-    bool idle_ = true, keep_alive_ = false, unread_ = false, wants_body_ = true;
+    bool idle_ = true, keep_alive_ = false, unread_ = false, wants_body_ = true, late_ = false;
     std::array<char, 16384> discarded_{};
 };
 
@@ -167,22 +177,39 @@ void HttpServer::State::Connection::read_header() {
     stream_.expires_after(server_.limits.idle);
     const auto self = shared_from_this();
     // The first byte may be long in coming; all others must follow soon.
-    if (buffer_.size() > 0) {
-        stream_.expires_after(server_.limits.read);
-        http::async_read_header(stream_, buffer_, *parser_, [self](error_code error, std::size_t) { self->took_header(error); });
-        return;
-    }
+    if (buffer_.size() > 0) return read_rest_of_header();
     stream_.async_read_some(buffer_.prepare(server_.limits.header_bytes), [self](error_code error, std::size_t bytes) {
         self->buffer_.commit(bytes);
-        if (error) return self->close();
-        self->idle_ = false;
-        self->stream_.expires_after(self->server_.limits.read);
-        http::async_read_header(self->stream_, self->buffer_, *self->parser_, [self](error_code e, std::size_t) { self->took_header(e); });
+        error ? self->close() : self->read_rest_of_header();
+    });
+}
+
+void HttpServer::State::Connection::read_rest_of_header() {
+    idle_ = false;
+    start_clock();
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](error_code error, std::size_t) { self->took_header(error); });
+}
+
+/// Beast's own limit closes the connection, and nothing could be said on it any more.
+void HttpServer::State::Connection::start_clock() {
+    stream_.expires_never();
+    deadline_.expires_after(server_.limits.read);
+    watch_clock();
+}
+
+void HttpServer::State::Connection::watch_clock() {
+    deadline_.async_wait([self = shared_from_this()](error_code error) {
+        if (error || self->deadline_.expiry() > std::chrono::steady_clock::now()) return;
+        self->late_ = true;
+        self->stream_.cancel();
+        self->deadline_.expires_after(look_for_stop);  // bytes that came this moment make the reading go on
+        self->watch_clock();
     });
 }
 
 void HttpServer::State::Connection::took_header(error_code error) {
-    idle_ = false;
+    if (is_too_late(error)) return refuse(http::status::request_timeout, "the request did not come to its end in time");
     if (error == http::error::header_limit)
         return refuse(http::status::request_header_fields_too_large, "the header of the request is too large");
     if (error == http::error::body_limit) return refuse(http::status::payload_too_large, "the body of the request is too large");
@@ -195,6 +222,8 @@ void HttpServer::State::Connection::took_header(error_code error) {
     // Where such a body ends cannot be told (RFC 9112, section 6.3): what follows must not be read as another request.
     if (header.count(http::field::transfer_encoding) > 0 && !parser_->chunked())
         return refuse(http::status::bad_request, "the body is neither chunked nor of a length that is given");
+    if (const auto coding = header[http::field::content_encoding]; !coding.empty() && !beast::iequals(coding, "identity"))
+        return refuse(http::status::unsupported_media_type, "the body is encoded by its Content-Encoding; send it as it is");
     if (!has_one_host(header)) return refuse(http::status::bad_request, "the request must have one Host");
     if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
     if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
@@ -218,12 +247,13 @@ void HttpServer::State::Connection::read_body() {
 }
 
 void HttpServer::State::Connection::took_body(error_code error) {
+    if (is_too_late(error)) return refuse(http::status::request_timeout, "the request did not come to its end in time");
     if (error == http::error::body_limit) return refuse(http::status::payload_too_large, "the body of the request is too large");
     if (error && error.category() == http::make_error_code(http::error::bad_method).category() && error != http::error::partial_message &&
         error != http::error::end_of_stream)
         return refuse(http::status::bad_request, "this is no HTTP request");
     if (error) return close();
-    stream_.expires_never();  // from here on the time is ours
+    stop_clock();  // from here on the time is ours
     auto message = parser_->release();
     keep_alive_ = message.keep_alive() && !server_.draining;
     HttpRequest request;
@@ -257,12 +287,17 @@ void HttpServer::State::Connection::watch_client(const std::shared_ptr<Exchange>
 
 /// From where a request comes that is not, or cannot be, read to its end.
 HttpRequest HttpServer::State::Connection::read_so_far() const {
-    if (exchange_) return {"", "", "", "", exchange_->request().host, exchange_->request().origin};
+    if (exchange_) {
+        const HttpRequest& asked = exchange_->request();
+        return {asked.method, asked.path, "", "", asked.host, asked.origin};
+    }
     const auto& header = parser_->get();
-    return {"", "", "", "", host_of(header), std::string(header[http::field::origin])};
+    return {std::string(view_of(header.method_string())), path_of(view_of(header.target())), "", "", host_of(header),
+            std::string(header[http::field::origin])};
 }
 
 void HttpServer::State::Connection::refuse(http::status status, const std::string& message) {
+    stop_clock();
     keep_alive_ = false;
     unread_ = true;
     HttpResponse response{static_cast<int>(status), error_body(message), "application/json", {}};

@@ -45,14 +45,14 @@ struct HttpLimits {
 };
 
 /// An HTTP/1.1 server on one event loop (Boost.Beast). Whatever a client does or leaves undone costs it its own connection and nobody else
-/// theirs: sizes, times and numbers are bounded. What is too large is answered 413 or 431, what is no HTTP 400, what there is no room for
-/// 503.
+/// theirs: sizes, times and numbers are bounded. What is too large is answered 413 or 431, what does not come to its end in time 408, a
+/// body that is compressed 415, what is no HTTP 400, what there is no room for 503.
 class HttpServer {
   public:
     /// Called on the loop's thread; it must not block.
     using Handler = std::function<void(std::shared_ptr<HttpExchange>)>;
-    /// Called there too, with what the server refuses itself before it is sent; of the request only its host and origin are known, where
-    /// they were read.
+    /// Called there too, with what the server refuses itself before it is sent; of the request only its line, host and origin are known,
+    /// where they were read.
     using Completion = std::function<void(const HttpRequest&, HttpResponse&)>;
     /// Binds and listens; port 0: a free one. Errors (usage): the address is none of this machine's, or is taken.
     HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal = {});
