@@ -145,6 +145,20 @@ class TestServeResident : public QObject {
             answer_of(server, prompt, texts_);
         QCOMPARE(resident_in(server).at("reads").get<int>(), 2);  // music, weather in its place; nature stayed
     }
+    void one_whose_texts_pass_beside_others_stays() {
+        const Server server({"--resident", "2", "--batch-tokens", "256"}, QProcessEnvironment::systemEnvironment(), mixture().string());
+        const Json many(2000, "the dog runs over the old bridge and the cat runs over the new bridge to the river beside the garden");
+        HttpClient nature(server.port), music(server.port);
+        nature.ask("POST", "/embed", request_for("nature.query", many).dump());
+        QTRY_COMPARE_WITH_TIMEOUT(server.metric("faceter_waiting_texts"), 2000.0, patience_ms);
+        music.ask("POST", "/embed", request_for("music.query", many).dump());
+        QTRY_COMPARE_WITH_TIMEOUT(server.metric("faceter_parts_read_total"), 1.0, patience_ms);
+        answer_of(server, "weather.query", texts_);
+        QCOMPARE(server.metric("faceter_waiting_texts"), 4000.0);  // both were under way
+        QCOMPARE(nature.read().status, 200);
+        QCOMPARE(music.read().status, 200);
+        QCOMPARE(server.metric("faceter_parts_read_total"), 3.0);  // music, weather, and the one that had made room
+    }
     void many_clients_of_all_tasks_get_each_its_own() {
         const Server whole({}, QProcessEnvironment::systemEnvironment(), mixture().string());
         const Server server({"--resident", "1"}, QProcessEnvironment::systemEnvironment(), mixture().string());

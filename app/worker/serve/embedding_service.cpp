@@ -194,6 +194,7 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
                 continue;
             const std::size_t length = job->encoded[job->next].size();
             if (!batch.empty() && tokens + static_cast<std::int64_t>(length) > limit) continue;
+            if (job->last_turn != turn_ && job->work.where.parts) job->work.where.parts->fetch(job->work.where.route);  // it is used
             batch.push_back({job, job->next++});
             job->last_turn = turn_;
             job->pass_empty_texts();
