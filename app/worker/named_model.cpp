@@ -129,7 +129,8 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     opened.run ? open_run(options, with_route, opened) : open_folder(options, with_route, opened);
     if (options.instruction) opened.route = instruction_route(*opened.model, *options.instruction);
     if (options.max_length > 0) {
-        const auto positions = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);
+        const auto limit = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);
+        const std::size_t positions = limit == 0 ? 0 : std::max(limit, opened.model->folder.max_seq_length);
         if (positions > 0 && options.max_length > positions)
             throw usage_error("--max-length {} is more than the {} positions of the model", options.max_length, positions);
         opened.model->max_length = options.max_length;

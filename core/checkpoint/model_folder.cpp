@@ -170,13 +170,21 @@ std::size_t num_positions(const ModelFolder& model, const std::string& name) {
     return usable > 0 ? static_cast<std::size_t>(usable) : 0;
 }
 
+/// Whether positions are rows of a table, behind which there is nothing; rotary ones go on.
+bool has_position_table(const std::string& model_type) {
+    constexpr std::string_view types[] = {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet", "deberta-v2"};
+    return std::find(std::begin(types), std::end(types), model_type) != std::end(types);
+}
+
+/// A length that is named counts as in sentence-transformers, also beyond what rotary positions were trained for.
 void read_lengths(ModelFolder& model, const std::string& config_name) {
     std::size_t length = 0;
     read_sentence_config(model, length);
     const bool named = length != 0;
     if (length == 0) length = tokenizer_length(model);
     const std::size_t positions = num_positions(model, config_name);
-    if (positions != 0 && !(named && grows_with_length(model.config))) length = length == 0 ? positions : std::min(length, positions);
+    const bool goes_on = named && (grows_with_length(model.config) || !has_position_table(model.model_type));
+    if (positions != 0 && !goes_on) length = length == 0 ? positions : std::min(length, positions);
     if (length != 0) model.max_seq_length = length;
 }
 

@@ -1,5 +1,7 @@
 #include "checkpoint/parameter_count.h"
 
+#include <optional>
+
 #include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -59,6 +61,19 @@ void require_words(const Tokenizer& tokenizer, const EncoderConfig& config, std:
             tokenizer.vocab_size() - 1, config.vocab_size);
 }
 
+namespace {
+
+std::optional<std::string> remark_on_length(const ModelFolder& folder, const EncoderConfig& config) {
+    const auto trained = static_cast<std::size_t>(config.length_limit);
+    if (trained == 0 || config.rotary_dim == 0 || folder.max_seq_length <= trained) return std::nullopt;
+    return fmt::format(
+        "{}: max_seq_length is {}, and the model was trained for {} positions; longer texts are read on, as sentence-transformers does, "
+        "at positions that it never saw",
+        folder.folder.string(), folder.max_seq_length, trained);
+}
+
+}  // namespace
+
 std::vector<std::string> check_model(const ModelFolder& folder) {
     const std::string name = (folder.encoder_folder / "config.json").string();
     const Weights weights = folder.weights();
@@ -66,6 +81,7 @@ std::vector<std::string> check_model(const ModelFolder& folder) {
     require_held_by(config, folder.dense, weights, name);
     require_words(*load_tokenizer(tokenizer_home(folder.encoder_folder), folder.lowercase_first), config, name);
     std::vector<std::string> remarks = config.remarks;
+    if (const auto remark = remark_on_length(folder, config)) remarks.push_back(*remark);
     if (const auto remark = remark_on_home(folder.encoder_folder)) remarks.push_back(*remark);
     return remarks;
 }

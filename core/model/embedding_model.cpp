@@ -27,7 +27,7 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat, KeptWeights::as_stored));
     model->tokenizer = load_tokenizer(tokenizer_home(folder.encoder_folder), folder.lowercase_first);
     require_words(*model->tokenizer, config, name);
-    if (config.length_limit > 0)
+    if (config.length_limit > 0 && config.rotary_dim == 0)
         model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
     model->max_length = model->folder.max_seq_length;
     return model;

@@ -277,9 +277,17 @@ class TestModelFolder : public QObject {
         QCOMPARE(folder.open().max_seq_length, std::size_t{128});
         folder.write("sentence_bert_config.json", {{"max_seq_length", 500}});
         QCOMPARE(folder.open().max_seq_length, std::size_t{500});
-        config["rope_scaling"]["type"] = "linear";
-        folder.write("config.json", config);
-        QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+    }
+    void rotary_positions_go_on_where_a_length_is_named_as_in_sentence_transformers() {
+        for (const char* type : {"llama", "mistral", "qwen2", "qwen3", "gemma3_text", "modernbert", "nomic_bert", "eurobert"}) {
+            FolderOnDisk folder;
+            folder.write("config.json", {{"model_type", type}, {"max_position_embeddings", 128}});
+            QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+            folder.write("tokenizer_config.json", {{"model_max_length", 5000}});
+            QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+            folder.write("sentence_bert_config.json", {{"max_seq_length", 500}});
+            QCOMPARE(folder.open().max_seq_length, std::size_t{500});
+        }
     }
     void paths_in_modules_cannot_leave_the_folder() {
         for (const char* path : {"../1_Pooling", "/etc", "a/../../b"}) {

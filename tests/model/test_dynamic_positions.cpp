@@ -1,5 +1,8 @@
 #include <QProcess>
 
+#include <algorithm>
+
+#include "checkpoint/parameter_count.h"
 #include "common/file.h"
 #include "eval/embedder.h"
 #include "model/embedding_model.h"
@@ -23,12 +26,17 @@ struct Folder {
     TemporaryDirectory root;
     fs::path path = root.path() / "model";
 
-    explicit Folder(const Json& rotary) {
-        fs::copy(shared_folder() / "fixtures/qwen3_embedding", path, fs::copy_options::recursive);
-        fs::permissions(path, fs::perms::owner_write, fs::perm_options::add);
+    explicit Folder(const Json& rotary) : Folder(std::string("qwen3_embedding")) {
         Json config = read_json(path / "config.json");
         for (const char* key : {"rope_scaling", "rope_parameters", "rope_theta"}) config.erase(key);
         config["rope_parameters"] = rotary;
+        write(path / "config.json", config);
+    }
+    /// With positions for few tokens, and a length that is named for more.
+    explicit Folder(const std::string& fixture) {
+        fs::copy(shared_folder() / "fixtures" / fixture, path, fs::copy_options::recursive);
+        fs::permissions(path, fs::perms::owner_write, fs::perm_options::add);
+        Json config = read_json(path / "config.json");
         config["max_position_embeddings"] = trained;
         write(path / "config.json", config);
         write(path / "sentence_bert_config.json", {{"max_seq_length", 200}, {"do_lower_case", false}});
@@ -46,6 +54,18 @@ Json dynamic(double factor) { return {{"rope_type", "dynamic"}, {"factor", facto
 
 at::Tensor embed(const EmbeddingModel& model, const std::vector<std::string>& texts) {
     return embed_texts(model, std::vector<std::string_view>(texts.begin(), texts.end()), {});
+}
+
+/// Undefined, and said, where sentence-transformers fails.
+at::Tensor of_peer(const QString& python, const Folder& folder, const std::vector<std::string>& texts) {
+    const fs::path input = folder.root.path() / "input.json", out = folder.root.path() / "out.safetensors";
+    write_file_atomic(input, Json{{"prompt", ""}, {"texts", texts}}.dump());
+    QProcess peer;
+    peer.setProcessChannelMode(QProcess::MergedChannels);
+    peer.start(python, {FACETER_SOURCE_DIR "/tests/model/peer_include_prompt.py", folder.path.c_str(), input.c_str(), out.c_str()});
+    if (peer.waitForFinished(200'000) && peer.exitCode() == 0) return read_tensor(SafetensorsFile(out), "embeddings");
+    qWarning("%s", peer.readAll().constData());
+    return {};
 }
 
 }  // namespace
@@ -75,17 +95,31 @@ class TestDynamicPositions : public QObject {
         const QString python = qEnvironmentVariable("FACETER_PEERS");
         if (python.isEmpty()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
         const Folder folder(dynamic(4));
-        const fs::path input = folder.root.path() / "input.json", out = folder.root.path() / "out.safetensors";
         const std::vector<std::string> texts = some_texts();
         for (std::size_t i = 0; i < texts.size(); ++i) {  // one by one: theirs depend on the longest of a batch
-            write_file_atomic(input, Json{{"prompt", ""}, {"texts", Json::array({texts[i]})}}.dump());
-            QProcess peer;
-            peer.setProcessChannelMode(QProcess::MergedChannels);
-            peer.start(python, {FACETER_SOURCE_DIR "/tests/model/peer_include_prompt.py", folder.path.c_str(), input.c_str(), out.c_str()});
-            QVERIFY2(peer.waitForFinished(200'000) && peer.exitCode() == 0, peer.readAll().constData());
-            const double difference = max_difference(embed(*folder.open(), {texts[i]}), read_tensor(SafetensorsFile(out), "embeddings"));
+            const at::Tensor theirs = of_peer(python, folder, {texts[i]});
+            const double difference = theirs.defined() ? max_difference(embed(*folder.open(), {texts[i]}), theirs) : 1;
             QVERIFY2(difference < 2e-6, (texts[i] + ": " + std::to_string(difference)).c_str());
         }
+    }
+    void behind_the_trained_positions_it_goes_on_as_sentence_transformers_does_data() {
+        QTest::addColumn<QString>("fixture");
+        for (const char* fixture : {"qwen3_embedding", "modernbert", "embedding_gemma"}) QTest::newRow(fixture) << fixture;
+    }
+    void behind_the_trained_positions_it_goes_on_as_sentence_transformers_does() {
+        NEED_SHARED();
+        QFETCH(QString, fixture);
+        const Folder folder(fixture.toStdString());
+        const auto model = folder.open();
+        QCOMPARE(model->max_length, std::size_t{200});
+        const std::vector<std::string> remarks = check_model(ModelFolder::open(folder.path));
+        QVERIFY(std::any_of(remarks.begin(), remarks.end(),
+                            [](const std::string& remark) { return remark.find("trained for 12 positions") != remark.npos; }));
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
+        const at::Tensor theirs = of_peer(python, folder, some_texts());
+        const double difference = theirs.defined() ? max_difference(embed(*model, some_texts()), theirs) : 1;
+        QVERIFY2(difference < 1e-5, std::to_string(difference).c_str());
     }
     void vectors_kept_of_one_configuration_are_not_those_of_another() {
         NEED_SHARED();
