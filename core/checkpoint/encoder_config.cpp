@@ -206,10 +206,7 @@ Rotary rotary_member(const Json& config, std::string_view name, double usual_bas
                          has_member(config, "rope_scaling") ? "rope_scaling" : "rope_parameters", faceter::quoted(type),
                          rotary_dim > 0 ? ", yarn and llama3" : "");
     const std::int64_t longest = size_member(config, "max_position_embeddings", name, 1);
-    if (const char* key = "original_max_position_embeddings"; config.contains(key))  // as transformers: it goes before that of rope_scaling
-        parameters[key] = config.at(key);
-    else
-        parameters.emplace(key, longest);
+    take_original_length(parameters, config, name);
     type == "yarn" ? scale_by_yarn(rotary, parameters, name, rotary_dim, longest) : scale_by_llama3(rotary, parameters, name, rotary_dim);
     return rotary;
 }

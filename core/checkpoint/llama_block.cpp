@@ -27,7 +27,8 @@ EncoderConfig read_llama_block(const Json& config, std::string_view name, const 
     read_grouped_sizes(c, config, name, usual.head_dim, usual.key_heads);
     c.length_limit = size_member(config, "max_position_embeddings", name, 32768);
     c.rotary_dim = c.head_dim;
-    c.rotary = c.local_rotary = rotary_member(take_dynamic_ntk(c, config, name), name, 10000, c.rotary_dim);
+    read_rotary(c, config, name, 10000);
+    c.local_rotary = c.rotary;
     c.pre_norm = true;
     c.norm = Norm::rms;
     c.norm_epsilon = json_or<double>(config, "rms_norm_eps", usual.norm_epsilon, name);

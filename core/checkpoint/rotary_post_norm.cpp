@@ -26,7 +26,7 @@ EncoderConfig read_rotary_post_norm(const Json& config, std::string_view name, c
     c.activation = activation_member(config, "hidden_act", name, "gelu");
     c.norm_epsilon = json_or<double>(config, "layer_norm_eps", usual.norm_epsilon, name);
     c.rotary_dim = c.head_dim;
-    c.rotary = rotary_member(take_dynamic_ntk(c, config, name), name, usual.rotary_base, c.rotary_dim);
+    read_rotary(c, config, name, usual.rotary_base);
     c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
     c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, usual.attention_dropout);
     c.names = rotary_post_norm_names();

@@ -69,26 +69,77 @@ const char* scaling_member(const Json& config) {
     return nullptr;
 }
 
+/// Empty where it is no text.
+std::string scaling_type(const Json& parameters) {
+    const Json& type = parameters.at(parameters.contains("rope_type") ? "rope_type" : "type");
+    return type.is_string() ? type.get<std::string>() : "";
+}
+
+void scale_by_dynamic_ntk(EncoderConfig& encoder, const Json& parameters, std::string_view name) {
+    if (encoder.rotary_dim <= 2)
+        throw data_error("{}: rotary positions of type \"dynamic\" need heads of more than 2 elements, these have {}", name,
+                         encoder.rotary_dim);
+    encoder.rotary_scaling = factor_of(parameters, name, 0);
+    encoder.trained_positions = std::exchange(encoder.length_limit, 0);
+}
+
+/// 1 / (factors[i] base^(2i / rotary_dim)).
+std::vector<float> divided_frequencies(const EncoderConfig& encoder, const Json& parameters, const char* key, std::string_view name) {
+    const auto factors = json_at<std::vector<double>>(parameters, key, name);
+    const std::int64_t pairs = encoder.rotary_dim / 2;
+    if (static_cast<std::int64_t>(factors.size()) != pairs)
+        throw data_error("{}: {} of the scaling of rotary positions has {} numbers, expected {}, one for each pair of a head", name, key,
+                         factors.size(), pairs);
+    std::vector<float> frequencies;
+    for (std::int64_t i = 0; i < pairs; ++i) {
+        const double factor = positive(factors[static_cast<std::size_t>(i)], key, name);
+        const float turn =
+            std::pow(static_cast<float>(encoder.rotary.base), static_cast<float>(2 * i) / static_cast<float>(encoder.rotary_dim));
+        frequencies.push_back(1 / (static_cast<float>(factor) * turn));
+    }
+    return frequencies;
+}
+
+void scale_by_longrope(EncoderConfig& encoder, const Json& parameters, std::string_view name) {
+    const double original = original_length(parameters, name), longest = static_cast<double>(encoder.length_limit),
+                 factor = factor_of(parameters, name, longest / original),
+                 usual = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
+    std::vector<float> both = divided_frequencies(encoder, parameters, "short_factor", name);
+    const std::vector<float> beyond = divided_frequencies(encoder, parameters, "long_factor", name);
+    both.insert(both.end(), beyond.begin(), beyond.end());
+    encoder.rotary.frequencies = std::move(both);
+    encoder.rotary.amplitude =
+        static_cast<float>(positive(number_or(parameters, "attention_factor", name, usual), "attention_factor", name));
+    encoder.rotary_scaling = 1;
+    encoder.trained_positions = static_cast<std::int64_t>(original);
+}
+
 }  // namespace
 
 bool grows_with_length(const Json& config) {
     const char* member = scaling_member(config);
-    if (!member) return false;
-    const Json& said = config.at(member);
-    return said.at(said.contains("rope_type") ? "rope_type" : "type") == "dynamic";
+    return member && scaling_type(config.at(member)) == "dynamic";
 }
 
-Json take_dynamic_ntk(EncoderConfig& encoder, const Json& config, std::string_view name) {
-    if (!grows_with_length(config)) return config;
+void take_original_length(Json& parameters, const Json& config, std::string_view name) {
+    const char* key = "original_max_position_embeddings";
+    if (config.contains(key))
+        parameters[key] = config.at(key);
+    else
+        parameters.emplace(key, size_member(config, "max_position_embeddings", name, 1));
+}
+
+void read_rotary(EncoderConfig& encoder, const Json& config, std::string_view name, double usual_base) {
+    const char* member = scaling_member(config);
+    const std::string type = member ? scaling_type(config.at(member)) : "";
     Json plain = config;
-    Json& scaling = plain.at(scaling_member(config));
-    if (encoder.rotary_dim <= 2)
-        throw data_error("{}: rotary positions of type \"dynamic\" need heads of more than 2 elements, these have {}", name,
-                         encoder.rotary_dim);
-    encoder.rotary_scaling = factor_of(scaling, name, 0);
-    encoder.trained_positions = std::exchange(encoder.length_limit, 0);
-    scaling["rope_type"] = "default";
-    return plain;
+    if (type == "dynamic" || type == "longrope") plain.at(member)["rope_type"] = "default";
+    encoder.rotary = rotary_member(plain, name, usual_base, encoder.rotary_dim);
+    if (type == "dynamic") scale_by_dynamic_ntk(encoder, config.at(member), name);
+    if (type != "longrope") return;
+    Json parameters = config.at(member);
+    take_original_length(parameters, config, name);
+    scale_by_longrope(encoder, parameters, name);
 }
 
 void scale_by_yarn(Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim, std::int64_t longest) {

@@ -12,10 +12,16 @@ void scale_by_yarn(Rotary& rotary, const Json& parameters, std::string_view name
 /// Llama 3.1: the same by wavelengths, between original_max_position_embeddings / low_freq_factor and / high_freq_factor.
 void scale_by_llama3(Rotary& rotary, const Json& parameters, std::string_view name, std::int64_t rotary_dim);
 
+/// original_max_position_embeddings into `parameters`, as transformers reads it: the configuration's own goes before theirs, and
+/// max_position_embeddings stands for both.
+void take_original_length(Json& parameters, const Json& config, std::string_view name);
+
 /// Whether a configuration's rotary positions are turned slower the longer a text is (dynamic NTK): max_position_embeddings is no limit.
 bool grows_with_length(const Json& config);
-/// The same into `encoder`: trained_positions takes the place of its length_limit. Returns the configuration without it, plain up to
-/// max_position_embeddings; one that asks for nothing of the kind stays as it is. Errors (data): no factor, heads of 2 elements.
-Json take_dynamic_ntk(EncoderConfig& encoder, const Json& config, std::string_view name);
+/// rotary_member() into `encoder`, whose rotary_dim is known, and what depends on a text's length. Dynamic NTK: trained_positions takes the
+/// place of length_limit. LongRoPE (Ding et al., 2024): a factor for each pair, one set up to trained_positions and one for longer texts,
+/// whose frequencies follow each other; cosines and sines grow with the logarithm of `factor`. Errors (data): what is missing or makes no
+/// sense.
+void read_rotary(EncoderConfig& encoder, const Json& config, std::string_view name, double usual_base);
 
 }  // namespace faceter

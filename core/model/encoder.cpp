@@ -89,10 +89,15 @@ at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& contex
 
 namespace {
 
-/// Dynamic NTK: the base grows with the length of a text that is longer than those of training.
+/// Of a text that is longer than those of training: the second set of frequencies (LongRoPE), or a base that grows with the length (dynamic
+/// NTK).
 Rotary grown(const EncoderConfig& config, std::int64_t length) {
     Rotary rotary = config.rotary;
     if (length <= config.trained_positions) return rotary;
+    if (!rotary.frequencies.empty()) {
+        rotary.frequencies.erase(rotary.frequencies.begin(), rotary.frequencies.begin() + config.rotary_dim / 2);
+        return rotary;
+    }
     const double times = static_cast<double>(length) / static_cast<double>(config.trained_positions),
                  stretch = config.rotary_scaling * times - (config.rotary_scaling - 1);
     rotary.base *= std::pow(stretch, static_cast<double>(config.rotary_dim) / static_cast<double>(config.rotary_dim - 2));

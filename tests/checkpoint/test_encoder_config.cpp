@@ -229,6 +229,17 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}), "dynamic");
     }
 
+    /// Numbers of transformers 5.23's formula by hand: 1 / (factor 100^(i / 2)).
+    void longrope_has_a_set_of_frequencies_for_short_texts_and_one_for_long_ones() {
+        const Json longrope = {
+            {"rope_type", "longrope"}, {"short_factor", {1, 2}}, {"long_factor", {4, 5}}, {"original_max_position_embeddings", 16}};
+        const EncoderConfig c = read(decoder("llama"), {{"max_position_embeddings", 64}, {"rope_theta", 100}, {"rope_scaling", longrope}});
+        QVERIFY(c.trained_positions == 16 && c.rotary_scaling > 0 && c.length_limit == 64);
+        QVERIFY(c.rotary.frequencies == (std::vector<float>{1, 0.05f, 0.25f, 0.02f}));
+        QVERIFY(std::abs(c.rotary.amplitude - std::sqrt(1.5)) < 1e-6);  // sqrt(1 + ln 4 / ln 16)
+        QVERIFY(c.local_rotary == c.rotary);
+    }
+
     void a_family_that_is_known_and_not_built_is_refused_with_the_reason() {
         EXPECT_ERROR(read(Json{{"model_type", "embedding_gemma2"}, {"text_config", Json::object()}}), "values are normed", "gemma3_text");
     }
@@ -236,8 +247,15 @@ class TestEncoderConfig : public QObject {
     void heads_and_scalings_that_do_not_fit_are_refused() {
         EXPECT_ERROR(read(decoder("qwen3"), {{"num_key_value_heads", 4}}), "6 heads of queries", "4 heads of keys");
         EXPECT_ERROR(read(decoder("eurobert"), {{"num_attention_heads", 5}, {"num_key_value_heads", 5}}), "hidden_size 24");
-        EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "longrope"}, {"factor", 4}}}}), "longrope",
+        EXPECT_ERROR(read(decoder("gemma3_text"), {{"rope_scaling", {{"rope_type", "longrope"}, {"factor", 4}}}}), "longrope",
                      "yarn and llama3 are");
+        EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "longrope"}, {"factor", 4}}}}), "short_factor");
+        const auto factors = [](std::vector<double> short_ones) {
+            return Json{{"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", short_ones}, {"long_factor", {2, 3}}}}};
+        };
+        EXPECT_ERROR(read(decoder("llama"), factors({1, 2, 3})), "short_factor", "3 numbers, expected 2");
+        EXPECT_ERROR(read(decoder("llama"), factors({1, 0})), "short_factor 0", "positive");
+        EXPECT_ERROR(read(decoder("qwen3"), {{"rope_scaling", {{"type", "mrope"}, {"mrope_section", {1, 1}}}}}), "mrope");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", -4}}}}), "factor -4", "positive");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 4}}}}), "low_freq_factor");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "linear"}, {"factor", 0}}}}), "factor 0");
