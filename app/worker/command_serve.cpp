@@ -55,7 +55,7 @@ int serve(ServeCommand options) {
         throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
                           options.host);
     const AllowedHosts hosts = allowed_hosts(options, !key.empty());
-    const ServedModels models(options.models, options.common, options.resident == "all" ? 0 : std::stoul(options.resident));
+    const ServedModels models(options.models, options.common, options.resident == "all" ? 0 : std::stoul(options.resident, nullptr, 0));
     EmbeddingService service(options.service);
     api = std::make_unique<EmbeddingApi>(models, service, key, hosts, options.api);
     fmt::print("listening on http://{}:{}\n", url_host(options.host), server.port());

@@ -139,6 +139,10 @@ class TestServeResident : public QObject {
         QVERIFY(!Json::parse(whole.ask("GET", "/info").body).at("models").at(0).contains("resident"));
         QCOMPARE(whole.metric("faceter_resident_parts"), -1.0);
     }
+    void a_number_is_read_as_it_was_checked() {
+        const Server server({"--resident", "0x2"}, QProcessEnvironment::systemEnvironment(), mixture().string());
+        QCOMPARE(resident_in(server).at("at_most").get<int>(), 2);
+    }
     void the_one_that_was_not_asked_for_longest_makes_room() {
         const Server server({"--resident", "2"}, QProcessEnvironment::systemEnvironment(), mixture().string());
         for (const char* prompt : {"nature.query", "music.query", "nature.query", "weather.query", "nature.query"})
