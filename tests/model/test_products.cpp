@@ -20,6 +20,8 @@ std::vector<const kernels::ProductTable*> tables_for(ProductForm form) {
     const std::string best = kernels::kernels().instruction_set;
     if (best != "generic") tables.push_back(&kernels::avx2_products);
     if (best == "avx512") tables.push_back(&kernels::avx512_products);
+    if (form == ProductForm::int8 && kernels::multiplies_natively(form)) tables.push_back(&kernels::avx512_vnni_products);
+    if (form == ProductForm::bf16 && kernels::multiplies_natively(form)) tables.push_back(&kernels::avx512_bf16_products);
     if (&kernels::products(form) != tables.back()) tables.push_back(&kernels::products(form));
     return tables;
 }
@@ -84,7 +86,8 @@ struct Sizes {
     std::int64_t rows, n, k;
 };
 /// Whole tiles and panels, parts of them, one of each, and a depth of several passes.
-constexpr Sizes sizes[] = {{1, 1, 1}, {3, 5, 2}, {12, 32, 16}, {13, 33, 17}, {29, 70, 90}, {7, 64, 515}, {25, 37, 1203}, {2, 8, 2050}};
+constexpr Sizes sizes[] = {{1, 1, 1},      {3, 5, 2},    {12, 32, 16},  {13, 33, 17},  {29, 70, 90}, {7, 64, 515},
+                           {25, 37, 1203}, {2, 8, 2050}, {32, 64, 384}, {71, 96, 768}, {49, 33, 130}};
 
 }  // namespace
 

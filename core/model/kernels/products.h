@@ -103,7 +103,7 @@ struct ProductTable {
 std::size_t outer_scratch(const ProductTable& table, std::size_t rows);
 
 /// The table of the best instruction set that this processor has for this form. Tables of different instruction sets lay panels out
-/// differently; panels go with the table that made them. (FACETER_CPU as in kernels.h.)
+/// differently; panels go with the table that made them. (FACETER_CPU as in kernels.h; AMX is taken only where it is not set.)
 const ProductTable& products(ProductForm form);
 /// Whether the processor has instructions for this form, so that it is faster than float32.
 bool multiplies_natively(ProductForm form);
@@ -113,5 +113,6 @@ extern const ProductTable avx2_products;
 extern const ProductTable avx512_products;
 extern const ProductTable avx512_vnni_products;
 extern const ProductTable avx512_bf16_products;
+extern const ProductTable amx_products;
 
 }  // namespace faceter::kernels

@@ -258,51 +258,95 @@ inline Tile tile_of(std::size_t rows) {
     return all[rows - 1];
 }
 
+template <typename F>
+void vector_block(std::size_t rows, std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, const Place& place) {
+    tile_of<F>(rows)(steps, x, x_stride, w, place);
+}
+
+struct Product {
+    const WeightPanels& weights;
+    const PreparedRows& x;
+    std::size_t first, last;  ///< panels
+    const float* bias;
+    float* y;
+    std::size_t y_stride;
+};
+
+/// Some steps of the depth.
+struct DepthPart {
+    std::size_t first, count, group;
+    bool ends;
+};
+
+using Block = void (*)(std::size_t rows, std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w,
+                       const Place& place);
+
+/// Rows [begin, end), `height` of them at once.
+template <typename F>
+void multiply_rows(const Product& product, const DepthPart& part, std::size_t begin, std::size_t end, std::size_t height, Block block) {
+    const WeightPanels& weights = product.weights;
+    const std::size_t steps = parts_of(weights.depth, depth_step(weights.form)), stride = activation_stride(weights.form, weights.depth);
+    const std::size_t groups = num_groups(weights.form, weights.depth);
+    for (std::size_t p = product.first; p < product.last; ++p) {
+        const std::size_t column = p * panel_rows, columns = smaller(panel_rows, weights.rows - column);
+        const std::byte* w = weights.values + (p * steps + part.first) * panel_rows * F::weight_step;
+        for (std::size_t row = begin; row < end; row += height) {
+            const Place place{product.y + row * product.y_stride + column,
+                              product.y_stride,
+                              columns,
+                              part.ends && product.bias ? product.bias + column : nullptr,
+                              part.first > 0,
+                              weights.scales + (p * groups + part.group) * panel_rows,
+                              weights.sums + (p * groups + part.group) * panel_rows,
+                              product.x.scales + row * groups + part.group,
+                              groups};
+            block(smaller(height, end - row), part.count, product.x.values + row * stride + part.first * F::value_step, stride, w, place);
+        }
+    }
+}
+
+template <typename F>
+constexpr bool by_tiles = false;
+
+template <typename F>
+void multiply_part(const Product& product, const DepthPart& part) {
+    multiply_rows<F>(product, part, 0, product.x.rows, tile_rows, vector_block<F>);
+}
+
+#if defined(__AMX_TILE__)
+#include "model/kernels/tiles.inc.h"
+#endif
+
 /// Steps of the depth that a pass over the rows takes: a panel's part stays in the first cache, the rows' in the second. Integers take a
-/// group of the depth.
+/// group of the depth, sums in tiles all of it.
 constexpr std::size_t steps_a_pass = 512;
 
 template <typename F>
-void multiply_form(const WeightPanels& weights, const PreparedRows& x, std::size_t first, std::size_t last, const float* bias, float* y,
-                   std::size_t y_stride) {
-    const std::size_t steps = parts_of(weights.depth, depth_step(weights.form)), stride = activation_stride(weights.form, weights.depth);
-    const std::size_t groups = num_groups(weights.form, weights.depth);
+void multiply_form(const Product& product) {
+    const WeightPanels& weights = product.weights;
+    const std::size_t steps = parts_of(weights.depth, depth_step(weights.form));
     const std::size_t pass = weights.form == ProductForm::int8 ? group_depth(weights.form, weights.depth) / depth_step(weights.form)
+                             : by_tiles<F>                     ? steps
                                                                : parts_of(steps, parts_of(steps, steps_a_pass));
+    const std::size_t groups = num_groups(weights.form, weights.depth);
     for (std::size_t k = 0; k < steps; k += pass) {
         const std::size_t here = smaller(pass, steps - k);
-        const bool ends = k + here == steps;
-        const std::size_t group = groups > 1 ? k / pass : 0;
-        for (std::size_t p = first; p < last; ++p) {
-            const std::size_t column = p * panel_rows, columns = smaller(panel_rows, weights.rows - column);
-            const std::byte* w = weights.values + (p * steps + k) * panel_rows * F::weight_step;
-            for (std::size_t row = 0; row < x.rows; row += tile_rows) {
-                const Place place{y + row * y_stride + column,
-                                  y_stride,
-                                  columns,
-                                  ends && bias ? bias + column : nullptr,
-                                  k > 0,
-                                  weights.scales + (p * groups + group) * panel_rows,
-                                  weights.sums + (p * groups + group) * panel_rows,
-                                  x.scales + row * groups + group,
-                                  groups};
-                tile_of<F>(smaller(tile_rows, x.rows - row))(here, x.values + row * stride + k * F::value_step, stride, w, place);
-            }
-        }
+        multiply_part<F>(product, {k, here, groups > 1 ? k / pass : 0, k + here == steps});
     }
 }
 
 void multiply(const WeightPanels& weights, const PreparedRows& x, std::size_t first, std::size_t last, const float* bias, float* y,
               std::size_t y_stride) {
+    const Product product{weights, x, first, last, bias, y, y_stride};
     switch (weights.form) {
         case ProductForm::float32:
-            return multiply_form<Float32>(weights, x, first, last, bias, y, y_stride);
+            return multiply_form<Float32>(product);
         case ProductForm::widened:
-            return multiply_form<Widened>(weights, x, first, last, bias, y, y_stride);
+            return multiply_form<Widened>(product);
         case ProductForm::bf16:
-            return multiply_form<Bf16>(weights, x, first, last, bias, y, y_stride);
+            return multiply_form<Bf16>(product);
         case ProductForm::int8:
-            return multiply_form<Int8>(weights, x, first, last, bias, y, y_stride);
+            return multiply_form<Int8>(product);
     }
 }
 

@@ -1,0 +1,117 @@
+// Included by products.inc.h where the compiler may use AMX: products of bfloat16 and of bytes in the processor's own tiles, of panels and
+// rows that are laid out as for its vectors. Sums are in tiles 0 to 3 (a panel's two halves for each of two groups of rows), rows in 4 and
+// 5, weights in 6 and 7.
+constexpr std::size_t group_rows = 16, tile_bytes = 64, tile_steps = 16, panel_bytes = 4 * panel_rows;
+
+struct alignas(64) TileShapes {
+    std::uint8_t palette, start_row, none[14];
+    std::uint16_t bytes[16];
+    std::uint8_t rows[16];
+};
+
+inline void order_memory() { __asm__ volatile("" ::: "memory"); }
+
+/// For groups of so many rows; `lower` may be 0.
+void shape_tiles(std::size_t upper, std::size_t lower) {
+    const auto u = static_cast<std::uint8_t>(upper), l = static_cast<std::uint8_t>(lower);
+    constexpr std::uint8_t all = tile_steps;
+    TileShapes shapes{1, 0, {}, {}, {u, u, l, l, u, l, all, all}};
+    for (std::size_t i = 0; i < 8; ++i) shapes.bytes[i] = shapes.rows[i] > 0 ? tile_bytes : 0;
+    order_memory();
+    _tile_loadconfig(&shapes);
+}
+
+inline void add_upper(Bf16) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+}
+inline void add_lower(Bf16) {
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+}
+inline void add_upper(Int8) {
+    _tile_dpbusd(0, 4, 6);
+    _tile_dpbusd(1, 4, 7);
+}
+inline void add_lower(Int8) {
+    _tile_dpbusd(2, 5, 6);
+    _tile_dpbusd(3, 5, 7);
+}
+
+/// The sums over `tiles` times tile_steps of the depth.
+template <typename F, bool lower>
+void add_tiles(std::size_t tiles, const std::byte* x, std::size_t x_stride, const std::byte* w, typename F::Sum (*sums)[2]) {
+    _tile_zero(0);
+    _tile_zero(1);
+    if (lower) {
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (std::size_t t = 0; t < tiles; ++t, x += tile_bytes, w += tile_steps * panel_bytes) {
+        _tile_loadd(6, w, panel_bytes);
+        _tile_loadd(7, w + tile_bytes, panel_bytes);
+        _tile_loadd(4, x, x_stride);
+        add_upper(F{});
+        if (lower) {
+            _tile_loadd(5, x + group_rows * x_stride, x_stride);
+            add_lower(F{});
+        }
+    }
+    _tile_stored(0, sums[0], sizeof *sums);
+    _tile_stored(1, &sums[0][1], sizeof *sums);
+    if (lower) {
+        _tile_stored(2, sums[group_rows], sizeof *sums);
+        _tile_stored(3, &sums[group_rows][1], sizeof *sums);
+    }
+}
+
+/// R rows from row i on: what of the depth fills no tile, and y.
+template <typename F, std::size_t R>
+inline void finish_rows(std::size_t i, std::size_t done, std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w,
+                        typename F::Sum (*sums)[2], Place place) {
+    auto& own = reinterpret_cast<typename F::Sum(&)[R][2]>(sums[i]);
+    if (done < steps) add_products<F, R>(steps - done, x + i * x_stride + done * F::value_step, x_stride, w + done * panel_bytes, own);
+    place.y += i * place.y_stride;
+    place.row_scales += i * place.num_groups;
+    finish<R>(place, own);
+}
+
+/// As tile(), of up to two groups of rows, for which the tiles are shaped.
+template <typename F>
+void tile_block(std::size_t rows, std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, const Place& place) {
+    alignas(64) typename F::Sum sums[2 * group_rows][2];
+    const std::size_t tiles = steps / tile_steps, done = tiles * tile_steps;
+    (rows > group_rows ? add_tiles<F, true> : add_tiles<F, false>)(tiles, x, x_stride, w, sums);
+    std::size_t i = 0;
+    for (; i + 8 <= rows; i += 8) finish_rows<F, 8>(i, done, steps, x, x_stride, w, sums, place);
+    for (; i < rows; ++i) finish_rows<F, 1>(i, done, steps, x, x_stride, w, sums, place);
+}
+
+/// As multiply_part(). Tiles are shaped anew for the rows behind the last whole block.
+template <typename F>
+void multiply_tiles(const Product& product, const DepthPart& part) {
+    constexpr std::size_t height = 2 * group_rows;
+    const std::size_t rows = product.x.rows, whole = rows / height * height, rest = rows - whole;
+    if (whole > 0) {
+        shape_tiles(group_rows, group_rows);
+        multiply_rows<F>(product, part, 0, whole, height, tile_block<F>);
+    }
+    if (rest > 0) {
+        shape_tiles(smaller(rest, group_rows), rest > group_rows ? rest - group_rows : 0);
+        multiply_rows<F>(product, part, whole, rows, height, tile_block<F>);
+    }
+    _tile_release();
+}
+
+template <>
+constexpr bool by_tiles<Bf16> = true;
+template <>
+void multiply_part<Bf16>(const Product& product, const DepthPart& part) {
+    multiply_tiles<Bf16>(product, part);
+}
+template <>
+constexpr bool by_tiles<Int8> = true;
+template <>
+void multiply_part<Int8>(const Product& product, const DepthPart& part) {
+    multiply_tiles<Int8>(product, part);
+}
