@@ -37,7 +37,7 @@ struct Opened {
         if (!QTest::qWaitFor([&] { return workspace.runs()->runs.size() == 3 && workspace.session()->isLoaded(); }, 10000))
             qFatal("the runs did not come");
         workspace.session()->refresh();
-        QTest::qWaitFor([&] { return workspace.session()->isIdle(); }, 10000);
+        if (!QTest::qWaitFor([&] { return workspace.session()->isIdle(); }, 10000)) qFatal("the session did not come to rest");
     }
     std::unique_ptr<JournalWriter> start(std::size_t index) {
         const RunDirectory run = sample_run(folder.path(), index);
