@@ -60,9 +60,8 @@ function(faceter_tests FOLDER)
   string(REPLACE "/" "_" target "test_${FOLDER}")
   add_executable(${target} ${CMAKE_SOURCE_DIR}/tests/support/main.cpp ${sources})
   set_target_properties(${target} PROPERTIES AUTOMOC ON)
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(${target} PRIVATE QT_NO_KEYWORDS
-    FACETER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FACETER_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${FACETER_CHECKOUT_HEADER})
+  target_compile_definitions(${target} PRIVATE QT_NO_KEYWORDS)
   target_link_libraries(${target} PRIVATE Qt6::Test ${ARGN})
   # The tests' own precompiled headers hold for this one folder: Qt6::Test defines where a test is built.
   if(CMAKE_CURRENT_SOURCE_DIR STREQUAL "${CMAKE_SOURCE_DIR}/tests")

@@ -406,4 +406,5 @@ class TestEncoderConfig : public QObject {
 };
 
 FACETER_TEST(TestEncoderConfig)
+#include "support/checkout.h"
 #include "test_encoder_config.moc"

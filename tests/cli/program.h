@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "figure/text_width.h"
+#include "support/checkout.h"
 
 namespace faceter::testing {
 

@@ -96,3 +96,4 @@ class SlowLoginNode : public QObject {
 
 FACETER_TEST(SlowLoginNode)
 #include "slow_login_node.moc"
+#include "support/checkout.h"

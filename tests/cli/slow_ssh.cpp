@@ -148,3 +148,4 @@ class SlowSsh : public QObject {
 
 FACETER_TEST(SlowSsh)
 #include "slow_ssh.moc"
+#include "support/checkout.h"

@@ -358,4 +358,5 @@ class TestCli : public QObject {
 };
 
 FACETER_TEST(TestCli)
+#include "support/checkout.h"
 #include "test_cli.moc"

@@ -71,4 +71,5 @@ class TestFullDisk : public QObject {
 };
 
 FACETER_TEST(TestFullDisk)
+#include "support/checkout.h"
 #include "test_full_disk.moc"

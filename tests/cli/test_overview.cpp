@@ -55,4 +55,5 @@ class TestOverview : public QObject {
 };
 
 FACETER_TEST(TestOverview)
+#include "support/checkout.h"
 #include "test_overview.moc"

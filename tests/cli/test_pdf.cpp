@@ -78,4 +78,5 @@ class TestPdf : public QObject {
 };
 
 FACETER_TEST(TestPdf)
+#include "support/checkout.h"
 #include "test_pdf.moc"

@@ -83,4 +83,5 @@ class TestPluginNew : public QObject {
 };
 
 FACETER_TEST(TestPluginNew)
+#include "support/checkout.h"
 #include "test_plugin_new.moc"

@@ -109,4 +109,5 @@ class TestReference : public QObject {
 };
 
 FACETER_TEST(TestReference)
+#include "support/checkout.h"
 #include "test_reference.moc"

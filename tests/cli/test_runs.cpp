@@ -461,4 +461,5 @@ class TestRuns : public QObject {
 };
 
 FACETER_TEST(TestRuns)
+#include "support/checkout.h"
 #include "test_runs.moc"

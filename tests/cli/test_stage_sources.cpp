@@ -194,4 +194,5 @@ class TestStageSources : public QObject {
 };
 
 FACETER_TEST(TestStageSources)
+#include "support/checkout.h"
 #include "test_stage_sources.moc"

@@ -245,4 +245,5 @@ class TestStartModels : public QObject {
 };
 
 FACETER_TEST(TestStartModels)
+#include "support/checkout.h"
 #include "test_start_models.moc"

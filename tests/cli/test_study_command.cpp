@@ -239,4 +239,5 @@ class TestStudyCommand : public QObject {
 };
 
 FACETER_TEST(TestStudyCommand)
+#include "support/checkout.h"
 #include "test_study_command.moc"

@@ -268,4 +268,5 @@ class TestBundle : public QObject {
 };
 
 FACETER_TEST(TestBundle)
+#include "support/checkout.h"
 #include "test_bundle.moc"

@@ -229,4 +229,5 @@ class TestMtebResults : public QObject {
 };
 
 FACETER_TEST(TestMtebResults)
+#include "support/checkout.h"
 #include "test_mteb_results.moc"

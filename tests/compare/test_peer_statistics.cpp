@@ -179,4 +179,5 @@ class TestPeerStatistics : public QObject {
 };
 
 FACETER_TEST(TestPeerStatistics)
+#include "support/checkout.h"
 #include "test_peer_statistics.moc"

@@ -131,4 +131,5 @@ class TestPublished : public QObject {
 };
 
 FACETER_TEST(TestPublished)
+#include "support/checkout.h"
 #include "test_published.moc"

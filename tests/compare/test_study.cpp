@@ -210,4 +210,5 @@ class TestStudy : public QObject {
 };
 
 FACETER_TEST(TestStudy)
+#include "support/checkout.h"
 #include "test_study.moc"

@@ -81,4 +81,5 @@ class TestParquet : public QObject {
 };
 
 FACETER_TEST(TestParquet)
+#include "support/checkout.h"
 #include "test_parquet.moc"

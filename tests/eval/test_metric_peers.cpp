@@ -214,4 +214,5 @@ class TestMetricPeers : public QObject {
 };
 
 FACETER_TEST(TestMetricPeers)
+#include "support/checkout.h"
 #include "test_metric_peers.moc"

@@ -168,4 +168,5 @@ class TestSuite : public QObject {
 };
 
 FACETER_TEST(TestSuite)
+#include "support/checkout.h"
 #include "test_suite.moc"

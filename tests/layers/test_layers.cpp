@@ -206,4 +206,5 @@ class TestLayers : public QObject {
 };
 
 FACETER_TEST(TestLayers)
+#include "support/checkout.h"
 #include "test_layers.moc"

@@ -22,4 +22,5 @@ class TestCapabilities : public QObject {
 };
 
 FACETER_TEST(TestCapabilities)
+#include "support/checkout.h"
 #include "test_capabilities.moc"

@@ -140,4 +140,5 @@ class TestMatrix : public QObject {
 };
 
 FACETER_TEST(TestMatrix)
+#include "support/checkout.h"
 #include "test_matrix.moc"

@@ -132,4 +132,5 @@ class TestDynamicPositions : public QObject {
 };
 
 FACETER_TEST(TestDynamicPositions)
+#include "support/checkout.h"
 #include "test_dynamic_positions.moc"

@@ -155,4 +155,5 @@ class TestIncludePrompt : public QObject {
 };
 
 FACETER_TEST(TestIncludePrompt)
+#include "support/checkout.h"
 #include "test_include_prompt.moc"

@@ -96,4 +96,5 @@ class TestLongRope : public QObject {
 };
 
 FACETER_TEST(TestLongRope)
+#include "support/checkout.h"
 #include "test_longrope.moc"

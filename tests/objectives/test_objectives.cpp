@@ -351,4 +351,5 @@ class TestObjectives : public QObject {
 };
 
 FACETER_TEST(TestObjectives)
+#include "support/checkout.h"
 #include "test_objectives.moc"

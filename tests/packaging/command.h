@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/file.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 namespace faceter::packaging {

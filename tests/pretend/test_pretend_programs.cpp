@@ -92,4 +92,5 @@ class TestPretendPrograms : public QObject {
 };
 
 FACETER_TEST(TestPretendPrograms)
+#include "support/checkout.h"
 #include "test_pretend_programs.moc"

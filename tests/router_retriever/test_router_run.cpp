@@ -379,4 +379,5 @@ class TestRouterRun : public QObject {
 };
 
 FACETER_TEST(TestRouterRun)
+#include "support/checkout.h"
 #include "test_router_run.moc"

@@ -187,4 +187,5 @@ class TestYamlEdit : public QObject {
 };
 
 FACETER_TEST(TestYamlEdit)
+#include "support/checkout.h"
 #include "test_yaml_edit.moc"

@@ -152,3 +152,4 @@ class SlowStoreDeaths : public QObject {
 
 FACETER_TEST(SlowStoreDeaths)
 #include "slow_store_deaths.moc"
+#include "support/checkout.h"

@@ -347,4 +347,5 @@ class TestStore : public QObject {
 };
 
 FACETER_TEST(TestStore)
+#include "support/checkout.h"
 #include "test_store.moc"

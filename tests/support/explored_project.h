@@ -2,6 +2,7 @@
 #include <QProcess>
 #include <fstream>
 
+#include "support/checkout.h"
 #include "support/test.h"
 
 namespace faceter::testing {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 
+#include "support/checkout.h"
 #include "support/test.h"
 
 // Included once by each test program's main file.
@@ -18,6 +19,12 @@ std::map<std::string, std::function<std::unique_ptr<QObject>()>>& tests() {
 bool register_test(const char* file, std::function<std::unique_ptr<QObject>()> make) {
     tests()[std::filesystem::path(file).stem().string()] = std::move(make);
     return true;
+}
+
+std::filesystem::path shared_folder() {
+    const char* set = std::getenv("FACETER_SHARED");
+    const std::filesystem::path folder = set ? set : std::filesystem::path(FACETER_SOURCE_DIR) / ".." / "shared";
+    return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
 }
 
 /// The program, once its application object is there. usage: test_FOLDER [NAME [QtTest arguments]]; without a name all tests of the folder

@@ -16,11 +16,7 @@ constexpr int hang_ms = 120'000;
 bool register_test(const char* file, std::function<std::unique_ptr<QObject>()> make);
 
 /// The folder of shared reference data (FACETER_SHARED, default ../shared from the project's root); empty where it is absent.
-inline std::filesystem::path shared_folder() {
-    const char* set = std::getenv("FACETER_SHARED");
-    const std::filesystem::path folder = set ? set : std::filesystem::path(FACETER_SOURCE_DIR) / ".." / "shared";
-    return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
-}
+std::filesystem::path shared_folder();
 
 /// The all-MiniLM-L6-v2 folder that packaging/setup.sh fetched; empty where it is absent.
 inline std::filesystem::path minilm_folder() {

@@ -57,3 +57,4 @@ class SlowPeerTokenizers : public QObject {
 
 FACETER_TEST(SlowPeerTokenizers)
 #include "slow_peer_tokenizers.moc"
+#include "support/checkout.h"

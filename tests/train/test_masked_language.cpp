@@ -310,4 +310,5 @@ class TestMaskedLanguage : public QObject {
 };
 
 FACETER_TEST(TestMaskedLanguage)
+#include "support/checkout.h"
 #include "test_masked_language.moc"

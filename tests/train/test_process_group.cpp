@@ -301,4 +301,5 @@ class TestProcessGroup : public QObject {
 };
 
 FACETER_TEST(TestProcessGroup)
+#include "support/checkout.h"
 #include "test_process_group.moc"

@@ -114,4 +114,5 @@ class TestVersions : public QObject {
 };
 
 FACETER_TEST(TestVersions)
+#include "support/checkout.h"
 #include "test_versions.moc"

@@ -8,6 +8,7 @@
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 namespace faceter::testing {

@@ -8,6 +8,7 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "worker/http_client.h"
 

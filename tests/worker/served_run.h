@@ -6,6 +6,7 @@
 #include "data/child_process.h"
 #include "experiment/experiment.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "worker/embedding_server.h"
 

@@ -121,3 +121,4 @@ class SlowKill : public QObject {
 
 FACETER_TEST(SlowKill)
 #include "slow_kill.moc"
+#include "support/checkout.h"

@@ -222,3 +222,4 @@ class SlowRanks : public QObject {
 
 FACETER_TEST(SlowRanks)
 #include "slow_ranks.moc"
+#include "support/checkout.h"

@@ -23,4 +23,5 @@ class TestDeviceFirst : public QObject {
 };
 
 FACETER_TEST(TestDeviceFirst)
+#include "support/checkout.h"
 #include "test_device_first.moc"

@@ -166,4 +166,5 @@ class TestEmbedCommand : public QObject {
 };
 
 FACETER_TEST(TestEmbedCommand)
+#include "support/checkout.h"
 #include "test_embed_command.moc"

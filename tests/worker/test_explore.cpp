@@ -182,4 +182,5 @@ class TestExplore : public QObject {
 };
 
 FACETER_TEST(TestExplore)
+#include "support/checkout.h"
 #include "test_explore.moc"

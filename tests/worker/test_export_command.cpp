@@ -280,4 +280,5 @@ class TestExportCommand : public QObject {
 };
 
 FACETER_TEST(TestExportCommand)
+#include "support/checkout.h"
 #include "test_export_command.moc"

@@ -81,4 +81,5 @@ class TestMemoryCommand : public QObject {
 };
 
 FACETER_TEST(TestMemoryCommand)
+#include "support/checkout.h"
 #include "test_memory_command.moc"

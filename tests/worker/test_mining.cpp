@@ -254,4 +254,5 @@ class TestMining : public QObject {
 };
 
 FACETER_TEST(TestMining)
+#include "support/checkout.h"
 #include "test_mining.moc"

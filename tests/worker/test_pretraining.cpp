@@ -136,4 +136,5 @@ class TestPretraining : public QObject {
 };
 
 FACETER_TEST(TestPretraining)
+#include "support/checkout.h"
 #include "test_pretraining.moc"

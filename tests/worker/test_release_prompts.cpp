@@ -102,4 +102,5 @@ class TestReleasePrompts : public QObject {
 };
 
 FACETER_TEST(TestReleasePrompts)
+#include "support/checkout.h"
 #include "test_release_prompts.moc"

@@ -91,4 +91,5 @@ class TestResultNames : public QObject {
 };
 
 FACETER_TEST(TestResultNames)
+#include "support/checkout.h"
 #include "test_result_names.moc"

@@ -527,4 +527,5 @@ class TestServe : public QObject {
 };
 
 FACETER_TEST(TestServe)
+#include "support/checkout.h"
 #include "test_serve.moc"

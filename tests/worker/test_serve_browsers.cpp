@@ -176,4 +176,5 @@ class TestServeBrowsers : public QObject {
 };
 
 FACETER_TEST(TestServeBrowsers)
+#include "support/checkout.h"
 #include "test_serve_browsers.moc"

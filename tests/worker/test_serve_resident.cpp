@@ -237,4 +237,5 @@ class TestServeResident : public QObject {
 };
 
 FACETER_TEST(TestServeResident)
+#include "support/checkout.h"
 #include "test_serve_resident.moc"

@@ -223,4 +223,5 @@ class TestSession : public QObject {
 };
 
 FACETER_TEST(TestSession)
+#include "support/checkout.h"
 #include "test_session.moc"

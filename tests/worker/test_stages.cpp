@@ -226,4 +226,5 @@ class TestStages : public QObject {
 };
 
 FACETER_TEST(TestStages)
+#include "support/checkout.h"
 #include "test_stages.moc"

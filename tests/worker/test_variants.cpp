@@ -252,4 +252,5 @@ class TestVariants : public QObject {
 };
 
 FACETER_TEST(TestVariants)
+#include "support/checkout.h"
 #include "test_variants.moc"

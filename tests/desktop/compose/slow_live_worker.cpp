@@ -127,3 +127,4 @@ class SlowLiveWorker : public QObject {
 
 FACETER_TEST(SlowLiveWorker)
 #include "slow_live_worker.moc"
+#include "support/checkout.h"

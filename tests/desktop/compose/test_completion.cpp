@@ -140,4 +140,5 @@ class TestCompletion : public QObject {
 };
 
 FACETER_TEST(TestCompletion)
+#include "support/checkout.h"
 #include "test_completion.moc"

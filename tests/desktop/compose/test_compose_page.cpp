@@ -573,4 +573,5 @@ class TestComposePage : public QObject {
 };
 
 FACETER_TEST(TestComposePage)
+#include "support/checkout.h"
 #include "test_compose_page.moc"

@@ -318,4 +318,5 @@ class TestLaunchBar : public QObject {
 };
 
 FACETER_TEST(TestLaunchBar)
+#include "support/checkout.h"
 #include "test_launch_bar.moc"

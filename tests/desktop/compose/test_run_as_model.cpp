@@ -29,4 +29,5 @@ class TestRunAsModel : public QObject {
 };
 
 FACETER_TEST(TestRunAsModel)
+#include "support/checkout.h"
 #include "test_run_as_model.moc"

@@ -271,4 +271,5 @@ class TestFacets : public QObject {
 };
 
 FACETER_TEST(TestFacets)
+#include "support/checkout.h"
 #include "test_facets.moc"

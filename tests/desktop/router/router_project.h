@@ -6,6 +6,7 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 namespace faceter::testing {

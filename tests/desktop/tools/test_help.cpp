@@ -133,4 +133,5 @@ class TestHelp : public QObject {
 };
 
 FACETER_TEST(TestHelp)
+#include "support/checkout.h"
 #include "test_help.moc"

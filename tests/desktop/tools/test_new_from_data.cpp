@@ -153,4 +153,5 @@ class TestNewFromData : public QObject {
 };
 
 FACETER_TEST(TestNewFromData)
+#include "support/checkout.h"
 #include "test_new_from_data.moc"

@@ -136,3 +136,4 @@ class SlowDesktopKilled : public QObject {
 
 FACETER_TEST(SlowDesktopKilled)
 #include "slow_desktop_killed.moc"
+#include "support/checkout.h"

@@ -14,6 +14,7 @@
 #include "experiment/machine.h"
 #include "matrix/harness/checkpoints.h"
 #include "matrix/harness/matrix.h"
+#include "support/checkout.h"
 
 // faceter-matrix: every start model under every variant through every operation. tests/matrix/README.md says more.
 
