@@ -36,9 +36,8 @@ void append_ids(std::span<const std::int32_t> ids, std::string& out) {
 fs::path model_folder(const std::string& model) {
     std::error_code ignored;
     const fs::path run = fs::is_directory(model, ignored) ? fs::path(model) : run_model(model);
-    if (fs::is_directory(run / "model", ignored) && fs::exists(run / "run.json")) return run / "model";
-    if (!run.empty() && fs::exists(run / "run.json")) return resolve_model(RunDirectory(run).settings().at("model"));
-    return resolve_named_model(model);
+    if (run.empty() || !fs::exists(run / "run.json")) return resolve_named_model(model);
+    return fs::is_directory(run / "model", ignored) ? run / "model" : resolve_model(RunDirectory(run).settings().at("model"));
 }
 
 int tokenize(const TokenizeOptions& options) {

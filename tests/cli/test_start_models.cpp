@@ -1,3 +1,5 @@
+#include <QDir>
+
 #include "cli/program.h"
 #include "common/file.h"
 #include "record/run_directory.h"
@@ -91,6 +93,17 @@ class TestStartModels : public QObject {
         HAS(in_project({"export", "routd-1", (folder.path() / "out").string()}).err, "did you mean 'routed-1'");
         const Outcome converted = in_project({"convert", "mote-1", (folder.path() / "out").string()});
         HAS(converted.err, "has task experts");  // found, and refused for what it is
+    }
+
+    void a_name_that_is_none_is_not_answered_by_the_run_in_whose_folder_it_is_asked() {
+        qputenv("HF_HUB_OFFLINE", "1");
+        const TemporaryDirectory folder;
+        copy_project(folder.path() / "project");
+        const QString before = QDir::currentPath();
+        QVERIFY(QDir::setCurrent(QString::fromStdString((folder.path() / "project/runs/kept-routed-s1-20261123-013413-7124").string())));
+        const Outcome outcome = faceter::testing::faceter({"tokenize", "--model", "nowhere", "-"}, {}, "a text\n");
+        QDir::setCurrent(before);
+        QVERIFY2(outcome.code != 0 && outcome.out.empty(), outcome.out.c_str());
     }
 
     void a_name_of_several_runs_or_of_one_in_the_trash_is_said_to_be_that() {
