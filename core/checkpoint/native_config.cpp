@@ -1,5 +1,6 @@
 #include "checkpoint/native_config.h"
 
+#include "checkpoint/rotary_scaling.h"
 #include "common/json_document.h"
 
 namespace faceter {
@@ -39,13 +40,13 @@ Json with_native_members(const Json& config, const EncoderConfig& encoder) {
     return native;
 }
 
-std::string beyond_native_code(const std::string& model_type, const EncoderConfig& encoder) {
+std::string beyond_native_code(const std::string& model_type, const EncoderConfig& encoder, std::size_t longest) {
     if (model_type != "nomic_bert") return "";
     if (!encoder.gated) return "its MLP is not gated, which transformers' own NomicBERT cannot hold";
     if (encoder.qkv_bias || encoder.attention_output_bias || encoder.up_bias || encoder.down_bias)
         return "its linear layers have biases, which transformers' own NomicBERT cannot hold";
     if (encoder.rotary_dim != encoder.head_dim) return "it rotates a part of each head, which transformers' own NomicBERT cannot do";
-    if (encoder.rotary_scaling > 0 && (encoder.length_limit == 0 || encoder.length_limit > encoder.trained_positions))
+    if (turns_by_length(encoder, longest))
         return "its rotary positions are stretched for long texts, which transformers' own NomicBERT does not do";
     if (encoder.num_token_types < 1) return "it has no token types, without which transformers' own NomicBERT does not work";
     return "";

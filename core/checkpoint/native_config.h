@@ -10,7 +10,8 @@ namespace faceter {
 /// code beside them; transformers' nomic_bert has other names). Others are as they were.
 Json with_native_members(const Json& config, const EncoderConfig& encoder);
 /// Why transformers' own code cannot hold this encoder, as "its ..."; empty: it can. Task experts and adapters are not looked at.
-std::string beyond_native_code(const std::string& model_type, const EncoderConfig& encoder);
+/// `longest`: tokens that a text may have, also behind the trained positions.
+std::string beyond_native_code(const std::string& model_type, const EncoderConfig& encoder, std::size_t longest);
 /// Whether transformers' own code calls the layers of such a checkpoint otherwise than the checkpoint does: weights follow as they are
 /// read, an adapter, which finds its layers by their names, does not.
 bool renames_layers(const std::string& model_type);

@@ -121,6 +121,12 @@ bool grows_with_length(const Json& config) {
     return member && scaling_type(config.at(member)) == "dynamic";
 }
 
+bool turns_by_length(const EncoderConfig& encoder, std::size_t named) {
+    const auto beyond = [&](std::int64_t length) { return length > encoder.trained_positions; };
+    return encoder.rotary_scaling > 0 &&
+           (encoder.length_limit == 0 || beyond(encoder.length_limit) || beyond(static_cast<std::int64_t>(named)));
+}
+
 void take_original_length(Json& parameters, const Json& config, std::string_view name) {
     const char* key = "original_max_position_embeddings";
     if (config.contains(key))

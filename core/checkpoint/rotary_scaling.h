@@ -18,6 +18,9 @@ void take_original_length(Json& parameters, const Json& config, std::string_view
 
 /// Whether a configuration's rotary positions are turned slower the longer a text is (dynamic NTK): max_position_embeddings is no limit.
 bool grows_with_length(const Json& config);
+/// Whether a text of as many tokens as max_position_embeddings, or max_seq_length (`named`, which goes on behind them), has positions that
+/// depend on its length.
+bool turns_by_length(const EncoderConfig& encoder, std::size_t named);
 /// rotary_member() into `encoder`, whose rotary_dim is known, and what depends on a text's length. Dynamic NTK: trained_positions takes the
 /// place of length_limit. LongRoPE (Ding et al., 2024): a factor for each pair, one set up to trained_positions and one for longer texts,
 /// whose frequencies follow each other; cosines and sines grow with the logarithm of `factor`. Errors (data): what is missing or makes no

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "checkpoint/relative_position.h"
+#include "checkpoint/rotary_scaling.h"
 #include "onnx/graph_linear.h"
 
 namespace faceter {
@@ -263,8 +264,7 @@ const char* onnx_file_of(OnnxForm form) { return form == OnnxForm::int8 ? "onnx/
 std::string beyond_onnx(const ModelFolder& folder, const EncoderConfig& config) {
     if (config.routed.every > 0) return "its blocks route tokens";
     if (config.disentangled.span > 0) return "its attention is disentangled";
-    if (config.rotary_scaling > 0 && (config.length_limit == 0 || config.length_limit > config.trained_positions))
-        return "its rotary positions depend on the length of a text";
+    if (turns_by_length(config, folder.max_seq_length)) return "its rotary positions depend on the length of a text";
     if (!folder.include_prompt) return "its pooling leaves the instruction's tokens out, which the graph's inputs do not tell";
     return "";
 }

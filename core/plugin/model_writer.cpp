@@ -19,6 +19,12 @@ bool has(const EmbeddingModel& model, auto&& of_block) {
 /// Code that comes with the start model's configuration, which knows NomicBERT's token-routed blocks.
 bool brings_own_code(const ModelFolder& folder) { return folder.model_type == "nomic_bert" && folder.config.contains("auto_map"); }
 
+std::string beyond_native_code(const EmbeddingModel& model) {
+    const ModelFolder& folder = model.folder;
+    return faceter::beyond_native_code(folder.model_type, model.encoders.front()->config(),
+                                       std::max(model.max_length, folder.max_seq_length));
+}
+
 std::string beyond_native_tokenizer(const ModelFolder& folder) {
     const fs::path file = tokenizer_home(folder.encoder_folder) / "tokenizer.json";
     if (folder.model_type != "qwen2" || !fs::exists(file)) return "";
@@ -67,13 +73,13 @@ std::string beyond_sentence_transformers(const EmbeddingModel& model) {
         return folder.model_type == "nomic_bert"
                    ? "its blocks route tokens, which only the code that comes with released checkpoints knows"
                    : "its blocks route tokens, which no " + folder.model_type + " checkpoint of theirs can hold";
-    const std::string of_code = beyond_native_code(folder.model_type, model.encoders.front()->config());
+    const std::string of_code = beyond_native_code(model);
     return of_code.empty() ? beyond_native_tokenizer(folder) : of_code;
 }
 
 bool needs_released_code(const EmbeddingModel& model) {
-    return brings_own_code(model.folder) && (has(model, [](const Block& block) { return block.routing.has_value(); }) ||
-                                             !beyond_native_code(model.folder.model_type, model.encoders.front()->config()).empty());
+    return brings_own_code(model.folder) &&
+           (has(model, [](const Block& block) { return block.routing.has_value(); }) || !beyond_native_code(model).empty());
 }
 
 void write_model(const fs::path& folder, const EmbeddingModel& model) {

@@ -44,12 +44,13 @@ class TestNativeConfig : public QObject {
         encoder.num_token_types = 2;
         encoder.trained_positions = encoder.length_limit = 64;
         encoder.rotary_scaling = 2;
-        QCOMPARE(beyond_native_code("nomic_bert", encoder), std::string());  // no text is longer
+        QCOMPARE(beyond_native_code("nomic_bert", encoder, 64), std::string());  // no text is longer
+        QVERIFY(beyond_native_code("nomic_bert", encoder, 200).starts_with("its rotary positions are stretched"));
         encoder.length_limit = 200;
-        QVERIFY(beyond_native_code("nomic_bert", encoder).starts_with("its rotary positions are stretched"));
-        QCOMPARE(beyond_native_code("llama", encoder), std::string());
+        QVERIFY(beyond_native_code("nomic_bert", encoder, 64).starts_with("its rotary positions are stretched"));
+        QCOMPARE(beyond_native_code("llama", encoder, 200), std::string());
         encoder.rotary_scaling = 0;
-        QCOMPARE(beyond_native_code("nomic_bert", encoder), std::string());
+        QCOMPARE(beyond_native_code("nomic_bert", encoder, 200), std::string());
     }
 
     /// 151,643 in Qwen2's own file; Json takes 20,000 members of an object at most.

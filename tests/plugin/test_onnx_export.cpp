@@ -206,6 +206,17 @@ class TestOnnxExport : public QObject {
         bert->folder.include_prompt = false;
         QVERIFY(beyond_onnx(*bert).starts_with("its pooling leaves the instruction's tokens out"));
     }
+    /// max_seq_length of sentence_bert_config.json goes on behind max_position_embeddings.
+    void positions_that_depend_on_the_length_are_seen_in_a_length_that_is_named_too() {
+        EncoderConfig config;
+        config.rotary_scaling = 1;
+        config.trained_positions = config.length_limit = 64;
+        ModelFolder folder;
+        folder.max_seq_length = 64;
+        QCOMPARE(beyond_onnx(folder, config), std::string());
+        folder.max_seq_length = 200;
+        QVERIFY(beyond_onnx(folder, config).starts_with("its rotary positions depend on the length"));
+    }
 };
 
 FACETER_TEST(TestOnnxExport)
