@@ -6,6 +6,7 @@
 #include "common/cancel.h"
 #include "common/printable.h"
 #include "model/accelerator.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 
@@ -13,18 +14,19 @@ RunContext::RunContext(const fs::path& folder)
     : run(folder),
       settings(run.settings()),
       rendezvous(Rendezvous::from_environment()),
-      device(choose_device(json_or<std::string>(settings, "device", "auto", "device"), rendezvous.local_rank, rendezvous.local_size)) {
-    at::set_num_threads(std::max(1, json_or<int>(settings, "threads", at::get_num_threads(), "threads") / rendezvous.local_size));
+      device(choose_device(head_setting(settings, "device").get<std::string>(), rendezvous.local_rank, rendezvous.local_size)) {
+    const int threads = head_setting(settings, "threads").get<int>();
+    at::set_num_threads(std::max(1, (threads > 0 ? threads : at::get_num_threads()) / rendezvous.local_size));
 }
 
-std::uint64_t RunContext::seed() const { return json_or<std::uint64_t>(settings, "seed", 1, "seed"); }
+std::uint64_t RunContext::seed() const { return seed_of(settings); }
 
 DataRequest RunContext::request(const Json& entry) const {
     return {entry, run.folder(), seed(), json_or<std::size_t>(settings, "sample_limit", 0, "sample_limit")};
 }
 
 CheckpointStore RunContext::checkpoints() const {
-    return {run.checkpoints(), json_or<std::size_t>(settings.at("training"), "keep_checkpoints", 2, "training")};
+    return {run.checkpoints(), json_at<std::size_t>(training_of(settings), "keep_checkpoints", "training")};
 }
 
 bool RunContext::stop_wanted() const { return stop_requested() != StopRequest::none || run.requested("stop"); }

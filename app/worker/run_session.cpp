@@ -12,6 +12,7 @@
 #include "plugin/run_model.h"
 #include "run_scores.h"
 #include "run_training.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -53,7 +54,7 @@ void RunSession::join_others() {
     GroupTimeouts timeouts;
     if (run_.rendezvous.size > 1) {
         if (run_.journal) run_.journal->phase("meet the other processes");
-        timeouts.rendezvous_s = timeouts.step_s = json_or<double>(run_.settings.at("training"), "rank_timeout_s", 600, "training");
+        timeouts.rendezvous_s = timeouts.step_s = json_at<double>(training_of(run_.settings), "rank_timeout_s", "training");
     }
     run_.group = join_group(run_.rendezvous, timeouts, run_.device);
     Json plan;

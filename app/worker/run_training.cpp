@@ -10,6 +10,7 @@
 #include "model/accelerator.h"
 #include "model/compute.h"
 #include "plugin/loader.h"
+#include "settings/core_settings.h"
 #include "stage_data.h"
 #include "stage_memory.h"
 #include "train/segments.h"
@@ -86,11 +87,13 @@ void RunTraining::announce(const std::vector<PlannedStage>& stages) {
 }
 
 EarlyStopping RunTraining::early_stopping_of(const PlannedStage& planned) const {
-    const Json settings = json_or<Json>(planned.settings.at("training"), "early_stopping", nullptr, "training");
+    const Json settings = training_of(planned.settings).at("early_stopping");
     EarlyStopping early;
     early.on = settings.is_object();
-    early.patience = json_or<std::int64_t>(settings, "patience", early.patience, "early_stopping");
-    early.min_delta = json_or<double>(settings, "min_delta", early.min_delta, "early_stopping");
+    if (early.on) {
+        early.patience = json_at<std::int64_t>(settings, "patience", "early_stopping");
+        early.min_delta = json_at<double>(settings, "min_delta", "early_stopping");
+    }
     early.keep_best = early.on || scores_.has_validation(planned.stage);
     return early;
 }

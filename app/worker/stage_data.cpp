@@ -50,10 +50,10 @@ void take_lines(const std::string& lines, const std::string& file, TrainingSet& 
 
 MiningSettings mining_settings(const Json& settings) {
     MiningSettings mining;
-    mining.negatives = json_or<std::size_t>(settings, "negatives", mining.negatives, "mine");
-    mining.depth = json_or<std::size_t>(settings, "depth", mining.depth, "mine");
-    mining.margin = json_or<double>(settings, "margin", mining.margin, "mine");
-    mining.absolute_margin = json_or<double>(settings, "absolute_margin", 0, "mine");
+    mining.negatives = json_at<std::size_t>(settings, "negatives", "mine");
+    mining.depth = json_at<std::size_t>(settings, "depth", "mine");
+    mining.margin = json_at<double>(settings, "margin", "mine");
+    mining.absolute_margin = json_at<double>(settings, "absolute_margin", "mine");
     return mining;
 }
 
@@ -73,10 +73,9 @@ ModelTeacher& StageData::teacher(const Json& settings, Teachers& teachers) const
 void StageData::choose(const Json& settings, bool mining, const fs::path& file, TrainingSet set, ModelTeacher& teacher) const {
     const std::vector<Example> before = set.examples;
     const TeacherEmbedder embed = teacher.of_task(set.task);
-    const Tally tally = mining
-                            ? mine_negatives(set, embed, mining_settings(settings), json_or<bool>(settings, "filter_given", false, "mine"))
-                            : filter_pairs(set, embed, json_or<std::size_t>(settings, "top_k", 2, "filter"),
-                                           json_or<std::size_t>(settings, "shard", 1'000'000, "filter"));
+    const Tally tally = mining ? mine_negatives(set, embed, mining_settings(settings), json_at<bool>(settings, "filter_given", "mine"))
+                               : filter_pairs(set, embed, json_at<std::size_t>(settings, "top_k", "filter"),
+                                              json_at<std::size_t>(settings, "shard", "filter"));
     if (set.examples.empty())
         throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher",
                          set.name);

@@ -4,13 +4,14 @@
 
 #include "common/strings.h"
 #include "eval/tasks.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
 
 std::string watched_by(const PlannedStage& planned) {
-    const Json early = json_or<Json>(planned.settings.at("training"), "early_stopping", Json::object(), "training");
-    return json_or<std::string>(early, "dataset", "", "early_stopping");
+    const Json early = training_of(planned.settings).at("early_stopping");
+    return early.is_object() ? json_at<std::string>(early, "dataset", "early_stopping") : "";
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ bool StageScores::has_validation(const Stage& stage) const {
 }
 
 std::vector<const EvaluationSet*> StageScores::scored(const PlannedStage& planned) const {
-    const auto wanted = json_or<std::vector<std::string>>(planned.settings.at("training"), "evaluate_datasets", {}, "training");
+    const auto wanted = json_at<std::vector<std::string>>(training_of(planned.settings), "evaluate_datasets", "training");
     std::vector<const EvaluationSet*> sets;
     for (const EvaluationSet& set : data_.evaluation())
         if (wanted.empty() || std::find(wanted.begin(), wanted.end(), set.name) != wanted.end()) sets.push_back(&set);

@@ -8,6 +8,8 @@
 #include <unordered_set>
 
 #include "data/overlap.h"
+#include "experiment/builtin_settings.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -40,9 +42,11 @@ struct Batching {
     std::string mask;
     bool hard;  ///< given negatives count
     explicit Batching(const Json& settings)
-        : pairs(json_or<double>(settings.at("training"), "batch_size", 32, "training")),
-          mask(json_or<std::string>(settings.at("objective"), "mask_false_negatives", "same_text", "objective")),
-          hard(json_or<std::string>(settings.at("objective"), "hard_negatives", "all", "objective") != "none") {}
+        : Batching(training_of(settings), builtin_settings(ExtensionKind::objective, "infonce", settings.at("objective"))) {}
+    Batching(const Json& training, const Json& infonce)
+        : pairs(json_at<double>(training, "batch_size", "training")),
+          mask(json_at<std::string>(infonce, "mask_false_negatives", "objective")),
+          hard(json_at<std::string>(infonce, "hard_negatives", "objective") != "none") {}
     double masked(const Agreements& p) const {
         return (pairs - 1) * (mask == "none" ? 0 : mask == "same_text" ? p.document : std::max(p.document, p.label));
     }

@@ -6,7 +6,9 @@
 
 #include "common/strings.h"
 #include "compare/diagnose_record.h"
+#include "experiment/builtin_settings.h"
 #include "record/journal.h"
+#include "settings/core_settings.h"
 #include "stats/descriptive.h"
 #include "stats/number.h"
 
@@ -175,15 +177,15 @@ std::vector<Finding> diagnose_training(const RunDirectory& run) {
         return {{"loss_curve", "", FindingState::unknown, not_a_number, -least_fall, "The record has no training step.", {}, {}, {}}};
     const Json objective = json_or<Json>(run.settings(), "objective", Json::object(), "settings");
     const bool contrastive = json_or<std::string>(objective, "method", "infonce", "objective") == "infonce";
-    const bool cosine = json_or<std::string>(objective, "similarity", "cosine", "objective") == "cosine";
-    const auto accumulate = json_or<double>(run.settings().at("training"), "accumulate", 1, "training");
+    const bool cosine = contrastive && builtin_settings(ExtensionKind::objective, "infonce", objective).at("similarity") == "cosine";
+    const auto accumulate = json_at<double>(training_of(run.settings()), "accumulate", "training");
     const bool planned = has_planned_order(run);
     std::vector<Finding> findings;
     for (const auto& [key, curve] : curves) {
         const std::string subject = subject_of(curves, key);
         findings.push_back(loss_finding(curve, subject, accumulate, contrastive));
         if (planned) excuse_planned_order(findings.back());
-        if (contrastive && cosine) findings.push_back(temperature_finding(curve, subject, accumulate));
+        if (cosine) findings.push_back(temperature_finding(curve, subject, accumulate));
     }
     for (std::size_t stage = 0; stage <= curves.rbegin()->first.first; ++stage) findings.push_back(ratio_finding(curves, stage));
     return findings;

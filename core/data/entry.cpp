@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/strings.h"
+#include "data/settings.h"
 
 namespace faceter {
 namespace {
@@ -13,30 +14,35 @@ std::size_t smaller_limit(std::size_t limit, std::size_t sample) {
 }
 
 template <typename T>
-T setting(const Json& settings, std::string_view key, T fallback) {
+T setting(const Json& settings, std::string_view key) {
     try {
-        return json_or<T>(settings, key, fallback, "data entry");
+        return json_at<T>(settings, key, "data entry");
     } catch (const Error&) {
         throw settings_error("data entry: setting '{}' has the wrong type", key);
     }
 }
 
+/// Of one that may be null: not set.
+template <typename T>
+T setting_or(const Json& settings, std::string_view key, T unset) {
+    return settings.is_object() && settings.at(std::string(key)).is_null() ? unset : setting<T>(settings, key);
+}
+
 std::size_t limit_setting(const Json& settings, std::string_view key) {
-    const auto value = setting<std::int64_t>(settings, key, 0);
+    const auto value = setting_or<std::int64_t>(settings, key, 0);
     if (value < 0) throw settings_error("data entry: {} must not be negative, but is {}", key, value);
     return static_cast<std::size_t>(value);
 }
 
 std::optional<std::string> optional_text(const Json& settings, std::string_view key) {
-    const auto found = settings.find(key);
-    if (found == settings.end() || found->is_null()) return std::nullopt;
-    return setting<std::string>(settings, key, "");
+    if (settings.at(std::string(key)).is_null()) return std::nullopt;
+    return setting<std::string>(settings, key);
 }
 
 EvaluationRouting routing_of(const Json& settings) {
     EvaluationRouting routing;
-    routing.task = setting<std::string>(settings, "as", "");
-    routing.role = setting<std::string>(settings, "role", "");
+    routing.task = setting_or<std::string>(settings, "as", "");
+    routing.role = setting_or<std::string>(settings, "role", "");
     if (!routing.role.empty() && routing.role != "query" && routing.role != "document")
         throw settings_error("data entry: role is {}; it must be query or document", faceter::quoted(routing.role));
     routing.query_instruction = optional_text(settings, "query_instruction");
@@ -47,27 +53,27 @@ EvaluationRouting routing_of(const Json& settings) {
 }  // namespace
 
 DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
-    const Json& s = request.settings;
-    name = setting<std::string>(s, "name", "");
-    source = setting<std::string>(s, "source", "folder");
-    path = setting<std::string>(s, "path", "");
-    view = setting<std::string>(s, "view", "");
-    split = setting<std::string>(s, "split", "");
-    task = setting<std::string>(s, "task", "");
-    format = setting<std::string>(s, "format", "");
+    const Json s = whole_entry(request.settings);
+    name = setting_or<std::string>(s, "name", "");
+    source = setting<std::string>(s, "source");
+    path = setting_or<std::string>(s, "path", "");
+    view = setting_or<std::string>(s, "view", "");
+    split = setting_or<std::string>(s, "split", "");
+    task = setting_or<std::string>(s, "task", "");
+    format = setting_or<std::string>(s, "format", "");
     limits.max_examples = smaller_limit(limit_setting(s, "max_examples"), request.sample_limit);
     limits.max_documents = smaller_limit(limit_setting(s, "max_documents"), request.sample_limit);
     limits.max_queries = smaller_limit(limit_setting(s, "max_queries"), request.sample_limit);
     count = limit_setting(s, "count");
-    exclude_same_id = setting(s, "exclude_same_id", false);
-    hard_negatives = static_cast<int>(std::min<std::int64_t>(setting<std::int64_t>(s, "hard_negatives", -1), 1000));
+    exclude_same_id = setting<bool>(s, "exclude_same_id");
+    hard_negatives = static_cast<int>(std::min<std::int64_t>(setting_or<std::int64_t>(s, "hard_negatives", -1), 1000));
     examples_per_label = static_cast<int>(std::min<std::size_t>(limit_setting(s, "examples_per_label"), 1'000'000));
-    labels = setting(s, "labels", std::vector<std::string>());
-    subsets = setting(s, "subsets", std::vector<std::string>());
-    other_documents = setting(s, "other_documents", false);
-    sections = setting(s, "sections", std::vector<std::string>());
+    labels = setting<std::vector<std::string>>(s, "labels");
+    subsets = setting<std::vector<std::string>>(s, "subsets");
+    other_documents = setting<bool>(s, "other_documents");
+    sections = setting<std::vector<std::string>>(s, "sections");
     routing = routing_of(s);
-    const auto policy = setting<std::string>(s, "on_error", "fail");
+    const auto policy = setting<std::string>(s, "on_error");
     if (policy != "fail" && policy != "skip") throw settings_error("data entry: on_error is {}; it must be fail or skip", policy);
     on_error = policy == "skip" ? RecordErrors::Policy::skip : RecordErrors::Policy::fail;
     if (!path.empty()) folder_or_file = absolute_path(fs::path(path).is_absolute() ? fs::path(path) : request.base_folder / path);

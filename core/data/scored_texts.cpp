@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "data/sources.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -71,8 +72,8 @@ EvaluationSet load_named_evaluation_set(const Json& settings, const std::string&
                 continue;
             }
             // Paths of resolved settings are absolute, so the base folder has no part in it.
-            EvaluationSet set = load_evaluation_set({entry, "/", json_or<std::uint64_t>(settings, "seed", 1, "settings"),
-                                                     json_or<std::size_t>(settings, "sample_limit", 0, "settings")});
+            EvaluationSet set =
+                load_evaluation_set({entry, "/", seed_of(settings), json_or<std::size_t>(settings, "sample_limit", 0, "settings")});
             if (set.name == name) return set;
             known.push_back(set.name);
         }

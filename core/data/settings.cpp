@@ -1,6 +1,7 @@
 #include "data/settings.h"
 
 #include "data/sources.h"
+#include "settings/check.h"
 
 namespace faceter {
 namespace {
@@ -98,5 +99,7 @@ Schema data_entry_schema() {
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
     return schema;
 }
+
+Json whole_entry(const Json& entry) { return filled_in(data_entry_schema(), entry); }
 
 }  // namespace faceter

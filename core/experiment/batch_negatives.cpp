@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "data/settings.h"
+#include "experiment/builtin_settings.h"
+#include "settings/check.h"
+#include "settings/core_settings.h"
+
 namespace faceter {
 namespace {
 
@@ -13,13 +18,13 @@ std::string method_of(const Json& recipe, const char* part) { return json_at<std
 std::optional<std::int64_t> given_by(const Json& entry) {
     const auto limit = json_or<std::int64_t>(entry, "hard_negatives", -1, "data entry");
     if (limit >= 0) return limit;
-    if (json_or<std::string>(entry, "source", "", "data entry") == "debian") return 0;  // its negatives are drawn, and only if asked for
+    if (whole_entry(entry).at("source") == "debian") return 0;  // its negatives are drawn, and only if asked for
     return std::nullopt;
 }
 
 /// The most that a pair of the task has.
 std::optional<std::int64_t> given_by_task(const Json& task, const Json& mine) {
-    if (mine.is_object() && !json_or<bool>(mine, "filter_given", false, "mine")) return json_at<std::int64_t>(mine, "negatives", "mine");
+    if (mine.is_object() && !json_at<bool>(mine, "filter_given", "mine")) return json_at<std::int64_t>(mine, "negatives", "mine");
     std::optional<std::int64_t> most = 0;
     for (const Json& entry : task.at("train")) {
         const auto given = given_by(entry);
@@ -44,8 +49,9 @@ void count(BatchNegatives& batch, const Json& objective) {
         return;
     }
     if (batch.objective != "infonce") return;
+    const Json settings = builtin_settings(ExtensionKind::objective, batch.objective, objective);
     batch.in_batch = batch.pairs - 1;
-    const auto counted = json_or<std::string>(objective, "hard_negatives", "all", "objective");
+    const auto counted = json_at<std::string>(settings, "hard_negatives", "objective");
     if (counted == "none") batch.hard_each = 0;
     if (batch.hard_each) batch.hard = *batch.hard_each * (counted == "all" ? batch.pairs : 1);
 }
@@ -56,7 +62,7 @@ bool is_drawn(const Json& task, const Json& recipe) {
 }
 
 BatchNegatives of_task(const std::string& name, const Json& task, const Json& recipe) {
-    const Json& training = recipe.at("training");
+    const Json training = training_of(recipe), stage = filled_in(stage_schema(), recipe);
     BatchNegatives batch;
     batch.stage = json_or<std::string>(recipe, "name", "", "stages");
     batch.tasks = {name};
@@ -64,8 +70,8 @@ BatchNegatives of_task(const std::string& name, const Json& task, const Json& re
     batch.from = source_of(method_of(recipe, "curriculum"), task);
     batch.pairs = json_at<std::int64_t>(training, "batch_size", "training");
     batch.most_tokens = json_or<std::int64_t>(training, "batch_tokens", 0, "training");
-    batch.chunk = json_or<std::int64_t>(recipe.at("objective"), "gradient_cache_chunk", 0, "objective");
-    batch.hard_each = given_by_task(task, json_or<Json>(recipe, "mine", nullptr, "stages"));
+    batch.chunk = gradient_cache_chunk_of(recipe.at("objective"));
+    batch.hard_each = given_by_task(task, stage.at("mine"));
     count(batch, recipe.at("objective"));
     return batch;
 }
@@ -83,7 +89,7 @@ void add(std::vector<BatchNegatives>& stage, BatchNegatives batch) {
 }
 
 std::vector<BatchNegatives> of_stage(const Json& settings, const Json& recipe) {
-    const auto wanted = json_or<std::vector<std::string>>(recipe, "tasks", {}, "stages");
+    const auto wanted = json_at<std::vector<std::string>>(filled_in(stage_schema(), recipe), "tasks", "stages");
     const auto is_wanted = [&](const std::string& task) {
         return wanted.empty() || std::find(wanted.begin(), wanted.end(), task) != wanted.end();
     };

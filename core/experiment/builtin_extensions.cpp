@@ -1,4 +1,5 @@
-#include "experiment/catalogue.h"
+#include "experiment/builtin_settings.h"
+#include "settings/check.h"
 #include "settings/core_settings.h"
 
 // What core itself offers to an experiment file; the code behind these names is in core/train and core/eval.
@@ -118,6 +119,15 @@ void add_builtin_extensions(Catalogue& catalogue) {
         "core");
     catalogue.add(ExtensionKind::analysis, inter_task_similarity(), "core");
     catalogue.add(ExtensionKind::analysis, embedding_forms(), "core");
+}
+
+Json builtin_settings(ExtensionKind kind, std::string_view name, Json settings) {
+    static const Catalogue own = [] {
+        Catalogue catalogue;
+        add_builtin_extensions(catalogue);
+        return catalogue;
+    }();
+    return filled_in(own.find(kind, name)->extension.schema, std::move(settings));
 }
 
 }  // namespace faceter

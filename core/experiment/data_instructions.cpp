@@ -6,6 +6,7 @@
 #include "data/json_items.h"
 #include "data/record_instructions.h"
 #include "data/record_reader.h"
+#include "data/settings.h"
 
 namespace faceter {
 namespace {
@@ -56,7 +57,7 @@ bool file_brings_instructions(const std::string& source, const Json& entry) {
 
 bool brings_instructions(const Json& entry) {
     if (const auto own = entry_instructions(entry, "leaf")) return is_instructed(*own);
-    const auto source = json_or<std::string>(entry, "source", "folder", "data entry");
+    const auto source = json_at<std::string>(whole_entry(entry), "source", "data entry");
     if (source == "debian_leaves" || source == "natural_instructions") return true;
     try {
         return file_brings_instructions(source, entry);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/strings.h"
+#include "data/settings.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/resolve.h"
 #include "experiment/sweep.h"
@@ -159,7 +160,7 @@ void require_exists(const Json& entry, const std::string& where) {
     const fs::path path = entry["path"].get<std::string>();
     if (!fs::exists(path))
         throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
-    if (json_or<std::string>(entry, "source", "folder", where) == "folder" && !fs::is_directory(path))
+    if (json_at<std::string>(whole_entry(entry), "source", where) == "folder" && !fs::is_directory(path))
         throw data_error(
             "{}: {}: is a file, and source folder (which an entry without a source has) reads a folder with a data set; say source: file",
             path.string(), where);

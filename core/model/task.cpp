@@ -1,6 +1,8 @@
 #include "model/task.h"
 
 #include "common/error.h"
+#include "settings/check.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 
@@ -8,15 +10,17 @@ std::string_view role_name(Role role) { return role == Role::query ? "query" : "
 
 std::vector<Task> read_tasks(const Json& tasks) {
     std::vector<Task> all;
-    for (const auto& [name, settings] : tasks.items()) {
+    const Schema schema = task_schema();
+    for (const auto& [name, given] : tasks.items()) {
+        const Json settings = filled_in(schema, given);
         Task task;
         task.name = name;
         task.type = json_or<std::string>(settings, "type", name, name);
-        const Json instructions = json_or<Json>(settings, "instructions", Json::object(), name);
+        const Json& instructions = settings.at("instructions");
         task.query_instruction = json_or<std::string>(instructions, "query", "", name);
         task.document_instruction = json_or<std::string>(instructions, "document", "", name);
         task.temperature = json_or<double>(settings, "temperature", task.temperature, name);
-        task.weight = json_or<double>(settings, "weight", 1.0, name);
+        task.weight = json_at<double>(settings, "weight", name);
         task.homogeneous = json_or<std::string>(settings, "batching", "homogeneous", name) == "homogeneous";
         task.train = json_or<Json>(settings, "train", Json::array(), name);
         task.validation = json_or<Json>(settings, "validation", Json::array(), name);

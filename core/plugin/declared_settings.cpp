@@ -11,16 +11,11 @@ const Catalogue& catalogue() {
     return known;
 }
 
-const Json& default_seed() {
-    static const Json seed = experiment_head_schema().find("seeds")->default_value.at(0);
-    return seed;
-}
-
 }  // namespace
 
 Json declared_settings(ExtensionKind kind, const std::string& name, Json settings) {
     if (const Catalogue::Entry* entry = catalogue().find(kind, name)) settings = filled_in(entry->extension.schema, std::move(settings));
-    if (kind == ExtensionKind::variant && settings["seed"].is_null()) settings["seed"] = default_seed();
+    if (kind == ExtensionKind::variant && settings["seed"].is_null()) settings["seed"] = seed_of(settings);
     return settings;
 }
 

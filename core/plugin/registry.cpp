@@ -46,8 +46,8 @@ class SimilarityAnalysis final : public Analysis {
 class FormsAnalysis final : public Analysis {
   public:
     explicit FormsAnalysis(const Json& settings)
-        : prefixes_(json_or<std::vector<std::int64_t>>(settings, "prefixes", {}, "analysis")),
-          precisions_(json_or<std::vector<std::string>>(settings, "precisions", {}, "analysis")) {
+        : prefixes_(json_at<std::vector<std::int64_t>>(settings, "prefixes", "analysis")),
+          precisions_(json_at<std::vector<std::string>>(settings, "precisions", "analysis")) {
         if (precisions_.empty()) precisions_ = {"int8", "binary"};
     }
 

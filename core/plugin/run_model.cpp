@@ -15,6 +15,7 @@
 #include "plugin/model_writer.h"
 #include "record/models_by_run.h"
 #include "record/run_names.h"
+#include "settings/core_settings.h"
 #include "train/token_objective.h"
 
 namespace faceter {
@@ -81,7 +82,7 @@ std::unique_ptr<EmbeddingModel> open_start_model(const Json& settings) {
 
 std::unique_ptr<Variant> variant_of(const Json& settings) {
     Json variant = settings.at("variant");
-    variant["seed"] = json_or<std::uint64_t>(settings, "seed", 1, "settings");
+    variant["seed"] = seed_of(settings);
     return registry().make_variant(json_at<std::string>(variant, "method", "variant"), variant);
 }
 

@@ -8,6 +8,8 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "plugin/loader.h"
+#include "settings/check.h"
+#include "settings/core_settings.h"
 #include "train/token_budget.h"
 
 namespace faceter {
@@ -15,6 +17,10 @@ namespace {
 
 bool is_among(const std::string& task, const std::vector<std::string>& tasks) {
     return tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+}
+
+std::vector<std::string> tasks_of(const Json& recipe) {
+    return json_at<std::vector<std::string>>(filled_in(stage_schema(), recipe), "tasks", "stages");
 }
 
 /// The variant's stage under a recipe: its tasks are those that both name. False where none is left.
@@ -25,15 +31,11 @@ bool restrict_tasks(Stage& stage, const std::vector<std::string>& tasks) {
     return !stage.tasks.empty();
 }
 
-PlannedStage under_recipe(const Json& settings, const Json& recipe, std::size_t part, Stage stage) {
+PlannedStage under_recipe(const Json& settings, const Json& given, std::size_t part, Stage stage) {
+    const Json recipe = filled_in(stage_schema(), given);
     const auto name = json_at<std::string>(recipe, "name", "stages");
     stage.name = stage.name == Stage{}.name ? name : fmt::format("{}: {}", name, stage.name);
-    PlannedStage planned{std::move(stage),
-                         settings,
-                         part,
-                         json_or<Json>(recipe, "filter", nullptr, "stages"),
-                         json_or<Json>(recipe, "mine", nullptr, "stages"),
-                         json_or<std::vector<std::string>>(recipe, "tasks", {}, "stages")};
+    PlannedStage planned{std::move(stage), settings, part, recipe.at("filter"), recipe.at("mine"), tasks_of(recipe)};
     for (const char* part : {"training", "curriculum", "objective"}) planned.settings[part] = recipe.at(part);
     return planned;
 }
@@ -56,11 +58,11 @@ std::vector<PlannedStage> planned_stages(const Json& settings, const Variant& va
     const Json recipes = json_or<Json>(settings, "stages", Json::array(), "settings");
     for (std::size_t part = 0; part < recipes.size(); ++part)
         for (Stage stage : stages)
-            if (restrict_tasks(stage, json_or<std::vector<std::string>>(recipes[part], "tasks", {}, "stages")))
+            if (restrict_tasks(stage, tasks_of(recipes[part])))
                 planned.push_back(under_recipe(settings, recipes[part], part, std::move(stage)));
     if (recipes.empty())
         for (const Stage& stage : stages) planned.push_back({stage, settings, 0, {}, {}, {}});
-    const auto seed = json_or<std::uint64_t>(settings, "seed", 1, "settings");
+    const std::uint64_t seed = seed_of(settings);
     for (std::size_t i = 0; i < planned.size(); ++i) planned[i].seed = stage_seed(seed, i);
     return planned;
 }
@@ -83,7 +85,7 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
         for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
     context.batch_size = planned.training().batch_size;
     context.seed = planned.seed;
-    context.run_seed = json_or<std::uint64_t>(planned.settings, "seed", 1, "settings");
+    context.run_seed = seed_of(planned.settings);
     context.settings = planned.settings.at("curriculum");
     context.run = planned.settings;
     context.stage = stage.name;

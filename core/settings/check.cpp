@@ -241,6 +241,7 @@ Json defaults_of(const Schema& schema) {
 }
 
 Json filled_in(const Schema& schema, Json settings) {
+    if (!settings.is_object() && !settings.is_null()) return settings;
     const Json defaults = defaults_of(schema);
     for (const Field& field : schema.fields) {
         const bool is_missing = !settings.contains(field.key) || (settings.at(field.key).is_null() && !field.nullable);

@@ -41,7 +41,7 @@ Json resolve(const Schema& schema, const YamlNode& node, const std::filesystem::
 /// All defaults of a schema. A required setting is left out.
 Json defaults_of(const Schema& schema);
 /// `settings` with the default of each one that is missing, or is null where null is no value; of a section, those within it. What is given
-/// stays as it is and is not checked; a required setting stays missing.
+/// stays as it is and is not checked; a required setting stays missing, and what is no map stays what it is.
 Json filled_in(const Schema& schema, Json settings);
 
 }  // namespace faceter

@@ -1,5 +1,7 @@
 #include "settings/core_settings.h"
 
+#include "settings/check.h"
+
 namespace faceter {
 
 namespace {
@@ -218,6 +220,23 @@ Schema experiment_head_schema() {
                    "processor multiplies it (AMX, "
                    "AVX512-BF16). Weights, moments, sums and losses stay float32. Evaluation is in float32."),
         }};
+}
+
+Json training_of(const Json& recipe) { return filled_in(training_schema(), recipe.at("training")); }
+
+std::int64_t gradient_cache_chunk_of(const Json& objective) {
+    const Field field = gradient_cache_field();
+    return json_or<std::int64_t>(objective, field.key, field.default_value.get<std::int64_t>(), "objective");
+}
+
+std::uint64_t seed_of(const Json& settings) {
+    static const auto usual = experiment_head_schema().find("seeds")->default_value.at(0).get<std::uint64_t>();
+    return json_or<std::uint64_t>(settings, "seed", usual, "settings");
+}
+
+Json head_setting(const Json& settings, std::string_view key) {
+    static const Json defaults = defaults_of(experiment_head_schema());
+    return json_or<Json>(settings, key, defaults.at(std::string(key)), "settings");
 }
 
 }  // namespace faceter

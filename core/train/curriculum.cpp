@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "experiment/builtin_settings.h"
 
 namespace faceter {
 namespace {
@@ -23,11 +24,16 @@ std::size_t draw_by_weight(const std::vector<double>& weights, RandomStream& ran
     return weights.size() - 1;
 }
 
+/// A setting of one of core's own curricula.
+double setting(const CurriculumContext& context, const char* curriculum, const char* key) {
+    return json_at<double>(builtin_settings(ExtensionKind::curriculum, curriculum, context.settings), key, "curriculum");
+}
+
 class TaskAware final : public Curriculum {
   public:
     explicit TaskAware(const CurriculumContext& context)
         : batch_size_(context.batch_size),
-          size_exponent_(json_or<double>(context.settings, "size_exponent", 1, "curriculum")),
+          size_exponent_(setting(context, "task_aware", "size_exponent")),
           tasks_random_(context.seed, "curriculum/task"),
           sets_random_(context.seed, "curriculum/set") {
         for (const Task& task : context.tasks) add_task(task, context);
@@ -184,7 +190,7 @@ void ExamplePool::restore(const Json& state) {
 std::unique_ptr<Curriculum> make_task_aware_curriculum(const CurriculumContext& context) { return std::make_unique<TaskAware>(context); }
 
 std::unique_ptr<Curriculum> make_static_curriculum(const CurriculumContext& context) {
-    return std::make_unique<Static>(context, json_or<double>(context.settings, "temperature", 0.03, "curriculum"));
+    return std::make_unique<Static>(context, setting(context, "static", "temperature"));
 }
 
 }  // namespace faceter

@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 
+#include "experiment/builtin_settings.h"
 #include "model/device.h"
 #include "model/ops.h"
 #include "train/blocked_infonce.h"
@@ -33,13 +34,14 @@ void PairEmbeddings::move_to(const c10::Device& device) {
         if (rows->defined()) *rows = to_device(*rows, device);
 }
 
-InfoNceSettings InfoNceSettings::from_json(const Json& settings) {
+InfoNceSettings InfoNceSettings::from_json(const Json& given) {
+    const Json settings = builtin_settings(ExtensionKind::objective, "infonce", given);
     InfoNceSettings s;
-    s.symmetric = json_or<bool>(settings, "symmetric", false, "objective");
-    s.cosine = json_or<std::string>(settings, "similarity", "cosine", "objective") == "cosine";
-    const auto mask = json_or<std::string>(settings, "mask_false_negatives", "same_text", "objective");
+    s.symmetric = json_at<bool>(settings, "symmetric", "objective");
+    s.cosine = json_at<std::string>(settings, "similarity", "objective") == "cosine";
+    const auto mask = json_at<std::string>(settings, "mask_false_negatives", "objective");
     s.mask = mask == "none" ? Mask::none : mask == "same_text" ? Mask::same_text : Mask::same_label;
-    const auto hard = json_or<std::string>(settings, "hard_negatives", "all", "objective");
+    const auto hard = json_at<std::string>(settings, "hard_negatives", "objective");
     s.hard_negatives = hard == "none" ? HardNegatives::none : hard == "own" ? HardNegatives::own : HardNegatives::all;
     return s;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "experiment/builtin_settings.h"
 #include "model/device.h"
 #include "model/mlm_head.h"
 #include "train/checkpoint.h"
@@ -20,9 +21,9 @@ struct MaskedLanguage::Attached {
 
 std::unique_ptr<GradientWay> TokenObjective::way(const StepTools& tools) const { return make_token_way(tools, *this); }
 
-MaskedLanguage::MaskedLanguage(const Json& settings) : settings_(settings) {
-    MaskingSettings::from_json(settings);
-    const auto texts = json_or<std::string>(settings, "texts", "documents", "objective");
+MaskedLanguage::MaskedLanguage(const Json& settings) : settings_(builtin_settings(ExtensionKind::objective, "masked_language", settings)) {
+    MaskingSettings::from_json(settings_);
+    const auto texts = json_at<std::string>(settings_, "texts", "objective");
     texts_ = texts == "queries" ? ReadTexts::queries : texts == "both" ? ReadTexts::both : ReadTexts::documents;
 }
 

@@ -5,12 +5,13 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "experiment/builtin_settings.h"
 
 namespace faceter {
 namespace {
 
-double share(const Json& settings, const char* key, double fallback) {
-    const double value = json_or<double>(settings, key, fallback, "objective");
+double share(const Json& settings, const char* key) {
+    const auto value = json_at<double>(settings, key, "objective");
     if (!(value >= 0 && value <= 1)) throw settings_error("objective.{} is {}; expected a share, 0 to 1", key, value);
     return value;
 }
@@ -24,11 +25,12 @@ std::int64_t other_token(const MaskVocabulary& vocabulary, RandomStream& random)
 
 }  // namespace
 
-MaskingSettings MaskingSettings::from_json(const Json& settings) {
+MaskingSettings MaskingSettings::from_json(const Json& given) {
+    const Json settings = builtin_settings(ExtensionKind::objective, "masked_language", given);
     MaskingSettings s;
-    s.rate = share(settings, "rate", s.rate);
-    s.mask_share = share(settings, "mask_share", s.mask_share);
-    s.random_share = share(settings, "random_share", s.random_share);
+    s.rate = share(settings, "rate");
+    s.mask_share = share(settings, "mask_share");
+    s.random_share = share(settings, "random_share");
     if (s.mask_share + s.random_share > 1 + 1e-9)
         throw settings_error("objective.mask_share and random_share are {} and {}; together they are at most 1", s.mask_share,
                              s.random_share);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <regex>
 #include <sstream>
@@ -231,6 +232,60 @@ std::vector<std::string> repeated_defaults(const fs::path& root) {
     for (const char* top : {"plugins", "resources/plugin_templates"})
         for (const fs::path& folder : folders_in(root / top))
             if (fs::exists(folder / "settings.cpp")) add_repeated_defaults(root, folder, found);
+    return found;
+}
+
+namespace {
+
+/// Whether null is a value of the setting, for each key that core declares: both where schemas differ.
+std::map<std::string, std::set<bool>> declared_by_core(const fs::path& root) {
+    static const std::regex field(R"re(\b(any|\w+_count|boolean|integer|real|text|choice|path|list|map|section)\(\s*"(\w+)")re");
+    std::map<std::string, std::set<bool>> keys{{"seed", {false}}};
+    for (const char* file : {"settings/core_settings.cpp", "data/settings.cpp", "experiment/builtin_extensions.cpp",
+                             "experiment/catalogue.cpp", "experiment/experiment_schema.cpp"}) {
+        const std::string text = fs::exists(root / "core" / file) ? read_file(root / "core" / file) : "";
+        for (std::sregex_iterator match(text.begin(), text.end(), field), next = match, end; match != end; match = next) {
+            const std::string kind = (*match)[1];
+            const auto begin = static_cast<std::size_t>(match->position());
+            const std::string declaration =
+                text.substr(begin, ++next == end ? text.npos : static_cast<std::size_t>(next->position()) - begin);
+            const bool may_be_null = kind == "any" || kind.ends_with("_count") || declaration.find(".optional()") != declaration.npos ||
+                                     declaration.find(".must()") != declaration.npos;
+            keys[(*match)[2]].insert(may_be_null);
+        }
+    }
+    return keys;
+}
+
+bool is_no_value(const std::string& fallback) {
+    return fallback == "{}" || fallback == "\"\"" || fallback == "nullptr" || fallback.starts_with("Json") || fallback == "std::string()";
+}
+
+}  // namespace
+
+std::vector<std::string> repeated_core_defaults(const fs::path& root) {
+    static const std::regex read(
+        R"re((?:\bjson_or\s*(?:<[^;()]+>)?\s*\(\s*[^,;]+(?:\([^;()]*\))?,|\.value\s*\()\s*"(\w+)")re"
+        R"re(\s*,\s*((?:[^,;()]|\([^;()]*\))+?)\s*(?:,([^;()]*))?\))re");
+    const auto declared = declared_by_core(root);
+    std::vector<std::string> found;
+    for (const char* top : {"core", "app"})
+        for (const fs::path& file : sources_in(root / top)) {
+            if (file.parent_path().filename() == "settings") continue;  // whose functions give the schema's own
+            const std::string text = read_file(file);
+            for (std::sregex_iterator match(text.begin(), text.end(), read), end; match != end; ++match) {
+                const std::string key = (*match)[1], where = (*match)[3];
+                const auto known = declared.find(key);
+                if (known == declared.end() || !known->second.contains(false) || is_no_value((*match)[2])) continue;
+                const bool of_method = where.find("\"objective\"") != where.npos || where.find("\"curriculum\"") != where.npos;
+                if (known->second.size() > 1 && !of_method) continue;
+                const auto line = 1 + std::count(text.begin(), text.begin() + match->position(), '\n');
+                found.push_back(
+                    fmt::format("{}:{}: reads {} with a default of its own; core's schema has it, demand it of settings that "
+                                "are filled in (settings/core_settings.h, experiment/builtin_settings.h)",
+                                fs::relative(file, root).string(), line, key));
+            }
+        }
     return found;
 }
 

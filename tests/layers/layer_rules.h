@@ -28,6 +28,10 @@ std::vector<std::string> raw_json_parsing(const fs::path& root);
 /// One sentence for each place of a plugin (and of the templates that new ones begin with) that reads one of its declared settings, or one
 /// whose name is not written out, with a default of its own: `json_or(settings, "rank", 8, ...)`, `settings.value("rank", 8)`.
 std::vector<std::string> repeated_defaults(const fs::path& root);
+/// The same of core and the programs, for what core's own schemas declare, null no value of it, and for the run's seed. "" and {} say that
+/// there is none, and are no default; a key that one schema declares so and another not (hard_negatives) counts in a read of "objective" or
+/// "curriculum".
+std::vector<std::string> repeated_core_defaults(const fs::path& root);
 
 /// One sentence for each folder of core/, plugins/ and app/ without a README.md.
 std::vector<std::string> missing_readmes(const fs::path& root);

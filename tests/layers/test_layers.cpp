@@ -80,6 +80,10 @@ class TestLayers : public QObject {
         const auto found = repeated_defaults(project);
         VERIFY_NONE(found);
     }
+    void core_repeats_no_default_of_its_settings() {
+        const auto found = repeated_core_defaults(project);
+        VERIFY_NONE(found);
+    }
     void every_folder_says_what_lives_in_it() {
         const auto found = missing_readmes(project);
         VERIFY_NONE(found);
@@ -125,6 +129,32 @@ class TestLayers : public QObject {
             QVERIFY2(found.size() == (allowed ? 0U : 1U), qPrintable(joined(found)));
             if (!allowed) QVERIFY2(found[0].find(folder + "mote.cpp:2: ") == 0, found[0].c_str());
         }
+    }
+    void a_planted_default_of_core_is_found_data() {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<bool>("allowed");
+        QTest::newRow("json_or") << "s.margin = json_or<double>(settings, \"margin\", 0.95, \"mine\");" << false;
+        QTest::newRow("of a part") << "json_or<double>(run.settings().at(\"mine\"), \"margin\", s.margin, \"mine\");" << false;
+        QTest::newRow("value") << "settings.value(\"margin\", 0.95);" << false;
+        QTest::newRow("of an objective") << "json_or<std::string>(settings, \"hard_negatives\", \"all\", \"objective\") == \"all\";"
+                                         << false;
+        QTest::newRow("null is a value") << "json_or<std::int64_t>(entry, \"hard_negatives\", -1, \"data entry\");" << true;
+        QTest::newRow("none") << "json_or<std::string>(settings, \"model\", \"\", \"settings\");" << true;
+        QTest::newRow("demanded") << "json_at<double>(settings, \"margin\", \"mine\");" << true;
+        QTest::newRow("another's") << "json_or<int>(json, \"decimals\", 2, name);" << true;
+    }
+    void a_planted_default_of_core_is_found() {
+        QFETCH(QString, line);
+        QFETCH(bool, allowed);
+        const PlantedProject planted;
+        planted.write("core/settings/core_settings.cpp",
+                      "real(\"margin\", 0.95, \"M.\")\n  .at_least(0), text(\"model\", \"minilm\", \"M.\")");
+        planted.write("core/data/settings.cpp", "optional_count(\"hard_negatives\", \"N.\")");
+        planted.write("core/experiment/builtin_extensions.cpp", "choice(\"hard_negatives\", {\"all\"}, \"all\", \"N.\")");
+        planted.write("app/worker/mine.cpp", "// planted\n" + line.toStdString() + "\n");
+        const auto found = repeated_core_defaults(planted.root());
+        QVERIFY2(found.size() == (allowed ? 0U : 1U), qPrintable(joined(found)));
+        if (!allowed) QVERIFY2(found[0].find("app/worker/mine.cpp:2: ") == 0, found[0].c_str());
     }
     void a_planted_violation_is_found_data() {
         QTest::addColumn<QString>("file");

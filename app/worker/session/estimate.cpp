@@ -16,6 +16,7 @@
 #include "plugin/run_model.h"
 #include "plugin/stage_plan.h"
 #include "session/session_data.h"
+#include "settings/core_settings.h"
 #include "stage_memory.h"
 
 namespace faceter::worker {
@@ -170,15 +171,15 @@ Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
     Probe probe{settings, data,          request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50),
                 {},       Json::array(), {},      {}};
-    const int threads = at::get_num_threads();
-    at::set_num_threads(json_or<int>(settings, "threads", threads, "settings"));
+    const int threads = at::get_num_threads(), wanted = head_setting(settings, "threads").get<int>();
+    at::set_num_threads(wanted > 0 ? wanted : threads);
     data.drop_models();
     MemoryPeak::restart();
     request.progress("load the model", 0, 0);
     probe.model = open_start_model(settings);
     const auto variant = variant_of(settings);
     variant->prepare(*probe.model);
-    probe.model->move_to(choose_device(json_or<std::string>(settings, "device", "auto", "settings")));
+    probe.model->move_to(choose_device(head_setting(settings, "device").get<std::string>()));
     std::int64_t total = 0;
     for (const auto& encoder : probe.model->encoders) total += encoder->total_parameters();
     const bool trains = json_at<std::string>(settings.at("variant"), "method", "variant") != "start";

@@ -2,14 +2,14 @@
 
 #include "data/scored_texts.h"
 #include "plugin/run_model.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
 
 /// Paths of resolved settings are absolute, so the base folder has no part in it.
 DataRequest request_for(const Json& settings, const Json& entry) {
-    return {entry, "/", json_or<std::uint64_t>(settings, "seed", 1, "settings"),
-            json_or<std::size_t>(settings, "sample_limit", 0, "settings")};
+    return {entry, "/", seed_of(settings), json_or<std::size_t>(settings, "sample_limit", 0, "settings")};
 }
 
 std::string key_of(const DataRequest& request, const std::string& task) {
