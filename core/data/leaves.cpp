@@ -77,6 +77,13 @@ bool register_leaf_source(LeafSource source) {
     return true;
 }
 
+TrainingSet load_as_one(const DataRequest& request, const std::string& task) {
+    TrainingSet set = load_training_set(request, task);
+    if (!find_leaf_source(DataEntry(request).source))
+        if (const auto own = entry_instructions(request.settings, set.name)) give_instructions(set, *own);
+    return set;
+}
+
 std::vector<TrainingSet> load_training_sets(const DataRequest& request, const std::string& task) {
     const DataEntry entry(request);
     if (const LeafSource* source = find_leaf_source(entry.source)) {
@@ -85,8 +92,7 @@ std::vector<TrainingSet> load_training_sets(const DataRequest& request, const st
         return source->training(each, task);
     }
     std::vector<TrainingSet> sets;
-    sets.push_back(load_training_set(request, task));
-    if (const auto own = entry_instructions(request.settings, sets.front().name)) give_instructions(sets.front(), *own);
+    sets.push_back(load_as_one(request, task));
     return sets;
 }
 

@@ -134,6 +134,32 @@ class TestSession : public QObject {
                  std::string());
     }
 
+    void a_data_set_is_shown_under_its_own_instructions_and_lengths() {
+        NEED_SHARED();
+        Session session;
+        Json own = settings("IC");
+        own["tasks"]["retrieval"]["train"][0]["instructions"] = {
+            {"query", "my question: "}, {"document", "my answer: "}, {"negative", nullptr}};
+        own["training"]["query_length"] = 5;
+        const Json by_task = settings("IC");
+        const auto preview = [&](int id, const Json& of) {
+            session.ask({{"id", id}, {"method", "preview"}, {"params", {{"settings", of}, {"task", "retrieval"}, {"examples", 1}}}});
+            return session.answer().at("result").at("sets").at(0);
+        };
+        const Json shown = preview(1, own), before = preview(2, by_task);
+        const Json& texts = shown.at("examples").at(0).at("texts");
+        QCOMPARE(texts.at(0).at("instruction").get<std::string>(), std::string("my question: "));
+        QCOMPARE(texts.at(1).at("instruction").get<std::string>(), std::string("my answer: "));
+        QCOMPARE(texts.at(0).at("kept_tokens").get<int>(), 5);
+        QCOMPARE(shown.at("lengths").at(0).at("max_length").get<int>(), 5);
+        QCOMPARE(shown.at("lengths").at(1).at("max_length").get<int>(), 8);
+        session.ask({{"id", 3},
+                     {"method", "data_lengths"},
+                     {"params", {{"settings", own}, {"use", "training"}, {"task", "retrieval"}, {"index", 0}}}});
+        QCOMPARE(session.answer().at("result").at("lengths"), shown.at("lengths"));
+        QVERIFY(shown.at("lengths") != before.at("lengths"));
+    }
+
     void a_data_set_is_shown_by_its_card_examples_lengths_and_duplicates() {
         NEED_SHARED();
         Session session;

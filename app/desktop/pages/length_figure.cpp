@@ -32,10 +32,12 @@ Series stepsOf(const Json& histogram) {
     return series;
 }
 
-Series limitOf(const Json& lengths, double height) {
+/// `role`: empty where all sides have the same.
+Series limitOf(const QString& role, double tokens, double height) {
     Series limit;
-    const double tokens = lengths.at(0).at("max_length").get<double>();
-    limit.name = LengthFigure::tr("limit, %1 tokens").arg(tokens).toStdString();
+    const QString name = role.isEmpty() ? LengthFigure::tr("limit, %1 tokens").arg(tokens)
+                                        : LengthFigure::tr("limit of %1, %2 tokens").arg(role).arg(tokens);
+    limit.name = name.toStdString();
     limit.x = {tokens, tokens};
     limit.y = {0, height};
     limit.dashed = true;
@@ -59,7 +61,13 @@ Figure lengthFigure(const Json& lengths) {
         figure.series.push_back(stepsOf(histogram));
         for (const double count : figure.series.back().y) highest = std::max(highest, count);
     }
-    if (!lengths.empty()) figure.series.push_back(limitOf(lengths, highest));
+    const bool alike = std::all_of(lengths.begin(), lengths.end(),
+                                   [&](const Json& one) { return one.at("max_length") == lengths.at(0).at("max_length"); });
+    for (const Json& histogram : lengths) {
+        const QString role = alike ? QString() : qs(histogram.at("role").get<std::string>());
+        figure.series.push_back(limitOf(role, histogram.at("max_length").get<double>(), highest));
+        if (alike) break;
+    }
     return figure;
 }
 

@@ -45,7 +45,7 @@ Json preview_training(const Json& settings, const std::string& wanted, const Sho
                 const auto set = data.training_set(settings, entry, task);
                 Json one = describe(set->card, set->name, "training", task.name, task.type);
                 one["size"] = set->examples.size();
-                const SetRoutes routes{shown.model.route(task.name, Role::query), shown.model.route(task.name, Role::document)};
+                const SetRoutes routes = routes_of(shown.model, *set, settings);
                 one["examples"] = examples_of(ExampleRows(*set), routes, shown);
                 one["lengths"] = lengths_of(shown.model, routes, *set);
                 sets.push_back(std::move(one));
@@ -75,8 +75,8 @@ void preview_evaluation(const Json& settings, const std::string& wanted, const S
             if (!wanted.empty() && routes.task != wanted) continue;
             Json one = describe(set->card, set->name, "evaluation", routes.task, set->task_type);
             one["size"] = held_out_texts(*set).size();
-            one["examples"] = examples_of(ExampleRows(*set), {routes.query, routes.document}, shown);
-            one["lengths"] = lengths_of(shown.model, {routes.query, routes.document}, *set);
+            one["examples"] = examples_of(ExampleRows(*set), routes_of(routes), shown);
+            one["lengths"] = lengths_of(shown.model, routes_of(routes), *set);
             sets.push_back(std::move(one));
         } catch (const DataUnavailable& error) {
             sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")},

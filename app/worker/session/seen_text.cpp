@@ -20,17 +20,21 @@ std::vector<std::int32_t> ids_of(const EmbeddingModel& model, const std::string&
 
 /// The longest beginning of the text whose tokens all reach the model: tokens never grow fewer when a text grows longer, so it can be
 /// halved.
-std::size_t bytes_that_reach(const EmbeddingModel& model, const std::string& instruction, std::string_view text) {
+std::size_t bytes_that_reach(const EmbeddingModel& model, const std::string& instruction, std::size_t limit, std::string_view text) {
     std::size_t low = 0, high = text.size();
     while (low < high) {
         const std::size_t middle = (low + high + 1) / 2;
         const std::string part = instruction + std::string(text.substr(0, at_character(text, middle)));
-        if (ids_of(model, part, 0).size() <= model.max_length)
+        if (ids_of(model, part, 0).size() <= limit)
             low = middle;
         else
             high = middle - 1;
     }
     return at_character(text, low);
+}
+
+std::size_t limit_of(const EmbeddingModel& model, const SeenThrough& through) {
+    return through.limit > 0 ? through.limit : model.max_length;
 }
 
 }  // namespace
@@ -41,32 +45,36 @@ std::string_view start_of_text(std::string_view text, std::size_t bytes) {
     return text.substr(0, bytes);
 }
 
-Json seen_text(const EmbeddingModel& model, const Route& route, std::string_view role, std::string_view text) {
-    const std::string whole = route.instruction + std::string(text);
-    const auto all = ids_of(model, whole, 0), kept = ids_of(model, whole, model.max_length);
+Json seen_text(const EmbeddingModel& model, const SeenThrough& through, std::string_view role, std::string_view text) {
+    const std::string& instruction = through.route.instruction;
+    const std::string whole = instruction + std::string(text);
+    const std::size_t limit = limit_of(model, through);
+    const auto all = ids_of(model, whole, 0), kept = ids_of(model, whole, limit);
     Json pieces = Json::array();
     for (std::size_t i = 0; i < std::min(kept.size(), max_pieces); ++i) pieces.push_back(model.tokenizer->id_to_piece(kept[i]));
     Json seen = {{"role", role},
-                 {"instruction", route.instruction},
+                 {"instruction", instruction},
                  {"text", std::string(text.substr(0, at_character(text, max_shown_bytes)))},
                  {"cut", nullptr},
                  {"num_tokens", all.size()},
                  {"kept_tokens", kept.size()},
                  {"pieces", std::move(pieces)}};
     if (kept.size() < all.size())
-        seen["cut"] = bytes_that_reach(model, route.instruction, text.substr(0, at_character(text, max_shown_bytes)));
+        seen["cut"] = bytes_that_reach(model, instruction, limit, text.substr(0, at_character(text, max_shown_bytes)));
     return seen;
 }
 
-Json length_histogram(const EmbeddingModel& model, const Route& route, std::string_view role, std::span<const std::string_view> texts) {
+Json length_histogram(const EmbeddingModel& model, const SeenThrough& through, std::string_view role,
+                      std::span<const std::string_view> texts) {
+    const std::size_t limit = limit_of(model, through);
     const std::size_t step = std::max<std::size_t>(1, (texts.size() + max_measured - 1) / max_measured);
     std::vector<std::string_view> measured;
     for (std::size_t i = 0; i < texts.size(); i += step) measured.push_back(texts[i]);
-    const TokenBatch encoded = encode_batch(*model.tokenizer, measured, route.instruction, 0);
+    const TokenBatch encoded = encode_batch(*model.tokenizer, measured, through.route.instruction, 0);
     std::size_t longest = 0, truncated = 0, sum = 0;
     for (std::size_t i = 0; i < encoded.size(); ++i) {
         longest = std::max(longest, encoded[i].size());
-        truncated += encoded[i].size() > model.max_length;
+        truncated += encoded[i].size() > limit;
         sum += encoded[i].size();
     }
     const std::size_t width = std::max<std::size_t>(1, longest / most_bins + 1);
@@ -76,7 +84,7 @@ Json length_histogram(const EmbeddingModel& model, const Route& route, std::stri
             {"num_texts", measured.size()},
             {"mean", measured.empty() ? 0.0 : static_cast<double>(sum) / static_cast<double>(measured.size())},
             {"longest", longest},
-            {"max_length", model.max_length},
+            {"max_length", limit},
             {"num_truncated", truncated},
             {"bin_width", width},
             {"bins", bins}};

@@ -1,5 +1,6 @@
 #include "session/session_data.h"
 
+#include "data/leaves.h"
 #include "data/scored_texts.h"
 #include "plugin/run_model.h"
 #include "settings/core_settings.h"
@@ -21,7 +22,7 @@ std::string key_of(const DataRequest& request, const std::string& task) {
 std::shared_ptr<TrainingSet> SessionData::training_set(const Json& settings, const Json& entry, const Task& task) {
     const DataRequest request = request_for(settings, entry);
     return training_.get(key_of(request, task.type + "/" + task.name), [&] {
-        TrainingSet set = load_training_set(request, task.type);
+        TrainingSet set = load_as_one(request, task.type);
         set.task = task.name;
         return set;
     });

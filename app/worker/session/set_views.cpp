@@ -1,10 +1,13 @@
 #include "session/set_views.h"
 
+#include <algorithm>
+
 #include "common/strings.h"
 #include "compare/data_cards.h"
 #include "data/duplicates.h"
 #include "data/overlap.h"
-#include "session/seen_text.h"
+#include "settings/core_settings.h"
+#include "train/pair_batch.h"
 
 namespace faceter::worker {
 namespace {
@@ -83,12 +86,34 @@ Json histograms(const EmbeddingModel& model, const SetRoutes& routes, const char
     return {length_histogram(model, routes.query, query, queries), length_histogram(model, routes.document, document, documents)};
 }
 
+/// The settings' own training, or that of the first stage which trains the task.
+Json training_of_task(const Json& settings, const std::string& task) {
+    for (const Json& stage : json_or<Json>(settings, "stages", Json::array(), "settings")) {
+        const auto tasks = json_or<std::vector<std::string>>(stage, "tasks", {}, "stages");
+        if (tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end()) return training_of(stage);
+    }
+    return training_of(settings);
+}
+
 }  // namespace
+
+SetRoutes routes_of(const EmbeddingModel& model, const TrainingSet& set, const Json& settings) {
+    const Json training = training_of_task(settings, set.task);
+    const auto through = [&](PairSide side) {
+        const char* key = side == PairSide::query ? "query_length" : "document_length";
+        return SeenThrough{route_of(model, set, side), json_or<std::size_t>(training, key, 0, "training")};
+    };
+    return {through(PairSide::query), through(PairSide::positive), through(PairSide::negative)};
+}
+
+SetRoutes routes_of(const EvaluationRoutes& routes) { return {{routes.query}, {routes.document}, {routes.document}}; }
 
 Json seen_row(const EmbeddingModel& model, const SetRoutes& routes, const ExampleRow& row) {
     Json texts = Json::array();
-    for (const ExampleRow::Text& text : row.texts)
-        texts.push_back(seen_text(model, text.is_document ? routes.document : routes.query, text.role, text.text));
+    for (const ExampleRow::Text& text : row.texts) {
+        const SeenThrough& through = !text.is_document ? routes.query : text.role == "negative" ? routes.negative : routes.document;
+        texts.push_back(seen_text(model, through, text.role, text.text));
+    }
     return {{"texts", std::move(texts)}, {"label", row.label}};
 }
 
@@ -144,11 +169,9 @@ Json data_lengths(const Json& params, SessionData& data, Request& request) {
     const EmbeddingModel& model = data.prepared_model(set.settings());
     request.progress("count tokens", 0, 0);
     if (const TrainingSet* training = set.training())
-        return {{"max_length", model.max_length},
-                {"lengths",
-                 lengths_of(model, {model.route(training->task, Role::query), model.route(training->task, Role::document)}, *training)}};
+        return {{"max_length", model.max_length}, {"lengths", lengths_of(model, routes_of(model, *training, set.settings()), *training)}};
     const EvaluationRoutes routes = routes_for(model, *set.evaluation(), "");
-    return {{"max_length", model.max_length}, {"lengths", lengths_of(model, {routes.query, routes.document}, *set.evaluation())}};
+    return {{"max_length", model.max_length}, {"lengths", lengths_of(model, routes_of(routes), *set.evaluation())}};
 }
 
 /// -> core/data/duplicates.h.

@@ -1,14 +1,19 @@
 #pragma once
 #include "data/example_rows.h"
 #include "eval/tasks.h"
+#include "session/seen_text.h"
 #include "session/session_data.h"
 
 namespace faceter::worker {
 
-/// The instructions of a set's two sides.
+/// The instructions and limits of a set's sides; of test data `negative` is as documents.
 struct SetRoutes {
-    Route query, document;
+    SeenThrough query, document, negative;
 };
+/// Those of training: the set's own instructions, where it has some, and query_length and document_length of the first stage of
+/// `settings` that trains the task.
+SetRoutes routes_of(const EmbeddingModel& model, const TrainingSet& set, const Json& settings);
+SetRoutes routes_of(const EvaluationRoutes& routes);
 
 /// {"texts": [seen_text], "label"}: an example as the model sees it.
 Json seen_row(const EmbeddingModel& model, const SetRoutes& routes, const ExampleRow& row);
