@@ -46,9 +46,10 @@ EncoderConfig read_bert(const Json& config, std::string_view name, const Weights
 EncoderConfig read_roberta(const Json& config, std::string_view name, const Weights& weights) {
     EncoderConfig c = read_bert(config, name, weights);
     c.names = bert_names("roberta.");
-    c.first_position = json_or<std::int64_t>(config, "pad_token_id", 1, name) + 1;
-    if (c.first_position < 0 || c.first_position >= c.max_positions)
-        throw data_error("{}: pad_token_id {} leaves none of the {} positions", name, c.first_position - 1, c.max_positions);
+    const auto padding = json_or<std::int64_t>(config, "pad_token_id", 1, name);
+    if (padding < -1 || padding >= c.max_positions - 1)
+        throw data_error("{}: pad_token_id {} leaves none of the {} positions", name, padding, c.max_positions);
+    c.first_position = padding + 1;
     c.length_limit = c.max_positions - c.first_position;
     return c;
 }

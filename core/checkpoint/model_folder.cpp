@@ -163,11 +163,12 @@ std::size_t tokenizer_length(const ModelFolder& model) {
 std::size_t num_positions(const ModelFolder& model, const std::string& name) {
     const char* key = model.model_type == "nomic_bert" && model.config.contains("n_positions") ? "n_positions" : "max_position_embeddings";
     const std::int64_t positions = json_or(model.config, key, std::int64_t{0}, name);
+    if (positions <= 0) return 0;
     const bool offset = model.model_type == "roberta" || model.model_type == "xlm-roberta" || model.model_type == "camembert" ||
                         model.model_type == "mpnet";
     const std::int64_t pad = model.model_type == "mpnet" ? 1 : json_or(model.config, "pad_token_id", std::int64_t{1}, name);
-    const std::int64_t usable = offset ? positions - pad - 1 : positions;
-    return usable > 0 ? static_cast<std::size_t>(usable) : 0;
+    const std::int64_t usable = offset ? positions - std::clamp<std::int64_t>(pad, -1, positions - 1) - 1 : positions;
+    return static_cast<std::size_t>(usable);
 }
 
 /// Whether positions are rows of a table, behind which there is nothing; rotary ones go on.

@@ -1,5 +1,6 @@
 #include "settings/yaml_edit.h"
 
+#include "common/printable.h"
 #include "common/strings.h"
 #include "settings/yaml_layout.h"
 
@@ -62,7 +63,7 @@ std::string yaml_path_text(const YamlPath& path) {
         if (step.is_item)
             text += fmt::format("[{}]", step.index);
         else
-            text += (text.empty() ? "" : ".") + step.key;
+            text += (text.empty() ? "" : ".") + printable(step.key);  // a zero byte would end the message
     return text;
 }
 

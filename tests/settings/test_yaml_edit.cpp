@@ -115,6 +115,9 @@ class TestYamlEdit : public QObject {
         QCOMPARE(q(removed("l:\n  - a\n", {"l", YamlStep::item(0)})), q("l: []\n"));
     }
 
+    void a_zero_byte_in_a_key_does_not_end_the_message() {
+        EXPECT_ERROR(yaml_remove("a: 1\n", {YamlStep(std::string("\0b", 2))}), "\uFFFDb", "is not in the file");
+    }
     void a_key_is_renamed_in_its_place() {
         QCOMPARE(q(renamed("variants:\n  EM: {method: dense}   # one\n", {"variants", "EM"}, "Plain")),
                  q("variants:\n  Plain: {method: dense}   # one\n"));
