@@ -92,6 +92,8 @@ std::string reason(archive* of) {
     return said ? said : "libarchive does not say why";
 }
 
+constexpr std::ptrdiff_t deepest = 32;  // folders in each other
+
 /// Unpacks entry by entry, and trusts none.
 class Extraction {
   public:
@@ -136,11 +138,26 @@ class Extraction {
         if (!is_inner_path(name) || !is_valid_utf8(name)) refuse(fmt::format("names {}, which leaves the folder", faceter::quoted(name)));
         if (library_.hardlink(entry) || (type != AE_IFREG && type != AE_IFDIR))
             refuse(fmt::format("{} is a link or a device, and only plain files are taken", faceter::quoted(name)));
-        if (names_.size() >= limits_.files) refuse(fmt::format("has more than {} files", limits_.files));
-        if (type == AE_IFDIR) return make_directories(folder_ / name);
+        const fs::path path(name);
+        count_folders(type == AE_IFDIR ? path : path.parent_path(), name);
+        if (type == AE_IFDIR) return make_directories(folder_ / path);
         if (!names_.insert(name).second) refuse(fmt::format("has {} twice", faceter::quoted(name)));
-        make_directories((folder_ / name).parent_path());
-        write(folder_ / name);
+        check_number();
+        make_directories((folder_ / path).parent_path());
+        write(folder_ / path);
+    }
+
+    /// Before they are made: an archive of nothing but folders would else fill a disk with them.
+    void count_folders(const fs::path& inner, const std::string& name) {
+        if (std::distance(inner.begin(), inner.end()) > deepest)
+            refuse(fmt::format("names {}, deeper than {} folders", faceter::quoted(name), deepest));
+        fs::path each;
+        for (const fs::path& part : inner) folders_.insert((each /= part).string());
+        check_number();
+    }
+
+    void check_number() const {
+        if (names_.size() + folders_.size() > limits_.files) refuse(fmt::format("has more than {} files and folders", limits_.files));
     }
 
     void write(const fs::path& to) {
@@ -162,7 +179,7 @@ class Extraction {
     ArchiveLimits limits_;
     std::uint64_t most_, bytes_ = 0;
     archive* archive_ = nullptr;
-    std::set<std::string> names_;
+    std::set<std::string> names_, folders_;
 };
 
 }  // namespace

@@ -30,14 +30,15 @@ class ArchiveWriter {
 
 /// What an archive from outside may unpack to.
 struct ArchiveLimits {
-    std::size_t files = 200'000;
+    std::size_t files = 200'000;  ///< and folders
     std::uint64_t bytes = std::uint64_t{64} << 30;
     std::uint64_t free_bytes = std::uint64_t{64} << 20;  ///< so much is taken whatever it is packed to
     std::uint64_t growth = 200;                          ///< times the archive's own size, beyond that
 };
 
 /// Unpacks a .tar or .tar.gz into an empty folder. Only plain files and folders are taken. Data errors, after which the folder may hold a
-/// part: it is no such archive or torn, beyond the limits, or has a link, a device, a name that leaves the folder or stands twice.
+/// part: it is no such archive or torn, beyond the limits, or has more than 32 folders in each other, a link, a device, a name that leaves
+/// the folder or stands twice.
 void extract_archive(const fs::path& file, const fs::path& folder, const ArchiveLimits& limits = {});
 
 }  // namespace faceter

@@ -117,7 +117,26 @@ class TestArchive : public QObject {
         limits = {};
         limits.files = 2;
         write_tar(file_, {{"a"}, {"b"}, {"c"}});
-        refuses("more than 2 files", limits);
+        refuses("more than 2 files and folders", limits);
+    }
+    void folders_count_as_well_and_lie_in_each_other_only_so_far() {
+        std::vector<Entry> folders;
+        for (int i = 0; i < 30; ++i) folders.push_back({fmt::format("d{}/", i), "", AE_IFDIR});
+        write_tar(file_, folders);
+        ArchiveLimits limits;
+        limits.files = 20;
+        refuses("more than 20 files and folders", limits);
+        QVERIFY(std::distance(fs::directory_iterator(out_), {}) <= 20);
+        init();
+        write_tar(file_, {{"a/b/c/d/one"}, {"a/b/c/e/two"}, {"f/g/h/i/three"}});
+        limits.files = 8;
+        refuses("more than 8 files and folders", limits);
+        init();
+        std::string deep;
+        for (int i = 0; i < 1000; ++i) deep += "d/";
+        write_tar(file_, {{deep + "file"}});
+        refuses("deeper than 32");
+        QVERIFY(!fs::exists(out_ / "d"));
     }
     void torn_and_foreign_files_are_refused() {
         std::string noise(20'000, '\0');
