@@ -192,7 +192,7 @@ int print_submitted(const Project& project, const Profile& profile, const std::v
     if (json)
         print_json({{"runs", list}});
     else
-        fmt::print("{}", lines);
+        say(stdout, "{}", lines);
     const std::string where = profile.kind == "ssh" ? "started on " + profile.settings["host"].get<std::string>() : "submitted";
     say(stderr, "{}; see: faceter follow --project {}\n", where, project.folder().string());
     return 0;

@@ -104,7 +104,7 @@ int show_trash(const RecordOptions& options) {
         const double age = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - run.when;
         list.push_back(
             {{"id", run.info.id}, {"name", run.info.name}, {"variant", run.info.variant}, {"seed", run.info.seed}, {"trashed_s_ago", age}});
-        if (!options.json) fmt::print("{}  {} ago\n", run.info.shown_name(), format_duration(age));
+        if (!options.json) say(stdout, "{}  {} ago\n", run.info.shown_name(), format_duration(age));
     }
     if (options.json) print_json(list);
     return 0;

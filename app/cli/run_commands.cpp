@@ -112,7 +112,7 @@ std::string describe_submission(const Profile& profile, const Experiment& experi
 int submit_staged_folder(const Catalogue& catalogue, const Profile& profile, const RunOptions& options) {
     const StagedExperiment staged = open_staged_here(options.staged, catalogue, profile.processes());
     if (options.dry_run && profile.kind != "ssh") {
-        fmt::print("{}", describe_slurm_job(options.project, profile, staged.name, staged.runs.size()));
+        print_document(describe_slurm_job(options.project, profile, staged.name, staged.runs.size()));
         return 0;
     }
     const Project project(options.project, true);
@@ -130,7 +130,7 @@ int submit(const Cli& cli, const RunOptions& options) {
     }
     const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
     if (options.dry_run) {
-        fmt::print("{}", describe_submission(profile, experiment, choices, options));
+        print_document(describe_submission(profile, experiment, choices, options));
         return 0;
     }
     chosen_runs(experiment, options.only);
@@ -218,7 +218,7 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
         print_json(checked_json(experiment, runs, options.start.devices));
         return 0;
     }
-    fmt::print("{}: {} makes {} run{}\n\n", options.file, experiment.name(), runs.size(), runs.size() == 1 ? "" : "s");
+    say(stdout, "{}: {} makes {} run{}\n\n", options.file, experiment.name(), runs.size(), runs.size() == 1 ? "" : "s");
     print_runs(runs);
     print_negatives(runs, options.start.devices);
     return options.memory ? forecast_memory(options) : 0;
@@ -342,7 +342,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     if (options.detach) {
         if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)
-            if (!options.json) fmt::print("{}\n", run.info().shown_name());
+            if (!options.json) say(stdout, "{}\n", run.info().shown_name());
         say(stderr, "started; see: faceter list --project {}\n", project.folder().string());
         return 0;
     }

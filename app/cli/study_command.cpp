@@ -59,8 +59,8 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
     const auto runs = runs_to_start(study, planned, catalogue, options, project.folder());
     if (runs.empty()) {
-        fmt::print("every run of {} is done or running; see: faceter study report {} --project {}\n", study.name, options.file,
-                   options.project);
+        say(stdout, "every run of {} is done or running; see: faceter study report {} --project {}\n", study.name, options.file,
+            options.project);
         return 0;
     }
     std::vector<RunDirectory> begun;

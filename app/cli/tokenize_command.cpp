@@ -37,7 +37,8 @@ fs::path model_folder(const std::string& model) {
     std::error_code ignored;
     const fs::path run = fs::is_directory(model, ignored) ? fs::path(model) : run_model(model);
     if (run.empty() || !fs::exists(run / "run.json")) return resolve_named_model(model);
-    return fs::is_directory(run / "model", ignored) ? run / "model" : resolve_model(RunDirectory(run).settings().at("model"));
+    if (fs::is_directory(run / "model", ignored)) return run / "model";
+    return resolve_model(json_at<std::string>(RunDirectory(run).settings(), "model", (run / "run.json").string()));
 }
 
 int tokenize(const TokenizeOptions& options) {

@@ -11,6 +11,7 @@
 #include "diagnose/diagnose_model.h"
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
+#include "record/whole_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -66,6 +67,7 @@ void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const st
 Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     if (run.info().is_baseline() || run.info().is_imported())
         throw usage_error("{} is a run without training: name one that has trained", run.info().shown_name());
+    whole_settings(run);
     Diagnosis diagnosis{run.info().shown_name(), {}};
     say(stderr, "read the record and the data\n");
     const DiagnosedData data = read_data(run);

@@ -113,8 +113,8 @@ class Export {
 
   private:
     void print_lines() const {
-        for (const fs::path& folder : folders_) fmt::print("{}\n", folder.string());
-        fmt::print("{}", proof_.lines());
+        for (const fs::path& folder : folders_) say(stdout, "{}\n", folder.string());
+        say(stdout, "{}", proof_.lines());
     }
 
     void print_json() const {

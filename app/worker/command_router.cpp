@@ -12,6 +12,7 @@
 #include "named_model.h"
 #include "plugin/loader.h"
 #include "record/models_by_run.h"
+#include "record/whole_settings.h"
 
 // faceter router list, explain, add, remove: what chooses among a model's experts, and changes to it that train nothing.
 
@@ -79,7 +80,7 @@ void print(const Json& json, bool as_json) {
         }
     }
     for (const auto& [name, entries] : tables)
-        fmt::print("\n{}\n{}", name, entries.empty() ? "none\n" : table_to_text(table_of(name, entries)));
+        say(stdout, "\n{}\n{}", name, entries.empty() ? "none\n" : table_to_text(table_of(name, entries)));
 }
 
 int list(const RouterCommand& options) {
@@ -91,7 +92,7 @@ int explain(const RouterCommand& options) {
     const auto model = open_folder_model(router_folder(options));
     Route route;
     if (const auto run = find_run(options.model, options.project); run && !options.task.empty()) {
-        const auto tasks = read_tasks(run->settings().at("tasks"));
+        const auto tasks = read_tasks(whole_settings(*run).at("tasks"));
         for (const Task& task : tasks)
             if (task.name == parse_route(options.task, tasks).task) route.instruction = task.query_instruction;
     }
@@ -103,7 +104,7 @@ int explain(const RouterCommand& options) {
 int edit(const RouterCommand& options, const Json& change) {
     const fs::path folder = router_folder(options);
     const auto model = EmbeddingModel::open(ModelFolder::open(folder));  // without its gates, which the change opens
-    fmt::print("{}\n", registry().edit_router(router_method(folder), *model, folder, change));
+    say(stdout, "{}\n", registry().edit_router(router_method(folder), *model, folder, change));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "model/accelerator.h"
 #include "model/task_adapters.h"
 #include "record/models_by_run.h"
+#include "record/whole_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -41,7 +42,7 @@ std::optional<ServedRoute> route_of_folder(const ModelFolder& folder, const std:
 
 void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened) {
     std::optional<ServedRoute> only;
-    if (with_route && !options.task.empty()) only = parse_route(options.task, read_tasks(opened.run->settings().at("tasks")));
+    if (with_route && !options.task.empty()) only = parse_route(options.task, read_tasks(whole_settings(*opened.run).at("tasks")));
     opened.model = open_run_model(*opened.run, only);
     if (only)
         opened.route = opened.model->route(only->task, only->role);

@@ -6,13 +6,14 @@
 #include "common/cancel.h"
 #include "common/printable.h"
 #include "model/accelerator.h"
+#include "record/whole_settings.h"
 #include "settings/core_settings.h"
 
 namespace faceter::worker {
 
 RunContext::RunContext(const fs::path& folder)
     : run(folder),
-      settings(run.settings()),
+      settings(whole_settings(run)),
       rendezvous(Rendezvous::from_environment()),
       device(choose_device(head_setting(settings, "device").get<std::string>(), rendezvous.local_rank, rendezvous.local_size)) {
     const int threads = head_setting(settings, "threads").get<int>();

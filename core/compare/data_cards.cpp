@@ -94,7 +94,8 @@ Json data_cards(const Report& report) {
     for (const ReportData& one : report.data) data.push_back(data_card(one));
     std::set<std::string> names;
     for (const ReportRun& run : report.runs)
-        if (const auto name = json_or<std::string>(run.info.settings, "model", "", "settings"); !name.empty() && names.insert(name).second)
+        if (const auto name = json_or<std::string>(run.info.settings, "model", "", run.info.shown_name() + ": settings");
+            !name.empty() && names.insert(name).second)
             models.push_back(model_entry(name));
     return {{"data", data}, {"models", models}};
 }

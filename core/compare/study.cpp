@@ -166,6 +166,14 @@ void write_json(const fs::path& file, const Json& json) {
 
 fs::path record_file(const Study& study, const fs::path& project) { return project / "studies" / (safe_file_name(study.name) + ".json"); }
 
+/// What stands there may have been edited, or cut short.
+Json checked_record(const fs::path& file) {
+    Json record = read_json(file);
+    for (const char* member : {"plan", "latest"}) json_at<Json>(record, member, file.string());
+    json_at<std::vector<std::string>>(record, "deviations", file.string());
+    return record;
+}
+
 std::map<std::string, std::string> flat(const Json& plan) {
     std::map<std::string, std::string> values;
     for_each_setting(plan, ItemKeys::bracketed, [&](const std::string& key, const Json& value) {
@@ -263,7 +271,7 @@ void record_study(const Study& study, const fs::path& project) {
             {{"hash", study.hash}, {"first_run", utc_now()}, {"plan", study.plan}, {"latest", study.plan}, {"deviations", Json::array()}});
         return;
     }
-    Json record = read_json(file);
+    Json record = checked_record(file);
     const auto changes = changes_between(record.at("latest"), study.plan);
     if (changes.empty()) return;
     for (const std::string& change : changes) record["deviations"].push_back(utc_now() + ": " + change);
@@ -274,7 +282,7 @@ void record_study(const Study& study, const fs::path& project) {
 StudyRecord read_study_record(const Study& study, const fs::path& project) {
     const fs::path file = record_file(study, project);
     if (!fs::exists(file)) return {study.hash, "", study.plan, {}};
-    const Json json = read_json(file);
+    const Json json = checked_record(file);
     StudyRecord record{json_at<std::string>(json, "hash", file.string()), json_at<std::string>(json, "first_run", file.string()),
                        json.at("plan"), json_at<std::vector<std::string>>(json, "deviations", file.string())};
     for (const std::string& change : changes_between(json.at("latest"), study.plan))

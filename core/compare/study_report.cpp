@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "common/printable.h"
 #include "common/strings.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
@@ -288,7 +289,7 @@ std::string StudyReport::to_markdown() const {
     for (const Figure& figure : figures) text += fmt::format("\n![{}]({}.svg)\n", figure.title, figure.name);
     text += "\n## Data set by data set\n" + table(1) + "\n## Scores\n" + table(2);
     text += list_of("Deviations from the plan", record.deviations) + list_of("Left out", excluded);
-    return text + "\n## Costs\n" + table(3);
+    return printable_lines(text + "\n## Costs\n" + table(3));  // the study's own words may hold anything
 }
 
 }  // namespace faceter

@@ -15,6 +15,7 @@
 #include "plugin/model_writer.h"
 #include "record/models_by_run.h"
 #include "record/run_names.h"
+#include "record/whole_settings.h"
 #include "settings/core_settings.h"
 #include "train/token_objective.h"
 
@@ -108,7 +109,7 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
         throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",
                          run.folder().string(), run.info().id);
     auto model = open_folder_model(folder, only);
-    model->tasks = read_tasks(run.settings().at("tasks"));
+    model->tasks = read_tasks(whole_settings(run).at("tasks"));
     return model;
 }
 

@@ -5,6 +5,7 @@
 #include "checkpoint/model_description.h"
 #include "checkpoint/safetensors.h"
 #include "common/error.h"
+#include "record/whole_settings.h"
 
 namespace faceter {
 namespace {
@@ -49,7 +50,7 @@ bool is_routed_by_task(const RunDirectory& run) {
 }
 
 void check_beside(const RunDirectory& run, const RunDirectory& first) {
-    const Json &own = run.settings(), &wanted = first.settings();
+    const Json &own = whole_settings(run), &wanted = whole_settings(first);
     if (own.at("model") != wanted.at("model"))
         throw usage_error("{} began from {}, {} from {}: weights that did not begin as the same model do not add up",
                           run.info().shown_name(), own.at("model").dump(), first.info().shown_name(), wanted.at("model").dump());
@@ -63,7 +64,8 @@ void check_beside(const RunDirectory& run, const RunDirectory& first) {
         throw usage_error("{} has tensors that {} lacks; merge runs of one shape", run.info().shown_name(), first.info().shown_name());
     if (!is_routed_by_task(first)) return;
     for (const auto& [task, settings] : wanted.at("tasks").items())
-        if (!own.at("tasks").contains(task) || own.at("tasks").at(task).at("instructions") != settings.at("instructions"))
+        if (!own.at("tasks").contains(task) ||
+            own.at("tasks").at(task).value("instructions", Json()) != settings.value("instructions", Json()))
             throw usage_error("{} and {} have experts of other tasks or instructions ('{}'), so that expert does not stand beside expert",
                               run.info().shown_name(), first.info().shown_name(), task);
 }
@@ -86,7 +88,7 @@ RunInfo merged_run(const MergeRequest& request) {
         if (run.folder() != first.folder()) check_beside(run, first);
         folders.push_back(run.folder().string());
     }
-    if (request.how == "soup" && !has_validation(first.settings()))
+    if (request.how == "soup" && !has_validation(whole_settings(first)))
         throw usage_error(
             "a greedy soup chooses by validation data, and {} has none; give its experiment tasks.*.validation, or use --how mean",
             first.info().shown_name());

@@ -16,7 +16,7 @@
 namespace faceter {
 namespace {
 
-constexpr double least_silence_s = 60, silence_factor = 5;
+constexpr double least_silence_s = 60, silence_factor = 5, most_silence_s = 24 * 3600;  // whatever a journal says of its pauses
 
 /// The fallback also for an odd member in a line with a good checksum: from another version, or somebody's who can compute one.
 template <typename T>
@@ -235,7 +235,7 @@ void RunFollower::judge_unbegun_attempt(RunState& state) const {
 /// Its process cannot be looked for from here.
 void RunFollower::judge_quiet_attempt(RunState& state) const {
     const double quiet = seconds_since_written(run_, run_.attempt_journal(attempt_));
-    if (quiet < std::max(least_silence_s, silence_factor * slowest_gap_)) return;
+    if (quiet < std::clamp(silence_factor * slowest_gap_, least_silence_s, most_silence_s)) return;
     state.phase = RunPhase::silent;
     state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", process_.host, format_duration(quiet),
                               format_duration(slowest_gap_));

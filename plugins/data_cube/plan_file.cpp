@@ -66,7 +66,9 @@ void read_header(const Json& header, const std::string& name, PlanRecord& record
     record.tour.start_temperature = json_at<double>(header, "start_temperature", name);
     for (const auto& point : json_at<std::vector<std::vector<double>>>(header, "trace", name)) {
         if (point.size() != 3) throw data_error("{}: a point of the trace has {} numbers, expected 3", name, point.size());
-        record.tour.trace.push_back({static_cast<std::int64_t>(point[0]), point[1], point[2]});
+        const auto step = whole_number<std::int64_t>(Json(point[0]));
+        if (!step) throw data_error("{}: a point of the trace is at step {}, which is no whole number", name, point[0]);
+        record.tour.trace.push_back({*step, point[1], point[2]});
     }
     record.details = json_at<Json>(header, "details", name);
 }

@@ -69,6 +69,35 @@ class TestHostile : public QObject {
         HAS(told({"list", "--project", project.path().string()}), "0: ");
         HAS(told({"show", run.info().id, "--project", project.path().string()}), "0: ");
     }
+    void escapes_in_an_experiment_and_in_a_study() {
+        const auto experiment = [&](const std::string& file, const std::string& name) {
+            std::ofstream(in(file)) << "name: " << name << "\nmodel: minilm\nvariants:\n  IC: {method: instruction}\n"
+                                    << "tasks:\n  retrieval:\n    train: [{name: p, source: file, path: p.tsv}]\n";
+        };
+        std::ofstream(in("p.tsv")) << "query\tdocument\na\tb\nc\td\n";
+        experiment("escapes.yaml", "\"e\\x1b]0;title\\x07\"");
+        const Outcome checked = faceter::testing::faceter({"check", in("escapes.yaml")});
+        HAS(checked.out, "makes 1 run");
+        QVERIFY2(checked.out.find('\x1b') == std::string::npos, checked.out.c_str());
+        experiment("plain.yaml", "plain");
+        std::ofstream(in("study.yaml")) << "name: \"s\\x1b[31m\"\nquestion: q\nhypothesis: \"h\\x9b\"\nseeds: [1]\nclaims:\n"
+                                           "  - {claim: \"c\\x1b[2J\", better: IC, than: start, smallest_difference: 1}\n"
+                                           "experiments: [{file: plain.yaml}]\n";
+        HAS(told({"study", "status", in("study.yaml"), "--project", in("none")}), "0: ");
+        HAS(told({"study", "report", in("study.yaml"), "--project", in("none")}), ": ");
+    }
+    void a_run_whose_settings_say_nothing() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path(), 2);
+        Json json = read_json(run.folder() / "run.json");
+        json["settings"] = {{"model", "minilm"}, {"tasks", Json::array()}};
+        write_file_atomic(run.folder() / "run.json", json.dump());
+        for (const char* command : {"diagnose", "resume"}) {
+            const Outcome outcome = faceter::testing::faceter({command, run.info().id, "--project", project.path().string()});
+            QVERIFY(outcome.code != 0);
+            HAS(outcome.out + outcome.err, "run.json: settings: member 'variant' is missing");
+        }
+    }
     void a_store_that_is_none() {
         const TemporaryDirectory project;
         sample_run(project.path());

@@ -198,6 +198,25 @@ class TestStudy : public QObject {
         QVERIFY(record.deviations[0].find("alpha was 0.05, is 0.1") != std::string::npos);
         QVERIFY(record.deviations[1].find("steps was 5, is 6") != std::string::npos);
     }
+    void a_record_that_was_edited_or_cut_is_refused_with_its_name() {
+        const TemporaryDirectory folder;
+        std::ofstream(folder.path() / "e.yaml") << "name: e\ntraining: {steps: 5}\n";
+        std::ofstream(folder.path() / "s.yaml") << study_text("") << claims;
+        const Study study = read_study(folder.path() / "s.yaml");
+        record_study(study, folder.path());
+        const fs::path file = fs::directory_iterator(folder.path() / "studies")->path();
+        const Json whole = read_json(file);
+        for (const char* member : {"plan", "latest", "deviations"})
+            for (const bool gone : {true, false}) {
+                Json changed = whole;
+                changed.erase(member);
+                if (!gone && std::string_view(member) != "deviations") continue;
+                if (!gone) changed[member] = "none";
+                write_file_atomic(file, changed.dump());
+                EXPECT_ERROR(read_study_record(study, folder.path()), file.string(), member);
+                EXPECT_ERROR(record_study(study, folder.path()), file.string(), member);
+            }
+    }
     void every_study_that_is_shipped_can_be_read() {
         int count = 0;
         for (const auto& entry : fs::directory_iterator(fs::path(FACETER_SOURCE_DIR) / "experiments/studies")) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/random.h"
 #include "data_cube/plan.h"
 #include "data_cube/plan_file.h"
@@ -261,6 +262,13 @@ class TestPlan : public QObject {
         altered[bytes.size() - 3] ^= 1;
         write_file_atomic(file, altered);
         EXPECT_ERROR(read_plan(file), "damaged", "computed again");
+        record.tour.trace = {{1 << 20, 0, 0}};
+        write_plan(file, record);
+        std::string far = read_file(file).substr(15 + 32);
+        const std::size_t at = far.find("1048576");
+        far.replace(at, 7, "1.0e300");
+        write_file_atomic(file, "FACETER-PLAN-1\n" + hash128(far).hex() + far);
+        EXPECT_ERROR(read_plan(file), "train.plan", "no whole number");
     }
 };
 

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "record/state.h"
+#include "record/whole_settings.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -40,6 +41,28 @@ class TestRunDirectory : public QObject {
         QCOMPARE(read.info().group(), std::string("quick/Mix"));
         QCOMPARE(read_file(made.folder() / "experiment.yaml"), std::string(sample_experiment()));
         QCOMPARE(read.project(), project.path());
+    }
+    void settings_that_lack_what_every_run_has_are_refused_with_the_member() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        QCOMPARE(whole_settings(run), run.settings());
+        const Json right = read_json(run.folder() / "run.json");
+        const auto with = [&](const std::string& member, const Json& value) {
+            Json changed = right;
+            if (value.is_discarded())
+                changed["settings"].erase(member);
+            else
+                changed["settings"][member] = value;
+            write_file_atomic(run.folder() / "run.json", changed.dump());
+            return RunDirectory(run.folder());
+        };
+        for (const char* member : {"model", "variant", "tasks", "training", "evaluation", "objective", "curriculum"}) {
+            EXPECT_ERROR(whole_settings(with(member, Json(Json::value_t::discarded))), "run.json: settings", member, "is missing");
+            EXPECT_ERROR(whole_settings(with(member, 3)), "run.json: settings", member, "wrong type");
+        }
+        EXPECT_ERROR(whole_settings(with("tasks", {{"retrieval", 1}})), "tasks", "'retrieval'");
+        EXPECT_ERROR(whole_settings(with("evaluation", Json::object())), "evaluation", "'datasets'");
+        EXPECT_ERROR(whole_settings(with("variant", Json::object())), "variant", "'method'");
     }
     void ids_are_unique_and_safe() {
         const TemporaryDirectory project;

@@ -135,6 +135,15 @@ class TestState : public QObject {
         QCOMPARE(read_state(run).phase, RunPhase::silent);
         QVERIFY(read_state(run).cause.find("elsewhere.invalid") != std::string::npos);
     }
+    void what_a_journal_says_of_its_pauses_does_not_keep_a_run_running_for_ever() {
+        const RunDirectory run = new_run();
+        write_foreign_attempt(run);
+        const std::string body = R"({"seq":2,"t":1e+300,"event":"phase","name":"train")";
+        OutputFile(run.attempt_journal(1), OutputFile::Mode::append).write(body + fmt::format(",\"crc\":\"{:08x}\"}}\n", crc32c(body)));
+        const timespec old[2] = {{::time(nullptr) - 100'000, 0}, {::time(nullptr) - 100'000, 0}};
+        ::utimensat(AT_FDCWD, run.attempt_journal(1).c_str(), old, 0);
+        QCOMPARE(read_state(run).phase, RunPhase::silent);
+    }
     void a_run_stopped_before_it_began_is_stopped() {
         const RunDirectory run = new_run();
         run.request("stop");
