@@ -3,6 +3,7 @@
 #include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "compare/compare_columns.h"
 #include "store/filter.h"
 
 namespace faceter::cli {
@@ -56,6 +57,8 @@ MadeComparison make_comparison(const Project& project, Store& store, const Compa
         for (const std::string& note : made.comparison.notes) say(stderr, "{}\n", note);
         throw usage_error("{}: no run with results to {}; see faceter list", project.folder().string(), what);
     }
+    if (!options.sort.empty()) sort_groups(store, options.sort, options.descending, made.comparison);
+    add_columns(store, options.columns, made.comparison);
     CompareChoice choice;
     choice.test = parse_compare_test(options.test);
     choice.correction = parse_correction(options.correction);

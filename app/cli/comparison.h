@@ -10,6 +10,9 @@ namespace faceter::cli {
 struct ComparisonOptions {
     std::string project, baseline, test = "paired-sets", correction = "holm", where;
     std::vector<std::string> run_names;
+    std::vector<std::string> columns;  ///< beside scores and costs
+    std::string sort;
+    bool descending = false;
 };
 
 /// RUN..., --project, --baseline, --test, --correction, --where. `what` is what happens to the runs, as "compare".

@@ -9,14 +9,16 @@
 #include "settings/yaml.h"
 #include "stats/number.h"
 #include "store/filter.h"
+#include "store/list_columns.h"
 #include "store/store.h"
 
 namespace faceter::cli {
 namespace {
 
 struct ListOptions {
-    std::string project, format, state, tag, run, where;
-    bool all = false, json = false, settings = false, log = false;
+    std::string project, format, state, tag, run, where, sort;
+    std::vector<std::string> columns;
+    bool descending = false, all = false, json = false, settings = false, log = false;
 };
 
 Json state_json(const RunState& state) {
@@ -74,6 +76,32 @@ Table list_table(const std::vector<RunRow>& rows) {
     return table;
 }
 
+/// The run and the columns that were asked for.
+Table chosen_table(const std::vector<RunRow>& rows, const std::vector<ListColumn>& columns) {
+    Table table;
+    table.name = "runs";
+    table.add_column("run", ColumnKind::text);
+    for (const ListColumn& one : columns) table.columns.push_back(one.column);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        std::vector<Cell> cells{Cell::of(rows[row].info.shown_name())};
+        for (const ListColumn& one : columns) cells.push_back(one.cells[row]);
+        table.add_row(std::move(cells));
+    }
+    table.mark_best();
+    return table;
+}
+
+Json chosen_json(const std::vector<ListColumn>& columns, std::size_t row) {
+    Json json = Json::object();
+    for (const ListColumn& one : columns) {
+        const Cell& cell = one.cells[row];
+        json[one.column.name] = cell.kind == Cell::Kind::empty  ? Json()
+                                : cell.kind == Cell::Kind::text ? Json(cell.text)
+                                                                : Json(cell.value);
+    }
+    return json;
+}
+
 int list_runs(const ListOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
@@ -85,14 +113,20 @@ int list_runs(const ListOptions& options) {
                (!options.tag.empty() && std::find(row.tags.begin(), row.tags.end(), options.tag) == row.tags.end());
     });
     if (!options.where.empty()) filter_rows(store, options.where, rows);
+    if (!options.sort.empty()) sort_rows(store, options.sort, options.descending, rows);
+    const std::vector<ListColumn> columns =
+        options.columns.empty() ? std::vector<ListColumn>() : list_columns(store, options.columns, rows);
     if (options.format == "json") {
         Json runs = Json::array();
-        for (const RunRow& row : rows) runs.push_back(row_json(row));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            runs.push_back(row_json(rows[i]));
+            if (!columns.empty()) runs.back()["columns"] = chosen_json(columns, i);
+        }
         print_json({{"project", project.folder().string()}, {"runs", runs}});
     } else if (rows.empty()) {
         say(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() && options.where.empty() ? "" : " of that kind");
     } else {
-        print_table(list_table(rows), options.format);
+        print_table(columns.empty() ? list_table(rows) : chosen_table(rows, columns), options.format);
     }
     return 0;
 }
@@ -196,7 +230,8 @@ void add_list_commands(Cli& cli) {
     CLI::App* list = add_command(cli, cli.app, "list", "List the runs of a project",
                                  "  faceter list --project ~/quickstart\n  faceter list --state failed --json\n"
                                  "  faceter list --where 'variant in (mote, ic) and retrieval > 0.4'\n"
-                                 "  faceter list --where 'training.learning_rate < 1e-4 and not tag = paper'",
+                                 "  faceter list --where 'training.learning_rate < 1e-4 and not tag = paper'\n"
+                                 "  faceter list --columns variant,loss:best,loss:100,retrieval --sort loss:best",
                                  [options] { return list_runs(*options); });
     add_project_option(*list, options->project);
     add_format_option(*list, options->format);
@@ -206,6 +241,15 @@ void add_list_commands(Cli& cli) {
         ->type_name("STATE");
     list->add_option("--tag", options->tag, "only runs with this tag");
     add_where_option(*list, options->where);
+    list->add_option("--columns", options->columns,
+                     "these beside the run instead of the usual ones, by the names of --where: variant, retrieval, "
+                     "training.learning_rate, loss:last, loss:best, loss:100")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAME,...");
+    CLI::Option* sort =
+        list->add_option("--sort", options->sort, "by such a column, the least first; runs without a value last")->type_name("NAME");
+    list->add_flag("--descending", options->descending, "the greatest first")->needs(sort);
 
     CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
                                  "  faceter show MoTE-1 --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings",

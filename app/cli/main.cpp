@@ -238,7 +238,7 @@ void add_where_option(CLI::App& command, std::string& where) {
 
 EXPR compares (= != < <= > >=, ~ contains, in) and joins by and, or, not. Names: variant, seed,
 state, tag, note, created, score, loss, pinned ...; data sets and task types (percent; up to 1 a
-fraction); dotted settings.)");
+fraction); dotted settings; a value of a series (loss:last, loss:best, loss:100).)");
 }
 
 }  // namespace faceter::cli

@@ -18,6 +18,7 @@ namespace faceter {
 namespace {
 
 constexpr double million = 1e6;
+constexpr std::size_t most_repeats = 40;  // that are named: nobody reads ten thousand notes
 
 /// What the seeds of one configuration share: all settings but the seed and what does not change a score.
 std::string configuration(const RunRow& run, Json settings) {
@@ -32,6 +33,9 @@ class Grouping {
     Comparison group(const std::vector<RunRow>& runs) {
         for (const RunRow& run : runs) add(run);
         name_groups();
+        if (repeats_ > most_repeats)
+            comparison_.notes.push_back(
+                fmt::format("{} more runs repeat another with the same seed and are left out", repeats_ - most_repeats));
         std::stable_partition(comparison_.groups.begin(), comparison_.groups.end(),
                               [](const RunGroup& group) { return group.method == "start"; });
         return std::move(comparison_);
@@ -46,13 +50,14 @@ class Grouping {
         }
         const std::string key = configuration(run, store_.settings(run.info.id));
         auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
-        if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}});
+        if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
         RunGroup& group = comparison_.groups[place->second];
         const auto same_seed =
             std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
         if (same_seed != group.runs.end()) {
-            comparison_.notes.push_back(
-                fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), same_seed->info.shown_name()));
+            if (++repeats_ <= most_repeats)
+                comparison_.notes.push_back(
+                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), same_seed->info.shown_name()));
             return;
         }
         if (run.state.phase != RunPhase::done)
@@ -91,6 +96,7 @@ class Grouping {
     Comparison comparison_;
     std::map<std::string, std::size_t> index_;
     std::set<std::string> seen_;
+    std::size_t repeats_ = 0;
 };
 
 Cell cell_of(const std::vector<double>& values) {
@@ -148,6 +154,14 @@ void add_columns(const Comparison& comparison, Table& table) {
         {"parameters", "M"}, {"active parameters", "M"}, {"multiply-adds a token", "M"}, {"encode latency", "ms"}};
     for (const auto& [name, unit] : costs) table.add_column(name, ColumnKind::number, 1).unit = unit;
     table.add_column("peak memory", ColumnKind::bytes);
+    table.columns.insert(table.columns.end(), comparison.columns.begin(), comparison.columns.end());
+}
+
+/// Of the runs that have a value.
+std::vector<double> known_numbers(const RunGroup& group, const std::string& column) {
+    std::vector<double> values = group.numbers.at(column);
+    std::erase_if(values, [](double value) { return std::isnan(value); });
+    return values;
 }
 
 Row row_of(const Comparison& comparison, const RunGroup& group) {
@@ -164,6 +178,7 @@ Row row_of(const Comparison& comparison, const RunGroup& group) {
     row.cells.push_back(cost_cell(group, &ModelCost::multiply_adds_per_token, million));
     row.cells.push_back(cost_cell(group, &ModelCost::encode_latency_ms, 1));
     row.cells.push_back(cost_cell(group, &ModelCost::peak_memory_bytes, 1));
+    for (const Column& column : comparison.columns) row.cells.push_back(cell_of(known_numbers(group, column.name)));
     return row;
 }
 
@@ -292,6 +307,8 @@ Json comparison_json(const Comparison& comparison) {
                         {"mean_over_datasets", summary_json(means_over_sets(comparison, group))},
                         {"mean_over_task_types", summary_json(means_over_types(comparison, group))},
                         {"costs", cost_json(group)}});
+        for (const Column& column : comparison.columns)
+            rows.back()["columns"][column.name] = summary_json(known_numbers(group, column.name));
     }
     for (const GroupTest& test : tests_against_baseline(comparison)) {
         Json json = {{"run", comparison.groups[test.group].name}, {"test", "paired t over data sets"}};

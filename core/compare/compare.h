@@ -18,6 +18,7 @@ struct RunGroup {
     std::map<std::string, std::vector<double>> scores;            ///< data set -> a score of each run that has it (percent)
     std::map<std::string, std::vector<std::size_t>> scored_runs;  ///< data set -> place in `runs` of each of these scores
     std::vector<ModelCost> costs;
+    std::map<std::string, std::vector<double>> numbers;  ///< further column -> value of each run; NaN: none
 };
 
 struct ComparedSet {
@@ -27,6 +28,7 @@ struct ComparedSet {
 struct Comparison {
     std::vector<ComparedSet> sets;
     std::vector<RunGroup> groups;
+    std::vector<Column> columns;          ///< beside scores and costs (compare_columns.h)
     std::optional<std::size_t> baseline;  ///< index into groups
     std::vector<std::string> notes;       ///< runs that are not over, data sets that some runs lack
 };

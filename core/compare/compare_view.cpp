@@ -21,6 +21,7 @@ class ViewMaker {
         add_type_means();
         add_overall_means();
         add_costs();
+        add_columns();
         for (ComparedRow& row : view_.rows) finish(row);
         adjust();
         count_wins();
@@ -32,13 +33,13 @@ class ViewMaker {
     std::size_t groups() const { return comparison_.groups.size(); }
 
     /// The seeds' scores as the choice shows them.
-    ComparedValue shown(const std::vector<double>& seeds) const {
+    ComparedValue shown(const std::vector<double>& seeds, int direction = 1) const {
         ComparedValue value;
         value.seeds = seeds.size();
         if (seeds.empty()) return value;
-        switch (choice_.value) {
+        switch (direction == 0 && choice_.value == SeedValue::best ? SeedValue::mean : choice_.value) {
             case SeedValue::best:
-                value.value = *std::max_element(seeds.begin(), seeds.end());
+                value.value = direction > 0 ? *std::max_element(seeds.begin(), seeds.end()) : *std::min_element(seeds.begin(), seeds.end());
                 break;
             case SeedValue::last:
                 value.value = seeds.back();
@@ -156,17 +157,33 @@ class ViewMaker {
         add_cost("peak memory", "GiB", &ModelCost::peak_memory_bytes, gib, 2);
     }
 
+    void add_columns() {
+        for (const Column& column : comparison_.columns) {
+            ComparedRow row{ComparedRow::Kind::column, "", column.name, column.unit, column.decimals, {}};
+            row.direction = column.better == Better::neither ? 0 : column.better == Better::higher ? 1 : -1;
+            if (column.kind == ColumnKind::duration) row.metric = "s", row.decimals = 0;
+            for (const RunGroup& group : comparison_.groups) {
+                std::vector<double> seeds = group.numbers.at(column.name);
+                std::erase_if(seeds, [](double value) { return std::isnan(value); });
+                row.values.push_back(untested(shown(seeds, row.direction)));
+            }
+            view_.rows.push_back(std::move(row));
+        }
+    }
+
     void finish(ComparedRow& row) const {
         if (row.kind == ComparedRow::Kind::cost) return;
+        const double scale = row.direction * std::pow(10.0, row.decimals);  // what prints equal is equally good
         double best = -INFINITY;
         std::size_t with_value = 0;
         for (ComparedValue& value : row.values) {
             if (std::isnan(value.value)) continue;
             if (comparison_.baseline) value.delta = value.value - row.values[*comparison_.baseline].value;
-            best = std::max(best, std::round(value.value * 100));
+            best = std::max(best, std::round(value.value * scale));
             ++with_value;
         }
-        for (ComparedValue& value : row.values) value.best = with_value > 1 && std::round(value.value * 100) == best;
+        for (ComparedValue& value : row.values)
+            value.best = row.direction != 0 && with_value > 1 && std::round(value.value * scale) == best;
     }
 
     /// Each column's data sets are one family; the groups' means another (add_gains).

@@ -25,13 +25,14 @@ struct ComparedValue {
 };
 
 struct ComparedRow {
-    enum class Kind { data_set, type_mean, mean_over_types, mean_over_sets, cost };
+    enum class Kind { data_set, type_mean, mean_over_types, mean_over_sets, cost, column };
     Kind kind = Kind::data_set;
     std::string task_type;  ///< data_set, type_mean
-    std::string name;       ///< data set; "over 3 data sets"; "active parameters"
+    std::string name;       ///< data set; "over 3 data sets"; "active parameters"; "loss:best"
     std::string metric;     ///< or a cost's unit
     int decimals = 2;
     std::vector<ComparedValue> values;  ///< one for each group
+    int direction = 1;                  ///< 1: the greater the better; -1: the less; 0: neither
 };
 
 /// A group against the baseline as a whole.

@@ -19,6 +19,24 @@ Cell cell_of(const ComparedValue& value) {
     return cell;
 }
 
+/// Columns of scores have two decimals, which say nothing of a learning rate.
+std::string finer_text(const ComparedRow& row, const ComparedValue& value) {
+    const std::string text = fmt::format("{:.{}f}", value.value, row.decimals);
+    return std::isnan(value.spread) ? text : fmt::format("{} +- {:.{}f}", text, value.spread, row.decimals);
+}
+
+Cell cell_of(const ComparedRow& row, const ComparedValue& value) {
+    if (row.decimals <= 2 || std::isnan(value.value)) return cell_of(value);
+    Cell cell = Cell::of(finer_text(row, value));
+    cell.best = value.best;
+    return cell;
+}
+
+Cell delta_cell(const ComparedRow& row, const ComparedValue& value) {
+    if (row.decimals <= 2 || std::isnan(value.delta)) return Cell::of(value.delta).with_stars(value.outcome.stars());
+    return Cell::of(fmt::format("{:+.{}f}", value.delta, row.decimals));
+}
+
 std::string row_label(const ComparedRow& row) {
     switch (row.kind) {
         case ComparedRow::Kind::data_set:
@@ -27,6 +45,8 @@ std::string row_label(const ComparedRow& row) {
             return "mean, " + row.task_type;
         case ComparedRow::Kind::cost:
             return "cost";
+        case ComparedRow::Kind::column:
+            return "run";
         default:
             return "mean";
     }
@@ -148,9 +168,9 @@ Table comparison_by_set_table(const Comparison& comparison, const ComparisonView
     for (const ComparedRow& row : view.rows) {
         std::vector<Cell> cells{Cell::of(row_label(row)), Cell::of(row.name), Cell::of(row.metric)};
         for (std::size_t i = 0; i < row.values.size(); ++i) {
-            cells.push_back(cell_of(row.values[i]));
+            cells.push_back(cell_of(row, row.values[i]));
             if (!view.baseline || i == *view.baseline) continue;
-            cells.push_back(Cell::of(row.values[i].delta).with_stars(row.values[i].outcome.stars()));
+            cells.push_back(delta_cell(row, row.values[i]));
         }
         table.add_row(std::move(cells)).rule_above = above && above->kind != row.kind;
         above = &row;

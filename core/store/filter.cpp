@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "common/error.h"
 #include "common/strings.h"
 #include "store/filter_node.h"
 #include "store/series_value.h"
@@ -90,7 +89,9 @@ bool setting_matches(const FilterNode& node, const std::string* value) {
     return number_matches(node, *number);
 }
 
-double number_of(FilterColumn column, const RunRow& row) {
+}  // namespace
+
+double number_of_column(FilterColumn column, const RunRow& row) {
     switch (column) {
         case FilterColumn::seed:
             return static_cast<double>(row.info.seed);
@@ -117,48 +118,52 @@ double number_of(FilterColumn column, const RunRow& row) {
     }
 }
 
+std::string text_of_column(FilterColumn column, const RunRow& row) {
+    switch (column) {
+        case FilterColumn::run:
+            return row.info.shown_name();
+        case FilterColumn::experiment:
+            return row.info.experiment;
+        case FilterColumn::variant:
+            return row.info.variant;
+        case FilterColumn::method:
+            return row.info.method;
+        case FilterColumn::plugin:
+            return row.info.plugin;
+        case FilterColumn::point:
+            return row.info.point;
+        case FilterColumn::note:
+            return row.note;
+        case FilterColumn::state:
+            return std::string(run_phase_name(row.state.phase));
+        case FilterColumn::created:
+            return row.info.created;
+        case FilterColumn::tag:
+            return join(row.tags, ", ");
+        default:
+            return {};
+    }
+}
+
+namespace {
+
 bool column_matches(const FilterNode& node, const RunRow& row) {
     switch (node.column) {
         case FilterColumn::run:
             return texts_match(node, {row.info.id, row.info.name});
-        case FilterColumn::experiment:
-            return text_matches(node, row.info.experiment);
-        case FilterColumn::variant:
-            return text_matches(node, row.info.variant);
-        case FilterColumn::method:
-            return text_matches(node, row.info.method);
-        case FilterColumn::plugin:
-            return text_matches(node, row.info.plugin);
-        case FilterColumn::point:
-            return text_matches(node, row.info.point);
-        case FilterColumn::note:
-            return text_matches(node, row.note);
-        case FilterColumn::state:
-            return text_matches(node, run_phase_name(row.state.phase));
         case FilterColumn::created:
             return time_matches(node, row.info.created);
         case FilterColumn::tag:
             return texts_match(node, row.tags);
         default:
-            return number_matches(node, number_of(node.column, row));
+            return is_text_column(node.column) ? text_matches(node, text_of_column(node.column, row))
+                                               : number_matches(node, number_of_column(node.column, row));
     }
 }
 
 void collect_names(const FilterNode& node, FilterColumn column, std::set<std::string>& found) {
     if (node.kind == FilterNode::Kind::comparison && node.column == column) found.insert(node.name);
     for (const FilterNode& part : node.parts) collect_names(part, column, found);
-}
-
-/// A misspelt series would let nothing through, and say nothing.
-std::vector<double> series_values(Store& store, const std::string& name, const std::vector<RunRow>& rows) {
-    const SeriesValue value = SeriesValue::parse(name).value();
-    std::vector<double> values;
-    for (const RunRow& row : rows) values.push_back(value.of(store, row.info.id));
-    const bool known = rows.empty() || std::any_of(values.begin(), values.end(), [](double one) { return !std::isnan(one); });
-    if (!known)
-        throw settings_error("filter: no run has a value {}; names of series are what page Curves lists, as in loss:last",
-                             faceter::quoted(name));
-    return values;
 }
 
 }  // namespace
@@ -223,15 +228,17 @@ std::vector<std::string> Filter::series() const {
     return {values.begin(), values.end()};
 }
 
-FilterData::FilterData(Store& store, const Filter& filter, const std::vector<RunRow>& rows) : rows_(rows), scores_(store.run_scores()) {
+FilterData::FilterData(Store& store, const std::vector<std::string>& settings, const std::vector<std::string>& series,
+                       const std::vector<RunRow>& rows)
+    : rows_(rows), scores_(store.run_scores()) {
     std::unordered_map<std::string_view, std::size_t> places;
     for (std::size_t i = 0; i < scores_.runs.size(); ++i) places.emplace(scores_.runs[i], i);
     for (const RunRow& row : rows) {
         const auto place = places.find(row.info.id);
         score_rows_.push_back(place == places.end() ? nowhere : place->second);
     }
-    for (const std::string& key : filter.settings()) settings_[key] = store.setting(key);
-    for (const std::string& name : filter.series()) series_[name] = series_values(store, name, rows);
+    for (const std::string& key : settings) settings_[key] = store.setting(key);
+    for (const std::string& name : series) series_[name] = SeriesValue::parse(name).value().of(store, rows);
 }
 
 double FilterData::score(std::size_t row, const std::string& set) const {

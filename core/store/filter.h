@@ -13,6 +13,7 @@ namespace faceter {
 struct FilterNames {
     std::vector<std::string> sets, task_types, settings;
     std::map<std::string, std::vector<std::string>> values;  ///< for completion: column -> values that occur
+    bool operator==(const FilterNames&) const = default;
 };
 FilterNames filter_names(Store& store);
 /// run experiment variant method plugin point seed state created tag note archived pinned smoke step steps loss score time attempts.
@@ -25,10 +26,10 @@ class FilterData;
 ///   variant = mote and retrieval > 0.4        state != failed            variant in (em, ic) and not tag = paper
 ///   training.learning_rate < 1e-4             name ~ quick (contains)    created > 2026-11-01        pinned or scifact >= 60
 /// Names: columns, data sets (their main score), task types (mean of their data sets), dotted settings or their last part where only one
-/// has it; one number of a series (loss:last, loss/retrieval:min, grad_norm:max, loss:100 at a step). Texts are compared without regard to
-/// case. Scores are percent; a number from -1 to 1 is taken as a fraction (0.4 is 40; write 0.4% for the percentage). A time is compared as
-/// far as it is written: created > 2026-11-01 begins on the 2nd. What a run does not have is unequal to everything. `not` binds before
-/// `and`, that before `or`. Errors (settings) show the place and the nearest name.
+/// has it; one number of a series (loss:last, loss:best, loss/retrieval:min, grad_norm:max, loss:100 at a step). Texts are compared without
+/// regard to case. Scores are percent; a number from -1 to 1 is taken as a fraction (0.4 is 40; write 0.4% for the percentage). A time is
+/// compared as far as it is written: created > 2026-11-01 begins on the 2nd. What a run does not have is unequal to everything. `not` binds
+/// before `and`, that before `or`. Errors (settings) show the place and the nearest name.
 class Filter {
   public:
     Filter() = default;  ///< lets every run through
@@ -49,7 +50,10 @@ class Filter {
 class FilterData {
   public:
     /// The rows must outlive it. A series that no row has is a settings error.
-    FilterData(Store& store, const Filter& filter, const std::vector<RunRow>& rows);
+    FilterData(Store& store, const Filter& filter, const std::vector<RunRow>& rows)
+        : FilterData(store, filter.settings(), filter.series(), rows) {}
+    FilterData(Store& store, const std::vector<std::string>& settings, const std::vector<std::string>& series,
+               const std::vector<RunRow>& rows);
     const std::vector<RunRow>& rows() const { return rows_; }
     /// Percent; NaN where the run has none.
     double score(std::size_t row, const std::string& set) const;

@@ -32,6 +32,30 @@ std::string shown(std::string_view text, std::size_t at) {
     return "\n  " + line + "\n  " + caret + "^";
 }
 
+std::string unknown_name(const std::string& text, const FilterNames& names) {
+    if (text.ends_with(":best"))
+        return fmt::format("{} has no best: of this series less is neither better nor worse; write :min or :max", faceter::quoted(text));
+    std::vector<std::string> known = filter_columns();
+    for (const auto* more : {&names.sets, &names.task_types, &names.settings}) known.insert(known.end(), more->begin(), more->end());
+    const auto near = nearest(text, known);
+    return fmt::format("unknown name {}{} (known: columns as {}; data sets, task types and dotted settings of the project's runs)",
+                       faceter::quoted(text), near ? fmt::format("; did you mean '{}'?", *near) : "", "variant, seed, state, tag, created");
+}
+
+/// A dotted key, or its last parts where only one key has them.
+NamedColumn named_setting(const std::string& text, const FilterNames& names) {
+    std::vector<std::string> ending;
+    for (const std::string& key : names.settings) {
+        if (key == text) return {FilterColumn::setting, text, {}};
+        if (key.ends_with("." + text)) ending.push_back(key);
+    }
+    if (ending.size() == 1) return {FilterColumn::setting, ending.front(), {}};
+    return {FilterColumn::setting, text,
+            ending.empty()
+                ? unknown_name(text, names)
+                : fmt::format("{} stands for several settings: {}, {}; write more of it", faceter::quoted(text), ending[0], ending[1])};
+}
+
 class Parser {
   public:
     Parser(std::string_view text, const FilterNames& names) : text_(text), names_(names), tokens_(filter_tokens(text)) {}
@@ -110,44 +134,12 @@ class Parser {
     }
 
     FilterNode named(const FilterToken& token) {
+        const NamedColumn found = find_named_column(token.text, names_);
+        if (!found.problem.empty()) fail(token, found.problem);
         FilterNode node;
-        node.name = token.text;
-        const auto has = [&](const std::vector<std::string>& list) {
-            return std::find(list.begin(), list.end(), token.text) != list.end();
-        };
-        if (const FilterColumn* column = find_filter_column(lowercase_ascii(token.text)))
-            node.column = *column;
-        else if (has(names_.sets))
-            node.column = FilterColumn::set;
-        else if (has(names_.task_types))
-            node.column = FilterColumn::task_type;
-        else if (SeriesValue::parse(token.text))
-            node.column = FilterColumn::series;
-        else
-            setting(token, node);
+        node.column = found.column;
+        node.name = found.name;
         return node;
-    }
-
-    void setting(const FilterToken& token, FilterNode& node) const {
-        node.column = FilterColumn::setting;
-        std::vector<std::string> ending;
-        for (const std::string& key : names_.settings) {
-            if (key == token.text) return;
-            if (key.ends_with("." + token.text)) ending.push_back(key);
-        }
-        if (ending.size() == 1) {
-            node.name = ending.front();
-            return;
-        }
-        if (ending.size() > 1)
-            fail(token, fmt::format("{} stands for several settings: {}, {}; write more of it", faceter::quoted(token.text), ending[0],
-                                    ending[1]));
-        std::vector<std::string> known = filter_columns();
-        for (const auto* more : {&names_.sets, &names_.task_types, &names_.settings}) known.insert(known.end(), more->begin(), more->end());
-        const auto near = nearest(token.text, known);
-        fail(token, fmt::format("unknown name {}{} (known: columns as {}; data sets, task types and dotted settings of the project's runs)",
-                                faceter::quoted(token.text), near ? fmt::format("; did you mean '{}'?", *near) : "",
-                                "variant, seed, state, tag, created"));
     }
 
     FilterOperator comparator(const FilterToken& name, const FilterNode& node) {
@@ -217,6 +209,15 @@ class Parser {
 };
 
 }  // namespace
+
+NamedColumn find_named_column(const std::string& text, const FilterNames& names) {
+    const auto has = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), text) != list.end(); };
+    if (const FilterColumn* column = find_filter_column(lowercase_ascii(text))) return {*column, text, {}};
+    if (has(names.sets)) return {FilterColumn::set, text, {}};
+    if (has(names.task_types)) return {FilterColumn::task_type, text, {}};
+    if (SeriesValue::parse(text)) return {FilterColumn::series, text, {}};
+    return named_setting(text, names);
+}
 
 Filter Filter::parse(std::string_view text, const FilterNames& names) {
     if (text.size() > max_bytes) throw settings_error("filter: {} bytes long; at most {} are read", text.size(), max_bytes);

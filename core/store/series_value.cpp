@@ -2,16 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "common/error.h"
 #include "common/strings.h"
 #include "store/store.h"
 
 namespace faceter {
 namespace {
 
-constexpr std::pair<const char*, SeriesValue::Which> words[] = {
-    {"last", SeriesValue::Which::last}, {"min", SeriesValue::Which::min}, {"max", SeriesValue::Which::max}};
+struct Word {
+    const char* text;
+    SeriesValue::Which which;
+    const char* read;
+};
+constexpr Word all_words[] = {{"last", SeriesValue::Which::last, "last"},
+                              {"best", SeriesValue::Which::best, "best"},
+                              {"min", SeriesValue::Which::min, "least"},
+                              {"max", SeriesValue::Which::max, "most"}};
+
+const Word* word_of(SeriesValue::Which which) {
+    for (const Word& word : all_words)
+        if (word.which == which) return &word;
+    return nullptr;
+}
 
 }  // namespace
 
@@ -20,9 +36,10 @@ std::optional<SeriesValue> SeriesValue::parse(std::string_view text) {
     if (colon == std::string_view::npos || colon == 0) return std::nullopt;
     SeriesValue value{std::string(text.substr(0, colon)), Which::at, 0};
     const std::string_view which = text.substr(colon + 1);
-    for (const auto& [word, known] : words)
-        if (which == word) {
-            value.which = known;
+    for (const Word& word : all_words)
+        if (which == word.text) {
+            value.which = word.which;
+            if (value.which == Which::best && value.direction() == 0) return std::nullopt;
             return value;
         }
     const auto step = parse_int(which);
@@ -32,9 +49,19 @@ std::optional<SeriesValue> SeriesValue::parse(std::string_view text) {
 }
 
 std::string SeriesValue::text() const {
-    for (const auto& [word, known] : words)
-        if (which == known) return fmt::format("{}:{}", series, word);
-    return fmt::format("{}:{}", series, step);
+    const Word* word = word_of(which);
+    return word ? fmt::format("{}:{}", series, word->text) : fmt::format("{}:{}", series, step);
+}
+
+std::string SeriesValue::words() const {
+    const Word* word = word_of(which);
+    return word ? word->read : fmt::format("at step {}", step);
+}
+
+int SeriesValue::direction(std::string_view series) {
+    const std::string_view name = series.substr(0, series.rfind('@'));  // of later stages: loss@1
+    if (name == "loss" || name.starts_with("loss/") || name.ends_with("_loss")) return -1;
+    return name.starts_with("score/") ? 1 : 0;
 }
 
 double SeriesValue::of(Store& store, const std::string& run) const {
@@ -46,8 +73,34 @@ double SeriesValue::of(Store& store, const std::string& run) const {
     }
     const SeriesRange range = store.series_range(run, series, SeriesX::step);
     if (range.count == 0) return none;
-    if (which != Which::last) return which == Which::min ? range.min : range.max;
-    return store.series_sample(run, series, SeriesX::step, range.from, range.to, 1).front().last;
+    switch (which) {
+        case Which::min:
+            return range.min;
+        case Which::max:
+            return range.max;
+        case Which::best:
+            return direction() < 0 ? range.min : range.max;
+        default:
+            return store.series_sample(run, series, SeriesX::step, range.from, range.to, 1).front().last;
+    }
+}
+
+std::vector<double> SeriesValue::of(Store& store, const std::vector<RunRow>& rows) const {
+    std::vector<double> values;
+    values.reserve(rows.size());
+    for (const RunRow& row : rows) values.push_back(of(store, row.info.id));
+    const bool known = rows.empty() || std::any_of(values.begin(), values.end(), [](double one) { return !std::isnan(one); });
+    if (!known)
+        throw settings_error("no run has a value {}; names of series are what page Curves and faceter show --json list, as in loss:last",
+                             faceter::quoted(text()));
+    return values;
+}
+
+int series_decimals(const std::vector<double>& values) {
+    double most = 0;
+    for (const double value : values)
+        if (std::isfinite(value)) most = std::max(most, std::abs(value));
+    return most > 0 ? std::clamp(3 - static_cast<int>(std::floor(std::log10(most))), 0, 12) : 2;
 }
 
 }  // namespace faceter

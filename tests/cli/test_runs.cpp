@@ -412,6 +412,25 @@ class TestRuns : public QObject {
         QCOMPARE(compared.code, 0);
         QVERIFY(compared.out.find("\"EM\"") == std::string::npos);
     }
+    void values_of_series_are_columns_and_order_lists_and_comparisons() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1"}).code, 0);
+        const Json list =
+            json_of(call({"list", "--json", "--columns", "variant,loss:best,loss:2,set0", "--sort", "variant", "--descending"}));
+        QCOMPARE(list["runs"][0]["columns"]["variant"].get<std::string>(), std::string("start"));
+        QCOMPARE(list["runs"].back()["columns"]["variant"].get<std::string>(), std::string("EM"));
+        QCOMPARE(list["runs"][0]["columns"]["loss:2"].get<double>(), 0.5);
+        QCOMPARE(list["runs"][0]["columns"]["loss:best"].get<double>(), 0.2);
+        HAS(call({"list", "--columns", "loss:last,lr:max", "--format", "csv"}).out, "run,loss:last,lr:max\n");
+        const Outcome wrong = call({"list", "--columns", "loss:last,varient"});
+        QCOMPARE(wrong.code, 3);
+        HAS(wrong.err, "did you mean 'variant'?");
+        QVERIFY(call({"list", "--descending"}).code == 2);  // of what?
+        const Json compared = json_of(call({"compare", "--json", "--columns", "loss:best", "--sort", "set0", "--descending"}));
+        QCOMPARE(compared["runs"][0]["columns"]["loss:best"]["mean"].get<double>(), 0.2);
+        HAS(call({"compare", "--columns", "loss:best", "--layout", "datasets"}).out, "loss:best");
+        HAS(call({"compare", "--sort", "lss:best"}).err, "no run has a value 'lss:best'");
+    }
     void the_store_is_made_anew() {
         mode("done");
         QCOMPARE(run({"--seeds", "1"}).code, 0);

@@ -1,6 +1,7 @@
 #include "compare/compare.h"
 
 #include "common/error.h"
+#include "compare/compare_columns.h"
 #include "compare/compare_tests.h"
 #include "figure/table_export.h"
 #include "support/sample_runs.h"
@@ -56,6 +57,46 @@ class TestCompare : public QObject {
         const Comparison comparison = compare_all(project.path());
         QCOMPARE(means_over_sets(comparison, comparison.groups[0]).at(0), (40.0 + 45 + 50 + 55 + 100) / 5);
         QCOMPARE(means_over_types(comparison, comparison.groups[0]).at(0), ((40.0 + 100) / 2 + 45 + 50 + 55) / 4);
+    }
+    void of_many_runs_that_repeat_a_seed_the_first_are_named_and_the_others_counted() {
+        const TemporaryDirectory project;
+        for (int i = 0; i < 44; ++i) add_run(project.path(), 1, i, 1);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.groups.at(0).runs.size(), std::size_t{1});
+        QCOMPARE(comparison.notes.size(), std::size_t{41});
+        QCOMPARE(comparison.notes.back(), std::string("3 more runs repeat another with the same seed and are left out"));
+    }
+    void values_of_series_are_columns_and_order_the_groups() {
+        const TemporaryDirectory project;
+        for (const std::size_t index : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {  // EM 1 and 2, Mix 1
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 4, "finished", index == 3 ? 1.0 : 2.0 + 0.4 * static_cast<double>(index));
+            write_results(run, static_cast<double>(index));
+        }
+        Store store(project.path());
+        store.ingest_all();
+        Comparison comparison = compare_runs(store, store.runs(), "");
+        QCOMPARE(comparison.groups[0].name, std::string("EM"));
+        add_columns(store, {"loss:best", "loss:1", "lr:max"}, comparison);
+        QCOMPARE(comparison.groups[0].numbers.at("loss:1"), (std::vector<double>{2.4, 2.8}));
+        sort_groups(store, "loss:best", false, comparison);
+        QCOMPARE(comparison.groups[0].name, std::string("Mix"));
+        QCOMPARE(comparison.baseline.value(), std::size_t{1});  // EM still
+        sort_groups(store, "loss:best", true, comparison);
+        QCOMPARE(comparison.groups[0].name, std::string("EM"));
+        sort_groups(store, "set0", true, comparison);
+        QCOMPARE(comparison.groups[0].name, std::string("Mix"));
+        const Table table = comparison_table(comparison);
+        table.validate();
+        const std::size_t last = table.columns.size() - 1;
+        QCOMPARE(table.columns[last - 2].name, std::string("loss:best"));
+        QVERIFY(table.rows[0].cells[last - 2].best && !table.rows[1].cells[last - 2].best);  // less is better
+        QVERIFY(!table.rows[0].cells[last].best && !table.rows[1].cells[last].best);         // of a rate it is not
+        QCOMPARE(table.rows[1].cells[last - 2].value, 0.65);
+        QCOMPARE(table.rows[1].cells[last - 2].n, std::int64_t{2});
+        QCOMPARE(comparison_json(comparison)["runs"][0]["columns"]["loss:1"]["mean"].get<double>(), 1.0);
+        EXPECT_ERROR(add_columns(store, {"variant"}, comparison), "this is text");
+        EXPECT_ERROR(add_columns(store, {"lss:last"}, comparison), "no run has a value");
     }
     void the_start_model_is_the_baseline_unless_another_is_named() {
         const TemporaryDirectory project;

@@ -42,6 +42,30 @@ class TestCompareView : public QObject {
         QCOMPARE(row_of(view, Kind::cost, "parameters").values[1].value, 23.7);
         QVERIFY(!row_of(view, Kind::cost, "parameters").values[1].best);
     }
+    void a_column_is_a_row_whose_best_follows_its_direction() {
+        Comparison comparison = compared_groups();
+        Column loss;
+        loss.name = "loss:best", loss.decimals = 4, loss.better = Better::lower;
+        Column rate;
+        rate.name = "lr:max", rate.decimals = 8;
+        comparison.columns = {loss, rate};
+        comparison.groups[0].numbers = {{"loss:best", {0.5, 0.4, NAN}}, {"lr:max", {1e-5, 1e-5, 1e-5}}};
+        comparison.groups[1].numbers = {{"loss:best", {0.3, 0.1, 0.2}}, {"lr:max", {2e-5, 2e-5, 2e-5}}};
+        const ComparisonView view = view_comparison(comparison, {});
+        const ComparedRow& row = row_of(view, Kind::column, "loss:best");
+        QVERIFY(std::abs(row.values[0].value - 0.45) < 1e-12 && row.values[0].seeds == 2);  // the run that has none is not a zero
+        QVERIFY(row.values[1].best && !row.values[0].best);
+        QVERIFY(std::abs(row.values[1].delta + 0.25) < 1e-12 && !row.values[1].outcome.has_p());
+        QVERIFY(!row_of(view, Kind::column, "lr:max").values[1].best);
+        CompareChoice choice;
+        choice.value = SeedValue::best;
+        QCOMPARE(row_of(view_comparison(comparison, {}, choice), Kind::column, "loss:best").values[1].value, 0.1);
+        const Table table = comparison_by_set_table(comparison, view);
+        table.validate();
+        QCOMPARE(table.rows.back().cells[1].text, std::string("lr:max"));
+        QVERIFY2(table.rows.back().cells[3].text.starts_with("0.00001000"), table.rows.back().cells[3].text.c_str());
+        QCOMPARE(view.gains[1].wins, view_comparison(compared_groups(), {}).gains[1].wins);  // a loss is no data set
+    }
     void task_types_stand_in_the_papers_order() {
         Comparison comparison = compared_groups();
         std::reverse(comparison.sets.begin(), comparison.sets.end());

@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/random.h"
 #include "common/strings.h"
+#include "store/list_columns.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -62,8 +63,41 @@ class TestFilter : public QObject {
         QCOMPARE(f_.pass("not loss:max > 0"), std::string("EM1 Mix1 Mix2 start1"));
         QCOMPARE(f_.pass("lr:min <= 1e-5 or seed = 1"), std::string("EM1 EM2 Mix1 start1"));
         QVERIFY_THROWS_EXCEPTION(Error, f_.pass("lss:last < 1"));  // misspelt
-        QVERIFY_THROWS_EXCEPTION(Error, Filter::parse("loss:best < 1", f_.names));
+        QCOMPARE(f_.pass("loss:best < 0.2"), std::string("EM2"));  // the least of a loss
+        QCOMPARE(f_.pass("not loss:best >= 0.2"), std::string("EM1 EM2 Mix1 Mix2 start1"));
+        EXPECT_ERROR(Filter::parse("lr:best < 1", f_.names), "write :min or :max");
+        QVERIFY_THROWS_EXCEPTION(Error, Filter::parse("loss:most < 1", f_.names));
         QVERIFY_THROWS_EXCEPTION(Error, Filter::parse("loss:last ~ 1", f_.names));
+    }
+
+    void columns_are_named_as_filters_name_them() {
+        const auto columns =
+            list_columns(*f_.store, {"variant", "set0", "retrieval", "training.learning_rate", "loss:best", "loss:2", "pinned"}, f_.rows);
+        const auto row = static_cast<std::size_t>(
+            std::find_if(f_.rows.begin(), f_.rows.end(), [](const RunRow& one) { return one.info.variant == "EM" && one.info.seed == 2; }) -
+            f_.rows.begin());
+        QCOMPARE(columns[0].cells[row].text, std::string("EM"));
+        QCOMPARE(columns[1].cells[row].value, 42.0);
+        QCOMPARE(columns[2].cells[row].value, 42.0);
+        QCOMPARE(columns[3].cells[row].kind, Cell::Kind::text);
+        QCOMPARE(columns[4].cells[row].value, 0.1);
+        QCOMPARE(columns[4].column.better, Better::lower);
+        QCOMPARE(columns[5].cells[row].value, 0.5);
+        QCOMPARE(columns[6].cells[row].text, std::string("no"));
+        for (std::size_t other = 0; other < f_.rows.size(); ++other)
+            if (other != row) QCOMPARE(columns[4].cells[other].kind, Cell::Kind::empty);
+        EXPECT_ERROR(list_columns(*f_.store, {"varient"}, f_.rows), "did you mean 'variant'");
+        EXPECT_ERROR(list_columns(*f_.store, {"lss:last"}, f_.rows), "no run has a value 'lss:last'");
+    }
+    void rows_without_a_value_stand_last_in_both_orders() {
+        for (const bool descending : {false, true}) {
+            std::vector<RunRow> rows = f_.rows;
+            sort_rows(*f_.store, "loss:best", descending, rows);
+            QCOMPARE(rows.front().info.variant + std::to_string(rows.front().info.seed), std::string("EM2"));
+            sort_rows(*f_.store, "set0", descending, rows);
+            QCOMPARE(rows.back().info.variant + std::to_string(rows.back().info.seed), std::string("Mix2"));
+            QCOMPARE(rows.front().info.variant, std::string(descending ? "Mix" : "start"));
+        }
     }
 
     void expressions_choose_runs_data() {

@@ -29,8 +29,8 @@ inline void make_compared_project(const fs::path& project, const ComparedShape& 
     const char* names[] = {"synopsis", "name", "section", "implemented-in", "use", "section clusters", "same source ranked", "same source"};
     for (const ResolvedRun& resolved : experiment.runs()) {
         const RunDirectory run = RunDirectory::create(project, experiment, resolved, false);
-        write_attempt(run, 1, 20, "finished");
         const auto place = std::find(shape.variants.begin(), shape.variants.end(), run.info().variant) - shape.variants.begin();
+        write_attempt(run, 1, 20, "finished", 3.0 - 0.2 * static_cast<double>(place));
         const double level = run.info().is_baseline() ? -4.0 : 1.3 * static_cast<double>(place);
         for (int set = 0; set < shape.sets; ++set) {
             const double gain = set == 4 || set == 5 ? 0.1 * level : level;

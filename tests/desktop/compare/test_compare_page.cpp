@@ -5,6 +5,8 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -302,6 +304,51 @@ class TestComparePage : public QObject {
         QVERIFY2(texts().contains(QStringLiteral("One group has scores")), qPrintable(texts()));
         opened.workspace.showOnly({});
         QTRY_VERIFY(opened.page->isReady() && texts().contains(QStringLiteral("Nothing to compare yet")));
+    }
+    void values_of_series_are_rows_that_order_the_groups() {
+        Opened opened;
+        QVERIFY(opened.opened && opened.wait());
+        QTest::mouseClick(opened.find<QToolButton>("compareSeries"), Qt::LeftButton);
+        auto* list = opened.page->window()->findChild<QListWidget*>(QStringLiteral("compareSeriesList"));
+        auto* search = opened.page->window()->findChild<QLineEdit*>(QStringLiteral("compareSeriesSearch"));
+        QVERIFY(list && search);
+        const auto tick = [&](const QString& name) {
+            for (int i = 0; i < list->count(); ++i)
+                if (list->item(i)->data(Qt::UserRole).toString() == name) list->item(i)->setCheckState(Qt::Checked);
+        };
+        QTest::keyClicks(search, QStringLiteral("loss:10"));
+        tick(QStringLiteral("loss:10"));
+        tick(QStringLiteral("loss:best"));
+        QTest::keyClick(search, Qt::Key_Escape);
+        const auto heads = [&] {
+            QStringList all;
+            const QAbstractItemModel* model = opened.find<QTableView>("compareTable")->model();
+            for (int column = 2; column < model->columnCount(); ++column) all << model->headerData(column, Qt::Horizontal).toString();
+            return all;
+        };
+        const auto lastName = [&] { return opened.cell(opened.find<QTableView>("compareTable")->model()->rowCount() - 1, 1); };
+        QTRY_COMPARE(lastName(), QStringLiteral("loss at step 10"));
+        QCOMPARE(heads(), (QStringList{"start", "EM", "IC", "MoTE", "TLR MoE"}));
+        QVERIFY(opened.choose("compareOrder", QStringLiteral("loss (best), least first")));
+        QTRY_COMPARE(heads(), (QStringList{"start", "TLR MoE", "MoTE", "IC", "EM"}));
+        QVERIFY(opened.find<QComboBox>("compareBaseline")->currentText().contains(QStringLiteral("start")));
+        auto* filter = opened.find<QLineEdit>("compareFilter");
+        filter->setFocus();
+        QTest::keyClicks(filter, QStringLiteral("loss:best > 0.135"));
+        QTest::keyClick(filter, Qt::Key_Return);
+        QTRY_COMPARE(heads(), (QStringList{"IC", "EM"}));
+        const QJsonObject state = opened.page->state();
+        ComparePage next(opened.workspace);
+        next.restore(state);
+        next.show();
+        QTRY_VERIFY(next.isReady() && next.view() && next.view()->rows.back().values.size() == 2);
+        QCOMPARE(next.view()->rows.back().name, std::string("loss:10"));
+        filter->setText(QStringLiteral("loss:best > 100"));
+        QTest::keyClick(filter, Qt::Key_Return);
+        QTRY_VERIFY(opened.page->isReady() && !opened.page->view());
+        QVERIFY(filter->isVisible());  // it can be taken back
+        filter->clear();
+        QTRY_COMPARE(heads().size(), 5);
     }
     void choices_are_found_again_at_the_next_start() {
         Opened opened;

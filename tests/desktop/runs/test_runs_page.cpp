@@ -16,11 +16,11 @@
 #include "actions/run_actions.h"
 #include "desktop/support/sample_project.h"
 #include "figure/figure_view.h"
-#include "pages/runs/filter_edit.h"
 #include "pages/runs/runs_delegate.h"
 #include "pages/runs/runs_model.h"
 #include "pages/runs/runs_view.h"
 #include "support/test.h"
+#include "widgets/filter_edit.h"
 #include "widgets/labels.h"
 
 using namespace faceter;
@@ -144,7 +144,12 @@ class TestRunsPage : public QObject {
         // Made as 3.0, 2.8, ... divided by the step: the last run has the least.
         QCOMPARE(on.column(column.kind, column.key), QStringList({QStringLiteral("0.22"), QStringLiteral("0.24"), QStringLiteral("0.26"),
                                                                   QStringLiteral("0.28"), QStringLiteral("0.3")}));
-        on.type(QStringLiteral("loss:10 < 0.25 and loss:last > 0"));
+        // The best of a loss is its least, and marked as the best of a score is.
+        QVERIFY(itemOf(QStringLiteral("series:loss:best")) && !itemOf(QStringLiteral("series:lr:best")));
+        const RunColumn best{RunColumn::Kind::series, "loss:best"};
+        QCOMPARE(best.direction(), -1);
+        QCOMPARE(column.direction(), 0);
+        on.type(QStringLiteral("loss:10 < 0.25 and loss:last > 0 and loss:best < 1"));
         QTRY_COMPARE(on.model->rowCount(), 2);
         const QJsonObject state = on.page->state();
         on.open(state);

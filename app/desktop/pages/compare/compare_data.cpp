@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/error.h"
+#include "compare/compare_columns.h"
 #include "compare/rank_intervals.h"
 #include "record/journal.h"
 
@@ -22,14 +24,49 @@ void addOverlaps(const std::filesystem::path& folder, std::vector<std::string>& 
     }
 }
 
+void keepMatching(Store& store, const Filter& filter, std::vector<RunRow>& rows) {
+    if (filter.empty()) return;
+    const std::vector<bool> kept = filter.matches(FilterData(store, filter, rows));
+    std::size_t next = 0;
+    std::erase_if(rows, [&](const RunRow&) { return !kept[next++]; });
+}
+
+constexpr std::size_t most_asked = 24;
+
+std::vector<std::string> seriesOf(Store& store, const Comparison& comparison) {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < std::min(most_asked, comparison.groups.size()); ++i)
+        for (std::string& name : store.series_names(comparison.groups[i].runs.front().info.id)) names.insert(std::move(name));
+    return {names.begin(), names.end()};
+}
+
+/// Other runs may lack what was chosen for the ones before.
+void addWishes(Store& store, const CompareWish& wish, Comparison& comparison) {
+    if (comparison.groups.empty()) return;
+    const auto attempt = [&](const auto& add) {
+        try {
+            add();
+        } catch (const Error& error) {
+            comparison.notes.emplace_back(error.what());
+        }
+    };
+    if (!wish.sort.empty()) attempt([&] { sort_groups(store, wish.sort, wish.descending, comparison); });
+    for (const std::string& name : wish.columns) attempt([&] { add_columns(store, {name}, comparison); });
+}
+
 }  // namespace
 
-CompareData readCompareData(Store& store, const std::filesystem::path& project, const std::vector<std::string>& runs) {
+CompareData readCompareData(Store& store, const std::filesystem::path& project, const std::vector<std::string>& runs,
+                            const CompareWish& wish) {
     const std::set<std::string> wanted(runs.begin(), runs.end());
     std::vector<RunRow> rows = store.runs();
     std::erase_if(rows, [&](const RunRow& row) { return !wanted.count(row.info.id); });
     CompareData data;
+    data.names = std::make_shared<const FilterNames>(filter_names(store));
+    keepMatching(store, wish.filter, rows);
     data.comparison = compare_runs(store, rows, "");
+    data.series = seriesOf(store, data.comparison);
+    addWishes(store, wish, data.comparison);
     for (const RunGroup& group : data.comparison.groups) {
         data.settings.push_back(store.settings(group.runs.front().info.id));
         for (const RunRow& run : group.runs)

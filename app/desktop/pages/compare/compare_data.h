@@ -7,8 +7,17 @@
 #include "compare/compare_view_table.h"
 #include "compare/settings_difference.h"
 #include "figure/figure.h"
+#include "store/filter.h"
 
 namespace faceter::desktop {
+
+/// What is asked for beside the scores.
+struct CompareWish {
+    std::vector<std::string> columns;  ///< further rows, by the names of filters: "loss:best"
+    std::string sort;                  ///< of the groups, by such a name; empty: as they come
+    bool descending = false;
+    Filter filter;
+};
 
 /// What the store and the run directories say of the compared runs; read on the store thread, never changed afterwards.
 struct CompareData {
@@ -17,8 +26,12 @@ struct CompareData {
     std::vector<std::string> overlaps;  ///< "12 of 3,000 test texts of 'x' stand in the training set 'y' too ...", each once
     std::string ranks;                  ///< which rows cannot be told apart (RankIntervals::sentence); empty: there is nothing to say
     std::vector<std::string> notes;     ///< "MoTE, seed 1: what its user wrote"
+    std::vector<std::string> series;    ///< what the groups' first runs have
+    std::shared_ptr<const FilterNames> names;
 };
-CompareData readCompareData(Store& store, const std::filesystem::path& project, const std::vector<std::string>& runs);
+/// What a wish names and no run has is left out and noted.
+CompareData readCompareData(Store& store, const std::filesystem::path& project, const std::vector<std::string>& runs,
+                            const CompareWish& wish = {});
 
 /// The group that `run` is in, else the untrained start model's, else the first; nothing where there are fewer than two.
 std::optional<std::size_t> chooseBaseline(const Comparison& comparison, const std::string& run);

@@ -4,7 +4,9 @@
 
 #include "figure/format.h"
 #include "project/runs_snapshot.h"
+#include "store/series_value.h"
 #include "theme/theme.h"
+#include "widgets/texts.h"
 
 namespace faceter::desktop {
 namespace {
@@ -12,10 +14,23 @@ namespace {
 QString number(double value, int decimals) {
     return std::isfinite(value) ? qs(fmt::format("{:.{}f}", value, decimals)) : QStringLiteral("—");
 }
+QString plainTip(const QStringList& lines) {
+    return lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+}
+
+/// Of a series: a learning rate and a loss are of no common size.
+QString roughlySigned(double value) { return std::isfinite(value) ? qs(fmt::format("{:+.2g}", value)) : QString(); }
+
 QString signedNumber(double value) {
     if (!std::isfinite(value)) return {};
     const std::string text = fmt::format("{:+.2f}", value);
     return qs(text == "-0.00" ? "+0.00" : text);
+}
+
+/// What stands in the column of names: a data set and its metric, a series and which of its values.
+std::pair<QString, QString> nameParts(const ComparedRow& row) {
+    const auto series = row.kind == ComparedRow::Kind::column ? SeriesValue::parse(row.name) : std::nullopt;
+    return series ? std::pair(qs(series->series), qs(series->words())) : std::pair(qs(row.name), qs(row.metric));
 }
 
 /// "pair_classification" as people write it.
@@ -68,6 +83,10 @@ int CompareModel::publishedOf(int column) const {
 
 QString CompareModel::namesText(const ComparedRow& row, int column, bool repeated) const {
     using Kind = ComparedRow::Kind;
+    if (column == 1 && row.kind == Kind::column) {
+        const auto [name, rest] = nameParts(row);
+        return name + QLatin1Char(' ') + rest;
+    }
     if (column == 1) return row.metric.empty() ? qs(row.name) : qs(row.name) + QLatin1Char(' ') + qs(row.metric);
     if (repeated) return {};
     switch (row.kind) {
@@ -77,6 +96,8 @@ QString CompareModel::namesText(const ComparedRow& row, int column, bool repeate
             return tr("mean, %1").arg(typeName(row.task_type));
         case Kind::cost:
             return tr("cost");
+        case Kind::column:
+            return tr("series");
         default:
             return tr("mean");
     }
@@ -84,11 +105,15 @@ QString CompareModel::namesText(const ComparedRow& row, int column, bool repeate
 
 QString CompareModel::toolTip(const ComparedRow& row, const ComparedValue& value) const {
     if (row.kind == ComparedRow::Kind::cost || !std::isfinite(value.value)) return {};
-    QStringList lines{qs(fmt::format("{:.4f}", value.value))};
-    if (std::isfinite(value.spread)) lines[0] += qs(fmt::format(" ± {:.4f} (n = {} seeds)", value.spread, value.seeds));
+    const bool series = row.kind == ComparedRow::Kind::column;
+    QStringList lines{series ? qs(fmt::format("{:.6g}", value.value)) : qs(fmt::format("{:.4f}", value.value))};
+    if (std::isfinite(value.spread))
+        lines[0] += qs(series ? fmt::format(" ± {:.2g} (n = {} seeds)", value.spread, value.seeds)
+                              : fmt::format(" ± {:.4f} (n = {} seeds)", value.spread, value.seeds));
     if (m_view->baseline && std::isfinite(value.delta) && &value != &row.values[*m_view->baseline]) {
         const std::string base = m_comparison->groups[*m_view->baseline].name;
-        lines << qs(fmt::format("{:+.4f} against {}", value.delta, base));
+        lines << qs(series ? fmt::format("{:+.4g} against {}", value.delta, base) : fmt::format("{:+.4f} against {}", value.delta, base));
+        if (series) return plainTip(lines);
         const TestOutcome& outcome = value.outcome;
         if (outcome.has_p())
             lines << qs(fmt::format("{}: p = {:.3g}, Holm-adjusted {:.3g}, n = {}", compare_test_info(m_view->choice.test).title, outcome.p,
@@ -96,23 +121,25 @@ QString CompareModel::toolTip(const ComparedRow& row, const ComparedValue& value
         else
             lines << tr("No test: %1").arg(qs(outcome.reason));
     }
-    return lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+    return plainTip(lines);
 }
 
 QVariant CompareModel::groupData(const ComparedRow& row, const ComparedValue& value, int role) const {
     const bool is_base = m_view->baseline && &value == &row.values[*m_view->baseline];
     const bool cost = row.kind == ComparedRow::Kind::cost;
-    const QString delta = is_base || cost ? QString() : signedNumber(value.delta);
+    const bool series = row.kind == ComparedRow::Kind::column;
+    const QString delta = is_base || cost ? QString() : series ? roughlySigned(value.delta) : signedNumber(value.delta);
+    const QString shown = series && std::isfinite(value.value) ? seriesText(value.value) : number(value.value, row.decimals);
     const QString stars(value.outcome.stars(), QLatin1Char('*'));
     switch (role) {
         case Qt::DisplayRole:
-            return number(value.value, row.decimals) + (delta.isEmpty() ? QString() : QLatin1Char(' ') + delta + stars);
+            return shown + (delta.isEmpty() ? QString() : QLatin1Char(' ') + delta + stars);
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
         case Qt::ToolTipRole:
             return toolTip(row, value);
         case valueRole:
-            return number(value.value, row.decimals);
+            return shown;
         case deltaRole:
             return delta;
         case starsRole:
@@ -130,7 +157,8 @@ QVariant CompareModel::publishedData(const ComparedRow& row, const PublishedColu
     const PublishedRow* line = published_row(column.table, row);
     const double value = line ? line->values.at(column.model) : not_a_number;
     const std::string slip = line ? column.table.slip_of(column.model, *line) : "";
-    const QString text = row.kind == ComparedRow::Kind::cost  ? QString()
+    const bool unpublished = row.kind == ComparedRow::Kind::cost || row.kind == ComparedRow::Kind::column;
+    const QString text = unpublished                          ? QString()
                          : !std::isfinite(value)              ? QStringLiteral("—")
                          : column.table.is_gain(column.model) ? signedNumber(value)
                                                               : number(value, 2);
@@ -164,8 +192,8 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     const ComparedRow* above = row(index.row() - 1);
     const bool repeated = above && above->kind == shown->kind && above->task_type == shown->task_type;
     if (role == Qt::DisplayRole) return namesText(*shown, index.column(), repeated);
-    if (role == valueRole && index.column() == 1) return qs(shown->name);
-    if (role == secondaryRole && index.column() == 1) return qs(shown->metric);
+    if (role == valueRole && index.column() == 1) return nameParts(*shown).first;
+    if (role == secondaryRole && index.column() == 1) return nameParts(*shown).second;
     if (role == Qt::ForegroundRole && index.column() == 0 && shown->kind != ComparedRow::Kind::mean_over_sets)
         return Theme::instance().colours().secondary;
     if (role == Qt::ToolTipRole) return namesText(*shown, index.column(), false).toHtmlEscaped();

@@ -21,6 +21,7 @@
 #include "pages/compare/compare_inspector.h"
 #include "pages/compare/compare_model.h"
 #include "pages/compare/examples_view.h"
+#include "pages/compare/wish_bar.h"
 #include "widgets/data_table.h"
 #include "widgets/frozen_columns.h"
 #include "widgets/labels.h"
@@ -65,6 +66,7 @@ ComparePage::ComparePage(Workspace& workspace)
       m_slow(new QTimer(this)),
       m_error(new ErrorBar),
       m_bar(new CompareBar(publishedOrNone())),
+      m_wishes(new WishBar),
       m_model(new CompareModel(this)),
       m_table(new DataTable),
       m_cards(new CompareCards),
@@ -79,6 +81,7 @@ ComparePage::ComparePage(Workspace& workspace)
     connect(&workspace, &Workspace::baselineChanged, this, &ComparePage::followBaseline);
     connect(m_bar, &CompareBar::baselineChosen, this, &ComparePage::setBaseline);
     connect(m_bar, &CompareBar::choiceChanged, this, &ComparePage::recompute);
+    connect(m_wishes, &WishBar::changed, m_query, &StoreQueryBase::ask);
     connect(m_bar, &CompareBar::publishedChanged, this, &ComparePage::showPublished);
     connect(m_bar, &CompareBar::copyAsked, this,
             [this](TableFormat format) { QApplication::clipboard()->setText(qs(exportText(ComparisonLayout::sets_down, format))); });
@@ -97,7 +100,8 @@ ComparePage::~ComparePage() {
 QWidget* ComparePage::inspector() { return m_inspector; }
 
 bool ComparePage::isReady() const {
-    return m_pending == 0 && !m_query->isBusy() && !m_exampleQuery->isBusy() && (!showsExamples() || m_changed->isReady());
+    return m_pending == 0 && m_wishes->isSettled() && !m_query->isBusy() && !m_exampleQuery->isBusy() &&
+           (!showsExamples() || m_changed->isReady());
 }
 
 void ComparePage::buildContent() {
@@ -119,6 +123,7 @@ void ComparePage::buildContent() {
     m_subtitle->setObjectName(QStringLiteral("compareSubtitle"));
     layout->addWidget(m_subtitle);
     layout->addWidget(m_bar);
+    layout->addWidget(m_wishes);
     layout->addWidget(m_error);
     m_table->setHorizontalHeader(new CompareHeader(m_table));
     m_table->setModel(m_model);
@@ -156,8 +161,8 @@ std::function<ComparePage::DataPtr(Store&)> ComparePage::question() const {
     for (const RunGroupRef& group : workspace().shownGroups())
         for (const RunRow* run : group.runs)
             if (run->num_scores > 0) runs.push_back(run->info.id);
-    return [runs, folder = workspace().session()->folder()](Store& store) {
-        return std::make_shared<const CompareData>(readCompareData(store, folder, runs));
+    return [runs, folder = workspace().session()->folder(), wish = m_wishes->wish()](Store& store) {
+        return std::make_shared<const CompareData>(readCompareData(store, folder, runs, wish));
     };
 }
 
@@ -173,7 +178,7 @@ void ComparePage::clear() {
     if (m_inspector) m_inspector->clear();
     m_error->setMessage({});
     m_changed->show({}, nullptr, nullptr);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_bar, m_bar->actions(), m_subtitle, m_viewChoice}) widget->hide();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_bar, m_wishes, m_bar->actions(), m_subtitle, m_viewChoice}) widget->hide();
     m_stack->setCurrentWidget(m_blank);
 }
 
@@ -185,6 +190,8 @@ void ComparePage::take(DataPtr data) {
     for (const RunGroup& group : m_data->comparison.groups) m_colours.push_back(workspace().colourOf(group.runs.front().info));
     const std::size_t groups = m_data->comparison.groups.size();
     m_bar->setVisible(groups > 1);
+    m_wishes->setVisible(groups > 1 || m_wishes->hasFilter());  // a filter that leaves nothing can be taken away
+    m_wishes->setOffers(m_data->series, m_data->names);
     m_viewChoice->setVisible(groups > 1);
     if (groups < 2)
         for (QWidget* widget : {m_bar->actions(), static_cast<QWidget*>(m_subtitle)}) widget->hide();
@@ -195,7 +202,9 @@ void ComparePage::take(DataPtr data) {
     ++m_generation;
     m_view.reset();
     if (m_inspector) m_inspector->clear();
-    if (groups == 0)
+    if (m_wishes->hasFilter())
+        m_empty->setText(tr("The filter leaves less than two groups"), tr("Of the runs that are shown, one group or none passes it."));
+    else if (groups == 0)
         m_empty->setText(tr("Nothing to compare yet"),
                          tr("Scores of finished runs appear here, data set by data set, against a baseline of your choice."));
     else
@@ -399,7 +408,8 @@ QJsonObject ComparePage::state() const {
             {QStringLiteral("examplesGroup"), m_changed->group()},
             {QStringLiteral("examplesSet"), m_changed->set()},
             {QStringLiteral("x"), m_cards->chosenA()},
-            {QStringLiteral("y"), m_cards->chosenB()}};
+            {QStringLiteral("y"), m_cards->chosenB()},
+            {QStringLiteral("wishes"), m_wishes->state()}};
 }
 
 void ComparePage::restore(const QJsonObject& state) {
@@ -410,6 +420,7 @@ void ComparePage::restore(const QJsonObject& state) {
     m_cards->choosePair(state.value(QStringLiteral("x")).toString(), state.value(QStringLiteral("y")).toString());
     m_bar->restore(state.value(QStringLiteral("test")).toString(), state.value(QStringLiteral("value")).toInt(),
                    state.value(QStringLiteral("published")).toString());
+    m_wishes->restore(state.value(QStringLiteral("wishes")).toObject());
 }
 
 }  // namespace faceter::desktop

@@ -24,6 +24,7 @@ class DataTable;
 class EmptyState;
 class ErrorBar;
 class ExamplesView;
+class WishBar;
 
 /// Groups of runs against a baseline: a table of data sets, the test behind its stars, gains, wins, one group against another. The store is
 /// read on the store thread; tests run beside the interface, and a newer choice stops the one before.
@@ -95,6 +96,7 @@ class ComparePage : public Page {
     QTimer* m_slow;  ///< what takes longer than this says that it goes on
     ErrorBar* m_error;
     CompareBar* m_bar;
+    WishBar* m_wishes;
     CompareModel* m_model;
     DataTable* m_table;
     CompareCards* m_cards;

@@ -1,6 +1,6 @@
 #pragma once
-#include "pages/runs/popup_panel.h"
 #include "pages/runs/run_column.h"
+#include "widgets/popup_panel.h"
 
 class QLineEdit;
 class QListWidget;

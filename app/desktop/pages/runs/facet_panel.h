@@ -1,6 +1,6 @@
 #pragma once
-#include "pages/runs/popup_panel.h"
 #include "pages/runs/runs_data.h"
+#include "widgets/popup_panel.h"
 
 class QCheckBox;
 class QTreeWidget;

@@ -55,6 +55,8 @@ QString seriesTitle(const std::string& key) {
     switch (value.which) {
         case SeriesValue::Which::last:
             return translated("%1 (last)").arg(qs(value.series));
+        case SeriesValue::Which::best:
+            return translated("%1 (best)").arg(qs(value.series));
         case SeriesValue::Which::min:
             return translated("%1 (least)").arg(qs(value.series));
         case SeriesValue::Which::max:
@@ -90,6 +92,12 @@ QString RunColumn::toolTip() const {
 
 bool RunColumn::isNumber() const {
     return isScore() || kind == Kind::loss || kind == Kind::step || kind == Kind::attempts || kind == Kind::series;
+}
+
+int RunColumn::direction() const {
+    if (kind != Kind::series) return isScore() ? 1 : 0;
+    const auto value = SeriesValue::parse(key);
+    return value && value->which == SeriesValue::Which::best ? value->direction() : 0;
 }
 
 std::optional<RunColumn> RunColumn::fromId(const QString& id) {

@@ -39,8 +39,10 @@ struct RunColumn {
     QString toolTip() const;
     /// Right-aligned, with mean and spread in groups.
     bool isNumber() const;
-    /// The larger the better: the best value is marked.
+    /// In percent, the larger the better.
     bool isScore() const { return kind == Kind::score || kind == Kind::task_type || kind == Kind::set; }
+    /// 1: the greatest value is the best, -1: the least (the best of a loss); 0: none is marked.
+    int direction() const;
     bool operator==(const RunColumn&) const = default;
 
     /// Nothing where the id is of no known kind.

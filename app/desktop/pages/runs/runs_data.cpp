@@ -216,8 +216,9 @@ std::vector<RunColumn> RunsData::allColumns() const {
             columns.push_back(column);
     for (const std::string& key : m_settings->keys) columns.push_back({Kind::setting, key});
     for (const std::string& name : m_series->names)
-        for (const auto which : {SeriesValue::Which::last, SeriesValue::Which::min, SeriesValue::Which::max})
-            columns.push_back({Kind::series, SeriesValue{name, which}.text()});
+        for (const auto which : {SeriesValue::Which::last, SeriesValue::Which::best, SeriesValue::Which::min, SeriesValue::Which::max})
+            if (which != SeriesValue::Which::best || SeriesValue::direction(name) != 0)
+                columns.push_back({Kind::series, SeriesValue{name, which}.text()});
     return columns;
 }
 

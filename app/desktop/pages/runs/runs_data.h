@@ -49,8 +49,8 @@ class RunsData {
     QString keySettings(int row) const;
     QString place(int row) const;
 
-    /// Columns there are: plain ones, then one a task type, data set and differing setting, and the last, least and most of each
-    /// series.
+    /// Columns there are: plain ones, then one a task type, data set and differing setting, and the last, best, least and most of
+    /// each series.
     std::vector<RunColumn> allColumns() const;
     /// What the table shows until somebody chooses: the main ones, with the task types.
     std::vector<RunColumn> defaultColumns() const;

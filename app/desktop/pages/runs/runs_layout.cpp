@@ -34,6 +34,9 @@ struct SortKey {
     std::string text;
 };
 
+/// NaN, which no value equals, where neither is better.
+double better(int direction, double a, double b) { return direction == 0 ? none : direction > 0 ? std::fmax(a, b) : std::fmin(a, b); }
+
 bool before(const SortKey& a, const SortKey& b, bool descending) {
     if (a.pinned != b.pinned) return a.pinned;
     if (std::isnan(a.number) != std::isnan(b.number)) return std::isnan(b.number);
@@ -206,10 +209,10 @@ class Layouter {
             if (!what.isNumber()) continue;
             for (const RunsGroup& group : m_layout.groups) {
                 m_layout.spreads[column] = m_layout.spreads[column] || !std::isnan(group.cells[column].spread);
-                if (what.isScore()) m_layout.best[column] = std::fmax(m_layout.best[column], group.cells[column].mean);
+                m_layout.best[column] = better(what.direction(), m_layout.best[column], group.cells[column].mean);
             }
-            if (!what.isScore()) continue;
-            for (const int row : m_single) m_layout.best[column] = std::fmax(m_layout.best[column], m_data.number(row, what));
+            for (const int row : m_single)
+                m_layout.best[column] = better(what.direction(), m_layout.best[column], m_data.number(row, what));
         }
     }
 

@@ -10,10 +10,10 @@
 
 #include "actions/run_actions.h"
 #include "pages/runs/curve_card.h"
-#include "pages/runs/filter_edit.h"
 #include "pages/runs/runs_view.h"
 #include "pages/runs/selection_actions.h"
 #include "pages/runs/selection_bar.h"
+#include "widgets/filter_edit.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 

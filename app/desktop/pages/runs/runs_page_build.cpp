@@ -13,11 +13,11 @@
 #include "pages/runs/column_chooser.h"
 #include "pages/runs/curve_card.h"
 #include "pages/runs/facet_panel.h"
-#include "pages/runs/filter_edit.h"
 #include "pages/runs/runs_page.h"
 #include "pages/runs/runs_view.h"
 #include "pages/runs/selection_actions.h"
 #include "pages/runs/selection_bar.h"
+#include "widgets/filter_edit.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -40,7 +40,7 @@ RunsPage::RunsPage(Workspace& workspace, QWidget* parent)
       m_table(new RunsView(*m_model)),
       m_actions(new SelectionActions(workspace, m_table, [this] { return m_table->selectedRuns(); })),
       m_bar(new SelectionBar(*m_actions)),
-      m_filter(new FilterEdit),
+      m_filter(new FilterEdit(QStringLiteral("runsFilter"))),
       m_groupButton(dropDownButton(tr("Group"), QStringLiteral("group"), QStringLiteral("runsGroup"))),
       m_groupMenu(new QMenu(m_groupButton)),
       m_curves(new CurveCard(workspace)),

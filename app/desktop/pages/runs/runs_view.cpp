@@ -182,7 +182,7 @@ void RunsView::sortClicked(int section, Qt::SortOrder order) {
     if (section < 0 || section >= m_model.columnCount()) return;
     SortBy sort{m_model.columns()[static_cast<std::size_t>(section)], order};
     // Of a score the best is wanted first.
-    if (!(sort.column == m_sort.column) && sort.column.isScore()) sort.order = Qt::DescendingOrder;
+    if (!(sort.column == m_sort.column) && sort.column.direction() > 0) sort.order = Qt::DescendingOrder;
     Q_EMIT sortRequested(sort);
 }
 

@@ -5,9 +5,9 @@
 #include <QPushButton>
 #include <QToolButton>
 
-#include "pages/runs/popup_panel.h"
 #include "pages/runs/selection_actions.h"
 #include "widgets/labels.h"
+#include "widgets/popup_panel.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {

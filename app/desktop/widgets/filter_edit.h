@@ -16,7 +16,8 @@ namespace faceter::desktop {
 class FilterEdit : public QWidget {
     Q_OBJECT
   public:
-    explicit FilterEdit(QWidget* parent = nullptr);
+    /// `name`: of the field for tests and style; NAMEError and NAMEWords are of what belongs to it.
+    explicit FilterEdit(const QString& name, QWidget* parent = nullptr);
     QString text() const { return m_edit->text(); }
     void setText(const QString& text);
     /// What an expression may name. Until it is known (null) nothing is read.

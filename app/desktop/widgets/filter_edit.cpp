@@ -1,4 +1,4 @@
-#include "pages/runs/filter_edit.h"
+#include "widgets/filter_edit.h"
 
 #include <QAbstractItemView>
 #include <QCompleter>
@@ -23,7 +23,7 @@ qsizetype charactersIn(const std::string& text, std::size_t bytes) { return qs(t
 
 }  // namespace
 
-FilterEdit::FilterEdit(QWidget* parent)
+FilterEdit::FilterEdit(const QString& name, QWidget* parent)
     : QWidget(parent),
       m_edit(new QLineEdit),
       m_error(plainLabel()),
@@ -36,7 +36,7 @@ FilterEdit::FilterEdit(QWidget* parent)
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
     font.setPixelSize(12);
     m_edit->setFont(font);
-    m_edit->setObjectName(QStringLiteral("runsFilter"));
+    m_edit->setObjectName(name);
     m_edit->setAccessibleName(tr("Filter expression"));
     m_edit->setPlaceholderText(tr("filter, as in  variant = mote and retrieval > 60"));
     m_edit->setToolTip(
@@ -44,7 +44,7 @@ FilterEdit::FilterEdit(QWidget* parent)
            "completes."));
     m_edit->setClearButtonEnabled(true);
     m_edit->installEventFilter(this);
-    m_error->setObjectName(QStringLiteral("runsFilterError"));
+    m_error->setObjectName(name + QStringLiteral("Error"));
     m_error->setProperty("role", QStringLiteral("error"));
     m_error->setWordWrap(true);
     m_error->hide();
@@ -53,7 +53,7 @@ FilterEdit::FilterEdit(QWidget* parent)
     m_completer->setModel(m_words);
     m_completer->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
     m_completer->setWidget(m_edit);
-    m_completer->popup()->setObjectName(QStringLiteral("runsFilterWords"));
+    m_completer->popup()->setObjectName(name + QStringLiteral("Words"));
     m_pause->setSingleShot(true);
     m_pause->setInterval(pause_ms);
     connect(m_completer, qOverload<const QString&>(&QCompleter::activated), this, &FilterEdit::insertWord);

@@ -1,4 +1,4 @@
-#include "pages/runs/popup_panel.h"
+#include "widgets/popup_panel.h"
 
 #include <QScreen>
 #include <algorithm>
