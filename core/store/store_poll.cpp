@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "record/run_names.h"
 #include "store/store.h"
 #include "store/store_errors.h"
@@ -15,6 +16,9 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t turns = 8;
+
+/// Of ten thousand runs the stamps themselves are some MB.
+std::uint64_t signature_of(std::string_view stamps) { return stamps.empty() ? 0 : std::max<std::uint64_t>(1, hash64(stamps)); }
 
 bool is_live(RunPhase phase) { return phase == RunPhase::running || phase == RunPhase::silent; }
 
@@ -42,7 +46,7 @@ void Poll::load_known() {
     while (stored.next()) {
         Known& known = rows[stored.text(0)];
         if (const auto before = known_.find(stored.text(0)); before != known_.end()) known = std::move(before->second);
-        known.signature = stored.text(1);
+        known.signature = signature_of(stored.text(1));
         known.attempt = static_cast<int>(stored.integer(2));
         known.phase = static_cast<RunPhase>(stored.integer(3));
         known.unusable = false;
@@ -97,8 +101,8 @@ bool Poll::is_unchanged(Known& known, const std::string& id, bool in_turn) const
         const RunStamps stamps = stamps_of(runs_folder_, id, known.attempt);
         return stamps.settled && stamps.all == known.seen;
     }
-    if (known.signature.empty()) return false;
-    return !in_turn || known.signature == stamps_of(runs_folder_, id, known.attempt).all;
+    if (known.signature == 0) return false;
+    return !in_turn || known.signature == signature_of(stamps_of(runs_folder_, id, known.attempt).all);
 }
 
 void Poll::take(Known& known, const std::string& id, std::vector<std::string>& warnings) {
@@ -111,12 +115,14 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
         known.phase = state.phase;
         known.attempt = state.attempt;
         known.unusable = false;
-        known.signature.clear();
+        known.signature = 0;
         if (is_over(state.phase)) {
             const RunStamps after = stamps_of(runs_folder_, id, state.attempt);
-            if (after.settled) known.signature = after.all;
+            if (after.settled) known.signature = signature_of(after.all);
         }
-        if (!is_live(state.phase)) known.follower.reset();
+        if (is_live(state.phase)) return;
+        known.follower.reset();
+        known.seen = std::string();
     } catch (const DamagedStore&) {
         throw;
     } catch (const Error& error) {

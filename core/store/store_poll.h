@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -19,7 +20,7 @@ class Poll {
 
   private:
     struct Known {
-        std::string signature;  ///< empty: to be looked at
+        std::uint64_t signature = 0;  ///< hash of the stamps that it was taken in with; 0: to be looked at
         int attempt = 0;
         RunPhase phase = RunPhase::queued;
         std::string seen;                       ///< stamps at the last look of a live run

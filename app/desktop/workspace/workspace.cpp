@@ -1,8 +1,11 @@
 #include "workspace/workspace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "actions/run_actions.h"
+#include "common/hash.h"
 #include "experiment/run_models.h"
 #include "record/models_by_run.h"
 
@@ -70,12 +73,13 @@ void Workspace::takeRuns() {
     if (moved) m_experiment = experiments().first();
     if (moved) Q_EMIT experimentChanged();
     Q_EMIT runsChanged();
-    QStringList shown;
+    std::uint64_t shown = 0;
     for (const RunGroupRef& group : shownGroups())
         for (const RunRow* run : group.runs)
-            shown << qs(run->info.id) + (is_over(run->state.phase) ? QStringLiteral("!") : QString()) + QString::number(run->num_scores);
-    if (moved || shown != m_shownRuns) Q_EMIT shownChanged();
-    m_shownRuns = shown;
+            shown = hash64(fmt::format("{}{}{}", run->info.id, is_over(run->state.phase) ? "!" : "", run->num_scores), shown);
+    const QStringList now = shown == 0 ? QStringList() : QStringList(QString::number(shown));  // the ids of ten thousand runs are some MB
+    if (moved || now != m_shownRuns) Q_EMIT shownChanged();
+    m_shownRuns = now;
     if (!m_currentRun.isEmpty()) Q_EMIT currentRunChanged();
 }
 

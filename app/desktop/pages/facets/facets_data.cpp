@@ -9,6 +9,13 @@
 namespace faceter::desktop {
 namespace {
 
+/// What one run stored for one list of texts.
+struct FacetRun {
+    std::string run, texts;
+    SimilaritySet set;
+    std::optional<Figure> plane;
+};
+
 constexpr std::string_view analysis = "inter_task_similarity", projection = "inter_task_projection";
 
 /// "inter_task_similarity", or with a number where a run analysed several lists of texts.
@@ -68,27 +75,47 @@ void nameTexts(FacetRun& run, FacetsData& data) {
     data.texts.push_back({run.texts, label});
 }
 
-SimilarityGroup groupOf(const FacetGroup& group, const std::string& texts, std::vector<std::string>& notes) {
-    std::vector<SimilaritySet> seeds;
+/// The runs of a group by their texts, until all of it are read.
+struct Gathered {
+    std::string texts;
+    std::vector<SimilaritySet> sets;
     std::vector<std::string> names;
-    for (const FacetRun& run : group.runs)
-        if (run.texts == texts) seeds.push_back(run.set), names.push_back(run.run);
-    SimilarityGroup one{group.request.label, group.request.colour, average_over_seeds(seeds, names, notes)};
-    if (seeds.size() > 1) notes.push_back(fmt::format("{}: each text's mean over {} seeds.", group.request.label, seeds.size()));
-    return one;
+    std::optional<Figure> plane;
+
+    /// The texts themselves and the plane are kept once.
+    void add(FacetRun run) {
+        if (!sets.empty() && !run.set.fingerprint.empty()) run.set.texts.clear();
+        sets.push_back(std::move(run.set));
+        names.push_back(std::move(run.run));
+        if (!plane) plane = std::move(run.plane);
+    }
+    FacetSet mean() const {
+        FacetSet set{texts, {}, sets.size(), {}, plane};
+        set.set = average_over_seeds(sets, names, set.notes);
+        return set;
+    }
+};
+
+void gather(FacetRun run, std::vector<Gathered>& all) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Gathered& one) { return one.texts == run.texts; });
+    Gathered& place = known == all.end() ? all.emplace_back(Gathered{run.texts, {}, {}, {}}) : *known;
+    place.add(std::move(run));
 }
 
-std::optional<Figure> firstPlane(const FacetGroup& group, const std::string& texts) {
-    for (const FacetRun& run : group.runs)
-        if (run.texts == texts && run.plane) return run.plane;
-    return std::nullopt;
+SimilarityGroup groupOf(const FacetGroup& group, const FacetSet& set, std::vector<std::string>& notes) {
+    notes.insert(notes.end(), set.notes.begin(), set.notes.end());
+    if (set.num_runs > 1) notes.push_back(fmt::format("{}: each text's mean over {} seeds.", group.request.label, set.num_runs));
+    return {group.request.label, group.request.colour, set.set};
 }
 
 }  // namespace
 
-bool FacetGroup::has(const std::string& texts) const {
-    return std::any_of(runs.begin(), runs.end(), [&](const FacetRun& run) { return run.texts == texts; });
+const FacetSet* FacetGroup::find(const std::string& texts) const {
+    const auto found = std::find_if(sets.begin(), sets.end(), [&](const FacetSet& set) { return set.texts == texts; });
+    return found == sets.end() ? nullptr : &*found;
 }
+
+bool FacetGroup::has(const std::string& texts) const { return find(texts) != nullptr; }
 
 const FacetGroup* FacetsData::find(const std::string& key) const {
     const auto found = std::find_if(groups.begin(), groups.end(), [&](const FacetGroup& group) { return group.request.key == key; });
@@ -98,11 +125,16 @@ const FacetGroup* FacetsData::find(const std::string& key) const {
 FacetsData loadFacets(Store& store, const std::vector<FacetRequest>& requests) {
     FacetsData data;
     for (const FacetRequest& request : requests) {
-        FacetGroup group{request, {}};
+        std::vector<Gathered> gathered;
         for (const std::string& id : request.runs)
-            for (FacetRun& run : loadRun(store, id, data.problems)) group.runs.push_back(std::move(run));
-        for (FacetRun& run : group.runs) nameTexts(run, data);
-        if (!group.runs.empty()) data.groups.push_back(std::move(group));
+            for (FacetRun& run : loadRun(store, id, data.problems)) {
+                nameTexts(run, data);
+                gather(std::move(run), gathered);
+            }
+        FacetGroup group{request, {}};
+        group.request.runs.clear();
+        for (const Gathered& one : gathered) group.sets.push_back(one.mean());
+        if (!group.sets.empty()) data.groups.push_back(std::move(group));
     }
     return data;
 }
@@ -134,9 +166,10 @@ FacetsPicture drawFacets(const FacetsData& data, const FacetsChoice& choice) {
     keys.insert(keys.end(), choice.compared.begin(), choice.compared.end());
     for (const std::string& key : keys) {
         const FacetGroup* group = data.find(key);
-        if (!group || !group->has(choice.texts)) continue;
-        picture.groups.push_back(groupOf(*group, choice.texts, picture.notes));
-        picture.planes.push_back(firstPlane(*group, choice.texts));
+        const FacetSet* set = group ? group->find(choice.texts) : nullptr;
+        if (!set) continue;
+        picture.groups.push_back(groupOf(*group, *set, picture.notes));
+        picture.planes.push_back(set->plane);
     }
     for (std::size_t i = 1; i < picture.groups.size(); ++i) {
         const SimilarityGroup &baseline = picture.groups.front(), &group = picture.groups[i];

@@ -13,21 +13,24 @@ namespace faceter::desktop {
 struct FacetRequest {
     std::string key, label;
     int colour = 0;
-    bool isStart = false;  ///< the untrained model: not what a comparison begins with
-    std::vector<std::string> runs;
+    bool isStart = false;           ///< the untrained model: not what a comparison begins with
+    std::vector<std::string> runs;  ///< empty once they are read
 };
 
-/// What one run stored for one list of texts.
-struct FacetRun {
-    std::string run;
+/// What the runs of a group stored for one list of texts: each text's mean over them. What each run stored is not kept: of two thousand
+/// runs that is 75 MB.
+struct FacetSet {
     std::string texts;  ///< key of the texts: their fingerprint, else their label
     SimilaritySet set;
-    std::optional<Figure> plane;  ///< the texts under each task in two dimensions
+    std::size_t num_runs = 0;
+    std::vector<std::string> notes;  ///< runs that are left out of the mean
+    std::optional<Figure> plane;     ///< of the first run that has one: the texts under each task in two dimensions
 };
 
 struct FacetGroup {
     FacetRequest request;
-    std::vector<FacetRun> runs;
+    std::vector<FacetSet> sets;
+    const FacetSet* find(const std::string& texts) const;
     bool has(const std::string& texts) const;
 };
 

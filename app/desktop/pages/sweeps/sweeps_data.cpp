@@ -1,43 +1,45 @@
 #include "pages/sweeps/sweeps_data.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace faceter::desktop {
 namespace {
 
-const char* const meanScore = "score";
-std::string typeId(const std::string& type) { return "type:" + type; }
-std::string setId(const std::string& set) { return "set:" + set; }
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-void addScores(const RunScores& scores, std::size_t place, SweepsData::Run& run) {
+/// The mean of all first, then task types, then data sets.
+std::vector<SweepsData::Score> allScores(const RunScores& scores) {
+    std::vector<SweepsData::Score> all{{"score", QCoreApplication::translate("SweepsData", "mean score").toStdString()}};
+    for (const std::string& type : scores.task_types) all.push_back({"type:" + type, type});
+    for (const RunScores::Set& set : scores.sets) all.push_back({"set:" + set.name, set.name});
+    return all;
+}
+
+/// In the same order.
+std::vector<double> valuesOf(const RunScores& scores, std::size_t place) {
+    std::vector<double> values{none};
+    for (const std::string& type : scores.task_types) values.push_back(scores.type_mean(place, type));
     double sum = 0;
     int count = 0;
     for (std::size_t set = 0; set < scores.sets.size(); ++set) {
-        const double score = scores.at(place, set);
-        if (std::isnan(score)) continue;
-        run.scores[setId(scores.sets[set].name)] = score;
-        sum += score;
-        ++count;
+        values.push_back(scores.at(place, set));
+        if (!std::isnan(values.back())) sum += values.back(), ++count;
     }
-    if (count > 0) run.scores[meanScore] = sum / count;
-    for (const std::string& type : scores.task_types)
-        if (const double score = scores.type_mean(place, type); !std::isnan(score)) run.scores[typeId(type)] = score;
+    if (count > 0) values.front() = sum / count;
+    return values;
 }
 
-/// Those that some run has.
-std::vector<SweepsData::Score> scoresOf(const RunScores& scores, const std::vector<SweepsData::Run>& runs) {
-    const auto known = [&](const std::string& id) {
-        return std::any_of(runs.begin(), runs.end(), [&](const SweepsData::Run& run) { return run.scores.contains(id); });
-    };
-    std::vector<SweepsData::Score> found;
-    const auto offer = [&](const std::string& id, const std::string& name) {
-        if (known(id)) found.push_back({id, name});
-    };
-    offer(meanScore, QCoreApplication::translate("SweepsData", "mean score").toStdString());
-    for (const std::string& type : scores.task_types) offer(typeId(type), type);
-    for (const RunScores::Set& set : scores.sets) offer(setId(set.name), set.name);
-    return found;
+/// Scores that none of the runs has are left out.
+void dropUnknown(SweepsData& data) {
+    for (std::size_t score = data.scores.size(); score-- > 0;) {
+        const auto has = [&](const SweepsData::Run& run) { return !std::isnan(run.scores[score]); };
+        if (std::any_of(data.runs.begin(), data.runs.end(), has)) continue;
+        data.scores.erase(data.scores.begin() + static_cast<std::ptrdiff_t>(score));
+        for (SweepsData::Run& run : data.runs) run.scores.erase(run.scores.begin() + static_cast<std::ptrdiff_t>(score));
+    }
 }
 
 }  // namespace
@@ -48,13 +50,17 @@ SweepsDataPtr loadSweeps(Store& store, const std::vector<SweepRequest>& requests
     const KeySettings settings = store.key_settings();
     std::unordered_map<std::string_view, std::size_t> places;
     for (std::size_t i = 0; i < scores.runs.size(); ++i) places.emplace(scores.runs[i], i);
+    data->scores = allScores(scores);
+    std::map<SweepSettings, std::shared_ptr<const SweepSettings>> shared;
     for (const SweepRequest& request : requests) {
-        SweepsData::Run run{request, {}, {}};
-        if (const auto own = settings.values.find(request.run); own != settings.values.end()) run.settings = own->second;
-        if (const auto place = places.find(request.run); place != places.end()) addScores(scores, place->second, run);
-        data->runs.push_back(std::move(run));
+        const auto own = settings.values.find(request.run);
+        auto& held = shared[own == settings.values.end() ? SweepSettings() : own->second];
+        if (!held) held = std::make_shared<const SweepSettings>(own == settings.values.end() ? SweepSettings() : own->second);
+        const auto place = places.find(request.run);
+        data->runs.push_back(
+            {request, held, place == places.end() ? std::vector<double>(data->scores.size(), none) : valuesOf(scores, place->second)});
     }
-    data->scores = scoresOf(scores, data->runs);
+    dropUnknown(*data);
     return data;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -6,6 +7,8 @@
 #include "store/store.h"
 
 namespace faceter::desktop {
+
+using SweepSettings = std::map<std::string, std::string>;
 
 struct SweepRequest {
     std::string run, point;  ///< id, and the configuration's name
@@ -15,8 +18,8 @@ struct SweepRequest {
 struct SweepsData {
     struct Run {
         SweepRequest request;
-        std::map<std::string, std::string> settings;  ///< that differ within its experiment
-        std::map<std::string, double> scores;         ///< id of the score -> percent
+        std::shared_ptr<const SweepSettings> settings;  ///< that differ within its experiment; shared by the runs of a point
+        std::vector<double> scores;                     ///< one for each of `scores` below, percent; NaN where the run has none
     };
     struct Score {
         std::string id, name;

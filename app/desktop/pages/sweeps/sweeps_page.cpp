@@ -148,13 +148,11 @@ void SweepsPage::fillSettings() {
 std::string SweepsPage::scoreName() const { return m_score->currentText().toStdString(); }
 
 void SweepsPage::showSweep() {
-    const std::string id = m_score->currentData().toString().toStdString();
+    const int place = m_score->currentIndex();  // as they stand in the data
     std::vector<SweepRun> runs;
-    for (const SweepsData::Run& run : m_data->runs) {
-        const auto score = run.scores.find(id);
-        runs.push_back(
-            {run.request.point, run.settings, score == run.scores.end() ? std::numeric_limits<double>::quiet_NaN() : score->second});
-    }
+    for (const SweepsData::Run& run : m_data->runs)
+        runs.push_back({run.request.point, *run.settings,
+                        place < 0 ? std::numeric_limits<double>::quiet_NaN() : run.scores.at(static_cast<std::size_t>(place))});
     m_sweep = make_sweep(runs);
     fillSettings();
     m_parallel->setSweep(m_sweep, scoreName());
