@@ -45,7 +45,7 @@ QString SeriesLabels::nameOf(int series, double room) const {
     const auto& mean = m_plot->figure().series[static_cast<std::size_t>(series)].mean;
     if (m_form != Form::means && m_plot->figure().kind == FigureKind::densities && mean && std::isfinite(*mean))
         name = name.left(60) + QLatin1Char(' ') + meanText(*mean);  // many densities: the legend has the means
-    return metrics().elidedText(name.isEmpty() ? QStringLiteral("series %1").arg(series + 1) : name.left(300), Qt::ElideRight, room);
+    return metrics().elidedText(name.isEmpty() ? QStringLiteral("series %1").arg(series + 1) : name.left(300), Qt::ElideMiddle, room);
 }
 
 double SeriesLabels::nameWidth() const {

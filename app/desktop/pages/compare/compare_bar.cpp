@@ -53,6 +53,8 @@ CompareBar::CompareBar(std::vector<PublishedTable> published, QWidget* parent)
       m_published(box(QStringLiteral("comparePublished"), tr("Published figures"))) {
     auto* layout = new FlowLayout(this);
     for (QComboBox* one : {m_baseline, m_test, m_value, m_published}) layout->addWidget(one);
+    for (QComboBox* one : {m_baseline, m_test, m_published})  // names may be longer than the box
+        connect(one, &QComboBox::currentTextChanged, one, [one](const QString& text) { one->setToolTip(text.toHtmlEscaped()); });
     auto* actions = new QHBoxLayout(m_actions);
     actions->setContentsMargins(0, 0, 0, 0);
     actions->addWidget(makeCopy());

@@ -146,7 +146,7 @@ void CompareCards::fillWins() {
     for (std::size_t i = 0; i < m_view->gains.size(); ++i) {
         if (i == *m_view->baseline) continue;
         const GroupGain& gain = m_view->gains[i];
-        auto* name = new ElidedLabel(qs(m_comparison->groups[i].name));
+        auto* name = new ElidedLabel(qs(m_comparison->groups[i].name), Qt::ElideMiddle);
         setSeriesColour(name, m_colours[i]);
         m_winsGrid->addWidget(name, line, 0);
         m_winsGrid->addWidget(plainLabel(QStringLiteral("%1 – %2 – %3").arg(gain.wins).arg(gain.ties).arg(gain.losses)), line, 1);

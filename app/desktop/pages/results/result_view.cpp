@@ -93,7 +93,7 @@ QWidget* ResultView::makeFrame(const QString& heading, int colour) {
     auto* head = new QHBoxLayout;
     head->setSpacing(6);
     if (colour >= 0) head->addWidget(new ColourDot(colour));
-    auto* label = new ElidedLabel(heading);
+    auto* label = new ElidedLabel(heading, Qt::ElideMiddle);
     label->setProperty("role", QStringLiteral("heading"));
     head->addWidget(label, 1);
     layout->addLayout(head);

@@ -64,7 +64,7 @@ class CellPainter {
             icon(QStringLiteral("pin")).paint(&m_painter, QRect(m_rect.left(), m_rect.center().y() - 6, 12, 12));
             m_rect.setLeft(m_rect.left() + 16);
         }
-        textAndExtra();
+        textAndExtra(Qt::ElideMiddle);  // names of a sweep differ at their ends
     }
 
     void state() {
@@ -107,21 +107,22 @@ class CellPainter {
         draw(m_rect, m_index.data().toString(), m_colour, Qt::AlignRight);
     }
 
-    void text() { draw(m_rect, m_index.data().toString(), m_colour, Qt::AlignLeft); }
+    void text(Qt::TextElideMode mode) { draw(m_rect, m_index.data().toString(), m_colour, Qt::AlignLeft, mode); }
 
   private:
-    void draw(const QRect& rect, const QString& text, const QColor& colour, Qt::Alignment alignment) {
+    void draw(const QRect& rect, const QString& text, const QColor& colour, Qt::Alignment alignment,
+              Qt::TextElideMode mode = Qt::ElideRight) {
         m_painter.setPen(colour);
         m_painter.drawText(rect, Qt::AlignVCenter | Qt::TextSingleLine | alignment,
-                           QFontMetrics(m_font).elidedText(text, Qt::ElideRight, rect.width()));
+                           QFontMetrics(m_font).elidedText(text, mode, rect.width()));
     }
 
-    void textAndExtra() {
+    void textAndExtra(Qt::TextElideMode mode = Qt::ElideRight) {
         const QString text = m_index.data().toString(), extra = m_index.data(RunsModel::extraRole).toString();
         const QFontMetrics metrics(m_font);
         const int wide = extra.isEmpty() ? 0 : metrics.horizontalAdvance(extra) + gap;
         const QRect main = m_rect.adjusted(0, 0, -wide, 0);
-        draw(main, text, m_colour, Qt::AlignLeft);
+        draw(main, text, m_colour, Qt::AlignLeft, mode);
         if (extra.isEmpty()) return;
         const int end = std::min(metrics.horizontalAdvance(text), main.width()) + gap;
         draw(m_rect.adjusted(end, 0, 0, 0), extra, m_colours.secondary, Qt::AlignLeft);
@@ -177,8 +178,13 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
         case Kind::time:
             content.time(resumeRect(option, index));
             break;
+        case Kind::experiment:
+        case Kind::variant:
+        case Kind::point:
+            content.text(Qt::ElideMiddle);
+            break;
         default:
-            column.isNumber() ? content.number() : content.text();
+            column.isNumber() ? content.number() : content.text(Qt::ElideRight);
     }
     painter->restore();
 }

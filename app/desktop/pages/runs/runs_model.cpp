@@ -183,7 +183,8 @@ QString RunsModel::toolTip(const RunsLine& line, std::size_t column) const {
             .toHtmlEscaped();
     }
     const RunRow& run = m_data->run(line.row);
-    if (what.kind == Kind::name) return qs(run.info.id).toHtmlEscaped();
+    if (what.kind == Kind::name)
+        return m_data->text(line.row, what).toHtmlEscaped() + QStringLiteral("<br>") + qs(run.info.id).toHtmlEscaped();
     if (what.kind == Kind::note) return qs(run.note).toHtmlEscaped();
     if (what.kind == Kind::state && !run.state.cause.empty()) return qs(run.state.cause).toHtmlEscaped();
     return m_data->text(line.row, what).toHtmlEscaped();
