@@ -11,22 +11,32 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_examples = 20;
+constexpr std::size_t most_examples = 20, between_ticks = 4096;
+
+void tick_at(std::size_t place, const OverlapCounter::Tick& tick) {
+    if (tick && place % between_ticks == 0) tick();
+}
 
 using TextSet = std::unordered_set<Hash128, Hash128Hasher>;
 
-TextSet hashes_of_training(const TrainingSet& set) {
+TextSet hashes_of_training(const TrainingSet& set, const OverlapCounter::Tick& tick) {
     TextSet hashes;
-    for (std::uint32_t id = 0; id < set.texts.size(); ++id)
+    for (std::uint32_t id = 0; id < set.texts.size(); ++id) {
+        tick_at(id, tick);
         if (const std::string form = overlap_form(set.texts[id]); !form.empty()) hashes.insert(hash128(form));
+    }
     return hashes;
 }
 
 /// Different held-out texts: hash -> the first text that has it.
-std::unordered_map<Hash128, std::string_view, Hash128Hasher> hashes_of_evaluation(const EvaluationSet& set) {
+std::unordered_map<Hash128, std::string_view, Hash128Hasher> hashes_of_evaluation(const EvaluationSet& set,
+                                                                                  const OverlapCounter::Tick& tick) {
     std::unordered_map<Hash128, std::string_view, Hash128Hasher> hashes;
-    for (const std::string_view text : held_out_texts(set))
+    std::size_t place = 0;
+    for (const std::string_view text : held_out_texts(set)) {
+        tick_at(place++, tick);
         if (const std::string form = overlap_form(text); !form.empty()) hashes.try_emplace(hash128(form), text);
+    }
     return hashes;
 }
 
@@ -47,10 +57,10 @@ struct OverlapCounter::Training {
 OverlapCounter::OverlapCounter() = default;
 OverlapCounter::~OverlapCounter() = default;
 
-void OverlapCounter::add(const TrainingSet& set) { training_.push_back({set.name, hashes_of_training(set)}); }
+void OverlapCounter::add(const TrainingSet& set, const Tick& tick) { training_.push_back({set.name, hashes_of_training(set, tick)}); }
 
-std::vector<Overlap> OverlapCounter::count(const EvaluationSet& set) const {
-    const auto held_out = hashes_of_evaluation(set);
+std::vector<Overlap> OverlapCounter::count(const EvaluationSet& set, const Tick& tick) const {
+    const auto held_out = hashes_of_evaluation(set, tick);
     std::vector<Overlap> found;
     for (const Training& training : training_) {
         std::vector<std::string_view> shared;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,9 +24,11 @@ class OverlapCounter {
   public:
     OverlapCounter();
     ~OverlapCounter();
-    void add(const TrainingSet& set);
+    /// Called each few thousand texts; may throw, which leaves the counter as it was.
+    using Tick = std::function<void()>;
+    void add(const TrainingSet& set, const Tick& tick = {});
     /// One entry for each training set, also of those that share nothing.
-    std::vector<Overlap> count(const EvaluationSet& set) const;
+    std::vector<Overlap> count(const EvaluationSet& set, const Tick& tick = {}) const;
 
   private:
     struct Training;

@@ -124,6 +124,21 @@ class TestBundle : public QObject {
             QVERIFY2(text.find(piece) != text.npos, text.c_str());
         QVERIFY(text.find("by_label") == text.npos);
     }
+    void hashing_one_large_file_says_how_far_it_is_and_can_be_ended() {
+        const fs::path data = folder_.path() / "large.jsonl";
+        const std::string content((std::size_t(3) << 20) + 17, 'x');
+        write_file_atomic(data, content);
+        const ReportData large{"large", "training", "retrieval", {{"path", data.string()}}};
+        std::vector<std::uint64_t> bytes;
+        QCOMPARE(data_card(large, [&](std::uint64_t so_far) { bytes.push_back(so_far); })["sha256"], Json(sha256_hex(content)));
+        QVERIFY(bytes.size() >= 3 && bytes.back() == content.size());
+        int calls = 0;
+        const auto end_at_second = [&](std::uint64_t) {
+            if (++calls == 2) throw std::runtime_error("no longer wanted");
+        };
+        QVERIFY_THROWS_EXCEPTION(std::runtime_error, data_card(large, end_at_second));
+        QCOMPARE(calls, 2);
+    }
     /// Titles and authors as the papers give them of themselves; arXiv numbers do not stand in the texts that we have.
     void references_are_what_the_papers_say_of_themselves_data() {
         QTest::addColumn<QString>("references");

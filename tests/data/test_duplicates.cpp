@@ -118,6 +118,23 @@ class TestDuplicates : public QObject {
         QCOMPARE(found[1].shared_texts, std::size_t{0});
         QVERIFY(found[1].examples.empty() && to_json(found[1]).at("example").is_null());
     }
+
+    void counting_within_one_large_set_can_be_ended_from_within() {
+        std::string lines;
+        for (int i = 0; i < 6000; ++i) lines += fmt::format("{{\"query\":\"q{}\",\"document\":\"the dog {}\"}}\n", i, i);
+        const TrainingSet large = pairs(lines);
+        OverlapCounter counter;
+        int ticks = 0;
+        const auto end_at_second = [&] {
+            if (++ticks == 2) throw std::runtime_error("no longer wanted");
+        };
+        QVERIFY_THROWS_EXCEPTION(std::runtime_error, counter.add(large, end_at_second));
+        QCOMPARE(counter.count(pets()).size(), std::size_t{0});  // what was not read whole is not counted
+        counter.add(large);
+        const auto end = [] { throw std::runtime_error("no longer wanted"); };
+        QVERIFY_THROWS_EXCEPTION(std::runtime_error, counter.count(pets(), end));
+        QCOMPARE(counter.count(pets()).size(), std::size_t{1});
+    }
 };
 
 FACETER_TEST(TestDuplicates)

@@ -189,6 +189,30 @@ class TestSession : public QObject {
         QVERIFY(told("data_examples", {{"offset", -1}}).contains("error"));
     }
 
+    void lengths_of_a_retrieval_set_in_several_languages_keep_queries_and_documents_apart() {
+        NEED_SHARED();
+        for (const std::string language : {"de", "en"}) {
+            const fs::path folder = folder_.path() / "languages" / language;
+            fs::create_directories(folder / "qrels");
+            std::ofstream(folder / "corpus.jsonl")
+                << R"({"_id": "d", "text": "a document that is longer than its query in )" << language << "\"}\n";
+            std::ofstream(folder / "queries.jsonl") << R"({"_id": "q", "text": ")" << language << "\"}\n";
+            std::ofstream(folder / "qrels/test.tsv") << "query-id\tcorpus-id\tscore\nq\td\t1\n";
+        }
+        Json all = settings("IC");
+        all["evaluation"]["datasets"] = Json::array({{{"source", "folder"}, {"path", (folder_.path() / "languages").string()}}});
+        Session session;
+        session.ask({{"id", 1}, {"method", "data_lengths"}, {"params", {{"settings", all}, {"use", "evaluation"}, {"index", 0}}}});
+        const Json answer = session.answer();
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        const Json& lengths = answer.at("result").at("lengths");
+        QCOMPARE(lengths.size(), std::size_t{2});
+        QCOMPARE(lengths.at(0).at("role").get<std::string>(), std::string("query"));
+        QCOMPARE(lengths.at(1).at("role").get<std::string>(), std::string("document"));
+        for (const Json& role : lengths) QCOMPARE(role.at("num_texts").get<int>(), 2);
+        QVERIFY(lengths.at(1).at("mean").get<double>() > lengths.at(0).at("mean").get<double>());
+    }
+
     void estimate_tries_real_steps_and_tells_what_a_run_takes() {
         NEED_SHARED();
         Session session;

@@ -19,6 +19,20 @@ std::string key_of(const DataRequest& request, const std::string& task) {
 
 }  // namespace
 
+/// Nearly: the texts and what tells them apart.
+std::uint64_t SessionData::bytes_of(const TrainingSet& set) {
+    constexpr std::uint64_t of_text = 16;
+    return set.texts.num_bytes() + set.texts.size() * of_text + set.examples.size() * sizeof(Example) +
+           (set.negatives.size() + set.negative_scores.size()) * sizeof(std::uint32_t);
+}
+
+std::uint64_t SessionData::bytes_of(const EvaluationSet& set) {
+    constexpr std::uint64_t of_text = 64;  // ids of documents and queries are texts of their own
+    std::uint64_t bytes = 0;
+    for (const std::string_view text : all_texts(set)) bytes += text.size() + of_text;
+    return bytes;
+}
+
 std::shared_ptr<TrainingSet> SessionData::training_set(const Json& settings, const Json& entry, const Task& task) {
     const DataRequest request = request_for(settings, entry);
     return training_.get(key_of(request, task.type + "/" + task.name), [&] {

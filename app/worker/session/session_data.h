@@ -1,9 +1,8 @@
 #pragma once
-#include <list>
 #include <memory>
 #include <string>
-#include <utility>
 
+#include "common/recent.h"
 #include "data/sources.h"
 #include "eval/corpus_search.h"
 #include "model/embedding_model.h"
@@ -11,29 +10,6 @@
 #include "session/session_server.h"
 
 namespace faceter::worker {
-
-/// The last few things that were made, by key: what is asked again is not read again.
-template <typename Value>
-class Recent {
-  public:
-    explicit Recent(std::size_t most) : most_(most) {}
-    template <typename Make>
-    std::shared_ptr<Value> get(const std::string& key, Make make) {
-        for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
-            if (entry->first == key) {
-                entries_.splice(entries_.begin(), entries_, entry);
-                return entries_.front().second;
-            }
-        entries_.emplace_front(key, std::make_shared<Value>(make()));
-        if (entries_.size() > most_) entries_.pop_back();
-        return entries_.front().second;
-    }
-    void clear() { entries_.clear(); }
-
-  private:
-    std::size_t most_;
-    std::list<std::pair<std::string, std::shared_ptr<Value>>> entries_;
-};
 
 /// What a session keeps between requests: data sets and models.
 class SessionData {
@@ -59,9 +35,17 @@ class SessionData {
     void drop_models();
 
   private:
-    Recent<TrainingSet> training_{8};
-    Recent<EvaluationSet> evaluation_{8};
-    Recent<EvaluationSet> named_sets_{4};
+    /// Of each kind of set: a benchmark's corpora would fill the memory otherwise.
+    static constexpr std::uint64_t most_set_bytes = std::uint64_t(512) << 20;
+    static std::uint64_t bytes_of(const TrainingSet& set);
+    static std::uint64_t bytes_of(const EvaluationSet& set);
+    template <typename Set>
+    static Recent<Set> some(std::size_t most) {
+        return {most, most_set_bytes, [](const Set& set) { return bytes_of(set); }};
+    }
+    Recent<TrainingSet> training_ = some<TrainingSet>(8);
+    Recent<EvaluationSet> evaluation_ = some<EvaluationSet>(8);
+    Recent<EvaluationSet> named_sets_ = some<EvaluationSet>(4);
     Recent<Corpus> corpora_{4};
     Recent<CorpusRows> rows_{12};
     Recent<std::unique_ptr<EmbeddingModel>> prepared_{1};

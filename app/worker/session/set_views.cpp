@@ -1,6 +1,8 @@
 #include "session/set_views.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "common/strings.h"
 #include "compare/data_cards.h"
@@ -95,6 +97,23 @@ Json training_of_task(const Json& settings, const std::string& task) {
     return training_of(settings);
 }
 
+using Views = std::vector<std::string_view>;
+
+/// Queries and documents of a retrieval set, or of all parts of one (languages); nothing where it is another kind of set.
+std::optional<std::pair<Views, Views>> retrieval_sides(const EvaluationSet& set) {
+    std::vector<const EvaluationSet*> parts;
+    for (const EvaluationSet& part : set.subsets) parts.push_back(&part);
+    if (parts.empty()) parts.push_back(&set);
+    std::pair<Views, Views> sides;
+    for (const EvaluationSet* part : parts) {
+        const auto* retrieval = std::get_if<RetrievalData>(&part->data);
+        if (!retrieval) return std::nullopt;
+        for (const std::string_view query : retrieval->queries.views()) sides.first.push_back(query);
+        for (const std::string_view document : retrieval->documents.views()) sides.second.push_back(document);
+    }
+    return sides;
+}
+
 }  // namespace
 
 SetRoutes routes_of(const EmbeddingModel& model, const TrainingSet& set, const Json& settings) {
@@ -127,8 +146,7 @@ Json lengths_of(const EmbeddingModel& model, const SetRoutes& routes, const Trai
 }
 
 Json lengths_of(const EmbeddingModel& model, const SetRoutes& routes, const EvaluationSet& set) {
-    if (const auto* retrieval = std::get_if<RetrievalData>(&set.data); retrieval && set.subsets.empty())
-        return histograms(model, routes, "query", retrieval->queries.views(), "document", retrieval->documents.views());
+    if (const auto sides = retrieval_sides(set)) return histograms(model, routes, "query", sides->first, "document", sides->second);
     return Json::array({length_histogram(model, routes.query, "text", held_out_texts(set))});
 }
 
@@ -136,7 +154,8 @@ Json lengths_of(const EmbeddingModel& model, const SetRoutes& routes, const Eval
 Json data_set(const Json& params, SessionData& data, Request& request) {
     const OpenSet set(params, data, request);
     request.progress("hash the files", 0, 0);
-    Json card = data_card({set.name(), set.training() ? "training" : "evaluation", set.task_name(), set.card()});
+    Json card = data_card({set.name(), set.training() ? "training" : "evaluation", set.task_name(), set.card()},
+                          [&](std::uint64_t bytes) { request.progress("hash the files (MiB)", bytes >> 20, 0); });
     card["task_type"] = set.task_type();
     card["size"] = set.rows().size();
     return card;
@@ -192,6 +211,7 @@ Json data_overlap(const Json& params, SessionData& data, Request& request) {
     for (const Task& task : tasks) total += task.train.size();
     Json overlaps = Json::array(), left_out = Json::array();
     OverlapCounter counter;
+    const auto tick = [&] { request.check(); };
     const auto each = [&](auto body) {
         request.progress("compare data sets", done++, total);
         try {
@@ -201,10 +221,10 @@ Json data_overlap(const Json& params, SessionData& data, Request& request) {
         }
     };
     for (const Task& task : tasks)
-        for (const Json& entry : task.train) each([&] { counter.add(*data.training_set(settings, entry, task)); });
+        for (const Json& entry : task.train) each([&] { counter.add(*data.training_set(settings, entry, task), tick); });
     for (const Json& entry : tests)
         each([&] {
-            for (const Overlap& one : counter.count(*data.evaluation_set(settings, entry))) {
+            for (const Overlap& one : counter.count(*data.evaluation_set(settings, entry), tick)) {
                 overlaps.push_back(to_json(one));
                 overlaps.back().erase("example");  // the first of the examples
                 for (Json& text : overlaps.back()["examples"]) cut_to_shown(text);
