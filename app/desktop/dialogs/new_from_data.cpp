@@ -239,6 +239,16 @@ void NewFromDataDialog::take(const Asked& was, const Preview& preview) {
         text += qs(preview.starter->experiment);
     }
     m_text->setPlainText(text);
+    if (!std::exchange(m_atOnce, false)) return;
+    if (preview.starter)
+        lookAtData();
+    else
+        open();
+}
+
+void NewFromDataDialog::lookAtOnce() {
+    m_atOnce = true;
+    connect(this, &NewFromDataDialog::looked, this, &QObject::deleteLater);  // it may never have been open
 }
 
 void NewFromDataDialog::showColumns(const Survey& survey) {
@@ -291,6 +301,7 @@ void NewFromDataDialog::lookAtData() {
         .onFailed([this](const std::exception& error) {
             setReady(true);
             m_error->setMessage(QString::fromUtf8(error.what()));
+            open();
         });
 }
 

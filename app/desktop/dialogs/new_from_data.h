@@ -27,6 +27,8 @@ class NewFromDataDialog : public QDialog {
   public:
     /// `source`: a file or folder to look at at once; may be empty.
     explicit NewFromDataDialog(const QString& source, QWidget* parent = nullptr);
+    /// Asks nothing where the data can be looked at as they are, and opens where something has to be said first.
+    void lookAtOnce();
 
   Q_SIGNALS:
     /// The experiment file was written.
@@ -73,6 +75,7 @@ class NewFromDataDialog : public QDialog {
     std::shared_ptr<const Survey> m_survey;
     std::optional<Asked> m_shown;  ///< what the preview is of
     bool m_looking = false;
+    bool m_atOnce = false;  ///< the data are looked at as soon as they can be
 };
 
 }  // namespace faceter::desktop

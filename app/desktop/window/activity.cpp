@@ -8,6 +8,7 @@
 
 #include "actions/run_actions.h"
 #include "jobs/jobs_panel.h"
+#include "jobs/live_line.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
 #include "widgets/scroll.h"
@@ -74,6 +75,7 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
       m_linesLayout(new QVBoxLayout(m_lines)),
       m_quiet(secondaryLabel(tr("Nothing runs. Compose launches an experiment; runs go on when this window is closed."))),
       m_log(new LogView(workspace)),
+      m_live(new LiveLine),
       m_pending(secondaryLabel()) {
     setObjectName(QStringLiteral("activity"));
     setAttribute(Qt::WA_StyledBackground);
@@ -83,6 +85,7 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     m_linesLayout->setSpacing(4);
     m_pending->setObjectName(QStringLiteral("pendingActions"));
     m_pending->setWordWrap(true);
+    m_linesLayout->addWidget(m_live);
     m_linesLayout->addWidget(m_pending);
     m_linesLayout->addWidget(m_quiet);
     m_linesLayout->addStretch(1);
@@ -96,6 +99,7 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     connect(&m_workspace, &Workspace::runsChanged, this, &Activity::showRuns);
     connect(&m_workspace, &Workspace::projectChanged, this, &Activity::showRuns);
     connect(&m_workspace.actions(), &RunActions::pendingChanged, this, &Activity::showRuns);
+    connect(m_live, &LiveLine::cameOrWent, this, &Activity::showRuns);
     connect(m_tabs, &QTabWidget::tabBarClicked, this, [this](int tab) {
         m_opened = m_folded || tab != m_tabs->currentIndex();
         QMetaObject::invokeMethod(this, &Activity::fold, Qt::QueuedConnection);  // the tab bar is still at it
@@ -159,8 +163,8 @@ void Activity::showRuns() {
             m_pool[i]->hide();
     showPending();
     const bool jobs = m_jobs && !m_jobs->isEmpty();
-    m_going = jobs || !going.empty() || m_workspace.actions().isLaunching();
-    m_quiet->setVisible(!jobs && going.empty() && m_workspace.actions().pending().isEmpty());
+    m_going = jobs || !m_live->isEmpty() || !going.empty() || m_workspace.actions().isLaunching();
+    m_quiet->setVisible(!jobs && m_live->isEmpty() && going.empty() && m_workspace.actions().pending().isEmpty());
     fold();
     m_summary->setVisible(!going.empty());
     m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));

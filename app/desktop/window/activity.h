@@ -11,6 +11,7 @@ class QVBoxLayout;
 namespace faceter::desktop {
 
 class JobsPanel;
+class LiveLine;
 class LogView;
 class Workspace;
 struct RunsSnapshot;
@@ -47,6 +48,7 @@ class Activity : public QWidget {
     QList<Line*> m_pool;
     LogView* m_log;
     JobsPanel* m_jobs = nullptr;
+    LiveLine* m_live;
     QLabel* m_pending;
     bool m_going = false;   ///< something runs, waits or was asked for
     bool m_opened = false;  ///< by the user, while nothing goes on

@@ -138,7 +138,11 @@ void WindowTools::newFromData(const QString& source) {
     auto* dialog = new NewFromDataDialog(source, m_window);
     connect(dialog, &NewFromDataDialog::written, this, [this](const QString& file) { m_workspace.requestCompose(file); });
     connect(dialog, &NewFromDataDialog::looked, this, [this](const DataSource& data) { DataSources::of(m_workspace).show(data); });
-    dialog->open();
+    // Who looks at data sets wants to see these; who looks at something else is asked.
+    if (!source.isEmpty() && m_front() && m_front()->property("looksAtTables").toBool())
+        dialog->lookAtOnce();
+    else
+        dialog->open();
 }
 
 void WindowTools::chooseMteb() {

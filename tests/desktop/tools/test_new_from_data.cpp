@@ -2,10 +2,12 @@
 #include <QDialog>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSettings>
 #include <QTableView>
+#include <fstream>
 
 #include "desktop/support/sample_project.h"
 #include "dialogs/new_from_data.h"
@@ -87,6 +89,23 @@ class TestNewFromData : public QObject {
         QCOMPARE(value("task_type"), QString("classification"));
         QVERIFY(value("size").toInt() > 0);
         QVERIFY(!fs::exists(folder.path() / "tickets.yaml"));
+    }
+
+    void a_table_that_is_dropped_on_page_data_is_shown_there_without_a_question() {
+        const TemporaryDirectory folder;
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(window.goTo(QStringLiteral("data")));
+        QVERIFY(window.openPath(pathText(copied_table(folder))));
+        const auto* sets = window.page("data")->findChild<QListWidget*>("dataSets");
+        QTRY_VERIFY_WITH_TIMEOUT(sets->count() > 0, 60000);
+        QTRY_VERIFY(!window.findChild<QDialog*>("newFromDataDialog"));
+        std::ofstream(folder.path() / "odd.csv") << "a,b\n1,2\n";  // nobody can say what its columns are
+        QVERIFY(window.openPath(pathText(folder.path() / "odd.csv")));
+        QTRY_VERIFY(window.findChild<QDialog*>("newFromDataDialog") && window.findChild<QDialog*>("newFromDataDialog")->isVisible());
+        window.findChild<QDialog*>("newFromDataDialog")->close();
     }
 
     void columns_that_are_typed_are_taken_and_wrong_ones_are_refused() {

@@ -95,6 +95,7 @@ DataPage::DataPage(Workspace& workspace)
               if (!answer->is_null() && answer->at("run") == m_source->currentData().toString().toStdString())
                   takeSettings(answer->at("settings"));
           })) {
+    setProperty("looksAtTables", true);  // one that is dropped is shown here (window/window_tools.cpp)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 16);
     layout->setSpacing(12);
@@ -227,6 +228,7 @@ QWidget* DataPage::makeStatus() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(8);
     m_cancel->setObjectName(QStringLiteral("dataCancel"));
+    m_progress->setObjectName(QStringLiteral("dataProgress"));
     m_progress->setTextVisible(false);
     m_progress->setFixedHeight(4);
     m_status->setObjectName(QStringLiteral("dataStatus"));
@@ -242,6 +244,7 @@ QWidget* DataPage::makeStatus() {
 void DataPage::addPart(const QString& title, QWidget* body, const QString& method, std::function<void(const Json&)> take) {
     m_tabs->addTab(body, title);
     auto* query = new WorkerQuery(this);
+    query->setTitle(tr("Data sets: %1").arg(title));
     m_parts.push_back({query, method, {}});
     connect(query, &WorkerQuery::answered, this, [this, take = std::move(take)](const WorkerAnswer& answer) {
         try {
@@ -253,6 +256,10 @@ void DataPage::addPart(const QString& title, QWidget* body, const QString& metho
     connect(query, &WorkerQuery::failed, this, [this, place = m_parts.size() - 1](const QString& message) {
         m_parts[place].asked = nullptr;
         m_error->setMessage(message);
+    });
+    connect(query, &WorkerQuery::cancelled, this, [this, place = m_parts.size() - 1] {  // in Activity
+        m_parts[place].asked = nullptr;
+        showCancelled();
     });
     connect(query, &WorkerQuery::busyChanged, this, &DataPage::showBusy);
     connect(query, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) {
@@ -326,6 +333,7 @@ void DataPage::showSet() {
     m_cardModel->setTable({});
     m_card->hide();
     m_examples->clear();
+    m_shown = {};
     m_duplicates->clear();
     m_lengths->hide();
     m_lengthsText->clear();
@@ -366,10 +374,19 @@ void DataPage::askPart() {
     answer.query->ask(answer.method, question);
 }
 
+/// From the examples that stand there, which a search that goes on may not be about any more.
 void DataPage::turnPage(int pages) {
+    if (m_search->text().trimmed() != m_shown.search) return searchAgain();
     m_offset = static_cast<std::size_t>(
-        std::max<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(m_offset) + pages * static_cast<std::ptrdiff_t>(page_size)));
+        std::max<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(m_shown.offset) + pages * static_cast<std::ptrdiff_t>(page_size)));
     askPart();
+}
+
+/// While examples are on their way it is not known what stands before and behind them.
+void DataPage::showTurns() {
+    const bool busy = m_parts[static_cast<std::size_t>(Part::examples)].query->isBusy();
+    m_back->setEnabled(!busy && m_shown.offset > 0);
+    m_on->setEnabled(!busy && m_shown.end < m_shown.found);
 }
 
 void DataPage::searchAgain() {
@@ -381,13 +398,17 @@ void DataPage::searchAgain() {
 void DataPage::stopAll() {
     for (Answer& answer : m_parts)
         if (answer.query->isBusy()) {
-            answer.query->stop();
             answer.asked = nullptr;
+            answer.query->stop();
         }
 }
 
 void DataPage::cancel() {
     stopAll();
+    showCancelled();
+}
+
+void DataPage::showCancelled() {
     m_status->setFullText(tr("cancelled"));
     m_status->show();
 }
@@ -404,6 +425,7 @@ void DataPage::showBusy() {
     m_progress->setRange(0, 0);
     m_status->setFullText(busy ? tr("asking the live worker") : QString());
     m_status->setVisible(busy);
+    if (m_parts.size() > static_cast<std::size_t>(Part::examples)) showTurns();
 }
 
 void DataPage::takeCard(const Json& card) {
@@ -419,8 +441,8 @@ void DataPage::takeExamples(const Json& answer) {
     const QString all =
         found == size ? tr("%1 examples").arg(number(size)) : tr("%1 found among %2 examples").arg(number(found), number(size));
     m_examples->setRows(exampleRows(answer), shown == 0 ? all : tr("%1 to %2 of %3").arg(number(offset + 1), number(offset + shown), all));
-    m_back->setEnabled(offset > 0);
-    m_on->setEnabled(offset + shown < found);
+    m_shown = {offset, offset + shown, found, m_search->text().trimmed()};
+    showTurns();
 }
 
 void DataPage::takeLengths(const Json& answer) {

@@ -62,8 +62,10 @@ class DataPage : public Page {
     void turnPage(int pages);
     void searchAgain();
     void stopAll();
+    void showTurns();
     void showBusy();
     void cancel();
+    void showCancelled();
     void takeCard(const Json& card);
     void takeExamples(const Json& answer);
     void takeLengths(const Json& answer);
@@ -93,7 +95,12 @@ class DataPage : public Page {
     std::vector<Answer> m_parts;
     std::vector<DataSetRef> m_sets;
     Json m_settings;
-    std::size_t m_offset = 0;
+    std::size_t m_offset = 0;  ///< of the examples that are asked for
+    /// The examples that are shown: what the buttons Back and On start from.
+    struct {
+        std::size_t offset = 0, end = 0, found = 0;
+        QString search;
+    } m_shown;
     QString m_inspected;  ///< run that the inspector showed last
     QString m_wantedSet;
 };
