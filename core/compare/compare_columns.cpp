@@ -25,9 +25,8 @@ double number_of(const Cell& cell) {
 }
 
 bool has_numbers(const ListColumn& column) {
-    return std::all_of(column.cells.begin(), column.cells.end(), [](const Cell& cell) {
-        return cell.kind != Cell::Kind::text || cell.text.empty() || !std::isnan(number_of(cell));
-    });
+    return std::all_of(column.cells.begin(), column.cells.end(),
+                       [](const Cell& cell) { return cell.kind != Cell::Kind::text || cell.text.empty() || !std::isnan(number_of(cell)); });
 }
 
 /// [groups][runs], as the cells of rows_of() stand.
