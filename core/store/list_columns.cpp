@@ -109,7 +109,7 @@ std::vector<ListColumn> list_columns(Store& store, const std::vector<std::string
     std::vector<std::string> settings, series;
     for (const std::string& name : names) {
         named.push_back(find_named_column(name, known));
-        if (!named.back().problem.empty()) throw settings_error("column {}", named.back().problem);
+        if (!named.back().problem.empty()) throw settings_error("column: {}", named.back().problem);
         if (named.back().column == FilterColumn::setting) settings.push_back(named.back().name);
         if (named.back().column == FilterColumn::series) series.push_back(named.back().name);
     }
@@ -120,8 +120,9 @@ std::vector<ListColumn> list_columns(Store& store, const std::vector<std::string
 }
 
 void sort_rows(Store& store, const std::string& name, bool descending, std::vector<RunRow>& rows) {
+    const std::vector<ListColumn> columns = list_columns(store, {name}, rows);
     std::vector<SortKey> keys;
-    for (const Cell& cell : list_columns(store, {name}, rows).front().cells) keys.emplace_back(cell);
+    for (const Cell& cell : columns.front().cells) keys.emplace_back(cell);
     std::vector<std::size_t> order(rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return before(keys[a], keys[b], descending); });

@@ -97,6 +97,8 @@ class TestFilter : public QObject {
             sort_rows(*f_.store, "set0", descending, rows);
             QCOMPARE(rows.back().info.variant + std::to_string(rows.back().info.seed), std::string("Mix2"));
             QCOMPARE(rows.front().info.variant, std::string(descending ? "Mix" : "start"));
+            sort_rows(*f_.store, "variant", descending, rows);  // texts
+            QCOMPARE(rows.front().info.variant, std::string(descending ? "start" : "EM"));
         }
     }
 
