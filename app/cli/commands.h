@@ -54,6 +54,7 @@ void add_queue_commands(Cli& cli);    // queue list, pause, continue, move
 void add_list_commands(Cli& cli);     // list show
 void add_compare_commands(Cli& cli);  // compare similarity
 void add_examples_command(Cli& cli);  // examples
+void add_lineage_commands(Cli& cli);  // lineage diff
 void add_stats_commands(Cli& cli);    // stats welch
 void add_study_commands(Cli& cli);    // study run, status, report
 void add_tokenize_command(Cli& cli);

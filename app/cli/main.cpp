@@ -109,6 +109,7 @@ int parse_and_run(int argc, char** argv) {
     add_list_commands(cli);
     add_compare_commands(cli);
     add_examples_command(cli);
+    add_lineage_commands(cli);
     for (const auto& [name, summary] : worker_commands()) app.add_subcommand(name, summary)->group("Commands");
     add_tokenize_command(cli);
     add_stats_commands(cli);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/build_commit.h"
 #include "common/strings.h"
 
 namespace faceter::cli {

@@ -10,8 +10,12 @@
 #include <fstream>
 #include <thread>
 
+#include "common/build_commit.h"
+#include "common/error.h"
+#include "common/file_hash.h"
 #include "common/strings.h"
 #include "eval/embedder.h"
+#include "experiment/manifest.h"
 #include "model/accelerator.h"
 #include "model/kernels/kernels.h"
 
@@ -64,6 +68,19 @@ double single_text_latency(const EmbeddingModel& model) {
     return sum / static_cast<double>(num_texts);
 }
 
+/// Of every plugin its version and its library's hash: two builds may call themselves alike.
+Json plugins_json() {
+    Json plugins = Json::object();
+    for (const Manifest& plugin : find_plugins(plugin_folders()).manifests) {
+        plugins[plugin.id] = {{"version", plugin.version}};
+        try {
+            plugins[plugin.id]["library"] = fmt::format("{:016x}", hash64_file(plugin.library()));
+        } catch (const Error&) {  // it cannot be read, so that it will not be used
+        }
+    }
+    return plugins;
+}
+
 }  // namespace
 
 std::uint64_t peak_memory_bytes() {
@@ -82,7 +99,9 @@ Json machine_json() {
             {"threads", at::get_num_threads()},
             {"memory_bytes", static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))},
             {"libtorch", TORCH_VERSION},
-            {"faceter", FACETER_VERSION}};
+            {"faceter", FACETER_VERSION},
+            {"commit", build_commit},
+            {"plugins", plugins_json()}};
 }
 
 Json model_measurements(const EmbeddingModel& model) {

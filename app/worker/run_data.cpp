@@ -27,7 +27,7 @@ void RunData::add_training_sets(std::vector<TrainingSet> sets, const Task& task)
                 task.name, set.name);
         set.task = task.name;
         for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) run_.warn(warning.get<std::string>());
-        run_.journal->event("data", {{"use", "training"}, {"task", task.name}, {"card", set.card}});
+        run_.journal->event("data", {{"use", "training"}, {"task", task.name}, {"name", set.name}, {"card", set.card}});
         training_.push_back(std::move(set));
     }
 }
@@ -43,7 +43,10 @@ void RunData::read_evaluation() {
         }
         for (const Json& warning : json_or<Json>(evaluation_.back().card, "warnings", Json::array(), "card"))
             run_.warn(warning.get<std::string>());
-        run_.journal->event("data", {{"use", "evaluation"}, {"task", evaluation_.back().task_type}, {"card", evaluation_.back().card}});
+        run_.journal->event("data", {{"use", "evaluation"},
+                                     {"task", evaluation_.back().task_type},
+                                     {"name", evaluation_.back().name},
+                                     {"card", evaluation_.back().card}});
     }
 }
 
@@ -58,7 +61,8 @@ void RunData::read_validation() {
                 continue;
             }
             validation_.back().routing.task = task.name;
-            run_.journal->event("data", {{"use", "validation"}, {"task", task.name}, {"card", validation_.back().card}});
+            run_.journal->event(
+                "data", {{"use", "validation"}, {"task", task.name}, {"name", validation_.back().name}, {"card", validation_.back().card}});
         }
 }
 

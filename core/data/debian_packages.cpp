@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "data/files_read.h"
 #include "data/fingerprint.h"
 #include "data/overlap.h"
 
@@ -255,6 +256,7 @@ std::shared_ptr<const DebianPackages> DebianPackages::open(const fs::path& folde
     static std::mutex mutex;
     static std::pair<std::string, std::shared_ptr<const DebianPackages>> last;
     const std::lock_guard guard(mutex);
+    const FilesRead apart;  // of the set that comes first alone they would be noted; all sets have the lists' own hash in their cards
     const std::string key = folder.empty() ? "pinned" : absolute_path(folder).string();
     if (!last.second || last.first != key) last = {key, read(folder.empty() ? pinned_debian_lists() : find_debian_lists(folder))};
     return last.second;

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/open_file.h"
 #include "common/strings.h"
+#include "data/files_read.h"
 #include "data/parquet_file.h"
 
 namespace faceter {
@@ -23,11 +24,14 @@ namespace fs = std::filesystem;
 /// The file itself, with room to look at its first bytes.
 class PlainStream : public InputStream {
   public:
-    explicit PlainStream(const fs::path& path) : path_(path) {
+    explicit PlainStream(const fs::path& path) : path_(path), hashed_(path) {
         if (fs::is_directory(path)) throw data_error("{}: is a folder; a file is expected here", path.string());
         descriptor_ = open_to_read(path);
     }
-    ~PlainStream() override { ::close(descriptor_); }
+    ~PlainStream() override {
+        read_the_little_that_is_left();
+        ::close(descriptor_);
+    }
 
     std::size_t read(char* to, std::size_t size) override {
         if (peeked_at_ < peeked_.size()) {
@@ -36,11 +40,9 @@ class PlainStream : public InputStream {
             peeked_at_ += take;
             return take;
         }
-        for (;;) {
-            const ssize_t got = ::read(descriptor_, to, size);
-            if (got >= 0) return static_cast<std::size_t>(got);
-            if (errno != EINTR) throw data_error("{}: cannot read: {}", path_.string(), errno_text(errno));
-        }
+        const std::size_t got = read_on(to, size);
+        if (got == 0 && size > 0) hashed_.finish();
+        return got;
     }
 
     /// The first `count` bytes (fewer where the file is shorter); they are read again later.
@@ -48,18 +50,45 @@ class PlainStream : public InputStream {
         peeked_.resize(count);
         std::size_t have = 0;
         while (have < count) {
-            const ssize_t got = ::read(descriptor_, peeked_.data() + have, count - have);
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw data_error("{}: cannot read: {}", path_.string(), errno_text(errno));
+            const std::size_t got = read_on(peeked_.data() + have, count - have);
             if (got == 0) break;
-            have += static_cast<std::size_t>(got);
+            have += got;
         }
         peeked_.resize(have);
         return {peeked_.data(), peeked_.size()};
     }
 
   private:
+    std::size_t read_on(char* to, std::size_t size) {
+        for (;;) {
+            const ssize_t got = ::read(descriptor_, to, size);
+            if (got >= 0) {
+                hashed_.add({to, static_cast<std::size_t>(got)});
+                return static_cast<std::size_t>(got);
+            }
+            if (errno != EINTR) throw data_error("{}: cannot read: {}", path_.string(), errno_text(errno));
+        }
+    }
+
+    /// What closes an array, or blank lines: a reader that has all it needs does not ask for them. One that only looked at the beginning of
+    /// a large file has not read it.
+    void read_the_little_that_is_left() noexcept {
+        constexpr int most_reads = 16;
+        char rest[4096];
+        for (int i = 0; i < most_reads && hashed_.is_noted(); ++i) {
+            const ssize_t got = ::read(descriptor_, rest, sizeof rest);
+            if (got < 0) return;
+            try {
+                if (got == 0) return hashed_.finish();
+                hashed_.add({rest, static_cast<std::size_t>(got)});
+            } catch (...) {  // it is not noted then
+                return;
+            }
+        }
+    }
+
     fs::path path_;
+    HashedFile hashed_;
     int descriptor_;
     std::vector<char> peeked_;
     std::size_t peeked_at_ = 0;

@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "data/entry.h"
+#include "data/files_read.h"
 
 namespace faceter {
 namespace {
@@ -31,6 +32,15 @@ std::vector<std::string> texts_in_one(const DataRequest& request) {
     const TrainingSet all = find_leaf_source(DataEntry(request).source)->in_one(request, "texts");
     const auto views = all.texts.views();
     return {views.begin(), views.end()};
+}
+
+/// The files of all stand in the first one's card: a card each would repeat hundreds of them.
+std::vector<TrainingSet> noted_leaves(const LeafSource& source, const DataRequest& request, const std::string& task) {
+    const FilesRead files;
+    std::vector<TrainingSet> sets = source.training(request, task);
+    for (TrainingSet& set : sets) note_origin(set.card, set.fingerprint, nullptr);
+    if (!sets.empty()) note_origin(sets.front().card, sets.front().fingerprint, files.card(DataEntry(request).folder_or_file));
+    return sets;
 }
 
 std::string filled(std::string text, const std::string& leaf) {
@@ -80,7 +90,10 @@ bool register_leaf_source(LeafSource source) {
 TrainingSet load_as_one(const DataRequest& request, const std::string& task) {
     TrainingSet set = load_training_set(request, task);
     if (!find_leaf_source(DataEntry(request).source))
-        if (const auto own = entry_instructions(request.settings, set.name)) give_instructions(set, *own);
+        if (const auto own = entry_instructions(request.settings, set.name)) {
+            give_instructions(set, *own);
+            note_origin(set.card, set.fingerprint, nullptr);
+        }
     return set;
 }
 
@@ -89,7 +102,7 @@ std::vector<TrainingSet> load_training_sets(const DataRequest& request, const st
     if (const LeafSource* source = find_leaf_source(entry.source)) {
         DataRequest each = request;
         if (each.sample_limit > 0) each.sample_limit = std::min(each.sample_limit, sampled_of_a_leaf);
-        return source->training(each, task);
+        return noted_leaves(*source, each, task);
     }
     std::vector<TrainingSet> sets;
     sets.push_back(load_as_one(request, task));

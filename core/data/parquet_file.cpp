@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/library_file.h"
+#include "data/files_read.h"
 
 namespace faceter {
 namespace {
@@ -51,13 +52,17 @@ class Joined : public InputStream {
     Joined(std::vector<fs::path> files, ExpansionLimit limit) : files_(std::move(files)), limit_(limit) {}
     std::size_t read(char* to, std::size_t size) override {
         for (; next_ < files_.size() || current_; current_.reset()) {
-            if (!current_) current_.reset(module_function()(files_[next_++], limit_));
+            if (!current_) open(files_[next_++]);
             if (const std::size_t got = current_->read(to, size)) return got;
         }
         return 0;
     }
 
   private:
+    void open(const fs::path& file) {
+        current_.reset(module_function()(file, limit_));
+        note_file_read(file);
+    }
     std::vector<fs::path> files_;
     ExpansionLimit limit_;
     std::size_t next_ = 0;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/strings.h"
+#include "data/files_read.h"
 #include "data/leaves.h"
 #include "data/training_builder.h"
 
@@ -37,6 +38,7 @@ std::string text_of(const Json& value, bool all) {
 
 TaskFile read_task(const fs::path& file, DataReport& report) {
     const Json json = read_json(file, max_file_bytes);
+    note_file_read(file);
     if (!json.is_object() || !json.contains("Definition") || !json.contains("Instances") || !json.at("Instances").is_array())
         throw data_error("{}: no task file of Super-NaturalInstructions; expected an object with Definition and a list of Instances",
                          file.string());

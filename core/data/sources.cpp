@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/strings.h"
+#include "data/files_read.h"
 #include "data/sampling.h"
 #include "data/settings.h"
 
@@ -35,10 +36,17 @@ bool register_source(DataSource source) {
 
 const std::vector<DataSource>& data_sources() { return registered_sources(); }
 
-TrainingSet load_training_set(const DataRequest& request, const std::string& task) { return source_of(request).training(request, task); }
+TrainingSet load_training_set(const DataRequest& request, const std::string& task) {
+    const FilesRead files;
+    TrainingSet set = source_of(request).training(request, task);
+    note_origin(set.card, set.fingerprint, files.card(DataEntry(request).folder_or_file));
+    return set;
+}
 
 EvaluationSet load_evaluation_set(const DataRequest& request) {
+    const FilesRead files;
     EvaluationSet set = source_of(request).evaluation(request);
+    note_origin(set.card, set.fingerprint, files.card(DataEntry(request).folder_or_file));
     set.routing = DataEntry(request).routing;
     return set;
 }

@@ -7,7 +7,7 @@ if(git AND EXISTS "${SOURCE}/.git")
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
-#include "cli/version.h"
+#include "common/build_commit.h"
 
-const char* const faceter::cli::build_commit = "@commit@";
+const char* const faceter::build_commit = "@commit@";
 ]])
