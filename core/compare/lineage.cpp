@@ -140,8 +140,8 @@ class Reader {
         return node;
     }
 
-    /// The run whose folder, or a part of it, a path names. Of another project, or gone, only where the setting must mean a run (`certain`) or
-    /// the path lies in a project's folder of runs.
+    /// The run whose folder, or a part of it, a path names. Of another project, or gone, only where the setting must mean a run (`certain`)
+    /// or the path lies in a project's folder of runs.
     std::optional<std::size_t> run_at(const std::string& path, bool certain) {
         for (const fs::path& part : fs::path(path))
             if (const auto run = runs_.find(part.string()); run != runs_.end()) return run->second;

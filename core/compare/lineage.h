@@ -42,8 +42,8 @@ const char* lineage_kind_name(LineageNode::Kind kind);
 struct LineageEdge {
     std::size_t from = 0, to = 0;  ///< nodes; `to` comes from `from`
     LineageLink link = LineageLink::start;
-    std::string setting;         ///< dotted key of a teacher or a part
-    bool closes_cycle = false;   ///< what records say leads back to where it came from: somebody has edited them
+    std::string setting;        ///< dotted key of a teacher or a part
+    bool closes_cycle = false;  ///< what records say leads back to where it came from: somebody has edited them
 };
 
 /// Where the runs of a project come from. Nodes: runs by creation, then what else they name. Edges: by `to`.
@@ -63,8 +63,8 @@ void mark_cycles(Lineage& lineage);
 /// Every node under one of those that it comes from: a rerun under its run, a merge under its first run, any other under its start model.
 struct LineageForest {
     std::vector<std::size_t> roots;
-    std::vector<std::vector<std::size_t>> children;    ///< by node
-    std::vector<std::optional<std::size_t>> parent;    ///< by node
+    std::vector<std::vector<std::size_t>> children;  ///< by node
+    std::vector<std::optional<std::size_t>> parent;  ///< by node
     std::vector<std::optional<std::size_t>> parent_edge;
 };
 LineageForest lineage_forest(const Lineage& lineage);

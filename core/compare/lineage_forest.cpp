@@ -31,9 +31,7 @@ const char* verb_of(LineageLink link) {
     }
 }
 
-std::string named(const LineageNode& node) {
-    return node.kind == Kind::missing ? fmt::format("{} ({})", node.name, node.note) : node.name;
-}
+std::string named(const LineageNode& node) { return node.kind == Kind::missing ? fmt::format("{} ({})", node.name, node.note) : node.name; }
 
 /// A line of the forest: where it hangs, and what is drawn in front of it.
 struct Line {
@@ -65,7 +63,9 @@ void add_lines(const Lineage& lineage, const LineageForest& forest, const Line& 
 
 LineageForest lineage_forest(const Lineage& lineage) {
     const std::size_t count = lineage.nodes.size();
-    LineageForest forest{{}, std::vector<std::vector<std::size_t>>(count), std::vector<std::optional<std::size_t>>(count),
+    LineageForest forest{{},
+                         std::vector<std::vector<std::size_t>>(count),
+                         std::vector<std::optional<std::size_t>>(count),
                          std::vector<std::optional<std::size_t>>(count)};
     for (std::size_t e = 0; e < lineage.edges.size(); ++e) {
         const LineageEdge& edge = lineage.edges[e];
@@ -117,8 +117,7 @@ std::string lineage_description(const LineageNode& node) {
 std::string lineage_origin(const Lineage& lineage, std::size_t node, std::optional<std::size_t> shown) {
     std::vector<std::string> parts;
     const auto begin = std::partition_point(lineage.edges.begin(), lineage.edges.end(), [&](const auto& edge) { return edge.to < node; });
-    for (const LineageLink link :
-         {LineageLink::rerun, LineageLink::merge, LineageLink::start, LineageLink::teacher, LineageLink::part}) {
+    for (const LineageLink link : {LineageLink::rerun, LineageLink::merge, LineageLink::start, LineageLink::teacher, LineageLink::part}) {
         std::vector<std::string> names;
         for (auto at = begin; at != lineage.edges.end() && at->to == node; ++at) {
             const LineageEdge& edge = *at;

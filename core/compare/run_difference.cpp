@@ -92,7 +92,8 @@ Told told_by(const RunDirectory& run, StoredEvents& events) {
     }
     for (const StoredEvent& event : events.of(run.folder(), "data")) {
         const Json &fields = event.fields, &card = member(fields, "card");
-        DataRead& read = told.data[fmt::format("{} {}/{}", text_of(member(fields, "use")), text_of(member(fields, "task")), name_of_set(fields))];
+        DataRead& read =
+            told.data[fmt::format("{} {}/{}", text_of(member(fields, "use")), text_of(member(fields, "task")), name_of_set(fields))];
         read.card = card;
         if (const std::string hash = text_of(member(card, "fingerprint")); !hash.empty()) read.fingerprints.insert(hash);
     }
@@ -121,8 +122,10 @@ class Differ {
     explicit Differ(RunDifference& difference) : to_(difference) { to_.alike.assign(4, 0); }
 
     void settings() {
-        // A level down the seed, threads and names are settings like others: settings_difference leaves them out where they stand at the top.
-        const SettingsDifference all = settings_difference({Json::object({{"", to_.before.settings}}), Json::object({{"", to_.after.settings}})});
+        // A level down the seed, threads and names are settings like others: settings_difference leaves them out where they stand at the
+        // top.
+        const SettingsDifference all =
+            settings_difference({Json::object({{"", to_.before.settings}}), Json::object({{"", to_.after.settings}})});
         for (const SettingDifference& one : all.differing) line(one.key, one.values[0], one.values[1], Part::settings);
         to_.alike[index(Part::settings)] = all.equal;
     }
@@ -141,7 +144,8 @@ class Differ {
         for (const std::string& name : keys_of(before.data, after.data)) {
             const auto a = before.data.find(name), b = after.data.find(name);
             if (a == before.data.end() || b == after.data.end()) {
-                line(name, a == before.data.end() ? absent : summary(a->second.card), b == after.data.end() ? absent : summary(b->second.card));
+                line(name, a == before.data.end() ? absent : summary(a->second.card),
+                     b == after.data.end() ? absent : summary(b->second.card));
                 continue;
             }
             const std::size_t lines_before = to_.lines.size();
@@ -152,8 +156,8 @@ class Differ {
         }
         if (unrecorded_ > 0)
             to_.notes.push_back(
-                fmt::format("Of {} data set{} no fingerprint is recorded in one of the runs or both: an older Faceter read {}.", unrecorded_,
-                            unrecorded_ == 1 ? "" : "s", unrecorded_ == 1 ? "it" : "them"));
+                fmt::format("Of {} data set{} no fingerprint is recorded in one of the runs or both: an older Faceter read {}.",
+                            unrecorded_, unrecorded_ == 1 ? "" : "s", unrecorded_ == 1 ? "it" : "them"));
     }
 
     void of_one(const RunInfo& run, const Told& told) {
@@ -170,7 +174,8 @@ class Differ {
         const auto take = [&](const RunInfo& run, double RunDifference::Score::*side) {
             for (const ResultRow& row : store.results(run.id))
                 all.try_emplace(row.name, RunDifference::Score{row.name, row.task_type, row.metric, not_a_number, not_a_number})
-                    .first->second.*side = row.score;
+                        .first->second.*
+                    side = row.score;
         };
         take(to_.before, &RunDifference::Score::before);
         take(to_.after, &RunDifference::Score::after);
@@ -190,9 +195,8 @@ class Differ {
 
     /// Whether anything of that name, or of several ("plugin mote"), is known.
     static bool has(const std::map<std::string, OverAttempts>& values, const std::string& key) {
-        return std::any_of(values.begin(), values.end(), [&](const auto& one) {
-            return one.first == key || (key == "plugins" && one.first.starts_with("plugin "));
-        });
+        return std::any_of(values.begin(), values.end(),
+                           [&](const auto& one) { return one.first == key || (key == "plugins" && one.first.starts_with("plugin ")); });
     }
 
     void line(const std::string& key, const std::string& before, const std::string& after, Part part = Part::data) {

@@ -29,8 +29,8 @@ struct RunDifference {
 };
 const char* difference_part_name(RunDifference::Part part);
 
-/// Of two runs that the store has: settings as they were resolved; version, commit, libtorch and plugins of the programs that worked at each
-/// run; the files and the content of its data sets; its machines; and its scores. What an older Faceter has not recorded is said.
+/// Of two runs that the store has: settings as they were resolved; version, commit, libtorch and plugins of the programs that worked at
+/// each run; the files and the content of its data sets; its machines; and its scores. What an older Faceter has not recorded is said.
 RunDifference run_difference(Store& store, const RunDirectory& before, const RunDirectory& after);
 /// part, what, before, after; scores are its last rows.
 Table run_difference_table(const RunDifference& difference);

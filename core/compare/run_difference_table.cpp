@@ -52,8 +52,8 @@ void add_scores(const RunDifference& difference, int width, std::vector<std::str
     longest = std::min(longest, std::max(8, width - 48));
     for (const auto& score : difference.scores) {
         const std::string name = shorten(printable(score.name), longest);
-        lines.push_back(fmt::format("  {}{}  {:>7} -> {:>7} {:>8}  {}", name, blanks(longest - display_width(name)), score_text(score.before),
-                                    score_text(score.after), delta_text(score), printable(score.metric)));
+        lines.push_back(fmt::format("  {}{}  {:>7} -> {:>7} {:>8}  {}", name, blanks(longest - display_width(name)),
+                                    score_text(score.before), score_text(score.after), delta_text(score), printable(score.metric)));
         if (display_width(lines.back()) > width) lines.back() = shorten(lines.back(), width);
     }
 }

@@ -19,9 +19,9 @@ class FilesRead {
     FilesRead(const FilesRead&) = delete;
     FilesRead& operator=(const FilesRead&) = delete;
 
-    /// {"count", "bytes", "sha256", "list": [{"name", "bytes", "sha256"}]}. Names are relative to `base` (a folder, or the one file). sha256
-    /// of one file is its own; of several that of the lines "<sha256>  <name>", as sha256sum prints them, in the order of the names. The list
-    /// has at most `most_listed`. Null where no file was read to its end.
+    /// {"count", "bytes", "sha256", "list": [{"name", "bytes", "sha256"}]}. Names are relative to `base` (a folder, or the one file).
+    /// sha256 of one file is its own; of several that of the lines "<sha256>  <name>", as sha256sum prints them, in the order of the names.
+    /// The list has at most `most_listed`. Null where no file was read to its end.
     Json card(const fs::path& base) const;
     static constexpr std::size_t most_listed = 32;
 

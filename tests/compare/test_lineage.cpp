@@ -145,7 +145,8 @@ class TestLineage : public QObject {
         set_parent(a, b.info().id);
         set_parent(own, own.info().id);
         const Lineage lineage = lineage_of(folder.path());
-        const auto closing = std::count_if(lineage.edges.begin(), lineage.edges.end(), [](const LineageEdge& edge) { return edge.closes_cycle; });
+        const auto closing =
+            std::count_if(lineage.edges.begin(), lineage.edges.end(), [](const LineageEdge& edge) { return edge.closes_cycle; });
         QCOMPARE(closing, 2);
         const std::string text = joined(lineage_lines(lineage, 100));
         for (const char* name : {"A-1", "B-1", "Own-1"}) QVERIFY2(has(text, name), text.c_str());

@@ -70,10 +70,10 @@ class TestRunDifference : public QObject {
 
   private Q_SLOTS:
     void settings_differ_by_their_path_and_seeds_count() {
-        const RunDirectory a = run("A"), b = run("A", [](Json& settings) {
-            settings["training"]["learning_rate"] = 0.5;
-            settings["seed"] = 7;
-        });
+        const RunDirectory a = run("A"), b = run("A", [](Json&settings) {
+                                             settings["training"]["learning_rate"] = 0.5;
+                                             settings["seed"] = 7;
+                                         });
         const RunDifference difference = difference_of(a, b);
         QVERIFY(told(difference, Part::settings, "training.learning_rate").ends_with(" -> 0.5"));
         QVERIFY(told(difference, Part::settings, "seed").ends_with(" -> 7"));
@@ -180,10 +180,10 @@ class TestRunDifference : public QObject {
     }
 
     void lines_fit_the_terminal_and_hold_no_escapes() {
-        const RunDirectory a = run("A"), b = run("A", [](Json& settings) {
-            settings["model"] = "/a/very/long/path\x1b[2J/" + std::string(300, 'x');
-            settings[std::string(200, 'k')] = 1;
-        });
+        const RunDirectory a = run("A"), b = run("A", [](Json&settings) {
+                                             settings["model"] = "/a/very/long/path\x1b[2J/" + std::string(300, 'x');
+                                             settings[std::string(200, 'k')] = 1;
+                                         });
         const RunDifference difference = difference_of(a, b);
         for (const int width : {100, 40})
             for (const std::string& line : run_difference_lines(difference, width)) {

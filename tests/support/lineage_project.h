@@ -35,8 +35,8 @@ inline RunDirectory merged_from(const fs::path& project, const std::vector<std::
     return RunDirectory::create_imported(project, info, "name: quick\n");
 }
 
-/// A chain and a diamond: IC and EM from one start model; a rerun of IC; a run that begins with IC's model and is taught by EM; a merge of IC
-/// and EM; one that uses a gate of the merge.
+/// A chain and a diamond: IC and EM from one start model; a rerun of IC; a run that begins with IC's model and is taught by EM; a merge of
+/// IC and EM; one that uses a gate of the merge.
 struct LineageProject {
     explicit LineageProject(const fs::path& folder) {
         const std::string start = (folder / "start-model").string();
