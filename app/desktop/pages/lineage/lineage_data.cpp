@@ -9,9 +9,8 @@ LineageDataPtr loadLineage(Store& store, const std::filesystem::path& project, c
     data->lineage = lineage_around(read_lineage(Project(project, false), store), runs);
     data->forest = lineage_forest(data->lineage);
     data->layout = lay_out(data->forest);
-    data->runs = static_cast<std::size_t>(std::count_if(data->lineage.nodes.begin(), data->lineage.nodes.end(), [](const LineageNode& node) {
-        return node.kind == LineageNode::Kind::run;
-    }));
+    data->runs = static_cast<std::size_t>(std::count_if(data->lineage.nodes.begin(), data->lineage.nodes.end(),
+                                                        [](const LineageNode& node) { return node.kind == LineageNode::Kind::run; }));
     return data;
 }
 

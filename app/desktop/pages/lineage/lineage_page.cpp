@@ -46,9 +46,9 @@ LineagePage::LineagePage(Workspace& workspace)
     layout->setContentsMargins(16, 16, 16, 16);
     layout->setSpacing(8);
     layout->addWidget(makeHead());
-    QLabel* hint =
-        secondaryLabel(tr("What runs come from, and what came of them. Arrows go along the lines; Space marks two runs, whose whole difference "
-                          "stands below; Enter opens a run."));
+    QLabel* hint = secondaryLabel(
+        tr("What runs come from, and what came of them. Arrows go along the lines; Space marks two runs, whose whole difference "
+           "stands below; Enter opens a run."));
     hint->setWordWrap(true);
     layout->addWidget(hint);
     layout->addWidget(m_error);
@@ -209,7 +209,8 @@ QString LineagePage::runOf(int node) const {
 
 void LineagePage::showChosen(int node) {
     m_chosen->setText(m_view->textOf(node));
-    if (const QString run = runOf(node); !run.isEmpty() && m_which->currentData() != QStringLiteral("selected")) workspace().setCurrentRun(run);
+    if (const QString run = runOf(node); !run.isEmpty() && m_which->currentData() != QStringLiteral("selected"))
+        workspace().setCurrentRun(run);
 }
 
 /// The run that the inspector shows.

@@ -97,8 +97,8 @@ QRect LineageView::boxOf(int place) const {
 
 int LineageView::nodeAt(const QPoint& place) const {
     if (place.x() < margin || place.y() < margin) return -1;
-    const auto found = m_byPlace.find(keyOf(static_cast<std::size_t>((place.x() - margin) / column_width),
-                                            static_cast<std::size_t>((place.y() - margin) / rowHeight())));
+    const auto found = m_byPlace.find(
+        keyOf(static_cast<std::size_t>((place.x() - margin) / column_width), static_cast<std::size_t>((place.y() - margin) / rowHeight())));
     return found != m_byPlace.end() && boxOf(found->second).contains(place) ? found->second : -1;
 }
 

@@ -6,9 +6,10 @@
 
 namespace faceter::desktop {
 
-/// A lineage from the left to the right: a box a node, a line from each to what came of it, dashed for a rerun, with the link's name where it
-/// is more than a start model. Left and Right go to what a node hangs on and to the first that hangs on it, Shift with them to its other ends,
-/// Up and Down through a column; Space or Ctrl+click marks up to two runs, Escape drops the marks, Enter or a double click opens a run.
+/// A lineage from the left to the right: a box a node, a line from each to what came of it, dashed for a rerun, with the link's name where
+/// it is more than a start model. Left and Right go to what a node hangs on and to the first that hangs on it, Shift with them to its other
+/// ends, Up and Down through a column; Space or Ctrl+click marks up to two runs, Escape drops the marks, Enter or a double click opens a
+/// run.
 class LineageView : public QWidget {
     Q_OBJECT
   public:
@@ -57,8 +58,8 @@ class LineageView : public QWidget {
 
     LineageDataPtr m_data = std::make_shared<LineageData>();
     std::vector<int> m_colours;
-    std::vector<std::vector<int>> m_columns;            // nodes from the top down
-    std::unordered_map<std::uint64_t, int> m_byPlace;   // column << 32 | row
+    std::vector<std::vector<int>> m_columns;           // nodes from the top down
+    std::unordered_map<std::uint64_t, int> m_byPlace;  // column << 32 | row
     std::vector<int> m_marked;
     int m_chosen = -1, m_lineHeight = 16, m_boxHeight = 48;
     bool m_hasStages = false;
