@@ -14,7 +14,9 @@ constexpr ArchiveLimits limits{.files = 40, .bytes = 1 << 20, .free_bytes = 1 <<
 /// One entry as tar writes it, its sum right, whatever it says.
 std::string entry(char type, std::string_view name, std::string_view content) {
     std::string head(512, '\0');
-    const auto put = [&](std::size_t at, std::string_view text, std::size_t size) { head.replace(at, std::min(size, text.size()), text.substr(0, size)); };
+    const auto put = [&](std::size_t at, std::string_view text, std::size_t size) {
+        head.replace(at, std::min(size, text.size()), text.substr(0, size));
+    };
     put(0, name, 100);
     put(100, "0000644", 7);
     put(124, fmt::format("{:011o}", content.size()), 11);

@@ -264,9 +264,8 @@ bool is_no_value(const std::string& fallback) {
 }  // namespace
 
 std::vector<std::string> repeated_core_defaults(const fs::path& root) {
-    static const std::regex read(
-        R"re((?:\bjson_or\s*(?:<[^;()]+>)?\s*\(\s*[^,;]+(?:\([^;()]*\))?,|\.value\s*\()\s*"(\w+)")re"
-        R"re(\s*,\s*((?:[^,;()]|\([^;()]*\))+?)\s*(?:,([^;()]*))?\))re");
+    static const std::regex read(R"re((?:\bjson_or\s*(?:<[^;()]+>)?\s*\(\s*[^,;]+(?:\([^;()]*\))?,|\.value\s*\()\s*"(\w+)")re"
+                                 R"re(\s*,\s*((?:[^,;()]|\([^;()]*\))+?)\s*(?:,([^;()]*))?\))re");
     const auto declared = declared_by_core(root);
     std::vector<std::string> found;
     for (const char* top : {"core", "app"})

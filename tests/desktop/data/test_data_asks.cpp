@@ -114,4 +114,5 @@ class TestDataAsks : public QObject {
 };
 
 FACETER_TEST(TestDataAsks)
+#include "support/checkout.h"
 #include "test_data_asks.moc"
