@@ -37,14 +37,15 @@ Json json_of(const ExportProof& proof) {
     return {{"verified", verified}, {"not_verified", not_verified}};
 }
 
-/// What others cannot do with the folder.
-void say_who_serves(const fs::path& folder, const EmbeddingModel& model) {
+/// What others cannot do with the folder; empty: nothing.
+std::string who_serves(const fs::path& folder, const EmbeddingModel& model) {
     if (const std::string why = beyond_sentence_transformers(model); !why.empty())
-        say(stderr, "note: {}: sentence-transformers cannot load it: {}. 'faceter embed --model {}' serves it\n", folder.string(), why,
-            folder.string());
-    else if (needs_released_code(model))
-        say(stderr, "note: {}: sentence-transformers loads it with trust_remote_code=True only, by the code that its config.json names\n",
-            folder.string());
+        return fmt::format("{}: sentence-transformers cannot load it: {}. 'faceter embed --model {}' serves it", folder.string(), why,
+                           folder.string());
+    return needs_released_code(model)
+               ? folder.string() +
+                     ": sentence-transformers loads it with trust_remote_code=True only, by the code that its config.json names"
+               : "";
 }
 
 void throw_if_stopped() {
@@ -91,11 +92,39 @@ fs::path start_folder(const Json& settings) {
     }
 }
 
+/// Where an export is: which folder of several, else which step of the one. One of a large model takes minutes.
+class ExportProgress {
+  public:
+    ExportProgress(std::size_t folders, std::size_t steps)
+        : several_(folders > 1), total_(several_ ? folders : steps), line_("export", total_, several_ ? "folders" : "steps") {}
+
+    void begin_folder(std::size_t number, const std::string& name) {
+        done_ = number;
+        name_ = name + ": ";
+    }
+    void step(std::string_view what) {
+        throw_if_stopped();
+        line_.show(std::min(done_, total_), name_ + std::string(what));
+        if (!several_) ++done_;
+    }
+    void finish() {
+        if (!several_) return;
+        line_.update(total_);
+        line_.finish();
+    }
+
+  private:
+    bool several_;
+    std::size_t total_, done_ = 0;
+    std::string name_;
+    ProgressLine line_;
+};
+
 /// An export as it is put together: the run, its model as the others are held against, and where the result goes.
 class Export {
   public:
     Export(const ExportCommand& options, const RunDirectory& run)
-        : options_(options), run_(run), model_(open_full_model(run)), staged_(options.folder) {}
+        : options_(options), run_(run), progress_(std::in_place, 1, num_steps()), model_(opened()), staged_(options.folder) {}
 
     int write() {
         if (options_.to == "peft")
@@ -107,6 +136,9 @@ class Export {
         else
             whole_model();
         staged_.put_in_place();
+        progress_->finish();
+        progress_.reset();  // its line is gone before others are printed
+        for (const std::string& note : notes_) say(stderr, "note: {}\n", note);
         options_.json ? print_json() : print_lines();
         return 0;
     }
@@ -128,21 +160,34 @@ class Export {
 
     void folder_a_route() {
         const std::vector<ServedRoute> routes = routes_of(*model_);
-        ProgressLine progress("export", routes.size(), "folders");
+        progress_.emplace(routes.size(), num_steps());
         for (std::size_t i = 0; i < routes.size(); ++i) {
-            progress.update(i, fmt::format("{}.{}", routes[i].task, role_name(routes[i].role)));
+            progress_->begin_folder(i, fmt::format("{}.{}", routes[i].task, role_name(routes[i].role)));
             one_route(staged_.path() / folder_of(routes[i].task, routes[i].role), routes[i]);
         }
-        progress.update(routes.size());
-        progress.finish();
+    }
+
+    /// Of one folder: opening, writing, computing what is to come out (PEFT: while it is compared), and the steps of the proof.
+    std::size_t num_steps() const { return options_.to == "peft" ? 4 : options_.to != "onnx" ? 5 : options_.int8 ? 8 : 6; }
+    std::unique_ptr<EmbeddingModel> opened() {
+        progress_->step("opening the run");
+        return open_full_model(run_);
+    }
+    ExportStep step() {
+        return [this](std::string_view what) { progress_->step(what); };
+    }
+    /// What the model at hand gives, which the folder is held against.
+    ExportCheck check_of(const std::vector<ServedRoute>& routes) {
+        progress_->step("computing what it must embed");
+        return {*model_, routes};
     }
 
     /// For those who have no library for it.
-    void complete(const fs::path& folder) const {
+    void complete(const fs::path& folder) {
         if (options_.to == "faceter") return;
         if (const auto model = complete_tokenizer(folder))
-            say(stderr, "note: {}: tokenizer.json is made of {}, as transformers converts it\n", staged_.final_path(folder).string(),
-                model->filename().string());
+            add_note(fmt::format("{}: tokenizer.json is made of {}, as transformers converts it", staged_.final_path(folder).string(),
+                                 model->filename().string()));
     }
 
     Json source() const { return {{"run", run_.info().id}}; }
@@ -174,60 +219,66 @@ class Export {
         Route route = model_->route(served.task, served.role);
         if (route.routed && model_->router && model_->router->always()) route.path = *model_->router->always();
         if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, route);
+        progress_->step("writing");
         write_model(folder, *alone);
         complete(folder);
-        throw_if_stopped();
-        take(prove_export({*model_, {served}}, folder, source()), folder, *alone, name);
+        take(prove_export(check_of({served}), folder, source(), step()), folder, *alone, name);
         folders_.push_back(staged_.final_path(folder));
-        say_who_serves(folders_.back(), *alone);
+        add_note(who_serves(folders_.back(), *alone));
     }
 
     void whole_model() {
         if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", {});
+        progress_->step("writing");
         write_model(staged_.path(), *model_);
         complete(staged_.path());
-        throw_if_stopped();
-        take(prove_export({*model_, routes_of(*model_)}, staged_.path(), source()), staged_.path(), *model_, "");
+        take(prove_export(check_of(routes_of(*model_)), staged_.path(), source(), step()), staged_.path(), *model_, "");
         folders_.emplace_back(options_.folder);
-        say_who_serves(options_.folder, *model_);
+        add_note(who_serves(options_.folder, *model_));
     }
 
     void adapters() {
         const PeftExport peft(*model_, staged_.path());
+        progress_->step("writing");
         peft.write(open_full_model(run_));
         adapters_ = peft.uses();
         complete(peft.base_folder());
-        throw_if_stopped();
-        take(peft.prove(source()), staged_.path(), *model_, "");
+        take(peft.prove(source(), step()), staged_.path(), *model_, "");
         for (const Adapter& adapter : model_->encoders.front()->adapters())
             folders_.push_back(fs::path(options_.folder) / safe_file_name(adapter.name));
     }
 
     /// `alone`: the one dense model of the routes; texts go through the run's own model under `route`.
-    void write_onnx(const fs::path& folder, const EmbeddingModel& alone, std::vector<ServedRoute> routes, const std::string& name,
+    void write_onnx(const fs::path& folder, const EmbeddingModel& alone, const std::vector<ServedRoute>& routes, const std::string& name,
                     const Route& route) {
         if (const std::string why = beyond_onnx(alone); !why.empty())
             throw usage_error("ONNX cannot hold the model of run {}: {}. 'faceter export' without --to onnx writes it", run_.info().id,
                               why);
         std::vector<OnnxForm> forms{OnnxForm::float32};
         if (options_.int8) forms.push_back(OnnxForm::int8);
+        progress_->step("writing");
         const OnnxFiles files = write_onnx_model(folder, alone, forms);
         complete(folder);
-        throw_if_stopped();
         if (files.int8) int8_ = files.int8->sentence();
-        take(prove_onnx_export({*model_, std::move(routes)}, {*model_, route}, folder, files, source()), folder, alone, name);
+        take(prove_onnx_export(check_of(routes), {*model_, route}, folder, files, source(), step()), folder, alone, name);
         folders_.push_back(staged_.final_path(folder));
         if (files.int8 && !files.int8->kept.empty())
-            say(stderr, "note: {}: in int8 {}\n", folders_.back().string(), files.int8->sentence());
+            add_note(fmt::format("{}: in int8 {}", folders_.back().string(), files.int8->sentence()));
+    }
+
+    void add_note(std::string note) {
+        if (!note.empty()) notes_.push_back(std::move(note));
     }
 
     const ExportCommand& options_;
     const RunDirectory& run_;
+    std::optional<ExportProgress> progress_;
     std::unique_ptr<EmbeddingModel> model_;
     StagedFolder staged_;
     std::map<std::string, std::string> adapters_;
     std::optional<std::string> int8_;
     std::vector<fs::path> folders_;  ///< of the export, where each will lie; said when they are there
+    std::vector<std::string> notes_;
     ExportProof proof_;
 };
 

@@ -52,6 +52,11 @@ void ProgressLine::update(std::uint64_t done, std::string_view note) {
     draw(false, note);
 }
 
+void ProgressLine::show(std::uint64_t done, std::string_view note) {
+    drawn_ = {};
+    update(done, note);
+}
+
 void ProgressLine::finish(std::string_view note) {
     if (finished_) return;
     finished_ = true;

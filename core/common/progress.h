@@ -16,6 +16,8 @@ class ProgressLine {
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
     void update(std::uint64_t done, std::string_view note = {});
+    /// As update(), drawn at once: for a stage that may be long in ending, whose note must not be the one before it.
+    void show(std::uint64_t done, std::string_view note);
     void finish(std::string_view note = {});
     /// Starts counting the rate from `done` (after a resume, what was done before has no part in it).
     void start_at(std::uint64_t done);

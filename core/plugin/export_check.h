@@ -1,6 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -96,8 +97,12 @@ class ExportRecord {
     Json verified_ = Json::array(), notes_ = Json::object();
 };
 
+/// Hears what a proof is about to do ("comparing in sentence-transformers"): each may take long.
+using ExportStep = std::function<void(std::string_view)>;
+
 /// Proves the folder by all that there is, and writes the outcome into its faceter_export.json. Errors (failed) where a difference is
 /// beyond them.
-ExportProof prove_export(const ExportCheck& check, const fs::path& folder, const Json& source);
+ExportProof prove_export(
+    const ExportCheck& check, const fs::path& folder, const Json& source, const ExportStep& step = [](std::string_view) {});
 
 }  // namespace faceter

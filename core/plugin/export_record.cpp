@@ -80,10 +80,12 @@ ExportProof ExportRecord::write(const fs::path& folder, const Json& source) cons
     return proof_;
 }
 
-ExportProof prove_export(const ExportCheck& check, const fs::path& folder, const Json& source) {
+ExportProof prove_export(const ExportCheck& check, const fs::path& folder, const Json& source, const ExportStep& step) {
     ExportRecord record;
+    step("opening it again and comparing");
     record.take(check.by_faceter(folder), {});
     std::string why;
+    step("comparing in sentence-transformers");
     if (const auto difference = check.by_sentence_transformers(folder, why))
         record.take(*difference, {});
     else

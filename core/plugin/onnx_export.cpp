@@ -135,7 +135,7 @@ std::optional<ExportDifference> OnnxCheck::by_onnxruntime(const fs::path& folder
 }
 
 ExportProof prove_onnx_export(const ExportCheck& check, const OnnxCheck& onnx, const fs::path& folder, const OnnxFiles& files,
-                              const Json& source) {
+                              const Json& source, const ExportStep& step) {
     check.require_prompts(folder);
     onnx.require_tokens(folder);
     ExportRecord record;
@@ -147,12 +147,15 @@ ExportProof prove_onnx_export(const ExportCheck& check, const OnnxCheck& onnx, c
             difference.by += in;
             record.take(difference, onnx_limits(form));
         };
+        step("running the graph" + in + " and comparing");
         take(onnx.by_faceter(folder, form));
+        step("comparing in onnxruntime" + in);
         if (const auto difference = onnx.by_onnxruntime(folder, form, why))
             take(*difference);
         else
             record.miss("onnxruntime" + in, why);
     }
+    step("comparing in sentence-transformers");
     if (const auto difference = check.by_sentence_transformers(folder, why, PeerBackend::onnx))
         record.take(*difference, {});
     else

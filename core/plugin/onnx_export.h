@@ -63,7 +63,8 @@ class OnnxCheck {
 };
 
 /// prove_export() of a folder with ONNX files: each of them by `onnx`, the folder in sentence-transformers' ONNX backend by `check`.
-ExportProof prove_onnx_export(const ExportCheck& check, const OnnxCheck& onnx, const fs::path& folder, const OnnxFiles& files,
-                              const Json& source);
+ExportProof prove_onnx_export(
+    const ExportCheck& check, const OnnxCheck& onnx, const fs::path& folder, const OnnxFiles& files, const Json& source,
+    const ExportStep& step = [](std::string_view) {});
 
 }  // namespace faceter

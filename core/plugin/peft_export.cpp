@@ -137,9 +137,11 @@ std::optional<ExportDifference> PeftExport::by_peft(std::string& why) const {
     return difference;
 }
 
-ExportProof PeftExport::prove(const Json& source) const {
+ExportProof PeftExport::prove(const Json& source, const ExportStep& step) const {
     ExportRecord record;
+    step("opening it again and comparing");
     record.take(by_faceter(), {});
+    step("comparing in PEFT");
     std::string why = "its pooling leaves the instruction's tokens out";
     const auto difference = model_.folder.include_prompt ? by_peft(why) : std::nullopt;
     difference ? record.take(*difference, {}) : record.miss("peft", why);

@@ -22,7 +22,8 @@ class PeftExport {
     /// The same by PEFT on sentence-transformers' model, in the Python that FACETER_PEERS names; `why` as by_sentence_transformers().
     std::optional<ExportDifference> by_peft(std::string& why) const;
     /// Both; writes faceter_export.json.
-    ExportProof prove(const Json& source) const;
+    ExportProof prove(
+        const Json& source, const ExportStep& step = [](std::string_view) {}) const;
 
     /// The folder's name of each adapter, and the prompts of the texts that are for it, joined; empty where a router chooses them.
     std::map<std::string, std::string> uses() const;

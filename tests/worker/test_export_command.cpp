@@ -134,6 +134,23 @@ class TestExportCommand : public QObject {
         QCOMPARE(Json::parse(parts.output).at("folders").size(), std::size_t{2});
         QVERIFY2(parts.last_lines.find("export  2/2 folders") != std::string::npos, parts.last_lines.c_str());
     }
+    /// On a terminal alone: what takes long is said before it begins, and the line is gone in the end.
+    void the_steps_of_one_folder_are_shown() {
+        if (QStandardPaths::findExecutable("script").isEmpty()) QSKIP("no script(1), which gives a program a terminal");
+        const ChildResult result = run_child({"script", "-qec",
+                                              fmt::format("stty cols 200; '{}' export '{}' '{}' --to onnx --int8",
+                                                          FACETER_BINARY_DIR "/bin/faceter-worker", run_, in("shown")),
+                                              "/dev/null"},
+                                             std::chrono::seconds(200), 1 << 20);
+        QVERIFY2(result.exit_code == 0, result.output.c_str());
+        std::size_t at = 0;
+        for (const char* step : {"1/8 steps", "writing", "computing what it must embed", "running the graph and comparing",
+                                 "comparing in onnxruntime", "running the graph in int8 and comparing", "in onnxruntime in int8",
+                                 "7/8 steps", "comparing in sentence-transformers", "\r\033[K", "verified: largest"}) {
+            at = result.output.find(step, at);
+            QVERIFY2(at != std::string::npos, fmt::format("{} in {}", step, result.output).c_str());
+        }
+    }
     void an_onnx_export_has_both_forms_the_prompts_and_a_card() {
         const ChildResult result = worker({"export", run_, in("onnx"), "--to", "onnx", "--int8"});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());

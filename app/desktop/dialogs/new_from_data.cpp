@@ -68,7 +68,7 @@ QString outputFor(const QString& source) {
 
 NewFromDataDialog::NewFromDataDialog(const QString& source, QWidget* parent)
     : QDialog(parent),
-      m_source(new PathEdit(QStringLiteral("dataSource"), tr("Table or data folder"), PathEdit::Kind::file)),
+      m_source(new PathEdit(QStringLiteral("dataSource"), tr("Table or data folder"), PathEdit::Kind::fileOrFolder)),
       m_output(new PathEdit(QStringLiteral("dataOutput"), tr("Experiment file"), PathEdit::Kind::newFile)),
       m_roles(new QLineEdit),
       m_model(new QLineEdit(QStringLiteral("minilm"))),

@@ -10,19 +10,25 @@
 namespace faceter::desktop {
 
 PathEdit::PathEdit(const QString& name, const QString& accessibleName, Kind kind, QWidget* parent)
-    : QWidget(parent), m_kind(kind), m_edit(new QLineEdit) {
+    : QWidget(parent), m_edit(new QLineEdit) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     m_edit->setObjectName(name);
     m_edit->setAccessibleName(accessibleName);
     m_edit->setMinimumWidth(320);
     row->addWidget(m_edit, 1);
-    auto* button = new QPushButton(tr("Browse…"));
-    button->setAutoDefault(false);
-    row->addWidget(button);
+    const bool either = kind == Kind::fileOrFolder;  // one dialog of the system takes the one or the other
+    addButton(either ? tr("File…") : tr("Browse…"), either ? Kind::file : kind);
+    if (either) addButton(tr("Folder…"), Kind::folder);
     setFocusProxy(m_edit);
     connect(m_edit, &QLineEdit::textChanged, this, &PathEdit::pathChanged);
-    connect(button, &QPushButton::clicked, this, &PathEdit::browse);
+}
+
+void PathEdit::addButton(const QString& text, Kind kind) {
+    auto* button = new QPushButton(text);
+    button->setAutoDefault(false);
+    layout()->addWidget(button);
+    connect(button, &QPushButton::clicked, this, [this, kind] { browse(kind); });
 }
 
 QString PathEdit::path() const {
@@ -34,13 +40,13 @@ QString PathEdit::path() const {
 
 void PathEdit::setPath(const QString& path) { m_edit->setText(QDir::toNativeSeparators(path)); }
 
-void PathEdit::browse() {
+void PathEdit::browse(Kind kind) {
     auto* dialog = new QFileDialog(this, m_edit->accessibleName(), QFileInfo(path()).path(), m_filter);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName(m_edit->objectName() + QStringLiteral("Dialog"));
-    const bool folder = m_kind == Kind::folder || m_kind == Kind::newFolder;
-    dialog->setFileMode(folder ? QFileDialog::Directory : m_kind == Kind::file ? QFileDialog::ExistingFile : QFileDialog::AnyFile);
-    if (m_kind == Kind::newFile) dialog->setAcceptMode(QFileDialog::AcceptSave);
+    const bool folder = kind == Kind::folder || kind == Kind::newFolder;
+    dialog->setFileMode(folder ? QFileDialog::Directory : kind == Kind::file ? QFileDialog::ExistingFile : QFileDialog::AnyFile);
+    if (kind == Kind::newFile) dialog->setAcceptMode(QFileDialog::AcceptSave);
     connect(dialog, &QFileDialog::fileSelected, this, &PathEdit::setPath);
     dialog->open();
 }

@@ -9,7 +9,7 @@ namespace faceter::desktop {
 class PathEdit : public QWidget {
     Q_OBJECT
   public:
-    enum class Kind { file, folder, newFile, newFolder };
+    enum class Kind { file, folder, fileOrFolder, newFile, newFolder };
     /// The field is called `name`, for tests and screen readers too.
     PathEdit(const QString& name, const QString& accessibleName, Kind kind, QWidget* parent = nullptr);
     /// Without blanks round it, `~` opened, and absolute; empty: none.
@@ -22,8 +22,8 @@ class PathEdit : public QWidget {
     void pathChanged();
 
   private:
-    void browse();
-    Kind m_kind;
+    void addButton(const QString& text, Kind kind);
+    void browse(Kind kind);
     QString m_filter;
     QLineEdit* m_edit;
 };

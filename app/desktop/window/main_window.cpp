@@ -61,6 +61,7 @@ MainWindow::MainWindow(Workspace& workspace)
     buildMenus();
     connect(m_navigator, &Navigator::projectChosen, this, &MainWindow::openPath);
     connect(m_start, &StartPage::projectChosen, this, &MainWindow::openPath);
+    connect(m_start, &StartPage::dataChosen, this, [this] { m_tools->newFromData({}); });
     connect(m_start, &StartPage::openChosen, this, &MainWindow::chooseProject);
     connect(m_start, &StartPage::quickStartChosen, this, &MainWindow::quickStart);
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::showProject);

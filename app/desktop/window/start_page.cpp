@@ -78,11 +78,15 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     quick->setObjectName(QStringLiteral("quickStartButton"));
     quick->setProperty("primary", true);
     quick->setDefault(true);
+    auto* data = new QPushButton(tr("New experiment from data…"));
+    data->setObjectName(QStringLiteral("newFromDataButton"));
+    data->setToolTip(tr("A table of your own texts, or a BEIR or MTEB folder: writes an experiment for it"));
     auto* open = new QPushButton(tr("Open a project folder…"));
     open->setObjectName(QStringLiteral("openProjectButton"));
     begin->addWidget(quick, 0, Qt::AlignLeft);
+    begin->addWidget(data, 0, Qt::AlignLeft);
     begin->addWidget(open, 0, Qt::AlignLeft);
-    auto* drop = secondaryLabel(tr("Or drop a project, a run folder or an experiment file anywhere in this window."));
+    auto* drop = secondaryLabel(tr("Or drop a table of texts, a project, a run folder or an experiment file anywhere in this window."));
     drop->setWordWrap(true);
     begin->addWidget(drop);
     begin->addSpacing(8);
@@ -102,6 +106,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     outer->addStretch(1);
 
     connect(quick, &QPushButton::clicked, this, &StartPage::quickStartChosen);
+    connect(data, &QPushButton::clicked, this, &StartPage::dataChosen);
     connect(open, &QPushButton::clicked, this, &StartPage::openChosen);
     refresh();
     examine();

@@ -6,7 +6,8 @@ class QVBoxLayout;
 
 namespace faceter::desktop {
 
-/// What a first start shows: the quick start, a folder to open, projects opened before, and what this machine can do.
+/// What a first start shows: the quick start, an experiment on data of one's own, a folder to open, projects opened before, and what this
+/// machine can do.
 class StartPage : public QWidget {
     Q_OBJECT
   public:
@@ -15,6 +16,7 @@ class StartPage : public QWidget {
 
   Q_SIGNALS:
     void quickStartChosen();
+    void dataChosen();
     void openChosen();
     void projectChosen(const QString& folder);
 

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
 #include "dialogs/new_from_data.h"
 #include "pages/compose/compose_page.h"
 #include "support/test.h"
@@ -64,6 +65,30 @@ class TestNewFromData : public QObject {
         QTRY_VERIFY(window.page("compose") && window.frontPage() == window.page("compose"));
         auto* compose = static_cast<ComposePage*>(window.page("compose"));
         QTRY_COMPARE(compose->document().file(), pathText(folder.path() / "tickets.yaml"));
+    }
+
+    void the_first_page_leads_there_and_a_folder_can_be_chosen() {
+        const TemporaryDirectory folder;
+        fs::create_directory(folder.path() / "set");
+        write_file_atomic(folder.path() / "set/train.jsonl", "{\"text\": \"one text\", \"label\": 0}\n");
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        auto* button = window.findChild<QPushButton*>("newFromDataButton");
+        QVERIFY(button && button->isVisible());
+        QTest::mouseClick(button, Qt::LeftButton);
+        auto* dialog = window.findChild<QDialog*>("newFromDataDialog");
+        QTRY_VERIFY(dialog && dialog->isVisible());
+        QPushButton* choose = nullptr;
+        for (auto* one : dialog->findChildren<QPushButton*>())
+            if (one->text() == "Folder…") choose = one;
+        QVERIFY(choose);
+        answer_save_dialog(pathText(folder.path() / "set"));
+        QTest::mouseClick(choose, Qt::LeftButton);
+        QTRY_COMPARE(dialog->findChild<QLineEdit*>("dataSource")->text(), pathText(folder.path() / "set"));
+        QTRY_COMPARE(dialog->findChild<QLineEdit*>("dataOutput")->text(), pathText(folder.path() / "set.yaml"));
+        dialog->close();
     }
 
     void the_data_of_a_dropped_table_are_looked_at_before_anything_is_written() {
