@@ -9,6 +9,7 @@
 #include "checkpoint/parameter_count.h"
 #include "checkpoint/relative_position.h"
 #include "common/file.h"
+#include "support/checkout.h"
 #include "support/sample_model.h"
 #include "support/test.h"
 
@@ -406,5 +407,4 @@ class TestEncoderConfig : public QObject {
 };
 
 FACETER_TEST(TestEncoderConfig)
-#include "support/checkout.h"
 #include "test_encoder_config.moc"

@@ -3,6 +3,7 @@
 #include "cli/ssh_server.h"
 #include "cli/tiny_experiment.h"
 #include "record/launch.h"
+#include "support/checkout.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -96,4 +97,3 @@ class SlowLoginNode : public QObject {
 
 FACETER_TEST(SlowLoginNode)
 #include "slow_login_node.moc"
-#include "support/checkout.h"

@@ -5,6 +5,7 @@
 #include "cli/tiny_experiment.h"
 #include "common/strings.h"
 #include "record/launch.h"
+#include "support/checkout.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -148,4 +149,3 @@ class SlowSsh : public QObject {
 
 FACETER_TEST(SlowSsh)
 #include "slow_ssh.moc"
-#include "support/checkout.h"

@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "common/file.h"
 #include "experiment/manifest.h"
+#include "support/checkout.h"
 #include "support/sample_model.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -358,5 +359,4 @@ class TestCli : public QObject {
 };
 
 FACETER_TEST(TestCli)
-#include "support/checkout.h"
 #include "test_cli.moc"

@@ -1,5 +1,6 @@
 #include "cli/program.h"
 #include "store/store.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -71,5 +72,4 @@ class TestFullDisk : public QObject {
 };
 
 FACETER_TEST(TestFullDisk)
-#include "support/checkout.h"
 #include "test_full_disk.moc"

@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "cli/program.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -55,5 +56,4 @@ class TestOverview : public QObject {
 };
 
 FACETER_TEST(TestOverview)
-#include "support/checkout.h"
 #include "test_overview.moc"

@@ -2,6 +2,7 @@
 
 #include "cli/program.h"
 #include "common/file.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -78,5 +79,4 @@ class TestPdf : public QObject {
 };
 
 FACETER_TEST(TestPdf)
-#include "support/checkout.h"
 #include "test_pdf.moc"

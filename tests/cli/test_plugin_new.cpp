@@ -1,6 +1,7 @@
 #include "cli/program.h"
 #include "common/command.h"
 #include "common/file.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -83,5 +84,4 @@ class TestPluginNew : public QObject {
 };
 
 FACETER_TEST(TestPluginNew)
-#include "support/checkout.h"
 #include "test_plugin_new.moc"

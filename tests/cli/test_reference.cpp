@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -109,5 +110,4 @@ class TestReference : public QObject {
 };
 
 FACETER_TEST(TestReference)
-#include "support/checkout.h"
 #include "test_reference.moc"

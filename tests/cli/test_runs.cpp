@@ -9,6 +9,7 @@
 #include "experiment/manifest.h"
 #include "record/state.h"
 #include "store/store.h"
+#include "support/checkout.h"
 #include "support/sample_model.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -480,5 +481,4 @@ class TestRuns : public QObject {
 };
 
 FACETER_TEST(TestRuns)
-#include "support/checkout.h"
 #include "test_runs.moc"

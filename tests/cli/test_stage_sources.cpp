@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "data/parquet_file.h"
 #include "packaging/command.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -194,5 +195,4 @@ class TestStageSources : public QObject {
 };
 
 FACETER_TEST(TestStageSources)
-#include "support/checkout.h"
 #include "test_stage_sources.moc"

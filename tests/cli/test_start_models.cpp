@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "common/file.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -258,5 +259,4 @@ class TestStartModels : public QObject {
 };
 
 FACETER_TEST(TestStartModels)
-#include "support/checkout.h"
 #include "test_start_models.moc"

@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -239,5 +240,4 @@ class TestStudyCommand : public QObject {
 };
 
 FACETER_TEST(TestStudyCommand)
-#include "support/checkout.h"
 #include "test_study_command.moc"

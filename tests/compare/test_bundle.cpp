@@ -8,6 +8,7 @@
 #include "compare/bundle.h"
 #include "compare/data_cards.h"
 #include "store/store.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -283,5 +284,4 @@ class TestBundle : public QObject {
 };
 
 FACETER_TEST(TestBundle)
-#include "support/checkout.h"
 #include "test_bundle.moc"

@@ -5,6 +5,7 @@
 
 #include "compare/compare.h"
 #include "data/child_process.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -229,5 +230,4 @@ class TestMtebResults : public QObject {
 };
 
 FACETER_TEST(TestMtebResults)
-#include "support/checkout.h"
 #include "test_mteb_results.moc"

@@ -12,6 +12,7 @@
 #include "stats/power.h"
 #include "stats/two_way_bootstrap.h"
 #include "stats/two_way_interval.h"
+#include "support/checkout.h"
 #include "support/stats_fixture.h"
 
 using namespace faceter;
@@ -179,5 +180,4 @@ class TestPeerStatistics : public QObject {
 };
 
 FACETER_TEST(TestPeerStatistics)
-#include "support/checkout.h"
 #include "test_peer_statistics.moc"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -131,5 +132,4 @@ class TestPublished : public QObject {
 };
 
 FACETER_TEST(TestPublished)
-#include "support/checkout.h"
 #include "test_published.moc"

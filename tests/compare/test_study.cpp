@@ -3,6 +3,7 @@
 
 #include "common/random.h"
 #include "compare/study_report.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -229,5 +230,4 @@ class TestStudy : public QObject {
 };
 
 FACETER_TEST(TestStudy)
-#include "support/checkout.h"
 #include "test_study.moc"

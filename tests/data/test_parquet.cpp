@@ -1,6 +1,7 @@
 #include "data/parquet_file.h"
 #include "data/sources.h"
 #include "files.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -81,5 +82,4 @@ class TestParquet : public QObject {
 };
 
 FACETER_TEST(TestParquet)
-#include "support/checkout.h"
 #include "test_parquet.moc"

@@ -9,6 +9,7 @@
 #include "eval/multilabel.h"
 #include "eval/pair_metrics.h"
 #include "eval/retrieval_scores.h"
+#include "support/checkout.h"
 #include "support/stats_fixture.h"
 
 using namespace faceter;
@@ -214,5 +215,4 @@ class TestMetricPeers : public QObject {
 };
 
 FACETER_TEST(TestMetricPeers)
-#include "support/checkout.h"
 #include "test_metric_peers.moc"

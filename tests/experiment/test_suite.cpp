@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "data/child_process.h"
 #include "experiment/machine.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -168,5 +169,4 @@ class TestSuite : public QObject {
 };
 
 FACETER_TEST(TestSuite)
-#include "support/checkout.h"
 #include "test_suite.moc"

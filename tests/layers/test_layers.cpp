@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "layers/layer_rules.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -236,5 +237,4 @@ class TestLayers : public QObject {
 };
 
 FACETER_TEST(TestLayers)
-#include "support/checkout.h"
 #include "test_layers.moc"

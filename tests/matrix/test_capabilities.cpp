@@ -1,6 +1,7 @@
 #include "common/file.h"
 #include "matrix/harness/columns.h"
 #include "matrix/harness/rows.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -22,5 +23,4 @@ class TestCapabilities : public QObject {
 };
 
 FACETER_TEST(TestCapabilities)
-#include "support/checkout.h"
 #include "test_capabilities.moc"

@@ -7,6 +7,7 @@
 #include "matrix/harness/checkpoints.h"
 #include "matrix/harness/matrix.h"
 #include "model/encoder.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "text/tokenizer.h"
 
@@ -140,5 +141,4 @@ class TestMatrix : public QObject {
 };
 
 FACETER_TEST(TestMatrix)
-#include "support/checkout.h"
 #include "test_matrix.moc"

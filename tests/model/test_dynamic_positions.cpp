@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "eval/embedder.h"
 #include "model/embedding_model.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -132,5 +133,4 @@ class TestDynamicPositions : public QObject {
 };
 
 FACETER_TEST(TestDynamicPositions)
-#include "support/checkout.h"
 #include "test_dynamic_positions.moc"

@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "eval/embedder.h"
 #include "model/embedding_model.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -155,5 +156,4 @@ class TestIncludePrompt : public QObject {
 };
 
 FACETER_TEST(TestIncludePrompt)
-#include "support/checkout.h"
 #include "test_include_prompt.moc"

@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "eval/embedder.h"
 #include "model/embedding_model.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -96,5 +97,4 @@ class TestLongRope : public QObject {
 };
 
 FACETER_TEST(TestLongRope)
-#include "support/checkout.h"
 #include "test_longrope.moc"

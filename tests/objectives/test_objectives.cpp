@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/checkpoint.h"
@@ -351,5 +352,4 @@ class TestObjectives : public QObject {
 };
 
 FACETER_TEST(TestObjectives)
-#include "support/checkout.h"
 #include "test_objectives.moc"

@@ -6,6 +6,7 @@
 #include "experiment/experiment.h"
 #include "record/journal.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -92,5 +93,4 @@ class TestPretendPrograms : public QObject {
 };
 
 FACETER_TEST(TestPretendPrograms)
-#include "support/checkout.h"
 #include "test_pretend_programs.moc"

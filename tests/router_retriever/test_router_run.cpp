@@ -11,6 +11,7 @@
 #include "plugin/run_model.h"
 #include "router_retriever/router_model.h"
 #include "router_retriever/study.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -379,5 +380,4 @@ class TestRouterRun : public QObject {
 };
 
 FACETER_TEST(TestRouterRun)
-#include "support/checkout.h"
 #include "test_router_run.moc"

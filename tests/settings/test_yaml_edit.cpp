@@ -1,6 +1,7 @@
 #include "common/file.h"
 #include "common/strings.h"
 #include "settings/yaml_edit.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -190,5 +191,4 @@ class TestYamlEdit : public QObject {
 };
 
 FACETER_TEST(TestYamlEdit)
-#include "support/checkout.h"
 #include "test_yaml_edit.moc"

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "store/store.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -152,4 +153,3 @@ class SlowStoreDeaths : public QObject {
 
 FACETER_TEST(SlowStoreDeaths)
 #include "slow_store_deaths.moc"
-#include "support/checkout.h"

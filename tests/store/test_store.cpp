@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -347,5 +348,4 @@ class TestStore : public QObject {
 };
 
 FACETER_TEST(TestStore)
-#include "support/checkout.h"
 #include "test_store.moc"

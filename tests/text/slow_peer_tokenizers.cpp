@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "small_tokenizer.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -57,4 +58,3 @@ class SlowPeerTokenizers : public QObject {
 
 FACETER_TEST(SlowPeerTokenizers)
 #include "slow_peer_tokenizers.moc"
-#include "support/checkout.h"

@@ -3,6 +3,7 @@
 
 #include "common/file.h"
 #include "model/mlm_head.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "train/masking.h"
@@ -310,5 +311,4 @@ class TestMaskedLanguage : public QObject {
 };
 
 FACETER_TEST(TestMaskedLanguage)
-#include "support/checkout.h"
 #include "test_masked_language.moc"

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "support/checkout.h"
 #include "support/ranks.h"
 #include "support/tensors.h"
 #include "train/balance.h"
@@ -301,5 +302,4 @@ class TestProcessGroup : public QObject {
 };
 
 FACETER_TEST(TestProcessGroup)
-#include "support/checkout.h"
 #include "test_process_group.moc"

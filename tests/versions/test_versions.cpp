@@ -3,6 +3,7 @@
 #include "conform/embeddings.h"
 #include "launch/supervisor.h"
 #include "record/state.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -114,5 +115,4 @@ class TestVersions : public QObject {
 };
 
 FACETER_TEST(TestVersions)
-#include "support/checkout.h"
 #include "test_versions.moc"

@@ -11,6 +11,7 @@
 #include "experiment/experiment.h"
 #include "record/journal.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -121,4 +122,3 @@ class SlowKill : public QObject {
 
 FACETER_TEST(SlowKill)
 #include "slow_kill.moc"
-#include "support/checkout.h"

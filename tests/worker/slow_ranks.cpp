@@ -12,6 +12,7 @@
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
 #include "launch/run_processes.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -222,4 +223,3 @@ class SlowRanks : public QObject {
 
 FACETER_TEST(SlowRanks)
 #include "slow_ranks.moc"
-#include "support/checkout.h"

@@ -1,5 +1,6 @@
 #include <QProcess>
 
+#include "support/checkout.h"
 #include "support/test.h"
 
 /// An interactive worker may be asked for anything on the CPU before it trains on a GPU.
@@ -23,5 +24,4 @@ class TestDeviceFirst : public QObject {
 };
 
 FACETER_TEST(TestDeviceFirst)
-#include "support/checkout.h"
 #include "test_device_first.moc"

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "common/file.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -166,5 +167,4 @@ class TestEmbedCommand : public QObject {
 };
 
 FACETER_TEST(TestEmbedCommand)
-#include "support/checkout.h"
 #include "test_embed_command.moc"

@@ -1,6 +1,7 @@
 #include <set>
 
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/explored_project.h"
 #include "support/test.h"
 
@@ -182,5 +183,4 @@ class TestExplore : public QObject {
 };
 
 FACETER_TEST(TestExplore)
-#include "support/checkout.h"
 #include "test_explore.moc"

@@ -10,6 +10,7 @@
 #include "data/child_process.h"
 #include "experiment/experiment.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -297,5 +298,4 @@ class TestExportCommand : public QObject {
 };
 
 FACETER_TEST(TestExportCommand)
-#include "support/checkout.h"
 #include "test_export_command.moc"

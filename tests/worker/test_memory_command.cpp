@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "data/child_process.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -81,5 +82,4 @@ class TestMemoryCommand : public QObject {
 };
 
 FACETER_TEST(TestMemoryCommand)
-#include "support/checkout.h"
 #include "test_memory_command.moc"

@@ -10,6 +10,7 @@
 #include "data/sources.h"
 #include "eval/embedder.h"
 #include "eval/mining.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -254,5 +255,4 @@ class TestMining : public QObject {
 };
 
 FACETER_TEST(TestMining)
-#include "support/checkout.h"
 #include "test_mining.moc"

@@ -7,6 +7,7 @@
 #include "model/embedding_model.h"
 #include "record/journal.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -136,5 +137,4 @@ class TestPretraining : public QObject {
 };
 
 FACETER_TEST(TestPretraining)
-#include "support/checkout.h"
 #include "test_pretraining.moc"

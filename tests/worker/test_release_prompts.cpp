@@ -3,6 +3,7 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -102,5 +103,4 @@ class TestReleasePrompts : public QObject {
 };
 
 FACETER_TEST(TestReleasePrompts)
-#include "support/checkout.h"
 #include "test_release_prompts.moc"

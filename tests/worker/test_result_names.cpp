@@ -6,6 +6,7 @@
 #include "data/child_process.h"
 #include "experiment/experiment.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -91,5 +92,4 @@ class TestResultNames : public QObject {
 };
 
 FACETER_TEST(TestResultNames)
-#include "support/checkout.h"
 #include "test_result_names.moc"

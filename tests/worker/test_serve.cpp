@@ -11,6 +11,7 @@
 #include "data/child_process.h"
 #include "eval/embedder.h"
 #include "plugin/run_model.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 #include "text/base64.h"
@@ -527,5 +528,4 @@ class TestServe : public QObject {
 };
 
 FACETER_TEST(TestServe)
-#include "support/checkout.h"
 #include "test_serve.moc"

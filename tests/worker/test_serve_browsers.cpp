@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "support/checkout.h"
 #include "worker/embedding_server.h"
 
 using namespace faceter;
@@ -176,5 +177,4 @@ class TestServeBrowsers : public QObject {
 };
 
 FACETER_TEST(TestServeBrowsers)
-#include "support/checkout.h"
 #include "test_serve_browsers.moc"

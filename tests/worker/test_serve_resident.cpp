@@ -6,6 +6,7 @@
 #include "eval/embedder.h"
 #include "plugin/model_writer.h"
 #include "plugin/run_model.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -237,5 +238,4 @@ class TestServeResident : public QObject {
 };
 
 FACETER_TEST(TestServeResident)
-#include "support/checkout.h"
 #include "test_serve_resident.moc"

@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -273,5 +274,4 @@ class TestSession : public QObject {
 };
 
 FACETER_TEST(TestSession)
-#include "support/checkout.h"
 #include "test_session.moc"

@@ -8,6 +8,7 @@
 #include "experiment/experiment.h"
 #include "record/journal.h"
 #include "record/run_directory.h"
+#include "support/checkout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -226,5 +227,4 @@ class TestStages : public QObject {
 };
 
 FACETER_TEST(TestStages)
-#include "support/checkout.h"
 #include "test_stages.moc"

@@ -6,6 +6,7 @@
 #include "plugin/loader.h"
 #include "plugin/model_writer.h"
 #include "plugin/run_model.h"
+#include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -252,5 +253,4 @@ class TestVariants : public QObject {
 };
 
 FACETER_TEST(TestVariants)
-#include "support/checkout.h"
 #include "test_variants.moc"

@@ -39,8 +39,10 @@ class WindowTools : public QObject {
     /// mteb. False where it is none of these.
     bool openData(const QString& path);
 
-  private:
+    /// The form of a new experiment; `source` is empty, a table or a data folder.
     void newFromData(const QString& source);
+
+  private:
     void importMteb(const QString& folder);
     void chooseMteb();
     void report();

@@ -13,6 +13,7 @@
 #include "pages/compose/estimate_panel.h"
 #include "pages/compose/example_model.h"
 #include "pages/compose/preview_panel.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/labels.h"
 #include "worker/worker_client.h"
@@ -127,4 +128,3 @@ class SlowLiveWorker : public QObject {
 
 FACETER_TEST(SlowLiveWorker)
 #include "slow_live_worker.moc"
-#include "support/checkout.h"

@@ -1,6 +1,7 @@
 #include "pages/compose/check_report.h"
 #include "pages/compose/completion.h"
 #include "pages/compose/yaml_context.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -140,5 +141,4 @@ class TestCompletion : public QObject {
 };
 
 FACETER_TEST(TestCompletion)
-#include "support/checkout.h"
 #include "test_completion.moc"

@@ -29,6 +29,7 @@
 #include "pages/compose/problem_list.h"
 #include "pages/compose/run_list_model.h"
 #include "pages/compose/yaml_editor.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/labels.h"
 #include "worker/worker_client.h"
@@ -573,5 +574,4 @@ class TestComposePage : public QObject {
 };
 
 FACETER_TEST(TestComposePage)
-#include "support/checkout.h"
 #include "test_compose_page.moc"

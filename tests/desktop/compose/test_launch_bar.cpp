@@ -13,6 +13,7 @@
 #include "pages/compose/compose_page.h"
 #include "pages/compose/run_list_model.h"
 #include "record/launch.h"
+#include "support/checkout.h"
 #include "support/fake_programs.h"
 #include "support/test.h"
 #include "widgets/labels.h"
@@ -318,5 +319,4 @@ class TestLaunchBar : public QObject {
 };
 
 FACETER_TEST(TestLaunchBar)
-#include "support/checkout.h"
 #include "test_launch_bar.moc"

@@ -1,4 +1,5 @@
 #include "experiment/experiment.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "workspace/workspace.h"
 
@@ -29,5 +30,4 @@ class TestRunAsModel : public QObject {
 };
 
 FACETER_TEST(TestRunAsModel)
-#include "support/checkout.h"
 #include "test_run_as_model.moc"

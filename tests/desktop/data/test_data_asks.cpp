@@ -7,6 +7,7 @@
 
 #include "jobs/live_line.h"
 #include "pages/data/data_page.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
@@ -114,5 +115,4 @@ class TestDataAsks : public QObject {
 };
 
 FACETER_TEST(TestDataAsks)
-#include "support/checkout.h"
 #include "test_data_asks.moc"

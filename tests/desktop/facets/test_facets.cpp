@@ -13,6 +13,7 @@
 #include "pages/facets/plane_view.h"
 #include "pages/facets/test_part.h"
 #include "pages/facets/texts_view.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/labels.h"
 #include "widgets/table_model.h"
@@ -271,5 +272,4 @@ class TestFacets : public QObject {
 };
 
 FACETER_TEST(TestFacets)
-#include "support/checkout.h"
 #include "test_facets.moc"

@@ -9,6 +9,7 @@
 #include "desktop/support/sample_project.h"
 #include "help/help_window.h"
 #include "pages/page.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "window/main_window.h"
 
@@ -133,5 +134,4 @@ class TestHelp : public QObject {
 };
 
 FACETER_TEST(TestHelp)
-#include "support/checkout.h"
 #include "test_help.moc"

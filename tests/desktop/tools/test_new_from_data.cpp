@@ -13,6 +13,7 @@
 #include "desktop/support/save_dialog.h"
 #include "dialogs/new_from_data.h"
 #include "pages/compose/compose_page.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/labels.h"
 #include "window/main_window.h"
@@ -197,5 +198,4 @@ class TestNewFromData : public QObject {
 };
 
 FACETER_TEST(TestNewFromData)
-#include "support/checkout.h"
 #include "test_new_from_data.moc"

@@ -12,6 +12,7 @@
 #include "desktop/support/sample_project.h"
 #include "experiment/catalogue.h"
 #include "launch/supervisor.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "window/main_window.h"
 
@@ -136,4 +137,3 @@ class SlowDesktopKilled : public QObject {
 
 FACETER_TEST(SlowDesktopKilled)
 #include "slow_desktop_killed.moc"
-#include "support/checkout.h"
