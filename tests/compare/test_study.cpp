@@ -214,8 +214,8 @@ class TestStudy : public QObject {
                 if (!gone && std::string_view(member) != "deviations") continue;
                 if (!gone) changed[member] = "none";
                 write_file_atomic(file, changed.dump());
-                EXPECT_ERROR(read_study_record(study, folder.path()), file.string(), member);
-                EXPECT_ERROR(record_study(study, folder.path()), file.string(), member);
+                EXPECT_ERROR(read_study_record(study, folder.path()), file.string(), std::string(member));
+                EXPECT_ERROR(record_study(study, folder.path()), file.string(), std::string(member));
             }
     }
     void every_study_that_is_shipped_can_be_read() {

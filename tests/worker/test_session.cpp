@@ -196,8 +196,8 @@ class TestSession : public QObject {
             const fs::path folder = folder_.path() / "languages" / language;
             fs::create_directories(folder / "qrels");
             std::ofstream(folder / "corpus.jsonl")
-                << R"({"_id": "d", "text": "a document that is longer than its query in )" << language << "\"}\n";
-            std::ofstream(folder / "queries.jsonl") << R"({"_id": "q", "text": ")" << language << "\"}\n";
+                << Json{{"_id", "d"}, {"text", "a document that is longer than its query in " + language}}.dump() << "\n";
+            std::ofstream(folder / "queries.jsonl") << Json{{"_id", "q"}, {"text", language}}.dump() << "\n";
             std::ofstream(folder / "qrels/test.tsv") << "query-id\tcorpus-id\tscore\nq\td\t1\n";
         }
         Json all = settings("IC");
