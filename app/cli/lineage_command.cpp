@@ -82,7 +82,7 @@ void add_lineage_commands(Cli& cli) {
     tree->add_flag("--json", options->json, "print as JSON: nodes and edges");
 
     auto two = std::make_shared<LineageOptions>();
-    CLI::App* diff = add_command(cli, cli.app, "diff", "The whole difference of two runs: settings, code, data, machine, scores",
+    CLI::App* diff = add_command(cli, cli.app, "diff", "What differs between two runs: settings, code, data, scores",
                                  "  faceter diff IC-1 MoTE-1 --project ~/quickstart\n  faceter diff IC-1 IC-2 --json\n"
                                  "Exit codes: 0 done, whether they differ or not, 2 no such run or project, 4 a run cannot be read.",
                                  [two] { return difference(*two); });

@@ -77,7 +77,7 @@ class TestHostile : public QObject {
         std::ofstream(in("p.tsv")) << "query\tdocument\na\tb\nc\td\n";
         experiment("escapes.yaml", "\"e\\x1b]0;title\\x07\"");
         const Outcome checked = faceter::testing::faceter({"check", in("escapes.yaml")});
-        HAS(checked.out, "makes 1 run");
+        HAS(checked.out, "makes 2 runs");
         QVERIFY2(checked.out.find('\x1b') == std::string::npos, checked.out.c_str());
         experiment("plain.yaml", "plain");
         std::ofstream(in("study.yaml")) << "name: \"s\\x1b[31m\"\nquestion: q\nhypothesis: \"h\\x9b\"\nseeds: [1]\nclaims:\n"

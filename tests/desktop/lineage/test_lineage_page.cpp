@@ -217,11 +217,13 @@ class TestLineagePage : public QObject {
         view->setData(many(1000), std::vector<int>(1001, 0));
         area.resize(700, 500);
         area.show();
+        QVERIFY(QTest::qWaitForWindowActive(&area));
         view->setFocus();
+        QTRY_VERIFY(view->chosen() >= 0);
         QTest::keyClick(view, Qt::Key_Home);
         QTest::keyClick(view, Qt::Key_Right);
         for (int i = 0; i < 200; ++i) QTest::keyClick(view, Qt::Key_PageDown);
-        QVERIFY(view->textOf(view->chosen()).startsWith(QStringLiteral("node-999")));
+        QVERIFY2(view->textOf(view->chosen()).startsWith(QStringLiteral("node-999")), qPrintable(view->textOf(view->chosen())));
         QVERIFY(area.verticalScrollBar()->value() > 10000);
         QVERIFY(view->visibleRegion().boundingRect().intersects(view->boxOf(view->chosen())));
         view->grab(QRect(0, area.verticalScrollBar()->value(), 700, 500));
