@@ -45,6 +45,13 @@ void print_table(const Table& table, const std::string& format, WideTable wide =
 void add_format_option(CLI::App& command, std::string& format);
 /// --where EXPR (core/store/filter.h).
 void add_where_option(CLI::App& command, std::string& where);
+/// --columns, --sort and --descending, by the names of --where; the helps say of the first two what they are of.
+struct ColumnOptions {
+    std::vector<std::string> columns;
+    std::string sort;
+    bool descending = false;
+};
+void add_column_options(CLI::App& command, ColumnOptions& options, const std::string& columns_help, const std::string& sort_help);
 
 /// `faceter` alone: what is in this folder, what runs, what could be done next. False where there is nothing of ours.
 bool print_overview();

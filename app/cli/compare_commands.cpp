@@ -101,16 +101,9 @@ void add_compare_commands(Cli& cli) {
                     "  faceter compare --columns loss:best,loss:100 --sort loss:best",
                     [options] { return compare(*options); });
     add_comparison_options(*command, *options, "compare");
-    command
-        ->add_option("--columns", options->columns,
-                     "further numbers of each run, by the names of --where: loss:last, loss:best, loss:100, lr:max, time")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("NAME,...");
-    CLI::Option* sort = command->add_option(
-        "--sort", options->sort, "by such a number or a score (retrieval), mean over seeds, the least first; runs without one last");
-    sort->type_name("NAME");
-    command->add_flag("--descending", options->descending, "the greatest first")->needs(sort);
+    add_column_options(*command, options->columns,
+                       "further numbers of each run, by the names of --where: loss:last, loss:best, loss:100, lr:max, time",
+                       "by such a number or a score (retrieval), mean over seeds, the least first; runs without one last");
     add_format_option(*command, options->format);
     command
         ->add_option(

@@ -57,8 +57,9 @@ MadeComparison make_comparison(const Project& project, Store& store, const Compa
         for (const std::string& note : made.comparison.notes) say(stderr, "{}\n", note);
         throw usage_error("{}: no run with results to {}; see faceter list", project.folder().string(), what);
     }
-    if (!options.sort.empty()) sort_groups(store, options.sort, options.descending, made.comparison);
-    add_columns(store, options.columns, made.comparison);
+    const auto& [names, sort, descending] = options.columns;
+    if (!sort.empty()) sort_groups(store, sort, descending, made.comparison);
+    add_columns(store, names, made.comparison);
     CompareChoice choice;
     choice.test = parse_compare_test(options.test);
     choice.correction = parse_correction(options.correction);

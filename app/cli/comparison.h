@@ -10,9 +10,7 @@ namespace faceter::cli {
 struct ComparisonOptions {
     std::string project, baseline, test = "paired-sets", correction = "holm", where;
     std::vector<std::string> run_names;
-    std::vector<std::string> columns;  ///< beside scores and costs
-    std::string sort;
-    bool descending = false;
+    ColumnOptions columns;  ///< beside scores and costs
 };
 
 /// RUN..., --project, --baseline, --test, --correction, --where. `what` is what happens to the runs, as "compare".

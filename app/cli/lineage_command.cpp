@@ -1,4 +1,5 @@
 #include <memory>
+#include <set>
 
 #include "cli/cluster.h"
 #include "cli/commands.h"
@@ -8,7 +9,6 @@
 #include "compare/lineage.h"
 #include "compare/run_difference.h"
 #include "figure/text_width.h"
-
 #include "store/store.h"
 
 namespace faceter::cli {

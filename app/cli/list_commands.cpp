@@ -16,9 +16,9 @@ namespace faceter::cli {
 namespace {
 
 struct ListOptions {
-    std::string project, format, state, tag, run, where, sort;
-    std::vector<std::string> columns;
-    bool descending = false, all = false, json = false, settings = false, log = false;
+    std::string project, format, state, tag, run, where;
+    ColumnOptions columns;
+    bool all = false, json = false, settings = false, log = false;
 };
 
 Json state_json(const RunState& state) {
@@ -113,9 +113,9 @@ int list_runs(const ListOptions& options) {
                (!options.tag.empty() && std::find(row.tags.begin(), row.tags.end(), options.tag) == row.tags.end());
     });
     if (!options.where.empty()) filter_rows(store, options.where, rows);
-    if (!options.sort.empty()) sort_rows(store, options.sort, options.descending, rows);
-    const std::vector<ListColumn> columns =
-        options.columns.empty() ? std::vector<ListColumn>() : list_columns(store, options.columns, rows);
+    const auto& [names, sort, descending] = options.columns;
+    if (!sort.empty()) sort_rows(store, sort, descending, rows);
+    const std::vector<ListColumn> columns = names.empty() ? std::vector<ListColumn>() : list_columns(store, names, rows);
     if (options.format == "json") {
         Json runs = Json::array();
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -241,15 +241,10 @@ void add_list_commands(Cli& cli) {
         ->type_name("STATE");
     list->add_option("--tag", options->tag, "only runs with this tag");
     add_where_option(*list, options->where);
-    list->add_option("--columns", options->columns,
-                     "these beside the run instead of the usual ones, by the names of --where: variant, retrieval, "
-                     "training.learning_rate, loss:last, loss:best, loss:100")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("NAME,...");
-    CLI::Option* sort =
-        list->add_option("--sort", options->sort, "by such a column, the least first; runs without a value last")->type_name("NAME");
-    list->add_flag("--descending", options->descending, "the greatest first")->needs(sort);
+    add_column_options(*list, options->columns,
+                       "these beside the run instead of the usual ones, by the names of --where: variant, retrieval, "
+                       "training.learning_rate, loss:last, loss:best, loss:100",
+                       "by such a column, the least first; runs without a value last");
 
     CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
                                  "  faceter show MoTE-1 --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings",

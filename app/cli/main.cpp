@@ -242,6 +242,12 @@ state, tag, note, created, score, loss, pinned ...; data sets and task types (pe
 fraction); dotted settings; a value of a series (loss:last, loss:best, loss:100).)");
 }
 
+void add_column_options(CLI::App& command, ColumnOptions& options, const std::string& columns_help, const std::string& sort_help) {
+    command.add_option("--columns", options.columns, columns_help)->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+    CLI::Option* sort = command.add_option("--sort", options.sort, sort_help)->type_name("NAME");
+    command.add_flag("--descending", options.descending, "the greatest first")->needs(sort);
+}
+
 }  // namespace faceter::cli
 
 int main(int argc, char** argv) { return faceter::run_guarded("faceter", faceter::cli::parse_and_run, argc, argv); }

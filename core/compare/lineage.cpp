@@ -110,17 +110,10 @@ class Reader {
     /// True where it leads to a run of the project.
     bool connect(std::optional<std::size_t> from, std::size_t to, LineageLink link, const std::string& setting = "") {
         if (!from) return false;
-        for (const LineageEdge& edge : edges_of(to))
-            if (edge.from == *from && edge.link == link) return true;
+        for (std::size_t i = lineage_.edges.size(); i-- > 0 && lineage_.edges[i].to == to;)  // those of one run come one after the other
+            if (lineage_.edges[i].from == *from && lineage_.edges[i].link == link) return true;
         lineage_.edges.push_back({*from, to, link, setting, false});
         return lineage_.nodes[*from].kind == Kind::run;
-    }
-
-    /// Edges of one run come one after the other.
-    std::vector<LineageEdge> edges_of(std::size_t to) const {
-        std::vector<LineageEdge> edges;
-        for (std::size_t i = lineage_.edges.size(); i-- > 0 && lineage_.edges[i].to == to;) edges.push_back(lineage_.edges[i]);
-        return edges;
     }
 
     std::size_t run_of_id(const std::string& id) {

@@ -67,22 +67,16 @@ Table run_difference_table(const RunDifference& difference) {
     table.caption = fmt::format("{} against {}", after, before);
     for (const std::string& name : {std::string("part"), std::string("what"), before, after, std::string("difference")})
         table.add_column(name, ColumnKind::text);
-    const std::string* last = nullptr;
-    std::string part;
-    for (const RunDifference::Line& line : difference.lines) {
-        const std::string own = difference_part_name(line.part);
-        Row& row = table.add_row({Cell::of(own), Cell::of(line.key), Cell::of(line.before), Cell::of(line.after), Cell()});
-        row.rule_above = last && own != part;
-        part = own;
-        last = &part;
-    }
-    bool is_first = true;
-    for (const RunDifference::Score& score : difference.scores) {
-        Row& row = table.add_row({Cell::of("scores"), Cell::of(score.name), Cell::of(score_text(score.before)),
-                                  Cell::of(score_text(score.after)), Cell::of(delta_text(score))});
-        row.rule_above = is_first && last;
-        is_first = false;
-    }
+    std::string last;
+    const auto add = [&](const std::string& part, const std::string& what, const std::string& a, const std::string& b, Cell delta) {
+        Row& row = table.add_row({Cell::of(part), Cell::of(what), Cell::of(a), Cell::of(b), std::move(delta)});
+        row.rule_above = !last.empty() && part != last;
+        last = part;
+    };
+    for (const RunDifference::Line& line : difference.lines)
+        add(difference_part_name(line.part), line.key, line.before, line.after, Cell());
+    for (const RunDifference::Score& score : difference.scores)
+        add("scores", score.name, score_text(score.before), score_text(score.after), Cell::of(delta_text(score)));
     for (const std::string& note : difference.notes) table.footnotes.push_back(note);
     return table;
 }
