@@ -63,7 +63,7 @@ function(faceter_tests FOLDER)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${FACETER_CHECKOUT_HEADER})
   target_compile_definitions(${target} PRIVATE QT_NO_KEYWORDS)
   target_link_libraries(${target} PRIVATE Qt6::Test ${ARGN})
-  # The tests' own precompiled headers hold for this one folder: Qt6::Test defines where a test is built.
+  # The tests' own precompiled headers hold for this one folder, the product's for what lies elsewhere.
   if(CMAKE_CURRENT_SOURCE_DIR STREQUAL "${CMAKE_SOURCE_DIR}/tests")
     target_compile_options(${target} PRIVATE -O1 -Wno-array-bounds)  # GCC 12 warns of strings of the library there
     if("faceter-learn" IN_LIST ARGN)

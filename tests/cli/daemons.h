@@ -7,24 +7,31 @@
 
 #include <QProcess>
 #include <QStandardPaths>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/file.h"
+#include "common/random.h"
 
 namespace faceter::testing {
 
-/// A port that nobody listens on now.
+/// A port that nobody listens on now, below those that the system hands to outgoing connections: until a daemon has it, none of the many
+/// connections of tests that run beside this one can take it. Two calls of one process give two ports.
 inline int free_port() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(socket);
-    return ntohs(address.sin_port);
+    static RandomStream random(static_cast<std::uint64_t>(::getpid()), "port");
+    static std::set<int> given;
+    for (;;) {
+        const int port = 12'000 + static_cast<int>(random.below(20'000));
+        const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_ANY);
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        const bool free = ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        ::close(socket);
+        if (free && given.insert(port).second) return port;
+    }
 }
 
 /// A program of the system, also where PATH lacks /usr/sbin; empty where it is not installed.

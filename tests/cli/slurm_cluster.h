@@ -54,7 +54,9 @@ class SlurmCluster {
     /// What the daemons said, for a test that fails.
     std::string said() const {
         std::string all;
-        for (const char* name : {"munged.out", "slurmctld.out", "n1.out"}) all += read_file(folder_ / name);
+        for (const char* name : {"munged.out", "slurmctld.log", "n1.out", "n1.log", "n2.out", "n2.log"})
+            if (fs::exists(folder_ / name)) all += fmt::format("--- {}\n{}", name, read_file(folder_ / name));
+        all += "--- sinfo\n" + run_command({"sinfo", "--Node", "--long"}, {}, 20).output;
         return all;
     }
 
