@@ -1,16 +1,21 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "cli/commands.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
 #include "experiment/experiment.h"
 #include "experiment/starter.h"
+#include "figure/text_width.h"
 
 namespace faceter::cli {
 namespace {
+
+constexpr std::size_t most_columns = 20;  // that are told of
 
 struct InitOptions {
     std::string source, output, columns, model = "minilm";
@@ -31,9 +36,13 @@ std::string ask(const InitOptions& options, const std::string& question, const s
 void tell(const Survey& survey) {
     say(stderr, "{}: {} rows{}\n", survey.file.string(), survey.rows.size(),
         survey.repeated_rows > 0 ? fmt::format(", {} of them repeat another", survey.repeated_rows) : "");
-    for (const SurveyedColumn& column : survey.columns)
-        say(stderr, "  {:<20} {:>7} values, {:>7} of them different, {:.1f} words on average\n", column.name, column.filled,
+    for (std::size_t i = 0; i < std::min(survey.columns.size(), most_columns); ++i) {
+        const SurveyedColumn& column = survey.columns[i];
+        const int room = std::max(0, 20 - display_width(column.name));
+        say(stderr, "  {}{:{}} {:>7} values, {:>7} of them different, {:.1f} words on average\n", column.name, "", room, column.filled,
             column.distinct, column.mean_words);
+    }
+    if (survey.columns.size() > most_columns) say(stderr, "  and {} more columns\n", survey.columns.size() - most_columns);
     std::vector<std::string> languages;
     for (const auto& [language, share] : survey.languages)
         if (share >= 0.02) languages.push_back(fmt::format("{} {:.0f} %", language, 100 * share));
@@ -78,7 +87,7 @@ int init(const InitOptions& options) {
     write_starter(starter, choices.output);
     for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
     say(stdout, "{}\n", choices.output.string());
-    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", choices.output.filename().string());
+    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", shell_word(choices.output.filename().string()));
     return 0;
 }
 

@@ -155,8 +155,13 @@ int write_pdf(const QString& in, const QString& out, const QString& title) {
     page.setHtml(without_folded_parts(QString::fromUtf8(source.readAll())));
     page.setDocumentMargin(0);
     page.setPageSize({paper.width(), paper.height() - footer_px});
-    rule_tables(page.rootFrame());
-    take_figures(page);
+    {
+        QTextCursor changes(&page);
+        changes.beginEditBlock();  // else the page is laid out anew for each cell
+        rule_tables(page.rootFrame());
+        take_figures(page);
+        changes.endEditBlock();
+    }
     keep_tables_whole(page);
     draw_pages(page, writer, paper);
     if (!target.commit()) return fail(out + QStringLiteral(": cannot be written: ") + target.errorString());

@@ -8,10 +8,13 @@
 #include <QtGui/QTextTable>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace {
 
-constexpr double first_lines = 40;  // px: of a paragraph, what a heading must not be parted from
+constexpr double first_lines = 40;   // px: of a paragraph, what a heading must not be parted from
+constexpr double longest_row = 0.8;  // of a page's height, below a repeated header
 
 int page_of(const QTextDocument& page, double y) { return static_cast<int>(std::floor(y / page.pageSize().height())); }
 
@@ -54,14 +57,62 @@ bool is_parted(const QTextDocument& page, const QTextBlock& above, double item_t
     return page_of(page, top) != page_of(page, item_top + first_lines);
 }
 
+/// Top and bottom of what stands in a row.
+std::pair<double, double> span_of_row(const QTextDocument& page, QTextTable* table, int row) {
+    double top = std::numeric_limits<double>::max(), bottom = 0;
+    for (int column = 0; column < table->columns(); ++column) {
+        const QTextTableCell cell = table->cellAt(row, column);
+        if (cell.row() != row) continue;  // begins above
+        top = std::min(top, page.documentLayout()->blockBoundingRect(cell.firstCursorPosition().block()).top());
+        bottom = std::max(bottom, page.documentLayout()->blockBoundingRect(cell.lastCursorPosition().block()).bottom());
+    }
+    return {top, bottom};
+}
+
+void set_height(QTextTable* table, int row, double height) {
+    for (int column = 0; column < table->columns(); ++column) {
+        QTextBlockFormat format;
+        format.setLineHeight(height, QTextBlockFormat::FixedHeight);
+        table->cellAt(row, column).firstCursorPosition().setBlockFormat(format);
+    }
+}
+
+/// An empty row fills the page, so that Qt begins the one below it on the next by itself. (A page break in a cell would count once more
+/// there, padding of the row above would part that one.) How much Qt keeps free below the last line is tried. Whether there was a way.
+bool fill_page_above(QTextDocument& page, QTextTable* table, int row) {
+    const double top = span_of_row(page, table, row).first;
+    const int before = page_of(page, top);
+    table->insertRows(row, 1);
+    for (double kept_free = 8; kept_free <= 48; kept_free += 4) {
+        set_height(table, row, std::max(1.0, (before + 1) * page.pageSize().height() - top - kept_free));
+        lay_out_anew(page);
+        const int of_empty = page_of(page, span_of_row(page, table, row).second - 1);
+        if (of_empty == before && page_of(page, span_of_row(page, table, row + 1).first) == before + 1) return true;
+    }
+    table->removeRows(row, 1);
+    lay_out_anew(page);
+    return false;
+}
+
+/// A table longer than a page is parted between rows, not within one.
+void keep_rows_whole(QTextDocument& page, QTextTable* table) {
+    for (int row = table->format().headerRowCount() + 1; row < table->rows(); ++row) {
+        const auto [top, bottom] = span_of_row(page, table, row);
+        if (page_of(page, top) == page_of(page, bottom - 1) || bottom - top > longest_row * page.pageSize().height()) continue;
+        if (fill_page_above(page, table, row)) ++row;
+    }
+}
+
 bool is_figure(const QTextBlock& block) { return block.text().trimmed() == QString(QChar::ObjectReplacementCharacter); }
 
 void keep_whole(QTextDocument& page, QTextTable* table) {
     const QRectF box = page.documentLayout()->frameBoundingRect(table);
     const QTextBlock above = first_above(table->firstCursorPosition().block());
-    if (!is_parted(page, above, box.top(), box.bottom())) return;
-    break_before(table);
-    lay_out_anew(page);
+    if (is_parted(page, above, box.top(), box.bottom())) {
+        break_before(table);
+        lay_out_anew(page);
+    }
+    keep_rows_whole(page, table);
 }
 
 void keep_whole(QTextDocument& page, const QTextBlock& block) {

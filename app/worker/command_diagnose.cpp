@@ -74,8 +74,7 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     for (const std::string& message : data.missing)
         diagnosis.add({{"data", "", FindingState::unknown, 0, 0, message, "", "", Json::object()}});
     diagnosis.add(diagnose_training(run));
-    if (json_or<std::string>(run.settings().at("objective"), "method", "", "objective") == "infonce")
-        diagnosis.add(diagnose_negatives(data.training, run.settings()));
+    diagnosis.add(diagnose_negatives(data.training, run.settings()));
     diagnosis.add(diagnose_leaks(data.training, data.evaluation));
     diagnosis.add(diagnose_gain(run, data.evaluation));
     if (fs::is_directory(final_model_folder(run)))

@@ -115,9 +115,11 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     if (resume) trainer.restore(*resume);
     foresee_memory(index, planned, context, batcher);
     run_.group->barrier();  // from here on one that is late is lost
-    run_.journal->event(
-        "stage_started",
-        {{"stage", stage.name}, {"index", index}, {"total_steps", trainer.total_steps()}, {"examples", curriculum->num_examples()}});
+    run_.journal->event("stage_started", {{"stage", stage.name},
+                                          {"index", index},
+                                          {"part", planned.part},
+                                          {"total_steps", trainer.total_steps()},
+                                          {"examples", curriculum->num_examples()}});
     run_.journal->phase(phase_of(stage));
     const TrainOutcome outcome = trainer.run(events_of(planned, index, trainer));
     if (outcome == TrainOutcome::stopped) {

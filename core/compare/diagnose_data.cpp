@@ -9,6 +9,7 @@
 
 #include "data/overlap.h"
 #include "experiment/builtin_settings.h"
+#include "experiment/recipes.h"
 #include "settings/core_settings.h"
 
 namespace faceter {
@@ -38,13 +39,16 @@ Agreements agreements_of(const TrainingSet& set) {
 }
 
 struct Batching {
-    double pairs;  ///< in a batch
+    std::string stage;  ///< of `stages`, with ", " behind; empty: there are none
+    double pairs;       ///< in a batch
     std::string mask;
     bool hard;  ///< given negatives count
-    explicit Batching(const Json& settings)
-        : Batching(training_of(settings), builtin_settings(ExtensionKind::objective, "infonce", settings.at("objective"))) {}
-    Batching(const Json& training, const Json& infonce)
-        : pairs(json_at<double>(training, "batch_size", "training")),
+    explicit Batching(const Json& recipe)
+        : Batching(json_or<std::string>(recipe, "name", "", "stages"), training_of(recipe),
+                   builtin_settings(ExtensionKind::objective, "infonce", recipe.at("objective"))) {}
+    Batching(const std::string& name, const Json& training, const Json& infonce)
+        : stage(name.empty() ? name : name + ", "),
+          pairs(json_at<double>(training, "batch_size", "training")),
           mask(json_at<std::string>(infonce, "mask_false_negatives", "objective")),
           hard(json_at<std::string>(infonce, "hard_negatives", "objective") != "none") {}
     double masked(const Agreements& p) const {
@@ -58,7 +62,7 @@ Finding false_negatives(const TrainingSet& set, const Batching& batching) {
     const Agreements p = agreements_of(set);
     const double all = (batching.pairs - 1) * std::max({p.document, p.anchor, p.label});
     Finding finding{"false_negatives",
-                    set.task + ", " + set.name,
+                    batching.stage + set.task + ", " + set.name,
                     FindingState::fine,
                     std::max(0.0, all - batching.masked(p)),
                     most_false_negatives,
@@ -80,7 +84,8 @@ Finding negatives(const TrainingSet& set, const Batching& batching) {
     const auto n = static_cast<double>(std::max<std::size_t>(1, set.examples.size()));
     const double own = batching.hard ? static_cast<double>(set.negatives.size()) / n : 0;
     const double in_batch = batching.pairs - 1 - batching.masked(agreements_of(set));
-    Finding finding{"negatives", set.task + ", " + set.name, FindingState::fine, in_batch + own, fewest_negatives, {}, {}, {}, {}};
+    Finding finding{
+        "negatives", batching.stage + set.task + ", " + set.name, FindingState::fine, in_batch + own, fewest_negatives, {}, {}, {}, {}};
     finding.details = {{"in_batch", in_batch}, {"own", own}};
     finding.state = finding.value < fewest_negatives ? FindingState::alarm : FindingState::fine;
     finding.says = fmt::format("A query has {:.1f} negatives: {:.1f} of the batch, {:.1f} given with it.", finding.value, in_batch, own);
@@ -142,11 +147,15 @@ Finding leak(const EvaluationSet& set, const std::unordered_map<std::string, std
 }  // namespace
 
 std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, const Json& settings) {
-    const Batching batching(settings);
     std::vector<Finding> findings;
-    for (const TrainingSet& set : training) {
-        findings.push_back(false_negatives(set, batching));
-        findings.push_back(negatives(set, batching));
+    for (const Json& recipe : recipes_of(settings)) {
+        if (json_at<std::string>(recipe.at("objective"), "method", "objective") != "infonce") continue;
+        const Batching batching(recipe);
+        for (const TrainingSet& set : training) {
+            if (!trains(recipe, set.task)) continue;
+            findings.push_back(false_negatives(set, batching));
+            findings.push_back(negatives(set, batching));
+        }
     }
     return findings;
 }

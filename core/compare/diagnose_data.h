@@ -9,7 +9,7 @@
 namespace faceter {
 
 /// False negatives and duplicates that a batch of a data set holds, and the negatives that a query really has, as `settings` (a run's)
-/// batch and mask them.
+/// batch and mask them: in each stage whose loss is InfoNCE, of the tasks that it trains.
 std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, const Json& settings);
 
 /// Test texts that were trained on (overlap_form()): of retrieval the queries, whose documents may be there by right; else all held-out

@@ -7,6 +7,7 @@
 #include "common/strings.h"
 #include "compare/diagnose_record.h"
 #include "experiment/builtin_settings.h"
+#include "experiment/recipes.h"
 #include "record/journal.h"
 #include "settings/core_settings.h"
 #include "stats/descriptive.h"
@@ -23,6 +24,43 @@ struct Curve {
     std::vector<double> loss, gradient, temperature, rate, pairs;
 };
 using Curves = std::map<std::pair<std::size_t, std::string>, Curve>;  // by stage and task
+
+/// What a stage's recipe says of its losses.
+struct Loss {
+    bool contrastive = true, cosine = true;
+    double accumulate = 1;  ///< batches of a step
+};
+Loss loss_of(const Json& recipe) {
+    const Json objective = json_or<Json>(recipe, "objective", Json::object(), "stages");
+    Loss loss;
+    loss.contrastive = json_or<std::string>(objective, "method", "infonce", "objective") == "infonce";
+    loss.cosine = loss.contrastive && builtin_settings(ExtensionKind::objective, "infonce", objective).at("similarity") == "cosine";
+    loss.accumulate = json_at<double>(training_of(recipe), "accumulate", "training");
+    return loss;
+}
+
+/// By stage that has trained: a variant trains stages of its own (a gate each) within each of the experiment's, which journals older than
+/// "part" name by their beginning.
+std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
+    const std::vector<Json> recipes = recipes_of(run.settings());
+    const auto named = [&](const std::string& stage) {
+        const auto same = std::find_if(recipes.begin(), recipes.end(), [&](const Json& recipe) {
+            const auto name = json_or<std::string>(recipe, "name", "", "stages");
+            return stage == name || stage.starts_with(name + ": ");
+        });
+        return same == recipes.end() ? std::size_t{0} : static_cast<std::size_t>(same - recipes.begin());
+    };
+    std::map<std::size_t, Loss> losses;
+    for (const int attempt : run.attempts())
+        for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events) {
+            if (event.type != "stage_started") continue;
+            const std::size_t fallback = named(json_or<std::string>(event.fields, "stage", "", "stage_started"));
+            const auto part = json_or<std::size_t>(event.fields, "part", fallback, "stage_started");
+            losses[json_or<std::size_t>(event.fields, "index", 0, "stage_started")] = loss_of(recipes[part < recipes.size() ? part : 0]);
+        }
+    losses.try_emplace(0, loss_of(recipes[0]));
+    return losses;
+}
 
 /// The steps that count: of each the newest attempt's.
 std::map<std::pair<std::size_t, std::int64_t>, Json> steps_of(const RunDirectory& run) {
@@ -70,7 +108,7 @@ std::span<const double> last_quarter(const std::vector<double>& all) {
 }
 
 /// Of guessing: the loss of a batch whose texts all look alike.
-double guess_of(const Curve& curve, double accumulate) { return std::log(std::max(2.0, mean(curve.pairs) / accumulate)); }
+double guess_of(const Curve& curve, const Loss& loss) { return std::log(std::max(2.0, mean(curve.pairs) / loss.accumulate)); }
 
 /// Of the difference between the means of the two quarters: batches differ, and few of them say little.
 double noise_of(std::span<const double> first, std::span<const double> last) {
@@ -84,7 +122,7 @@ double noise_of(std::span<const double> first, std::span<const double> last) {
     return std::sqrt(squared(first) + squared(last));
 }
 
-Finding loss_finding(const Curve& curve, const std::string& subject, double accumulate, bool contrastive) {
+Finding loss_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
     Finding finding{"loss_curve", subject, FindingState::unknown, not_a_number, -least_fall, {}, {}, {}, {}};
     const double first = mean(first_quarter(curve.loss)), last = mean(last_quarter(curve.loss));
     finding.details = {{"first", first},
@@ -96,7 +134,7 @@ Finding loss_finding(const Curve& curve, const std::string& subject, double accu
         return finding;
     }
     finding.value = (last - first) / std::max(1e-12, std::abs(first));
-    const bool solved = contrastive && first < 0.1 * guess_of(curve, accumulate);  // the start model knows it already
+    const bool solved = loss.contrastive && first < 0.1 * guess_of(curve, loss);  // the start model knows it already
     // Twice the noise may hide a fall.
     const double hidden = 2 * noise_of(first_quarter(curve.loss), last_quarter(curve.loss)) / std::max(1e-12, std::abs(first));
     finding.state = finding.value - hidden >= -least_fall && !solved ? FindingState::alarm : FindingState::fine;
@@ -126,8 +164,8 @@ void excuse_planned_order(Finding& finding) {
 }
 
 /// (B - 1) exp(-2 / tau): cosines lie in [-1, 1], so that no embedding brings InfoNCE below the logarithm of one more than that.
-Finding temperature_finding(const Curve& curve, const std::string& subject, double accumulate) {
-    const double pairs = std::max(2.0, mean(curve.pairs) / accumulate);
+Finding temperature_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
+    const double pairs = std::max(2.0, mean(curve.pairs) / loss.accumulate);
     const double temperature = mean(curve.temperature);
     const double lowest = std::log1p((pairs - 1) * std::exp(-2 / temperature));
     Finding finding{"temperature", subject, FindingState::fine, lowest / std::log(pairs), floor_share, {}, {}, {}, {}};
@@ -175,17 +213,15 @@ std::vector<Finding> diagnose_training(const RunDirectory& run) {
     const Curves curves = curves_of(run);
     if (curves.empty())
         return {{"loss_curve", "", FindingState::unknown, not_a_number, -least_fall, "The record has no training step.", {}, {}, {}}};
-    const Json objective = json_or<Json>(run.settings(), "objective", Json::object(), "settings");
-    const bool contrastive = json_or<std::string>(objective, "method", "infonce", "objective") == "infonce";
-    const bool cosine = contrastive && builtin_settings(ExtensionKind::objective, "infonce", objective).at("similarity") == "cosine";
-    const auto accumulate = json_at<double>(training_of(run.settings()), "accumulate", "training");
+    std::map<std::size_t, Loss> losses = losses_of(run);
     const bool planned = has_planned_order(run);
     std::vector<Finding> findings;
     for (const auto& [key, curve] : curves) {
         const std::string subject = subject_of(curves, key);
-        findings.push_back(loss_finding(curve, subject, accumulate, contrastive));
+        const Loss loss = losses.try_emplace(key.first, losses.at(0)).first->second;
+        findings.push_back(loss_finding(curve, subject, loss));
         if (planned) excuse_planned_order(findings.back());
-        if (cosine) findings.push_back(temperature_finding(curve, subject, accumulate));
+        if (loss.cosine) findings.push_back(temperature_finding(curve, subject, loss));
     }
     for (std::size_t stage = 0; stage <= curves.rbegin()->first.first; ++stage) findings.push_back(ratio_finding(curves, stage));
     return findings;

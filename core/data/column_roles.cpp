@@ -17,6 +17,11 @@ constexpr std::array<std::string_view, 11> document_names{"document", "positive"
 constexpr std::array<std::string_view, 3> negative_names{"negative", "hard_negative", "neg"};
 constexpr std::array<std::string_view, 7> label_names{"label", "label_text", "category", "class", "topic", "section", "intent"};
 
+constexpr std::array<std::string_view, 8> grade_names{"score",  "similarity", "similarity_score", "relatedness", "relatedness_score",
+                                                      "rating", "grade",      "is_duplicate"};
+/// Of pairs that a label may class: entailed or not, a paraphrase or none.
+constexpr std::array<std::string_view, 3> classed_names{"sentence1", "text1", "premise"};
+
 template <std::size_t N>
 std::string named(const Survey& survey, const std::array<std::string_view, N>& names) {
     for (const std::string_view name : names)
@@ -73,7 +78,35 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
         survey.file.string(), printable(seen.substr(0, 1000)), printable(alone.substr(0, 500)));
 }
 
+/// The column that says of each pair how well it goes together; empty where none does.
+std::string grading_column(const Survey& survey, const ColumnRoles& roles) {
+    if (const std::string grade = named(survey, grade_names); !grade.empty()) {
+        const std::size_t place = survey.column(grade);
+        if (std::all_of(survey.rows.begin(), survey.rows.end(),
+                        [&](const auto& row) { return row[place].empty() || parse_double(row[place]); }))
+            return grade;
+    }
+    const bool classed = lowercase_ascii(roles.query) == named(survey, classed_names);
+    return classed ? named(survey, label_names) : "";
+}
+
+void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
+    const std::string grade = grading_column(survey, roles);
+    if (grade.empty()) return;
+    throw data_error(
+        "{}: {} says how well {} and {} go together, and pairs that are trained on all do. Keep the rows that do and drop the column, or "
+        "name "
+        "columns that say otherwise: --columns '{}'",
+        survey.file.string(), printable(grade), printable(roles.query), printable(roles.document), printable(roles.words()));
+}
+
 }  // namespace
+
+bool is_name_of_a_role(std::string_view as_written) {
+    const std::string name = lowercase_ascii(as_written);
+    const auto is_among = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    return name == "text" || is_among(query_names) || is_among(document_names) || is_among(negative_names) || is_among(label_names);
+}
 
 std::string ColumnRoles::words() const {
     std::vector<std::string> words;
@@ -97,6 +130,7 @@ ColumnRoles guess_roles(const Survey& survey) {
         roles.document = texts[in_order ? 1 : 0];
     }
     if (roles.query.empty() || roles.document.empty()) roles.query = roles.document = roles.negative = "";
+    if (roles.has_pairs()) refuse_graded(survey, roles);
     if (roles.label.empty()) roles.label = label_column(survey, roles);
     if (!roles.label.empty()) roles.text = roles.has_pairs() ? roles.document : named(survey, std::array<std::string_view, 1>{"text"});
     if (!roles.label.empty() && roles.text.empty() && !texts.empty())

@@ -16,7 +16,10 @@ struct ColumnRoles {
     std::string words() const;  ///< "query=title, document=body"
 };
 
-/// What the names of the columns say, else what is in them. Data error that says what was seen where neither tells.
+/// "query", "answer", "Label" ...: it says what a column holds.
+bool is_name_of_a_role(std::string_view name);
+/// What the names of the columns say, else what is in them. Data error that says what was seen where neither
+/// tells, or where a column grades or classes the pairs: not all of them belong together then.
 ColumnRoles guess_roles(const Survey& survey);
 /// "query=title, document=body, text=body, label=section"; a usage error for anything else, or a column that is not there.
 ColumnRoles parse_roles(const Survey& survey, std::string_view words);

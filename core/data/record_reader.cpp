@@ -101,7 +101,8 @@ bool is_header(const std::vector<std::string>& cells, const TableColumns& column
     });
 }
 
-/// Spreadsheets of many countries write CSV with semicolons. It is taken so only where that makes a header of the first line.
+/// Spreadsheets of many countries write CSV with semicolons, databases with tabs or bars. Such a separator is taken only where it makes a
+/// header of the first line.
 char separator_of(const fs::path& file, RecordForm form, const TableColumns& columns) {
     if (form != RecordForm::csv || !fs::is_regular_file(file)) return ',';
     const auto header = [&](char separator) {
@@ -112,7 +113,9 @@ char separator_of(const fs::path& file, RecordForm form, const TableColumns& col
             return false;
         }
     };
-    return !header(',') && header(';') ? ';' : ',';
+    for (const char separator : {',', ';', '\t', '|'})
+        if (header(separator)) return separator;
+    return ',';
 }
 
 /// A column without a name is called by its number.
@@ -155,6 +158,14 @@ void read_table(const fs::path& file, RecordForm form, RecordErrors& errors, con
     }
 }
 
+/// What a file whose first line is no record is instead.
+BadRecord no_record(std::string_view line) {
+    line = trim(line);
+    if (line.starts_with("PK\x03\x04")) return {"a spreadsheet or an archive; save it as 'CSV UTF-8'", ""};
+    if (line.starts_with('[')) return {"not a JSON object but an array; a record a line is read: jq -c '.[]' FILE > NEW.jsonl", ""};
+    return {"not a JSON object; a table is one whose name ends in .csv or .tsv", ""};
+}
+
 void read_json_lines(const fs::path& file, RecordErrors& errors, const std::function<void(const Record&)>& take) {
     LineReader lines(file);
     JsonLineParser parser;
@@ -165,12 +176,19 @@ void read_json_lines(const fs::path& file, RecordErrors& errors, const std::func
             parser.parse(*line, record);
             take(record);
         } catch (const BadRecord& bad) {
-            errors.bad(lines.position(), bad);
+            errors.bad(lines.position(), lines.line_number() == 1 && !trim(*line).starts_with('{') ? no_record(*line) : bad);
         }
     }
 }
 
 }  // namespace
+
+char likely_separator(std::string_view line) {
+    if (line.find(',') != std::string_view::npos) return ',';
+    for (const char separator : {';', '\t', '|'})
+        if (line.find(separator) != std::string_view::npos) return separator;
+    return ',';
+}
 
 RecordForm record_form(const fs::path& file) {
     std::string name = lowercase_ascii(file.filename().string());

@@ -26,6 +26,9 @@ void read_records(const std::filesystem::path& file, RecordErrors& errors, const
 /// The first usable record of a file, for telling a layout; false where there is none.
 bool peek_record(const std::filesystem::path& file, const std::function<void(const Record&)>& take);
 
+/// ',' unless the line has none and a semicolon, a tab or a '|', in this order.
+char likely_separator(std::string_view line);
+
 enum class RecordForm { json_lines, csv, tsv };
 RecordForm record_form(const std::filesystem::path& file);
 

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "data/column_roles.h"
 #include "data/line_reader.h"
 #include "data/record_reader.h"
 
@@ -17,7 +18,16 @@ namespace {
 
 constexpr std::size_t longest_name = 40, language_sample = 2000, most_looked_at = 20'000;
 
-std::size_t count_words(std::string_view text) {
+/// The next code point of valid UTF-8.
+char32_t next_letter(std::string_view text, std::size_t& at) {
+    const auto byte = static_cast<unsigned char>(text[at++]);
+    const int more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
+    char32_t letter = more == 0 ? byte : byte & (0x3f >> more);
+    for (int i = 0; i < more && at < text.size(); ++i) letter = letter << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
+    return letter;
+}
+
+std::size_t parts_between_blanks(std::string_view text) {
     std::size_t words = 0;
     bool inside = false;
     for (const char c : text) {
@@ -28,35 +38,58 @@ std::size_t count_words(std::string_view text) {
     return words;
 }
 
+/// Letters of scripts that put no blank between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese.
+std::size_t letters_without_blanks(std::string_view text) {
+    static constexpr std::array<std::pair<char32_t, char32_t>, 7> ranges{
+        {{0xe00, 0xeff}, {0x1000, 0x109f}, {0x1780, 0x17ff}, {0x3040, 0x30ff}, {0x3400, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x3ffff}}};
+    std::size_t letters = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t letter = next_letter(text, at);
+        letters +=
+            std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) { return letter >= range.first && letter <= range.second; });
+    }
+    return letters;
+}
+
+/// Two such letters are a word.
+std::size_t count_words(std::string_view text) { return parts_between_blanks(text) + letters_without_blanks(text) / 2; }
+
 bool reads_like_a_name(std::string_view cell) {
     const std::string_view name = trim(cell);
-    if (name.empty() || name.size() > longest_name || count_words(name) > 3 || parse_double(name)) return false;
+    if (name.empty() || name.size() > longest_name || parts_between_blanks(name) > 3 || parse_double(name)) return false;
     return name.find_first_of(".?!;") == std::string_view::npos;
 }
 
 /// Data error for a table that is no UTF-8, with what to do: spreadsheets write others.
 void check_encoding(const fs::path& file) {
     LineReader lines(file);
+    bool returns = false;
     for (auto line = lines.next(); line && lines.line_number() <= most_looked_at; line = lines.next()) {
+        returns = lines.line_number() == 1 && line->find('\r') < line->size();
         const bool wide = line->find('\0') != std::string_view::npos;
         if (wide || !is_valid_utf8(*line))
             throw data_error("{}: not UTF-8{}; save it as 'CSV UTF-8', or: iconv -f {} -t UTF-8 FILE > NEW", lines.position().text(),
                              wide ? " but UTF-16, or no text at all" : "", wide ? "UTF-16" : "WINDOWS-1252");
     }
+    if (returns) throw data_error("{}: its lines end in a carriage return alone; write others: tr '\\r' '\\n' < FILE > NEW", file.string());
 }
 
-/// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none.
-std::string first_name(std::string_view line, char separator) {
+/// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none. Data error for two
+/// columns of one name that says what is in a column: a header all the same.
+std::string first_name(const fs::path& file, std::string_view line, char separator) {
     std::set<std::string> names;
-    std::string first;
+    std::string first, twice;
     for (const std::string_view cell : split(line, separator)) {
         std::string_view name = trim(cell);
         if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
         if (trim(name).empty()) continue;
-        if (!reads_like_a_name(name) || !names.insert(lowercase_ascii(name)).second) return "";
+        if (!reads_like_a_name(name)) return "";
+        if (!names.insert(lowercase_ascii(name)).second) twice = name;
         if (first.empty()) first = lowercase_ascii(name);
     }
-    return first;
+    if (twice.empty()) return first;
+    if (!is_name_of_a_role(twice)) return "";
+    throw data_error("{}:1: two columns are called {}; give each a name of its own", file.string(), faceter::quoted(twice));
 }
 
 /// The name of a table's first column that has one; empty where the first line is a row.
@@ -65,11 +98,12 @@ std::string first_column(const fs::path& file, RecordForm form) {
     LineReader lines(file);
     const auto line = lines.next();
     if (!line) return "";
-    if (form == RecordForm::tsv) return first_name(*line, '\t');
-    const bool semicolons = line->find(',') == std::string_view::npos && line->find(';') != std::string_view::npos;
-    std::string first = first_name(*line, semicolons ? ';' : ',');
-    if (semicolons && first.empty())
-        throw data_error("{}:1: its cells are separated by ';' and no names of columns stand above them; write such a line", file.string());
+    if (form == RecordForm::tsv) return first_name(file, *line, '\t');
+    const char separator = likely_separator(*line);
+    std::string first = first_name(file, *line, separator);
+    if (separator != ',' && first.empty())
+        throw data_error("{}:1: its cells are separated by {} and no names of columns stand above them; write such a line", file.string(),
+                         separator == '\t' ? "tabs" : fmt::format("'{}'", separator));
     return first;
 }
 
@@ -169,15 +203,6 @@ constexpr std::array<CommonWords, 7> common_words{{{"en", {"the", "of", "and", "
                                                    {"it", {"il", "di", "che", "e", "è", "una", "per", "della", "con", "sono"}},
                                                    {"pt", {"o", "os", "das", "e", "é", "uma", "para", "dos", "com", "não"}},
                                                    {"nl", {"het", "een", "en", "van", "niet", "voor", "zijn", "met", "dat", "op"}}}};
-
-/// The next code point of valid UTF-8.
-char32_t next_letter(std::string_view text, std::size_t& at) {
-    const auto byte = static_cast<unsigned char>(text[at++]);
-    const int more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
-    char32_t letter = more == 0 ? byte : byte & (0x3f >> more);
-    for (int i = 0; i < more && at < text.size(); ++i) letter = letter << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
-    return letter;
-}
 
 std::string script_of(std::string_view text) {
     std::array<std::size_t, scripts.size()> counts{};

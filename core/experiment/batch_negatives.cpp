@@ -4,6 +4,7 @@
 
 #include "data/settings.h"
 #include "experiment/builtin_settings.h"
+#include "experiment/recipes.h"
 #include "settings/check.h"
 #include "settings/core_settings.h"
 
@@ -62,7 +63,7 @@ bool is_drawn(const Json& task, const Json& recipe) {
 }
 
 BatchNegatives of_task(const std::string& name, const Json& task, const Json& recipe) {
-    const Json training = training_of(recipe), stage = filled_in(stage_schema(), recipe);
+    const Json training = training_of(recipe);
     BatchNegatives batch;
     batch.stage = json_or<std::string>(recipe, "name", "", "stages");
     batch.tasks = {name};
@@ -71,7 +72,7 @@ BatchNegatives of_task(const std::string& name, const Json& task, const Json& re
     batch.pairs = json_at<std::int64_t>(training, "batch_size", "training");
     batch.most_tokens = json_or<std::int64_t>(training, "batch_tokens", 0, "training");
     batch.chunk = gradient_cache_chunk_of(recipe.at("objective"));
-    batch.hard_each = given_by_task(task, stage.at("mine"));
+    batch.hard_each = given_by_task(task, recipe.at("mine"));
     count(batch, recipe.at("objective"));
     return batch;
 }
@@ -89,13 +90,9 @@ void add(std::vector<BatchNegatives>& stage, BatchNegatives batch) {
 }
 
 std::vector<BatchNegatives> of_stage(const Json& settings, const Json& recipe) {
-    const auto wanted = json_at<std::vector<std::string>>(filled_in(stage_schema(), recipe), "tasks", "stages");
-    const auto is_wanted = [&](const std::string& task) {
-        return wanted.empty() || std::find(wanted.begin(), wanted.end(), task) != wanted.end();
-    };
     std::vector<BatchNegatives> stage;
     for (const auto& [name, task] : settings.at("tasks").items())
-        if (is_wanted(name) && is_drawn(task, recipe)) add(stage, of_task(name, task, recipe));
+        if (trains(recipe, name) && is_drawn(task, recipe)) add(stage, of_task(name, task, recipe));
     return stage;
 }
 
@@ -122,14 +119,8 @@ std::string_view words(BatchNegatives::From from) {
 
 std::vector<BatchNegatives> batch_negatives(const Json& settings) {
     if (method_of(settings, "variant") == "start") return {};
-    const Json recipes = json_or<Json>(settings, "stages", Json::array(), "settings");
-    if (recipes.empty()) {
-        Json whole;
-        for (const char* part : {"training", "curriculum", "objective"}) whole[part] = settings.at(part);
-        return of_stage(settings, whole);
-    }
     std::vector<BatchNegatives> all;
-    for (const Json& recipe : recipes)
+    for (const Json& recipe : recipes_of(settings))
         for (BatchNegatives& batch : of_stage(settings, recipe)) all.push_back(std::move(batch));
     return all;
 }

@@ -86,6 +86,10 @@ class TestInit : public QObject {
                                               << "\"my; %2, \"\"number\"\" %1\";\"%2\"";
         QTest::newRow("byte order mark") << QString(QChar(0xfeff)) + "Text,Label\r"
                                          << "\"my %2, number %1\",%2\r";
+        QTest::newRow("tabs in a .csv") << "Text\tLabel"
+                                        << "my %2, number %1\t%2";
+        QTest::newRow("bars") << "Text|Label"
+                              << "my %2 number %1|%2";
         QTest::newRow("columns without names") << ",Text,notes,,Label"
                                                << "%1,my %2 and its number %1,,,%2";
     }
@@ -99,6 +103,53 @@ class TestInit : public QObject {
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(outcome.err, "80 rows");
         HAS(made(), "text by its label: 2 labels");
+    }
+    void words_are_counted_where_no_blank_parts_them() {
+        std::string table = "文本,标签\n";
+        for (int i = 0; i < 90; ++i) table += fmt::format("我想知道第{}号账单的付款方式和退款时间,{}\n", i, i % 2 ? "账单" : "退款申请");
+        put("chinese.csv", table);
+        const Outcome outcome = start("chinese.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "columns: text=文本, label=标签");
+        HAS(outcome.err, "Chinese 100 %");
+    }
+    void of_a_wide_table_some_columns_are_told() {
+        std::string header, row;
+        for (int i = 0; i < 200; ++i) header += fmt::format("c{},", i), row += fmt::format("{},", i);
+        std::string table = header + "text,label\n";
+        for (int i = 0; i < 80; ++i) table += row + fmt::format("this is text number {},{}\n", i, i % 2 ? "one" : "two");
+        put("wide.csv", table);
+        const Outcome outcome = start("wide.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "and 182 more columns");
+        HAS(outcome.err, "columns: text=text, label=label");
+    }
+    void what_is_to_be_typed_next_can_be_typed() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        const Outcome outcome = faceter::testing::faceter({"init", in("faq.csv"), "--output", in("my file.yaml"), "--yes"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "next: faceter check 'my file.yaml'");
+    }
+    /// Their pairs do not all belong together, and training would take them so.
+    void graded_pairs_are_refused_data() {
+        QTest::addColumn<QString>("header");
+        QTest::addColumn<QString>("grade");
+        QTest::newRow("similarity") << "sentence1,sentence2,score"
+                                    << "score";
+        QTest::newRow("paraphrase or not") << "sentence1,sentence2,label"
+                                           << "label";
+        QTest::newRow("entailment") << "premise,hypothesis,label"
+                                    << "label";
+        QTest::newRow("rated answers") << "question,answer,rating"
+                                       << "rating";
+    }
+    void graded_pairs_are_refused() {
+        QFETCH(QString, header);
+        QFETCH(QString, grade);
+        std::string table = header.toStdString() + "\n";
+        for (int i = 0; i < 90; ++i) table += fmt::format("is this the question {}?,this may be the answer {},{}\n", i, i * 3, i % 2);
+        put("graded.csv", table);
+        refuses("graded.csv", {(grade + " says how well").toUtf8().constData(), "Keep the rows"});
     }
     /// Each day stands in several rows, and in front of the label.
     void days_are_no_labels() {
@@ -183,6 +234,16 @@ class TestInit : public QObject {
     void hostile_and_useless_files_give_one_clear_error() {
         put("empty.csv", "");
         refuses("empty.csv", {"no rows"});
+        put("array.json", "[\n {\"text\": \"a text\", \"label\": \"one\"}\n]\n");
+        refuses("array.json", {"array.json:1", "jq -c"});
+        put("sheet.xlsx", "PK\x03\x04 packed");
+        refuses("sheet.xlsx", {"spreadsheet", "CSV UTF-8"});
+        put("table.txt", faq(',', "question,answer,topic\n"));
+        refuses("table.txt", {"table.txt:1", "ends in .csv or .tsv"});
+        put("twice.csv", faq(',', "text,Text,label\n"));
+        refuses("twice.csv", {"twice.csv:1", "two columns are called 'Text'"});
+        put("mac.csv", "text,label\rone text,one\ranother text,two\r");
+        refuses("mac.csv", {"carriage return", "tr '\\r'"});
         put("header.csv", "question,answer\n");
         refuses("header.csv", {"no rows"});
         put("few.csv", faq(',', "question,answer,topic\n", 10));

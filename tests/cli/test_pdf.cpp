@@ -1,3 +1,5 @@
+#include <QRegularExpression>
+#include <QStandardPaths>
 #include <fstream>
 
 #include "cli/program.h"
@@ -69,6 +71,27 @@ class TestPdf : public QObject {
         QCOMPARE(pages_of(alone), std::size_t{1});
         QCOMPARE(pages_of(both), std::size_t{2});
         QVERIFY(pages_of(longer) >= 2);
+    }
+    void a_table_longer_than_a_page_is_parted_between_its_rows() {
+        if (QStandardPaths::findExecutable("pdftotext").isEmpty()) QSKIP("pdftotext is not installed here (poppler-utils)");
+        std::string table = "<p>a line before it</p><table><thead><tr><th>run</th><th>said</th></tr></thead>";
+        for (int i = 0; i < 60; ++i) table += fmt::format("<tr><td>begin{}</td><td>one<br>two<br>three<br>end{}</td></tr>", i, i);
+        write_file_atomic(folder_.path() / "long.pdf", pdf_of(table + "</table>"));
+        QProcess text;
+        text.start("pdftotext", {"-layout", QString::fromStdString((folder_.path() / "long.pdf").string()), "-"});
+        QVERIFY(text.waitForFinished(60'000));
+        const QStringList pages = QString::fromUtf8(text.readAllStandardOutput()).split(QChar(0x0c), Qt::SkipEmptyParts);
+        QVERIFY(pages.size() > 5);
+        int whole = 0;
+        for (const QString& page : pages) {
+            QVERIFY2(page.contains("begin"), qPrintable(page));  // no page is left empty
+            for (int i = 0; i < 60; ++i) {
+                const QRegularExpression begin(QStringLiteral("\\bbegin%1\\b").arg(i)), end(QStringLiteral("\\bend%1\\b").arg(i));
+                QCOMPARE(page.contains(begin), page.contains(end));
+                whole += page.contains(begin);
+            }
+        }
+        QCOMPARE(whole, 60);
     }
     void what_a_browser_folds_away_is_left_out() {
         std::string settings = "<h2>All settings</h2>\n";

@@ -32,6 +32,35 @@ class TestDiagnosis : public QObject {
         journal.flush();
         return run;
     }
+    /// Two stages, of masked language and of 4 batches a step, as a run that has trained `started` (name, part) recorded them.
+    RunDirectory staged(const std::vector<std::pair<std::string, int>>& started, bool with_part) const {
+        const Experiment experiment = parse_sample();
+        ResolvedRun resolved = experiment.runs().at(1);
+        Json words{{"name", "masked language"}, {"tasks", Json::array()}}, pairs{{"name", "contrastive"}, {"tasks", Json::array()}};
+        for (const char* part : {"training", "curriculum", "objective"}) words[part] = pairs[part] = resolved.settings.at(part);
+        words["objective"] = {{"method", "masked_language"}};
+        pairs["training"]["accumulate"] = 4;
+        resolved.settings["stages"] = {words, pairs};
+        const RunDirectory run = RunDirectory::create(project_.path(), experiment, resolved, false);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        for (std::size_t index = 0; index < started.size(); ++index) {
+            Json event{{"stage", started[index].first}, {"index", index}, {"total_steps", 30}};
+            if (with_part) event["part"] = started[index].second;
+            journal.event("stage_started", event);
+            for (int step = 1; step <= 30; ++step)
+                journal.step({{"step", step},
+                              {"stage", index},
+                              {"total_steps", 30},
+                              {"loss", 3.0 / step},
+                              {"loss/retrieval", 3.0 / step},
+                              {"lr", 1e-5},
+                              {"grad_norm", 1.0},
+                              {"temperature", 0.05},
+                              {"pairs", 64}});
+        }
+        journal.flush();
+        return run;
+    }
     static std::vector<std::string> alarms(const std::vector<Finding>& findings) {
         std::vector<std::string> names;
         for (const Finding& one : findings)
@@ -101,6 +130,31 @@ class TestDiagnosis : public QObject {
     }
     void a_task_whose_gradient_drowns_the_other_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(3, 1, 0.05, 40))), std::vector<std::string>{"gradient_ratio: "});
+    }
+    void each_stage_is_judged_by_its_own_loss() {
+        const RunDirectory run = staged({{"masked language", 0}, {"contrastive: of a variant's own", 1}}, true);
+        const auto findings = diagnose_training(run);
+        std::vector<std::string> temperatures;
+        for (const Finding& one : findings)
+            if (one.check == "temperature") temperatures.push_back(one.subject);
+        QCOMPARE(temperatures, std::vector<std::string>{"stage 2, retrieval"});  // masked language has none
+        for (const Finding& one : findings)
+            if (one.check == "temperature") QCOMPARE(one.details.at("pairs").get<double>(), 16.0);  // 64 of a step in 4 batches
+        // A journal of an older version does not say which part of the experiment a stage is.
+        const auto older = diagnose_training(staged({{"masked language", 0}, {"contrastive: of a variant's own", 1}}, false));
+        QCOMPARE(older.size(), findings.size());
+        for (std::size_t i = 0; i < older.size(); ++i) QCOMPARE(older[i].to_json().dump(), findings[i].to_json().dump());
+    }
+    void negatives_are_counted_in_the_stages_that_have_them() {
+        const TrainingSet set = pairs(6);
+        Json stages = settings("none");
+        stages["stages"] = {
+            {{"name", "words"}, {"tasks", Json::array()}, {"objective", {{"method", "masked_language"}}}},
+            {{"name", "small"}, {"tasks", {"retrieval"}}, {"objective", {{"method", "infonce"}}}, {"training", {{"batch_size", 3}}}},
+            {{"name", "others"}, {"tasks", {"clustering"}}, {"objective", {{"method", "infonce"}}}}};
+        std::vector<std::string> subjects;
+        for (const Finding& one : diagnose_negatives({&set, 1}, stages)) subjects.push_back(one.check + ": " + one.subject);
+        QCOMPARE(subjects, (std::vector<std::string>{"false_negatives: small, retrieval, pairs", "negatives: small, retrieval, pairs"}));
     }
     void a_run_without_steps_says_so() {
         const auto findings = diagnose_training(sample_run(project_.path(), 2));

@@ -161,6 +161,37 @@ class TestSession : public QObject {
         QVERIFY(shown.at("lengths") != before.at("lengths"));
     }
 
+    void a_corpus_of_instructions_is_shown_leaf_by_leaf_under_the_instructions_it_is_trained_with() {
+        NEED_SHARED();
+        const fs::path files = folder_.path() / "tasks";
+        make_directories(files);
+        for (int i = 10; i < 30; ++i) {
+            Json instances = Json::array();
+            for (int j = 0; j < 6; ++j)
+                instances.push_back({{"input", fmt::format("sentence {} of {}", j, i)}, {"output", {fmt::format("answer {}", j / 2)}}});
+            write_file_atomic(files / fmt::format("task{}.json", i),
+                              Json{{"Definition", {fmt::format("Say what task {} asks.", i)}}, {"Instances", instances}}.dump());
+        }
+        Json own = settings("IC");
+        own["tasks"]["retrieval"]["train"] = {{{"name", "ni"}, {"source", "natural_instructions"}, {"path", files.string()}}};
+        Session session;
+        session.ask({{"id", 1}, {"method", "preview"}, {"params", {{"settings", own}, {"task", "retrieval"}, {"examples", 1}}}});
+        const Json answer = session.answer();
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        const Json& sets = answer.at("result").at("sets");
+        QCOMPARE(sets.size(), std::size_t{12});
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            QVERIFY(sets[i]
+                        .at("examples")
+                        .at(0)
+                        .at("texts")
+                        .at(0)
+                        .at("instruction")
+                        .get<std::string>()
+                        .find(fmt::format("task {} asks", i + 10)) != std::string::npos);
+        QVERIFY(sets.back().at("warnings").dump().find("8 more data sets") != std::string::npos);
+    }
+
     void a_data_set_is_shown_by_its_card_examples_lengths_and_duplicates() {
         NEED_SHARED();
         Session session;

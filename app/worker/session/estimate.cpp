@@ -51,7 +51,7 @@ struct Probe {
     SessionData& data;
     Request& request;
     std::size_t steps;
-    std::vector<std::shared_ptr<TrainingSet>> training;
+    std::vector<std::shared_ptr<std::vector<TrainingSet>>> training;  ///< of an entry each
     Json warnings = Json::array();
     std::unique_ptr<EmbeddingModel> model;
     std::map<TokenLengths, std::unique_ptr<PairBatcher>> batchers;
@@ -67,7 +67,7 @@ void Probe::read_training() {
         for (const Json& entry : task.train) {
             request.progress("read training data", training.size(), 0);
             try {
-                training.push_back(data.training_set(settings, entry, task));
+                training.push_back(data.training_sets(settings, entry, task));
             } catch (const DataUnavailable& error) {
                 warnings.push_back(error.what());
             }
@@ -89,7 +89,8 @@ Json memory_on_gpu(const StageMemory& memory, const c10::Device& device) {
 Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     const Stage& stage = planned.stage;
     std::vector<const TrainingSet*> sets;
-    for (const auto& set : training) sets.push_back(set.get());
+    for (const auto& entry : training)
+        for (const TrainingSet& set : *entry) sets.push_back(&set);
     const CurriculumContext context = curriculum_context(planned, *model, sets);
     const TrainingSettings recipe = planned.training();
     auto& batcher = batchers[recipe.lengths];

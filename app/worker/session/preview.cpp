@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/strings.h"
@@ -35,6 +37,18 @@ Json examples_of(const ExampleRows& rows, const SetRoutes& routes, const Shown& 
     return examples;
 }
 
+/// Of a corpus of instructions as many of its leaves; nobody looks through hundreds.
+constexpr std::size_t most_leaves = 12;
+
+Json training_preview(const TrainingSet& set, const Json& settings, const Task& task, const Shown& shown) {
+    Json one = describe(set.card, set.name, "training", task.name, task.type);
+    one["size"] = set.examples.size();
+    const SetRoutes routes = routes_of(shown.model, set, settings);
+    one["examples"] = examples_of(ExampleRows(set), routes, shown);
+    one["lengths"] = lengths_of(shown.model, routes, set);
+    return one;
+}
+
 Json preview_training(const Json& settings, const std::string& wanted, const Shown& shown, SessionData& data, Request& request) {
     Json sets = Json::array();
     for (const Task& task : shown.model.tasks) {
@@ -42,13 +56,11 @@ Json preview_training(const Json& settings, const std::string& wanted, const Sho
         for (const Json& entry : task.train) {
             request.progress("read " + task.name, sets.size(), 0);
             try {
-                const auto set = data.training_set(settings, entry, task);
-                Json one = describe(set->card, set->name, "training", task.name, task.type);
-                one["size"] = set->examples.size();
-                const SetRoutes routes = routes_of(shown.model, *set, settings);
-                one["examples"] = examples_of(ExampleRows(*set), routes, shown);
-                one["lengths"] = lengths_of(shown.model, routes, *set);
-                sets.push_back(std::move(one));
+                const auto leaves = data.training_sets(settings, entry, task);
+                const std::size_t count = std::min(leaves->size(), most_leaves);
+                for (std::size_t i = 0; i < count; ++i) sets.push_back(training_preview((*leaves)[i], settings, task, shown));
+                if (count < leaves->size())
+                    sets.back()["warnings"].push_back(fmt::format("{} more data sets of this entry are not shown", leaves->size() - count));
             } catch (const DataUnavailable& error) {
                 sets.push_back({{"name", json_or<std::string>(entry, "name", "data set", "entry")},
                                 {"use", "training"},

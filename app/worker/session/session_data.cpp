@@ -26,11 +26,26 @@ std::uint64_t SessionData::bytes_of(const TrainingSet& set) {
            (set.negatives.size() + set.negative_scores.size()) * sizeof(std::uint32_t);
 }
 
+std::uint64_t SessionData::bytes_of(const std::vector<TrainingSet>& sets) {
+    std::uint64_t bytes = 0;
+    for (const TrainingSet& set : sets) bytes += bytes_of(set);
+    return bytes;
+}
+
 std::uint64_t SessionData::bytes_of(const EvaluationSet& set) {
     constexpr std::uint64_t of_text = 64;  // ids of documents and queries are texts of their own
     std::uint64_t bytes = 0;
     for (const std::string_view text : all_texts(set)) bytes += text.size() + of_text;
     return bytes;
+}
+
+std::shared_ptr<std::vector<TrainingSet>> SessionData::training_sets(const Json& settings, const Json& entry, const Task& task) {
+    const DataRequest request = request_for(settings, entry);
+    return leaves_.get(key_of(request, task.type + "/" + task.name), [&] {
+        std::vector<TrainingSet> sets = load_training_sets(request, task.type);
+        for (TrainingSet& set : sets) set.task = task.name;
+        return sets;
+    });
 }
 
 std::shared_ptr<TrainingSet> SessionData::training_set(const Json& settings, const Json& entry, const Task& task) {

@@ -14,7 +14,10 @@ namespace faceter::worker {
 /// What a session keeps between requests: data sets and models.
 class SessionData {
   public:
-    /// The data of one entry of resolved run settings, as its run would read them. Errors as core/data says them.
+    /// The data of one entry of resolved run settings, as its run would read them: one set, or, of a corpus of instructions, one a leaf.
+    /// Errors as core/data says them.
+    std::shared_ptr<std::vector<TrainingSet>> training_sets(const Json& settings, const Json& entry, const Task& task);
+    /// The same in one set, under its task's instructions.
     std::shared_ptr<TrainingSet> training_set(const Json& settings, const Json& entry, const Task& task);
     std::shared_ptr<EvaluationSet> evaluation_set(const Json& settings, const Json& entry);
     /// What a set depends on, its name included.
@@ -38,12 +41,14 @@ class SessionData {
     /// Of each kind of set: a benchmark's corpora would fill the memory otherwise.
     static constexpr std::uint64_t most_set_bytes = std::uint64_t(512) << 20;
     static std::uint64_t bytes_of(const TrainingSet& set);
+    static std::uint64_t bytes_of(const std::vector<TrainingSet>& sets);
     static std::uint64_t bytes_of(const EvaluationSet& set);
     template <typename Set>
     static Recent<Set> some(std::size_t most) {
         return {most, most_set_bytes, [](const Set& set) { return bytes_of(set); }};
     }
     Recent<TrainingSet> training_ = some<TrainingSet>(8);
+    Recent<std::vector<TrainingSet>> leaves_ = some<std::vector<TrainingSet>>(8);
     Recent<EvaluationSet> evaluation_ = some<EvaluationSet>(8);
     Recent<EvaluationSet> named_sets_ = some<EvaluationSet>(4);
     Recent<Corpus> corpora_{4};

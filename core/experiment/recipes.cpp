@@ -1,0 +1,28 @@
+#include "experiment/recipes.h"
+
+#include <algorithm>
+
+#include "settings/check.h"
+#include "settings/core_settings.h"
+
+namespace faceter {
+
+std::vector<Json> recipes_of(const Json& settings) {
+    Json recipes = json_or<Json>(settings, "stages", Json::array(), "settings");
+    if (recipes.empty()) {
+        Json whole = Json::object();
+        for (const char* part : {"training", "curriculum", "objective"})
+            if (settings.contains(part)) whole[part] = settings.at(part);
+        recipes.push_back(std::move(whole));
+    }
+    std::vector<Json> all;
+    for (const Json& recipe : recipes) all.push_back(filled_in(stage_schema(), recipe));
+    return all;
+}
+
+bool trains(const Json& recipe, const std::string& task) {
+    const auto tasks = json_at<std::vector<std::string>>(recipe, "tasks", "stages");
+    return tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+}
+
+}  // namespace faceter

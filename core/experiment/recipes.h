@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+
+namespace faceter {
+
+/// By what a run's settings train, in order: `stages`, each with its defaults; without them one of no name, of the run's own training,
+/// curriculum and objective, on all tasks.
+std::vector<Json> recipes_of(const Json& settings);
+
+/// The recipe names the task, or none.
+bool trains(const Json& recipe, const std::string& task);
+
+}  // namespace faceter
