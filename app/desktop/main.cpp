@@ -39,13 +39,14 @@ void describe(QCommandLineParser& parser) {
                        "  faceter-desktop --project ~/quickstart --screenshot compare compare.png --size 1280x800 --dark"));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addOptions({{QStringLiteral("project"), QStringLiteral("Open this project folder."), QStringLiteral("DIR")},
-                       {QStringLiteral("screenshot"),
-                        QStringLiteral("Render PAGE (%1) into the PNG file given as argument, off screen, and exit.").arg(pageNames()),
-                        QStringLiteral("PAGE")},
-                       {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
-                       {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
-                       {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
+    parser.addOptions(
+        {{QStringLiteral("project"), QStringLiteral("Open this project folder; one that is not there is made."), QStringLiteral("DIR")},
+         {QStringLiteral("screenshot"),
+          QStringLiteral("Render PAGE (%1) into the PNG file given as argument, off screen, and exit.").arg(pageNames()),
+          QStringLiteral("PAGE")},
+         {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
+         {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
+         {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
     parser.addPositionalArgument(QStringLiteral("PATH"),
                                  QStringLiteral("A project, run folder or experiment file to open; with --screenshot the PNG file."),
                                  QStringLiteral("[PATH]"));
@@ -87,6 +88,10 @@ int start(QApplication& application) {
     }
     window.show();
     QString path = parser.value(QStringLiteral("project"));
+    if (!path.isEmpty() && !screenshot) {
+        window.openOrMakeProject(path);
+        return application.exec();
+    }
     if (path.isEmpty() && !screenshot) path = parser.positionalArguments().value(0, settings.value(QStringLiteral("project")).toString());
     if (!path.isEmpty() && !window.openPath(path) && screenshot)
         return fail(ExitCode::data, path + QStringLiteral(": not a project folder"));

@@ -268,7 +268,8 @@ void MainWindow::chooseProject() {
 bool MainWindow::openPath(const QString& path) {
     const QFileInfo info(path);
     const QDir folder(info.absoluteFilePath());
-    if (info.isFile() && (path.endsWith(QStringLiteral(".yaml")) || path.endsWith(QStringLiteral(".yml")))) {
+    const QString ending = info.suffix().toLower();
+    if (info.isFile() && (ending == QStringLiteral("yaml") || ending == QStringLiteral("yml"))) {
         goTo(QStringLiteral("compose"));
         m_workspace.requestCompose(info.absoluteFilePath());
         return true;
@@ -293,6 +294,16 @@ bool MainWindow::openPath(const QString& path) {
     rememberProject(folder.absolutePath());
     m_workspace.openProject(folder.absolutePath().toStdString());
     return true;
+}
+
+bool MainWindow::openOrMakeProject(const QString& path) {
+    try {
+        if (!QFileInfo::exists(path)) const Project made(path.toStdString(), true);
+    } catch (const std::exception& error) {
+        m_complaint->setMessage(QString::fromUtf8(error.what()));
+        return false;
+    }
+    return openPath(path);
 }
 
 void MainWindow::quickStart() {

@@ -28,6 +28,8 @@ class MainWindow : public QMainWindow {
 
     /// Opens a project folder, a run folder of one, or an experiment file. False (with a complaint shown) where it is none of these.
     bool openPath(const QString& path);
+    /// The same; a folder that is not there is made a project, as `faceter run --project` does.
+    bool openOrMakeProject(const QString& path);
     void quickStart();
     /// By PageEntry::id; false where there is no such page.
     bool goTo(const QString& page);

@@ -292,6 +292,24 @@ class TestWindow : public QObject {
         QTRY_COMPARE(window.currentPage(), QString("curves"));
     }
 
+    void a_project_that_is_named_and_not_there_is_made() {
+        const TemporaryDirectory folder;
+        const QString path = QString::fromStdString((folder.path() / "new-project").string());
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(!window.openPath(path));
+        QVERIFY(!QFileInfo::exists(path));
+        QVERIFY(window.openOrMakeProject(path));
+        QVERIFY(workspace.session());
+        QVERIFY(QFileInfo(path + "/runs").isDir());
+        write_file_atomic(folder.path() / "a file", "x");
+        QVERIFY(!window.openOrMakeProject(QString::fromStdString((folder.path() / "a file/below").string())));
+        write_file_atomic(folder.path() / "OTHER.YML", "name: other\n");
+        QVERIFY(window.openPath(QString::fromStdString((folder.path() / "OTHER.YML").string())));
+        QCOMPARE(window.currentPage(), QString("compose"));
+    }
+
     void a_run_folder_opens_its_project_and_selects_the_run() {
         const fs::path path = project("dropped");
         const std::string id = Project(path, false).run_ids().front();

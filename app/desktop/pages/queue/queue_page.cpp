@@ -159,6 +159,7 @@ void QueuePage::clear() {
     m_summary->clear();
     m_pause->hide();
     m_stack->setCurrentWidget(m_blank);
+    m_stop->parentWidget()->hide();
     showActions();
 }
 
@@ -189,6 +190,7 @@ void QueuePage::take(const QueueDataPtr& data) {
     m_pause->setVisible(data->num_queues > 0);
     m_pause->setText(data->num_queues > 0 && data->num_paused == data->num_queues ? tr("Continue") : tr("Pause"));
     m_stack->setCurrentWidget(data->rows.empty() ? static_cast<QWidget*>(m_empty) : m_table);
+    m_stop->parentWidget()->setVisible(!data->rows.empty());
     showActions();
 }
 
