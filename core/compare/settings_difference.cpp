@@ -10,6 +10,14 @@ namespace {
 
 constexpr const char* absent = "—";
 
+/// Not there, or there and nothing: what an older version, or a list of another length, has not.
+bool is_nothing(const std::string& value) { return value == absent || value == "null" || value == "[]" || value == "{}"; }
+
+bool are_alike(const std::vector<std::string>& values) {
+    return std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; }) ||
+           std::all_of(values.begin(), values.end(), is_nothing);
+}
+
 }  // namespace
 
 SettingsDifference settings_difference(const std::vector<Json>& settings) {
@@ -31,9 +39,7 @@ SettingsDifference settings_difference(const std::vector<Json>& settings) {
             const auto found = of.find(key);
             difference.values.push_back(found == of.end() ? absent : found->second);
         }
-        const bool alike = std::all_of(difference.values.begin(), difference.values.end(),
-                                       [&](const std::string& v) { return v == difference.values[0]; });
-        if (alike)
+        if (are_alike(difference.values))
             ++result.equal;
         else
             result.differing.push_back(std::move(difference));

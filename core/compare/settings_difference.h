@@ -12,7 +12,8 @@ struct SettingDifference {
     std::vector<std::string> values;  ///< one for each; a dash where the setting is absent
 };
 
-/// What differs between resolved settings, in the order of the keys. The seed, names and what does not change a score are left out.
+/// What differs between resolved settings, in the order of the keys. The seed, names and what does not change a score are left out;
+/// what one has not and another has as nothing (null, an empty list) is alike.
 /// `equal`: how many settings are alike.
 struct SettingsDifference {
     std::vector<SettingDifference> differing;

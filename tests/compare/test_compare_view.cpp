@@ -186,6 +186,13 @@ class TestCompareView : public QObject {
         QCOMPARE(difference.differing[2].values, (std::vector<std::string>{"—", "every_other"}));
         QCOMPARE(difference.equal, std::size_t{2});
     }
+    void what_one_lacks_and_another_has_as_nothing_is_alike() {
+        const Json older = {{"training", {{"batch_size", 32}}}},
+                   newer = {{"training", {{"batch_size", 32}, {"batch_tokens", nullptr}}}, {"stages", Json::array()}};
+        QCOMPARE(settings_difference({older, newer}).differing.size(), std::size_t{0});
+        const Json longer = {{"training", {{"batch_size", 32}, {"batch_tokens", 512}}}};
+        QCOMPARE(settings_difference({older, newer, longer}).differing.size(), std::size_t{1});
+    }
 };
 
 FACETER_TEST(TestCompareView)
