@@ -132,15 +132,22 @@ std::string sha256_hex(std::string_view bytes) {
     return hash.finish();
 }
 
-std::string sha256_file(const std::filesystem::path& path) {
+std::string sha256_file(const std::filesystem::path& path, const std::function<void(std::uint64_t bytes)>& piece_read) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw data_error("{}: cannot open", path.string());
+    if (!file) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
     Sha256 hash;
-    std::string buffer(1 << 18, '\0');
-    while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0)
-        hash.update({buffer.data(), static_cast<std::size_t>(file.gcount())});
+    std::string buffer(std::size_t{1} << 20, '\0');
+    while (file) {
+        file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        if (file.bad()) throw data_error("{}: cannot read: {}", path.string(), errno_text(errno));
+        const auto size = static_cast<std::size_t>(file.gcount());
+        hash.update({buffer.data(), size});
+        if (piece_read && size > 0) piece_read(size);
+    }
     return hash.finish();
 }
+
+std::string sha256_file(const std::filesystem::path& path) { return sha256_file(path, {}); }
 
 std::string git_blob_id(std::string_view content) {
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);

@@ -1,12 +1,12 @@
 #include "compare/data_cards.h"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "checkpoint/hub.h"
 #include "checkpoint/model_folder.h"
 #include "common/error.h"
+#include "common/file_hash.h"
 #include "common/hash.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -16,37 +16,17 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_files = 20'000, part_bytes = std::size_t(1) << 20;
-
-struct HashedSoFar {
-    const HashProgress& progress;
-    std::uint64_t bytes = 0;
-    void add(std::uint64_t more) {
-        bytes += more;
-        if (progress) progress(bytes);
-    }
-};
-
-/// A file of many GiB takes minutes: whoever waits is told, and may throw.
-std::string hash_of_file(const fs::path& path, HashedSoFar& so_far) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw data_error("{}: cannot be read", path.string());
-    Sha256 hash;
-    std::vector<char> part(part_bytes);
-    while (in) {
-        in.read(part.data(), static_cast<std::streamsize>(part.size()));
-        if (in.gcount() == 0) break;
-        hash.update({part.data(), static_cast<std::size_t>(in.gcount())});
-        so_far.add(static_cast<std::uint64_t>(in.gcount()));
-    }
-    if (in.bad()) throw data_error("{}: cannot be read to its end", path.string());
-    return hash.finish();
-}
+constexpr std::size_t most_files = 20'000;
 
 /// Of a folder: the hash of "<sha256>  <name>" lines, as sha256sum prints them, in the order of the names.
-Json hash_of(const fs::path& path, HashedSoFar so_far) {
+Json hash_of(const fs::path& path, const HashProgress& progress) {
+    std::uint64_t read = 0;
+    const auto piece_read = [&](std::uint64_t bytes) {
+        read += bytes;
+        if (progress) progress(read);
+    };
     std::error_code error;
-    if (fs::is_regular_file(path, error)) return hash_of_file(path, so_far);
+    if (fs::is_regular_file(path, error)) return sha256_file(path, piece_read);
     if (!fs::is_directory(path, error)) return nullptr;
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, error))
@@ -54,7 +34,7 @@ Json hash_of(const fs::path& path, HashedSoFar so_far) {
     if (files.empty() || files.size() > most_files) return nullptr;
     std::sort(files.begin(), files.end());
     std::string lines;
-    for (const fs::path& file : files) lines += hash_of_file(file, so_far) + "  " + file.lexically_relative(path).string() + "\n";
+    for (const fs::path& file : files) lines += sha256_file(file, piece_read) + "  " + file.lexically_relative(path).string() + "\n";
     return sha256_hex(lines);
 }
 
@@ -111,7 +91,7 @@ Json data_card(const ReportData& data, const HashProgress& progress) {
             {"use", data.use},
             {"task", data.task},
             {"licence", has_path ? licence_beside(path) : Json(nullptr)},
-            {"sha256", has_path ? hash_of(path, {progress}) : hash_of_index(data.card)},
+            {"sha256", has_path ? hash_of(path, progress) : hash_of_index(data.card)},
             {"card", data.card}};
 }
 

@@ -26,6 +26,16 @@ class TestHash : public QObject {
         QCOMPARE(git_blob_id(""), std::string("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"));
         QCOMPARE(git_blob_id("hello world\n"), std::string("3b18e512dba79e4c8300dd08aeb37f8e728b8dad"));
     }
+    void what_cannot_be_read_has_no_hash() {
+        const TemporaryDirectory folder;  // opens as a file does, and is none
+        EXPECT_ERROR(sha256_file(folder.path()), "cannot read");
+        EXPECT_ERROR(sha256_file(folder.path() / "nothing"), "cannot open");
+        write_file_atomic(folder.path() / "three", std::string(std::size_t{3} << 20, 'x'));
+        std::vector<std::uint64_t> pieces;
+        QCOMPARE(sha256_file(folder.path() / "three", [&](std::uint64_t bytes) { pieces.push_back(bytes); }),
+                 sha256_hex(std::string(std::size_t{3} << 20, 'x')));
+        QCOMPARE(pieces, std::vector<std::uint64_t>(3, std::uint64_t{1} << 20));
+    }
     void a_file_hashes_as_its_content() {
         const TemporaryDirectory folder;
         RandomStream random(1, "hash");
