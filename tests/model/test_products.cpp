@@ -6,6 +6,9 @@
 
 #include "model/kernels/kernels.h"
 #include "model/product_weights.h"
+#include "support/emulated_tiles/emulated_tiles.h"
+#include "support/emulated_tiles/trapped_instructions.h"
+#include "support/multiplied.h"
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -14,41 +17,18 @@ using namespace faceter::testing;
 
 namespace {
 
-/// The tables that this processor can run, for one form.
+/// The tables that can run here, for one form: with AVX-512 those that need AMX and AVX512-BF16 as well, whatever the processor has of it.
 std::vector<const kernels::ProductTable*> tables_for(ProductForm form) {
     std::vector<const kernels::ProductTable*> tables{&kernels::generic_products};
     const std::string best = kernels::kernels().instruction_set;
     if (best != "generic") tables.push_back(&kernels::avx2_products);
-    if (best == "avx512") tables.push_back(&kernels::avx512_products);
-    if (form == ProductForm::int8 && kernels::multiplies_natively(form)) tables.push_back(&kernels::avx512_vnni_products);
-    if (form == ProductForm::bf16 && kernels::multiplies_natively(form)) tables.push_back(&kernels::avx512_bf16_products);
-    if (&kernels::products(form) != tables.back()) tables.push_back(&kernels::products(form));
+    if (best != "avx512") return tables;
+    tables.push_back(&kernels::avx512_products);
+    const bool trapped = trap_missing_instructions();
+    if (form == ProductForm::int8 && __builtin_cpu_supports("avx512vnni")) tables.push_back(&kernels::avx512_vnni_products);
+    if (form == ProductForm::bf16 && (trapped || __builtin_cpu_supports("avx512bf16"))) tables.push_back(&kernels::avx512_bf16_products);
+    if (trapped && (form == ProductForm::bf16 || form == ProductForm::int8)) tables.push_back(&kernels::amx_products);
     return tables;
-}
-
-/// y = x w^T + bias by one table, w given with any strides.
-at::Tensor multiplied(const kernels::ProductTable& table, ProductForm form, const at::Tensor& x, const at::Tensor& w,
-                      const at::Tensor& bias) {
-    const auto n = static_cast<std::size_t>(w.size(0)), k = static_cast<std::size_t>(w.size(1)), rows = static_cast<std::size_t>(x.size(0));
-    const std::size_t step = kernels::depth_step(form), panels = (n + table.panel_rows - 1) / table.panel_rows;
-    std::vector<std::byte> values(panels * table.panel_rows * ((k + step - 1) / step * step) * kernels::weight_bytes(form));
-    const std::size_t groups = kernels::num_groups(form, k);
-    std::vector<float> scales(panels * groups * table.panel_rows);
-    std::vector<std::int32_t> sums(panels * groups * table.panel_rows);
-    const kernels::GivenWeights given{w.const_data_ptr(),
-                                      w.scalar_type() == at::kBFloat16,
-                                      static_cast<std::size_t>(w.stride(0)),
-                                      static_cast<std::size_t>(w.stride(1)),
-                                      n,
-                                      k};
-    table.pack(form, given, 0, panels, values.data(), scales.data(), sums.data());
-    std::vector<std::byte> prepared(rows * kernels::activation_stride(form, k));
-    std::vector<kernels::RowScale> row_scales(rows * groups);
-    table.prepare(form, x.data_ptr<float>(), k, rows, k, nullptr, prepared.data(), row_scales.data());
-    const at::Tensor y = at::full({x.size(0), w.size(0)}, std::nan(""));
-    table.multiply({form, n, k, values.data(), scales.data(), sums.data()}, {prepared.data(), row_scales.data(), rows}, 0, panels,
-                   bias.defined() ? bias.data_ptr<float>() : nullptr, y.data_ptr<float>(), n);
-    return y;
 }
 
 /// What int8 makes of a group of the depth, in float64.
@@ -85,6 +65,21 @@ constexpr std::uint32_t no_numbers[] = {0x7fc00000, 0x7f800001, 0x7fffffff, 0xff
 struct Sizes {
     std::int64_t rows, n, k;
 };
+/// Every rest of rows, columns and depth beside tiles of 16 rows, 16 columns and 64 bytes, one at a time.
+std::vector<Sizes> rests() {
+    std::vector<Sizes> all;
+    const std::int64_t depths[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 97, 127, 128, 130, 385, 770};
+    for (std::int64_t rows = 1; rows <= 34; ++rows)
+        for (const std::int64_t k : depths) all.push_back({rows, 33, k});
+    for (const std::int64_t n : {1, 2, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65})
+        for (const std::int64_t k : depths) all.push_back({17, n, k});
+    return all;
+}
+
+QByteArray described(const kernels::ProductTable& table, ProductForm form, const Sizes& s) {
+    return QString("%1 form %2 %3x%4x%5").arg(table.instruction_set).arg(int(form)).arg(s.rows).arg(s.n).arg(s.k).toUtf8();
+}
+
 /// Whole tiles and panels, parts of them, one of each, and a depth of several passes.
 constexpr Sizes sizes[] = {{1, 1, 1},      {3, 5, 2},    {12, 32, 16},  {13, 33, 17},  {29, 70, 90}, {7, 64, 515},
                            {25, 37, 1203}, {2, 8, 2050}, {32, 64, 384}, {71, 96, 768}, {49, 33, 130}};
@@ -121,6 +116,58 @@ class TestProducts : public QObject {
         const at::Tensor expected = multiplied(kernels::generic_products, ProductForm::int8, x, w, {});
         for (const auto* table : tables_for(ProductForm::int8))
             QVERIFY2(relative_difference(multiplied(*table, ProductForm::int8, x, w, {}), expected) < 1e-6, table->instruction_set);
+    }
+    /// AVX-512 with and without VNNI, and AMX: with scales and bias.
+    void integers_are_the_same_to_the_bit_on_all_that_has_avx512() {
+        if (!trap_missing_instructions()) QSKIP("needs AVX-512 and VNNI");
+        at::manual_seed(9);
+        for (const Sizes& s : rests()) {
+            const at::Tensor x = at::randn({s.rows, s.k}) * 3 + 1, w = at::randn({s.n, s.k}), bias = at::randn({s.n});
+            const at::Tensor expected = multiplied(kernels::avx512_products, ProductForm::int8, x, w, bias);
+            for (const auto* table : {&kernels::avx512_vnni_products, &kernels::amx_products})
+                QVERIFY2(at::equal(multiplied(*table, ProductForm::int8, x, w, bias), expected), described(*table, ProductForm::int8, s));
+        }
+    }
+    /// Small integers, whose sums are exact in any order: any element out of its place is seen, whatever the rounding.
+    void exact_sums_are_the_same_to_the_bit_on_every_instruction_set() {
+        at::manual_seed(10);
+        for (const Sizes& s : rests()) {
+            const at::Tensor x = at::randint(-8, 9, {s.rows, s.k}, at::kFloat), w = at::randint(-8, 9, {s.n, s.k}, at::kFloat);
+            const at::Tensor bias = at::randint(-8, 9, {s.n}, at::kFloat), expected = at::addmm(bias, x, w.t());
+            for (const auto* table : tables_for(ProductForm::bf16))
+                QVERIFY2(at::equal(multiplied(*table, ProductForm::bf16, x, w, bias), expected), described(*table, ProductForm::bf16, s));
+        }
+    }
+    void every_rest_is_multiplied() {
+        at::manual_seed(11);
+        for (const ProductForm form : {ProductForm::bf16, ProductForm::int8})
+            for (const Sizes& s : rests()) {
+                const at::Tensor x = at::randn({s.rows, s.k}), w = at::randn({s.n, s.k}), bias = at::randn({s.n});
+                const auto [a, b] = as_multiplied(form, x, w);
+                const at::Tensor expected = a.mm(b.t()) + bias.to(at::kDouble), largest = a.abs().mm(b.abs().t()) + 1;
+                const double allowed = form == ProductForm::int8 ? 4e-3 : 1e-6;
+                for (const auto* table : tables_for(form)) {
+                    const at::Tensor off = (multiplied(*table, form, x, w, bias).to(at::kDouble) - expected).abs() / largest;
+                    QVERIFY2(off.max().item<double>() < allowed,
+                             described(*table, form, s) + ' ' + QByteArray::number(off.max().item<double>()));
+                }
+            }
+    }
+    /// Whatever panels and rows a thread takes; nor are tiles left to a thread that has done its part.
+    void threads_do_not_change_bits() {
+        at::manual_seed(12);
+        const int threads = at::get_num_threads();
+        for (const ProductForm form : all_forms)
+            for (const std::int64_t rows : {1, 5, 40, 411}) {
+                const at::Tensor x = at::randn({rows, 205}), bias = at::randn({135});
+                const ProductWeights w(at::randn({135, 205}), form);
+                at::set_num_threads(1);
+                const at::Tensor alone = product(x, w, bias);
+                at::set_num_threads(7);
+                for (int i = 0; i < 3; ++i) QVERIFY(at::equal(product(x, w, bias), alone));
+                at::set_num_threads(threads);
+                QVERIFY(!holds_tiles());
+            }
     }
     /// Where sums of 255 x 127 would leave 16 bits.
     void the_largest_integers_do_not_overflow() {

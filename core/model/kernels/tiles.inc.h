@@ -1,6 +1,8 @@
 // Included by products.inc.h where the compiler may use AMX: products of bfloat16 and of bytes in the processor's own tiles, of panels and
 // rows that are laid out as for its vectors. Sums are in tiles 0 to 3 (a panel's two halves for each of two groups of rows), rows in 4 and
 // 5, weights in 6 and 7.
+#include "model/kernels/tile_instructions.inc.h"
+
 constexpr std::size_t group_rows = 16, tile_bytes = 64, tile_steps = 16, panel_bytes = 4 * panel_rows;
 
 struct alignas(64) TileShapes {
@@ -9,59 +11,56 @@ struct alignas(64) TileShapes {
     std::uint8_t rows[16];
 };
 
-inline void order_memory() { __asm__ volatile("" ::: "memory"); }
-
 /// For groups of so many rows; `lower` may be 0.
 void shape_tiles(std::size_t upper, std::size_t lower) {
     const auto u = static_cast<std::uint8_t>(upper), l = static_cast<std::uint8_t>(lower);
     constexpr std::uint8_t all = tile_steps;
     TileShapes shapes{1, 0, {}, {}, {u, u, l, l, u, l, all, all}};
     for (std::size_t i = 0; i < 8; ++i) shapes.bytes[i] = shapes.rows[i] > 0 ? tile_bytes : 0;
-    order_memory();
-    _tile_loadconfig(&shapes);
+    configure_tiles(shapes);
 }
 
 inline void add_upper(Bf16) {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
+    multiply_bf16_tiles<0, 4, 6>();
+    multiply_bf16_tiles<1, 4, 7>();
 }
 inline void add_lower(Bf16) {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
+    multiply_bf16_tiles<2, 5, 6>();
+    multiply_bf16_tiles<3, 5, 7>();
 }
 inline void add_upper(Int8) {
-    _tile_dpbusd(0, 4, 6);
-    _tile_dpbusd(1, 4, 7);
+    multiply_int8_tiles<0, 4, 6>();
+    multiply_int8_tiles<1, 4, 7>();
 }
 inline void add_lower(Int8) {
-    _tile_dpbusd(2, 5, 6);
-    _tile_dpbusd(3, 5, 7);
+    multiply_int8_tiles<2, 5, 6>();
+    multiply_int8_tiles<3, 5, 7>();
 }
 
 /// The sums over `tiles` times tile_steps of the depth.
 template <typename F, bool lower>
 void add_tiles(std::size_t tiles, const std::byte* x, std::size_t x_stride, const std::byte* w, typename F::Sum (*sums)[2]) {
-    _tile_zero(0);
-    _tile_zero(1);
+    zero_tile<0>();
+    zero_tile<1>();
     if (lower) {
-        _tile_zero(2);
-        _tile_zero(3);
+        zero_tile<2>();
+        zero_tile<3>();
     }
     for (std::size_t t = 0; t < tiles; ++t, x += tile_bytes, w += tile_steps * panel_bytes) {
-        _tile_loadd(6, w, panel_bytes);
-        _tile_loadd(7, w + tile_bytes, panel_bytes);
-        _tile_loadd(4, x, x_stride);
+        load_tile<6>(w, panel_bytes);
+        load_tile<7>(w + tile_bytes, panel_bytes);
+        load_tile<4>(x, x_stride);
         add_upper(F{});
         if (lower) {
-            _tile_loadd(5, x + group_rows * x_stride, x_stride);
+            load_tile<5>(x + group_rows * x_stride, x_stride);
             add_lower(F{});
         }
     }
-    _tile_stored(0, sums[0], sizeof *sums);
-    _tile_stored(1, &sums[0][1], sizeof *sums);
+    store_tile<0>(sums[0], sizeof *sums);
+    store_tile<1>(&sums[0][1], sizeof *sums);
     if (lower) {
-        _tile_stored(2, sums[group_rows], sizeof *sums);
-        _tile_stored(3, &sums[group_rows][1], sizeof *sums);
+        store_tile<2>(sums[group_rows], sizeof *sums);
+        store_tile<3>(&sums[group_rows][1], sizeof *sums);
     }
 }
 
@@ -100,7 +99,7 @@ void multiply_tiles(const Product& product, const DepthPart& part) {
         shape_tiles(smaller(rest, group_rows), rest > group_rows ? rest - group_rows : 0);
         multiply_rows<F>(product, part, whole, rows, height, tile_block<F>);
     }
-    _tile_release();
+    release_tiles();
 }
 
 template <>
