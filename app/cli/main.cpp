@@ -7,6 +7,7 @@
 #include "cli/plugin_command.h"
 #include "cli/version.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
@@ -207,7 +208,7 @@ Catalogue load_catalogue(const Cli& cli) {
 
 void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }
 
-void print_json(const Json& json) { print_document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"); }
+void print_json(const Json& json) { print_document(json_text(json, 1) + "\n"); }
 
 void print_wrapped(const std::string& sentence) {
     std::string before;

@@ -3,6 +3,7 @@
 #include "cli/checks.h"
 #include "cli/comparison.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "compare/report.h"
 #include "data/child_process.h"
 #include "experiment/manifest.h"
@@ -37,7 +38,7 @@ std::string joined_json(const std::vector<Table>& tables) {
     Json json = Json::object();
     for (const Table& table : tables)
         json[json.contains(table.name) ? fmt::format("{}-{}", table.name, json.size()) : table.name] = table.to_json();
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(json, 1) + "\n";
 }
 
 /// What can be known to fail is said before the work, not after.

@@ -6,6 +6,7 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/json_text.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "data/sources.h"
@@ -99,11 +100,11 @@ class TeacherWork {
         report["instructions"] = {{"query", routes_[0].instruction}, {"document", routes_[1].instruction}};
         report["counts"] = total;
         report["input_card"] = pairs_.card;
-        write_file_atomic(options_.output + ".report.json", report.dump(1) + "\n");
+        write_file_atomic(options_.output + ".report.json", json_text(report, 1) + "\n");
         out.commit();
         remove_tree(work_);
         if (options_.json) {
-            fmt::print("{}\n", report.dump(1));
+            fmt::print("{}\n", json_text(report, 1));
             return;
         }
         for (const auto& [reason, count] : total) fmt::print("{:>10}  {}\n", count, reason);

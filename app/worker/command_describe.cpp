@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/json_text.h"
 #include "common/printable.h"
 
 #include "checkpoint/tokenizer_folder.h"
@@ -106,7 +107,7 @@ void add_describe(CLI::App& app, int& exit_code) {
         if (options->model.compute != "float32")
             described["computed"] = Json::array({describe_compute(prepare_to_embed(opened, options->model, false))});
         if (options->json)
-            fmt::print("{}\n", described.dump(1));
+            fmt::print("{}\n", json_text(described, 1));
         else
             print_text(described);
         exit_code = 0;

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/printable.h"
 #include "common/strings.h"
 #include "compare/diagnose_data.h"
@@ -112,7 +113,7 @@ void add_diagnose(CLI::App& app, int& exit_code) {
                               options->project);
         const Diagnosis diagnosis = diagnose(*run, options->device);
         if (options->json)
-            fmt::print("{}\n", diagnosis.to_json().dump(1, ' ', false, Json::error_handler_t::replace));
+            fmt::print("{}\n", json_text(diagnosis.to_json(), 1));
         else
             say(stdout, "{}", diagnosis.to_text());
         exit_code = 0;

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
@@ -220,7 +221,7 @@ int evaluate(const EvaluateCommand& options) {
     for (const EvaluationResult& result : results) all.push_back(summary_of(result, options.per_example));
     Json json = {{"datasets", all}};
     if (forms.forms.size() > 1) json["forms"] = forms.to_json();
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json_text(json, 1));
     return 0;
 }
 

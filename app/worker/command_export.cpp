@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
@@ -155,7 +156,7 @@ class Export {
         result["to"] = options_.to;
         result["folders"] = Json::array();
         for (const fs::path& folder : folders_) result["folders"].push_back(folder.string());
-        fmt::print("{}\n", result.dump(2, ' ', false, Json::error_handler_t::replace));
+        fmt::print("{}\n", json_text(result, 2));
     }
 
     void folder_a_route() {

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/printable.h"
 #include "common/strings.h"
 #include "experiment/experiment.h"
@@ -76,7 +77,7 @@ int forecast(const MemoryCommand& options) {
         seen.push_back(key);
         reports.push_back(run_report(run, options));
     }
-    options.json ? say(stdout, "{}\n", reports.dump(1)) : print_text(reports);
+    options.json ? say(stdout, "{}\n", json_text(reports, 1)) : print_text(reports);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/printable.h"
 #include "common/strings.h"
 #include "experiment/run_models.h"
@@ -62,7 +63,7 @@ Table table_of(const std::string& name, const Json& entries) {
 
 void print(const Json& json, bool as_json) {
     if (as_json) {
-        fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace));
+        fmt::print("{}\n", json_text(json, 1));
         return;
     }
     std::vector<std::pair<std::string, Json>> tables;

@@ -4,14 +4,14 @@
 #include <unicode/utf8.h>
 
 #include "common/strings.h"
+#include "common/terminal_controls.h"
 
 namespace faceter {
-namespace {
 
-/// Embeddings, overrides and isolates: they would turn round the text that follows.
-bool is_bidi_control(UChar32 c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F; }
-
-}  // namespace
+bool is_terminal_control(std::int32_t c) {
+    const bool turns = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
+    return turns || c == 0x2028 || c == 0x2029 || u_charType(c) == U_CONTROL_CHAR;
+}
 
 std::string printable(std::string_view text) {
     std::string out;
@@ -21,7 +21,7 @@ std::string printable(std::string_view text) {
         U8_NEXT_OR_FFFD(reinterpret_cast<const uint8_t*>(text.data()), at, text.size(), c);
         if (c == '\n' || c == '\r' || c == '\t' || c == 0x2028 || c == 0x2029)
             out += ' ';
-        else if (c == 0xFFFD || is_bidi_control(c) || u_charType(c) == U_CONTROL_CHAR)
+        else if (c == 0xFFFD || is_terminal_control(c))
             out += "\uFFFD";
         else
             out += text.substr(begin, at - begin);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/json_text.h"
 #include "compare/rank_intervals.h"
 
 namespace faceter {
@@ -205,7 +206,7 @@ Json comparison_json(const Comparison& comparison, const ComparisonView& view) {
 std::string export_comparison(const Comparison& comparison, const ComparisonView& view, const std::vector<PublishedColumn>& published,
                               ComparisonLayout layout, TableFormat format) {
     if (layout == ComparisonLayout::sets_down) return export_table(comparison_by_set_table(comparison, view, published), format);
-    if (format == TableFormat::json) return comparison_json(comparison, view).dump(2) + "\n";
+    if (format == TableFormat::json) return json_text(comparison_json(comparison, view), 2) + "\n";
     return export_table(comparison_table(comparison, view), format);
 }
 

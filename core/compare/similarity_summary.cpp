@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/json_text.h"
 #include "compare/similarity_figures.h"
 #include "stats/descriptive.h"
 #include "stats/multiple_testing.h"
@@ -132,7 +133,7 @@ std::string export_similarity(std::span<const SimilarityComparison> comparisons,
     if (format == TableFormat::json) {
         Json list = Json::array();
         for (const SimilarityComparison& comparison : comparisons) list.push_back(similarity_json(comparison));
-        return (list.size() == 1 ? list[0] : list).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+        return json_text(list.size() == 1 ? list[0] : list, 1) + "\n";
     }
     std::string all;
     for (const SimilarityComparison& comparison : comparisons) {

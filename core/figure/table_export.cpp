@@ -3,6 +3,7 @@
 #include <array>
 
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -32,7 +33,7 @@ std::string export_table(const Table& table, TableFormat format, const TextTable
         case TableFormat::latex:
             return table_to_latex(table);
         case TableFormat::json:
-            return table.to_json().dump(2) + "\n";
+            return json_text(table.to_json(), 2) + "\n";
         default:
             return table_to_text(table, options);
     }

@@ -69,6 +69,17 @@ class TestHostile : public QObject {
         HAS(told({"list", "--project", project.path().string()}), "0: ");
         HAS(told({"show", run.info().id, "--project", project.path().string()}), "0: ");
     }
+    void controls_in_json_are_escaped_and_stay_what_they_are() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const std::string note = "\xc2\x9b \x7f \u202e ü";
+        run.append_user_event({{"note", note}});
+        const Outcome listed = faceter::testing::faceter({"list", "--json", "--project", project.path().string()});
+        QCOMPARE(listed.code, 0);
+        for (const char* control : {"\xc2\x9b", "\x7f", "\u202e"})
+            QVERIFY2(listed.out.find(control) == std::string::npos, listed.out.c_str());
+        QCOMPARE(Json::parse(listed.out).at("runs").at(0).at("note"), Json(note));
+    }
     void escapes_in_an_experiment_and_in_a_study() {
         const auto experiment = [&](const std::string& file, const std::string& name) {
             std::ofstream(in(file)) << "name: " << name << "\nmodel: minilm\nvariants:\n  IC: {method: instruction}\n"

@@ -1,3 +1,5 @@
+#include "common/json_text.h"
+#include "common/printable.h"
 #include "common/untrusted_json.h"
 #include "support/test.h"
 
@@ -62,6 +64,19 @@ class TestJson : public QObject {
         EXPECT_ERROR(json_at<std::vector<std::uint32_t>>(json, "list", "j"), "'list' is -2");
         QCOMPARE(json_at<double>(json, "cut", "j"), 12.5);
         QVERIFY(json_at<bool>(json, "truth", "j"));
+    }
+    void no_terminal_takes_a_part_of_a_document_for_a_command() {
+        for (const char* piece : {"\x1b[31m", "\x07", "\x7f", "\xc2\x9b", "\xc2\x85", "\u202e", "\u2066", "\u200f", "\u2028"}) {
+            const Json json = {{std::string("key ") + piece, std::string("ü") + piece + "🙂"}};
+            for (const int indent : {-1, 1}) {
+                const std::string text = json_text(json, indent);
+                QVERIFY2(text.find(piece) == std::string::npos, text.c_str());
+                QCOMPARE(printable_lines(text), text);
+                QCOMPARE(Json::parse(text), json);
+            }
+        }
+        QCOMPARE(json_text({{"a", "b\xff\n\xc2\x9b"}}), std::string("{\"a\":\"b\uFFFD\\n\\u009b\"}"));
+        QCOMPARE(json_text({"ü", 1.5}), std::string("[\"ü\",1.5]"));
     }
 };
 

@@ -100,6 +100,16 @@ class TestSession : public QObject {
         QCOMPARE(session.finish(), 0);
     }
 
+    void what_a_terminal_takes_for_a_command_is_escaped_in_its_lines() {
+        Session session;
+        const std::string id = "\xc2\x9b \x7f \u202e";
+        session.ask({{"id", id}, {"method", "none"}});
+        QVERIFY(session.process().waitForReadyRead(patience_ms));
+        const std::string line = session.process().readLine().toStdString();
+        for (const char* control : {"\xc2\x9b", "\x7f", "\u202e"}) QVERIFY2(line.find(control) == std::string::npos, line.c_str());
+        QCOMPARE(Json::parse(line).at("id"), Json(id));
+    }
+
     void the_end_of_the_input_ends_it_and_nothing_else_stands_on_its_output() {
         Session session;
         QVERIFY(session.process().waitForStarted());

@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/strings.h"
 #include "eval/quantise.h"
 #include "text/base64.h"
@@ -27,7 +28,7 @@ std::string counted_path(const std::string& path) {
     return std::find(paths.begin(), paths.end(), path) != paths.end() ? path : "other";
 }
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const Json& json) { return json_text(json); }
 
 HttpResponse openai_error(int status, const std::string& message) {
     const char* type = status == 401   ? "authentication_error"

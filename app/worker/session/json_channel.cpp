@@ -1,4 +1,5 @@
 #include "session/json_channel.h"
+#include "common/json_text.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -46,8 +47,7 @@ JsonChannel::Read JsonChannel::next(std::string& line, int timeout_ms) {
 }
 
 bool JsonChannel::write(const Json& message) {
-    // Texts come from files: what is not UTF-8 becomes U+FFFD instead of ending the session.
-    const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string line = json_text(message) + "\n";  // texts come from files: nothing in them ends the session
     const std::lock_guard lock(writing_);
     for (std::size_t done = 0; done < line.size();) {
         const ssize_t count = ::write(output_, line.data() + done, line.size() - done);
