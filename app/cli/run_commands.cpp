@@ -15,6 +15,7 @@
 #include "experiment/chosen_runs.h"
 #include "experiment/experiment.h"
 #include "experiment/machine.h"
+#include "experiment/noise_rates.h"
 #include "experiment/processes.h"
 #include "launch/elsewhere.h"
 #include "launch/follow.h"
@@ -147,6 +148,13 @@ int forecast_memory(const RunOptions& options) {
     become_program(worker_program().string(), std::move(words));
 }
 
+Json noise_json(const Json& settings) {
+    Json list = Json::array();
+    for (const NoiseRate& noise : noise_rates(settings))
+        list.push_back({{"task", noise.task}, {"data_set", noise.set}, {"noise_rate", noise.rate}});
+    return list;
+}
+
 Json checked_json(const Experiment& experiment, const std::vector<const ResolvedRun*>& runs, int processes) {
     Json list = Json::array();
     for (const ResolvedRun* run : runs)
@@ -157,6 +165,7 @@ Json checked_json(const Experiment& experiment, const std::vector<const Resolved
                         {"point", run->point},
                         {"seed", run->seed},
                         {"negatives", negatives_json(batch_negatives(run->settings), processes)},
+                        {"noise", noise_json(run->settings)},
                         {"settings", run->settings}});
     return {{"name", experiment.name()}, {"runs", list}};
 }
@@ -207,6 +216,23 @@ void print_negatives(const std::vector<const ResolvedRun*>& runs, int processes)
     print_table(table, "text");
 }
 
+/// Each data set and rate once, of whichever runs.
+void print_noise(const std::vector<const ResolvedRun*>& runs) {
+    std::vector<NoiseRate> all;
+    for (const ResolvedRun* run : runs)
+        for (const NoiseRate& noise : noise_rates(run->settings))
+            if (std::find(all.begin(), all.end(), noise) == all.end()) all.push_back(noise);
+    if (all.empty()) return;
+    Table table;
+    table.add_column("task", ColumnKind::text);
+    table.add_column("data set", ColumnKind::text);
+    table.add_column("of its pairs", ColumnKind::text);
+    for (const NoiseRate& noise : all)
+        table.add_row({Cell::of(noise.task), Cell::of(noise.set), Cell::of(format_double(100 * noise.rate) + " %")});
+    fmt::print("\nnoise: pairs that get another's positive (noise_rate)\n\n");
+    print_table(table, "text");
+}
+
 int check_experiment(const Cli& cli, const RunOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Experiment experiment = load_experiment(catalogue, options);
@@ -221,6 +247,7 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
     say(stdout, "{}: {} makes {} run{}\n\n", options.file, experiment.name(), runs.size(), runs.size() == 1 ? "" : "s");
     print_runs(runs);
     print_negatives(runs, options.start.devices);
+    print_noise(runs);
     return options.memory ? forecast_memory(options) : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "compare/settings_difference.h"
+#include "experiment/completed_settings.h"
 #include "experiment/flat_settings.h"
 #include "record/state.h"
 #include "settings/check.h"
@@ -137,22 +138,23 @@ void check_sides(const Study& study, const std::vector<StudyRun>& runs) {
 
 std::string last_part(const std::string& value) { return value.substr(value.rfind('/') + 1); }
 
-/// Equal but for what does not change a score, and for where data and models lie: a record may come from another machine.
-bool same_settings(const RunDirectory& run, const ResolvedRun& wanted) {
-    const auto differing = settings_difference({run.settings(), wanted.settings}).differing;
+/// Equal but for what does not change a score, and for where data and models lie: a record may come from another machine, and from before
+/// a setting was there.
+bool same_settings(const RunDirectory& run, const ResolvedRun& wanted, const Catalogue& catalogue) {
+    const auto differing = settings_difference({completed_settings(run.settings(), catalogue), wanted.settings}).differing;
     return std::all_of(differing.begin(), differing.end(),
                        [](const SettingDifference& one) { return last_part(one.values[0]) == last_part(one.values[1]); });
 }
 
-bool is_of(const RunDirectory& run, const StudyRun& of, bool smoke) {
+bool is_of(const RunDirectory& run, const StudyRun& of, const Catalogue& catalogue, bool smoke) {
     const RunInfo& info = run.info();
     return info.experiment == of.experiment_name && info.variant == of.wanted.variant && info.point == of.wanted.point &&
-           info.seed == of.wanted.seed && info.smoke == smoke && same_settings(run, of.wanted);
+           info.seed == of.wanted.seed && info.smoke == smoke && same_settings(run, of.wanted, catalogue);
 }
 
-void find_record(const std::vector<RunDirectory>& all, bool smoke, StudyRun& run) {
+void find_record(const std::vector<RunDirectory>& all, const Catalogue& catalogue, bool smoke, StudyRun& run) {
     for (const RunDirectory& record : all) {
-        if (!is_of(record, run, smoke)) continue;
+        if (!is_of(record, run, catalogue, smoke)) continue;
         const bool done = read_state(record).phase == RunPhase::done;
         const bool newer = run.records.empty() || record.info().created > run.records.front().info().created;
         if (run.done ? done && newer : done || newer) run.records = {record};
@@ -255,7 +257,7 @@ std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue,
                              {study.experiments[i].overrides, smoke ? std::vector<std::uint64_t>{} : study.seeds, smoke});
         for (const ResolvedRun& wanted : experiment.runs()) {
             runs.push_back({i, wanted, experiment.name(), {}, false});
-            find_record(all, smoke, runs.back());
+            find_record(all, catalogue, smoke, runs.back());
         }
     }
     check_sides(study, runs);

@@ -68,6 +68,8 @@ DataEntry::DataEntry(const DataRequest& request) : seed(request.seed) {
     exclude_same_id = setting<bool>(s, "exclude_same_id");
     hard_negatives = static_cast<int>(std::min<std::int64_t>(setting_or<std::int64_t>(s, "hard_negatives", -1), 1000));
     examples_per_label = static_cast<int>(std::min<std::size_t>(limit_setting(s, "examples_per_label"), 1'000'000));
+    noise_rate = setting<double>(s, "noise_rate");
+    if (!(noise_rate >= 0 && noise_rate <= 1)) throw settings_error("data entry: noise_rate is {}; it must be from 0 to 1", noise_rate);
     labels = setting<std::vector<std::string>>(s, "labels");
     subsets = setting<std::vector<std::string>>(s, "subsets");
     other_documents = setting<bool>(s, "other_documents");

@@ -26,6 +26,7 @@ struct DataEntry {
     bool other_documents = false;  ///< of sections that are not named
     int hard_negatives = -1;       ///< -1: not set
     int examples_per_label = 0;    ///< 0: not set
+    double noise_rate = 0;         ///< share of pairs that get another's positive
     std::vector<std::string> labels, subsets, sections;
     EvaluationRouting routing;
     fs::path folder_or_file;  ///< `path`, resolved; empty where it is not set

@@ -6,6 +6,7 @@
 #include "common/hash.h"
 #include "data/entry.h"
 #include "data/files_read.h"
+#include "data/noise.h"
 
 namespace faceter {
 namespace {
@@ -37,7 +38,9 @@ std::vector<std::string> texts_in_one(const DataRequest& request) {
 /// The files of all stand in the first one's card: a card each would repeat hundreds of them.
 std::vector<TrainingSet> noted_leaves(const LeafSource& source, const DataRequest& request, const std::string& task) {
     const FilesRead files;
+    const double noise_rate = DataEntry(request).noise_rate;
     std::vector<TrainingSet> sets = source.training(request, task);
+    for (TrainingSet& set : sets) inject_noise(set, noise_rate, request.seed);
     for (TrainingSet& set : sets) note_origin(set.card, set.fingerprint, nullptr);
     if (!sets.empty()) note_origin(sets.front().card, sets.front().fingerprint, files.card(DataEntry(request).folder_or_file));
     return sets;

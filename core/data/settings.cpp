@@ -96,6 +96,13 @@ Schema data_entry_schema() {
     f.push_back(optional_count("min_examples",
                                "Sources of many tasks: tasks with fewer examples are left out; default: 20 of debian_leaves, 1 of others.")
                     .optional());
+    f.push_back(
+        real("noise_rate", 0,
+             "Training: this share of each data set's pairs have their positives go round among them, drawn by the run's seed: noise at a "
+             "known rate. 0: none.")
+            .at_least(0)
+            .at_most(1)
+            .from("noisy correspondence (Huang et al., 2021)"));
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
     return schema;
 }

@@ -4,6 +4,7 @@
 
 #include "common/strings.h"
 #include "data/files_read.h"
+#include "data/noise.h"
 #include "data/sampling.h"
 #include "data/settings.h"
 
@@ -39,11 +40,14 @@ const std::vector<DataSource>& data_sources() { return registered_sources(); }
 TrainingSet load_training_set(const DataRequest& request, const std::string& task) {
     const FilesRead files;
     TrainingSet set = source_of(request).training(request, task);
+    inject_noise(set, DataEntry(request).noise_rate, request.seed);
     note_origin(set.card, set.fingerprint, files.card(DataEntry(request).folder_or_file));
     return set;
 }
 
 EvaluationSet load_evaluation_set(const DataRequest& request) {
+    if (DataEntry(request).noise_rate > 0)
+        throw settings_error("data entry: noise_rate is for training data; a score on wrong pairs says nothing");
     const FilesRead files;
     EvaluationSet set = source_of(request).evaluation(request);
     note_origin(set.card, set.fingerprint, files.card(DataEntry(request).folder_or_file));
@@ -61,6 +65,7 @@ EvaluationSet load_evaluation_folder(const fs::path& folder, const std::string& 
 
 std::vector<std::string> load_texts(const DataRequest& request) {
     const DataEntry entry(request);
+    if (entry.noise_rate > 0) throw settings_error("data entry: noise_rate is for training data; texts alone have no positive");
     std::vector<std::string> texts = source_of(request).texts(request);
     TextTable distinct;
     std::vector<std::uint64_t> hashes;

@@ -11,6 +11,7 @@
 #include "common/strings.h"
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/noise_rates.h"
 #include "experiment/result_names.h"
 #include "experiment/run_models.h"
 #include "experiment/suite.h"
@@ -57,6 +58,7 @@ class Resolver {
         analyses();
         evaluation();
         suite();
+        check_noise_rates(settings_, root_, problems_);
         result_names();
         head();
         return std::move(settings_);

@@ -1,12 +1,15 @@
 #include <ATen/ATen.h>
 
+#include <map>
 #include <numeric>
 
 #include "common/error.h"
 #include "common/random.h"
 #include "curriculum.h"
+#include "data/noise.h"
 #include "difficulty.h"
 #include "eval/embedder.h"
+#include "noise_report.h"
 #include "plugin/abi.h"
 #include "plugin/fingerprint.h"
 #include "plugin/own_manifest.h"
@@ -49,8 +52,15 @@ class Report final : public Analysis {
         result.tables.emplace_back("data_cube_underfitting", underfitting_table(fits, margin_, context.run_name));
         result.figures.emplace_back("data_cube_underfitting", underfitting_figure(fits, margin_, context.run_name));
         result.figures.emplace_back("data_cube_difficulty", difficulty_figure(fits, context.run_name));
-        if (const fs::path file = plan_path(context.run_folder / "curriculum", "train"); fs::is_regular_file(file))
-            describe_plan(read_plan(file), context, result);
+        const fs::path file = plan_path(context.run_folder / "curriculum", "train");
+        if (!fs::is_regular_file(file)) {
+            describe_noise_of(fits, nullptr, context, result);
+            return result;
+        }
+        const PlanRecord record = read_plan(file);
+        const Plan plan = plan_of(record);
+        describe_plan(record, plan, context, result);
+        describe_noise_of(fits, &plan, context, result);
         return result;
     }
 
@@ -74,6 +84,7 @@ class Report final : public Analysis {
             const auto examples = sample(set);
             TaskFit fit;
             fit.name = set.name;
+            fit.examples = examples;
             fit.before = measure_difficulty(
                 set, examples,
                 [&](auto texts, PairSide side) {
@@ -91,11 +102,26 @@ class Report final : public Analysis {
         return fits;
     }
 
-    void describe_plan(const PlanRecord& record, const AnalysisContext& context, AnalysisResult& result) const {
+    static Plan plan_of(const PlanRecord& record) {
         const Json settings = filled_in(plugin_manifest().curricula.front().schema, json_at<Json>(record.details, "settings", "plan"));
-        const Plan plan(record.tasks, record.tour.tour,
-                        plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"),
-                                      json_at<std::uint64_t>(record.details, "seed", "plan")));
+        return {record.tasks, record.tour.tour,
+                plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"),
+                              json_at<std::uint64_t>(record.details, "seed", "plan"))};
+    }
+
+    /// Where noise was injected into the training data.
+    static void describe_noise_of(const std::vector<TaskFit>& fits, const Plan* plan, const AnalysisContext& context,
+                                  AnalysisResult& result) {
+        std::map<std::string, std::vector<char>> noisy;
+        for (const TrainingSet& set : context.training_sets())
+            if (auto of_set = noisy_examples(set); !of_set.empty()) noisy.emplace(set.name, std::move(of_set));
+        if (noisy.empty()) return;
+        const auto found = find_noise(fits, noisy, plan);
+        result.result["noise"] = noise_json(found);
+        result.tables.emplace_back("data_cube_noise", noise_table(found, context.run_name));
+    }
+
+    void describe_plan(const PlanRecord& record, const Plan& plan, const AnalysisContext& context, AnalysisResult& result) const {
         const RandomOrders random = random_orders(record.similarities, random_orders_, 1);
         result.tables.emplace_back("data_cube_plan", plan_table(record, plan, context.run_name));
         result.tables.emplace_back("data_cube_tour", tour_table(record, random, context.run_name));

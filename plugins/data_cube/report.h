@@ -11,6 +11,7 @@ namespace faceter::data_cube {
 /// One task's examples under the start model and under the trained one: the same examples in both.
 struct TaskFit {
     std::string name;
+    std::vector<std::uint32_t> examples;  ///< which of the task's
     TaskDifficulty before, after;
     double ratio_before = 0, ratio_after = 0;  ///< of underfitting examples; NaN: none could be judged
 };

@@ -69,6 +69,18 @@ std::string task(const std::string& name, const std::string& source, const std::
     return "  " + name + ": {type: " + type + ", instructions: {query: 'q: ', document: 'd: '}, train: [{" + source + "}]}\n";
 }
 
+/// Of each training set of a run: the fingerprint, and the noise that was put into it.
+std::map<std::string, Json> noise_of(const fs::path& run) {
+    std::map<std::string, Json> sets;
+    std::ifstream lines(run / "journal/1/rank-0.jsonl");
+    for (std::string line; std::getline(lines, line);) {
+        const Json event = Json::parse(line);
+        if (event.at("event") == "data" && event.at("use") == "training")
+            sets[event.at("name")] = {event.at("card").at("fingerprint"), event.at("card").at("noise")};
+    }
+    return sets;
+}
+
 const std::string pairs = task("one", "name: pairs, source: file, path: pairs.jsonl");
 
 }  // namespace
@@ -151,6 +163,18 @@ class TestStageSources : public QObject {
                                        task("super", "source: natural_instructions, path: super", "classification"),
                                    "  IC: {method: instruction}\n", "curriculum: {method: data_cube, teacher: ./tiny}\n"),
                         1);
+    }
+    void wrong_pairs_are_the_same_ones_where_they_were_staged() {
+        write_medi(source() / "medi.jsonl");
+        const std::string text = experiment("./tiny",
+                                            task("one", "name: pairs, source: file, path: pairs.jsonl, noise_rate: 0.5") +
+                                                task("medi", "source: medi, path: medi.jsonl, noise_rate: 0.25"),
+                                            "  IC: {method: instruction}\n", "");
+        const auto here = noise_of(trained("noisy", text));
+        QCOMPARE(here.size(), std::size_t{3});
+        for (const auto& [name, seen] : here) QVERIFY2(seen.at(1).at("pairs").get<int>() > 0, name.c_str());
+        stages_and_runs("noise", text, 1);
+        QVERIFY(noise_of(fs::directory_iterator(in("project of noise") + "/runs")->path()) == here);
     }
     void parquet_is_staged() {
         if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");

@@ -107,6 +107,21 @@ class TestStudyCommand : public QObject {
         QCOMPARE(json_of(study("status", {"--json"})).at("done").get<int>(), 5);
         QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{5});
     }
+    /// Once a new setting made every older record one of another run.
+    void a_record_from_before_a_setting_was_there_still_counts() {
+        NEED_SHARED();
+        const fs::path file = Project(in("p"), false).find_run("IC-s4").folder() / "run.json";
+        const std::string now = read_file(file);
+        Json older = Json::parse(now);
+        QCOMPARE(older["settings"]["tasks"]["retrieval"]["train"][0].erase("noise_rate"), std::size_t{1});
+        QCOMPARE(older["settings"]["training"].erase("max_grad_norm"), std::size_t{1});
+        write_file_atomic(file, older.dump());
+        QCOMPARE(json_of(study("status", {"--json"})).at("done").get<int>(), 5);
+        older["settings"]["tasks"]["retrieval"]["train"][0]["noise_rate"] = 0.5;
+        write_file_atomic(file, older.dump());
+        QCOMPARE(json_of(study("status", {"--json"})).at("done").get<int>(), 4);
+        write_file_atomic(file, now);
+    }
     void a_run_that_failed_is_said_why_and_gone_on_with() {
         NEED_SHARED();
         Project(in("p"), false).remove(Project(in("p"), false).find_run("IC-s4").info().id);
