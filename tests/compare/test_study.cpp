@@ -225,7 +225,7 @@ class TestStudy : public QObject {
             QVERIFY(!read_study(entry.path()).claims.empty());
             ++count;
         }
-        QCOMPARE(count, 5);
+        QCOMPARE(count, 6);
     }
 };
 
