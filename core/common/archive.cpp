@@ -101,7 +101,8 @@ class Extraction {
         : file_(file),
           folder_(folder),
           limits_(limits),
-          most_(std::min(limits.bytes, limits.free_bytes + fs::file_size(file) * limits.growth)) {
+          most_(std::min(limits.bytes, limits.free_bytes + fs::file_size(file) * limits.growth)),
+          most_files_(std::min<std::uint64_t>(limits.files, limits.free_files + fs::file_size(file) / limits.bytes_each)) {
         archive_ = library_.read_new();
         library_.read_gzip(archive_);
         library_.read_tar(archive_);
@@ -110,10 +111,11 @@ class Extraction {
     Extraction(const Extraction&) = delete;
     Extraction& operator=(const Extraction&) = delete;
 
-    void run() {
+    std::size_t run() {
         check(library_.read_open(archive_, file_.c_str(), 1 << 16));
         for (archive_entry* entry = nullptr; next(entry);) take(entry);
         if (names_.empty()) refuse("holds no file");
+        return names_.size();
     }
 
   private:
@@ -139,25 +141,28 @@ class Extraction {
         if (library_.hardlink(entry) || (type != AE_IFREG && type != AE_IFDIR))
             refuse(fmt::format("{} is a link or a device, and only plain files are taken", faceter::quoted(name)));
         const fs::path path(name);
+        check_number(++entries_);  // of the same folder as well, however often it stands there
         count_folders(type == AE_IFDIR ? path : path.parent_path(), name);
-        if (type == AE_IFDIR) return make_directories(folder_ / path);
+        if (type == AE_IFDIR) return;
         if (!names_.insert(name).second) refuse(fmt::format("has {} twice", faceter::quoted(name)));
-        check_number();
+        check_number(names_.size() + folders_.size());
         make_directories((folder_ / path).parent_path());
         write(folder_ / path);
     }
 
-    /// Before they are made: an archive of nothing but folders would else fill a disk with them.
+    /// Before they are made: an archive of a few bytes a folder would else fill a disk with them, and take minutes to.
     void count_folders(const fs::path& inner, const std::string& name) {
         if (std::distance(inner.begin(), inner.end()) > deepest)
             refuse(fmt::format("names {}, deeper than {} folders", faceter::quoted(name), deepest));
         fs::path each;
         for (const fs::path& part : inner) folders_.insert((each /= part).string());
-        check_number();
+        check_number(names_.size() + folders_.size());
     }
 
-    void check_number() const {
-        if (names_.size() + folders_.size() > limits_.files) refuse(fmt::format("has more than {} files and folders", limits_.files));
+    void check_number(std::size_t number) const {
+        if (number <= most_files_) return;
+        refuse(fmt::format("has more than {} files and folders{}", most_files_,
+                           most_files_ < limits_.files ? ", far more than its size lets one expect" : ""));
     }
 
     void write(const fs::path& to) {
@@ -177,7 +182,8 @@ class Extraction {
     const Library& library_ = Library::get();
     fs::path file_, folder_;
     ArchiveLimits limits_;
-    std::uint64_t most_, bytes_ = 0;
+    std::uint64_t most_, most_files_, bytes_ = 0;
+    std::size_t entries_ = 0;
     archive* archive_ = nullptr;
     std::set<std::string> names_, folders_;
 };
@@ -234,6 +240,8 @@ void ArchiveWriter::finish() {
     file_.commit();
 }
 
-void extract_archive(const fs::path& file, const fs::path& folder, const ArchiveLimits& limits) { Extraction(file, folder, limits).run(); }
+std::size_t extract_archive(const fs::path& file, const fs::path& folder, const ArchiveLimits& limits) {
+    return Extraction(file, folder, limits).run();
+}
 
 }  // namespace faceter

@@ -15,15 +15,16 @@
 namespace faceter {
 namespace {
 
-constexpr std::uint64_t longest_card = std::uint64_t{1} << 28;
+/// What bundle.json may have: the name of a file is within 4 KiB, and written with escapes at most six times as long.
+constexpr std::uint64_t longest_card = std::uint64_t{1} << 20, longest_entry = std::uint64_t{25} << 10;
 
 /// An extracted bundle, checked file by file.
 class Unpacked {
   public:
     Unpacked(const fs::path& archive, const fs::path& folder) : name_(archive.string()) {
-        extract_archive(archive, folder);
+        const std::size_t num_files = extract_archive(archive, folder);
         top_ = only_folder(folder);
-        const Json card = read_card();
+        const Json card = read_card(num_files);
         check_files(card);
         for (const auto& id : json_at<std::vector<std::string>>(card, "runs", name_)) runs_.push_back(check_run(id));
         check_each_record_belongs();
@@ -42,8 +43,9 @@ class Unpacked {
         return inside.front();
     }
 
-    Json read_card() const {
-        const Json card = read_json(top_ / "bundle.json", longest_card);
+    Json read_card(std::size_t num_files) const {
+        const std::uint64_t most = std::min(std::uint64_t{1} << 28, longest_card + num_files * longest_entry);
+        const Json card = read_json(top_ / "bundle.json", most);
         if (json_at<int>(card, "faceter_bundle", name_) != bundle_format)
             refuse(fmt::format("is a bundle of another form; {} is expected", bundle_format));
         return card;

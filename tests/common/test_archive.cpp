@@ -3,6 +3,7 @@
 
 #include "common/archive.h"
 #include "common/error.h"
+#include "common/random.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -126,7 +127,7 @@ class TestArchive : public QObject {
         ArchiveLimits limits;
         limits.files = 20;
         refuses("more than 20 files and folders", limits);
-        QVERIFY(std::distance(fs::directory_iterator(out_), {}) <= 20);
+        QVERIFY(fs::is_empty(out_));
         init();
         write_tar(file_, {{"a/b/c/d/one"}, {"a/b/c/e/two"}, {"f/g/h/i/three"}});
         limits.files = 8;
@@ -137,6 +138,37 @@ class TestArchive : public QObject {
         write_tar(file_, {{deep + "file"}});
         refuses("deeper than 32");
         QVERIFY(!fs::exists(out_ / "d"));
+    }
+    void only_folders_that_hold_a_file_are_made() {
+        write_tar(file_, {{"a/", "", AE_IFDIR}, {"a/b/", "", AE_IFDIR}, {"a/one"}});
+        QCOMPARE(extract_archive(file_, out_), std::size_t{1});
+        QCOMPARE(read_file(out_ / "a/one"), std::string("x"));
+        QVERIFY(!fs::exists(out_ / "a/b"));
+    }
+    void a_few_bytes_do_not_stand_for_thousands_of_files_and_folders() {
+        std::vector<Entry> folders, files, again;
+        for (int i = 0; i < 5'000; ++i) {
+            folders.push_back({fmt::format("{}/", i), "", AE_IFDIR});
+            files.push_back({fmt::format("{}/x", i % 50 * 100 + i / 50), ""});
+            again.push_back({"a/", "", AE_IFDIR});
+        }
+        for (const auto& entries : {folders, files, again}) {
+            init();
+            write_tar(file_, entries);
+            refuses("far more than its size lets one expect");
+            const auto made = std::distance(fs::recursive_directory_iterator(out_), {});
+            QVERIFY(static_cast<std::uint64_t>(made) <= 1'000 + fs::file_size(file_) / 16);
+        }
+        std::vector<Entry> honest;  // as much in each as a bundle has of each file at least: a hash
+        RandomStream random(1, "honest");
+        for (int i = 0; i < 2'000; ++i) {
+            std::string hash;
+            while (hash.size() < 64) hash += fmt::format("{:x}", random.below(16));
+            honest.push_back({fmt::format("runs/{}/journal", i), hash});
+        }
+        init();
+        write_tar(file_, honest);
+        QCOMPARE(extract_archive(file_, out_), honest.size());
     }
     void torn_and_foreign_files_are_refused() {
         std::string noise(20'000, '\0');

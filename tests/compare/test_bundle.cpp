@@ -19,6 +19,13 @@ namespace {
 
 const fs::path references_folder = FACETER_SOURCE_DIR "/resources/references";
 
+/// A card that is far longer than one of so few files can be.
+void write_bundle_of_one_card(const fs::path& file, const std::string& card) {
+    ArchiveWriter writer(file);
+    writer.add("a/bundle.json", card);
+    writer.finish();
+}
+
 QString text_of(const fs::path& path) { return QString::fromStdString(path.string()); }
 
 }  // namespace
@@ -277,6 +284,8 @@ class TestBundle : public QObject {
         writer.add("a/file", "x");
         writer.finish();
         refuses(other, "is no bundle");
+        write_bundle_of_one_card(other, std::string(3 << 20, ' '));
+        refuses(other, "bundle.json: larger than");
         overwrite(other, "no archive");
         refuses(other, "is no .tar.gz");
         refuses(folder_.path() / "nowhere.tar.gz", "no such file");
