@@ -104,9 +104,10 @@ void decide(const Study& study, ClaimOutcome& outcome) {
                  fmt::format("A pilot decides nothing: {}; deviation over seeds {:.3g}; {}.", found, outcome.test.std_difference,
                              seeds_to_find(study, outcome)));
     else if (higher && equivalent)
-        conclude(
-            outcome, Verdict::does_not_hold,
-            fmt::format("It does not hold here: {} is more than chance, but less than the {:.3g} that would matter.", found, smallest));
+        conclude(outcome, Verdict::does_not_hold,
+                 fmt::format(
+                     "It does not hold here: {} is more than chance on these data sets, but less there than the {:.3g} that would matter.",
+                     found, smallest));
     else if (higher && harmed.empty())
         conclude(outcome, Verdict::holds, fmt::format("It holds: {}, p = {:.3g}.", found, outcome.adjusted.holds));
     else if (higher || !helped.empty())
@@ -121,8 +122,9 @@ void decide(const Study& study, ClaimOutcome& outcome) {
                              equivalent ? fmt::format(", if less than the {:.3g} that would matter", smallest) : ""));
     else if (equivalent)
         conclude(outcome, Verdict::does_not_hold,
-                 fmt::format("It does not hold here: {}, within {:.3g} either way (two one-sided tests, p = {:.3g}).", found, smallest,
-                             outcome.adjusted.equivalent));
+                 fmt::format(
+                     "It does not hold here: {}, on these data sets within {:.3g} either way (two one-sided tests over seeds, p = {:.3g}).",
+                     found, smallest, outcome.adjusted.equivalent));
     else
         conclude(outcome, Verdict::undecided,
                  fmt::format("Undecided: {}, p = {:.3g}; {}.", found, outcome.adjusted.holds, seeds_to_find(study, outcome)));

@@ -126,11 +126,12 @@ class TestNoise : public QObject {
         std::string records;
         for (int task = 0; task < 300; ++task)
             for (int i = 0; i < 16; ++i)
-                records += fmt::format("{{\"task\": \"t{}\", \"instruction\": \"Find\", \"query\": \"query {}\", \"document\": \"document {}\"}}\n",
-                                       task, i, i);
+                records += fmt::format(
+                    "{{\"task\": \"t{}\", \"instruction\": \"Find\", \"query\": \"query {}\", \"document\": \"document {}\"}}\n", task, i,
+                    i);
         put(folder_.path() / "medi.jsonl", records);
-        const auto sets = load_training_sets(
-            request({{"source", "medi"}, {"path", "medi.jsonl"}, {"noise_rate", 0.05}}, folder_.path()), "retrieval");
+        const auto sets =
+            load_training_sets(request({{"source", "medi"}, {"path", "medi.jsonl"}, {"noise_rate", 0.05}}, folder_.path()), "retrieval");
         QCOMPARE(sets.size(), std::size_t{300});
         std::size_t wrong = 0;
         std::map<std::size_t, int> by_count;
@@ -169,8 +170,9 @@ class TestNoise : public QObject {
     void a_text_among_a_query_s_negatives_does_not_become_its_positive() {
         std::string lines;
         for (int i = 0; i < 40; ++i)
-            lines += fmt::format("{{\"query\": \"query {}\", \"document\": \"document {}\", \"negatives\": [\"document {}\", \"document {}\"]}}\n",
-                                 i, i, (i + 1) % 40, (i + 7) % 40);
+            lines += fmt::format(
+                "{{\"query\": \"query {}\", \"document\": \"document {}\", \"negatives\": [\"document {}\", \"document {}\"]}}\n", i, i,
+                (i + 1) % 40, (i + 7) % 40);
         put(folder_.path() / "hard.jsonl", lines);
         const TrainingSet set = load("hard.jsonl", {{"noise_rate", 1.0}});
         for (const Example& example : set.examples) {
@@ -211,7 +213,8 @@ class TestNoise : public QObject {
         const Json plain = {{"source", "folder"}, {"path", set.string()}};
         Json with_noise = plain;
         with_noise["noise_rate"] = 0.5;
-        const TrainingSet clean = load_training_set(request(plain), "classification"), noisy = load_training_set(request(with_noise), "classification");
+        const TrainingSet clean = load_training_set(request(plain), "classification"),
+                          noisy = load_training_set(request(with_noise), "classification");
         std::size_t changed = 0;
         for (std::size_t i = 0; i < clean.examples.size(); ++i) changed += clean.examples[i].positive != noisy.examples[i].positive;
         QCOMPARE(changed, noted(noisy));

@@ -33,14 +33,15 @@ class TestNoiseRates : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void the_rates_of_a_run_are_listed_by_task_and_data_set() {
-        const auto runs = parse_sample("name: x\ntasks:\n"
-                                       "  retrieval:\n"
-                                       "    train:\n"
-                                       "      - {name: mine, source: file, path: a.tsv, noise_rate: 0.25}\n"
-                                       "      - {source: debian, view: synopsis_description, noise_rate: 0.05}\n"
-                                       "      - {source: file, path: b.tsv}\n"
-                                       "  clustering: {train: [{source: file, path: c.jsonl, noise_rate: 1}]}\n"
-                                       "variants: {EM: {method: dense}}\n")
+        const auto runs = parse_sample(
+                              "name: x\ntasks:\n"
+                              "  retrieval:\n"
+                              "    train:\n"
+                              "      - {name: mine, source: file, path: a.tsv, noise_rate: 0.25}\n"
+                              "      - {source: debian, view: synopsis_description, noise_rate: 0.05}\n"
+                              "      - {source: file, path: b.tsv}\n"
+                              "  clustering: {train: [{source: file, path: c.jsonl, noise_rate: 1}]}\n"
+                              "variants: {EM: {method: dense}}\n")
                               .runs();
         const auto rates = noise_rates(runs.at(1).settings);
         QCOMPARE(rates.size(), std::size_t{3});
@@ -51,8 +52,8 @@ class TestNoiseRates : public QObject {
         QVERIFY(noise_rates(parse_sample().runs().at(1).settings).empty());
     }
     void where_it_makes_no_sense_the_check_names_the_place() {
-        EXPECT_ERROR(parse_sample(with_entry("{source: file, path: a.txt, format: texts, noise_rate: 0.25}")), "quick.yaml:6:",
-                     "tasks.t.train[0].noise_rate is set", "a pair with itself");
+        EXPECT_ERROR(parse_sample(with_entry("{source: file, path: a.txt, format: texts, noise_rate: 0.25}")),
+                     "quick.yaml:6:", "tasks.t.train[0].noise_rate is set", "a pair with itself");
         EXPECT_ERROR(parse_sample(with_entry(noisy, "evaluation: {datasets: [{source: folder, path: scifact, noise_rate: 0.1}]}\n")),
                      "quick.yaml:8:", "evaluation.datasets[0].noise_rate is set", "scored");
         EXPECT_ERROR(parse_sample("name: x\ntasks:\n  t:\n    type: retrieval\n    train: [{source: file, path: a.tsv}]\n"
