@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/json_text.h"
-#include "common/printable.h"
-
 #include "checkpoint/tokenizer_folder.h"
 #include "commands.h"
+#include "common/json_text.h"
+#include "common/printable.h"
 #include "compare/model_card.h"
 #include "machine.h"
 #include "memory_need.h"

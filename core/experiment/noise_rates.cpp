@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "experiment/recipes.h"
+
 namespace faceter {
 namespace {
 
@@ -73,12 +75,8 @@ class Check {
         const auto in_pairs = [](const Json& recipe) {
             return json_or<std::string>(recipe.at("objective"), "method", "", "objective") != "masked_language";
         };
-        const Json stages = json_or<Json>(settings_, "stages", Json::array(), "settings");
-        if (stages.empty()) return in_pairs(settings_);
-        return std::any_of(stages.begin(), stages.end(), [&](const Json& stage) {
-            const auto tasks = json_or<std::vector<std::string>>(stage, "tasks", {}, "stages");
-            return (tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end()) && in_pairs(stage);
-        });
+        const std::vector<Json> recipes = recipes_of(settings_);
+        return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) { return trains(recipe, task) && in_pairs(recipe); });
     }
 
     void add(const YamlNode* node, const std::string& setting, const std::string& reason) {

@@ -1,10 +1,11 @@
 #include "session/json_channel.h"
-#include "common/json_text.h"
 
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "common/json_text.h"
 
 namespace faceter::worker {
 

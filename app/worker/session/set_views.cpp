@@ -8,6 +8,7 @@
 #include "compare/data_cards.h"
 #include "data/duplicates.h"
 #include "data/overlap.h"
+#include "experiment/recipes.h"
 #include "settings/core_settings.h"
 #include "train/pair_batch.h"
 
@@ -90,10 +91,8 @@ Json histograms(const EmbeddingModel& model, const SetRoutes& routes, const char
 
 /// The settings' own training, or that of the first stage which trains the task.
 Json training_of_task(const Json& settings, const std::string& task) {
-    for (const Json& stage : json_or<Json>(settings, "stages", Json::array(), "settings")) {
-        const auto tasks = json_or<std::vector<std::string>>(stage, "tasks", {}, "stages");
-        if (tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end()) return training_of(stage);
-    }
+    for (const Json& recipe : recipes_of(settings))
+        if (trains(recipe, task)) return training_of(recipe);
     return training_of(settings);
 }
 
