@@ -22,7 +22,8 @@ typedef std::int32_t IntVector __attribute__((vector_size(4 * lanes)));
 
 inline Vector load(const float* at) { return *reinterpret_cast<const UnalignedVector*>(at); }
 inline void store(float* at, Vector value) { *reinterpret_cast<UnalignedVector*>(at) = value; }
-inline Vector splat(float value) { return Vector{} + value; }
+/// Taken off: adding a zero is an addition to the compiler as well, which turns -0 into 0.
+inline Vector splat(float value) { return value - Vector{}; }
 inline Vector select(IntVector condition, Vector yes, Vector no) { return condition ? yes : no; }
 inline std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
