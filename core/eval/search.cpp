@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 
 #include "common/error.h"
@@ -15,7 +17,18 @@ namespace {
 /// Documents that go past all panels of queries before the next ones come: with 384 features they stay in the second-level cache.
 constexpr std::int64_t document_block = 240;
 
-bool better(const SearchHit& a, const SearchHit& b) { return a.score != b.score ? a.score > b.score : a.document < b.document; }
+/// A hit as one number, the larger the better: its score, whose bits are turned so that they grow with it, above its document, of which the
+/// earlier one wins.
+std::uint64_t rank_of(float score, std::uint32_t document) {
+    const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);  // -0 ranks as 0 does
+    const std::uint32_t growing = bits >> 31 ? ~bits : bits | 0x80000000u;
+    return std::uint64_t{growing} << 32 | static_cast<std::uint32_t>(~document);
+}
+
+SearchHit hit_of(std::uint64_t rank) {
+    const auto growing = static_cast<std::uint32_t>(rank >> 32);
+    return {~static_cast<std::uint32_t>(rank), std::bit_cast<float>(growing >> 31 ? growing & 0x7fffffffu : ~growing)};
+}
 
 /// The best k of a stream of documents. Candidates above the k-th best are only appended; when there are several times k, the best k are
 /// kept and the threshold rises. A later document with the k-th best score loses to the earlier one, so "above" is strict.
@@ -25,29 +38,33 @@ class TopK {
 
     float threshold() const { return threshold_; }
 
-    void offer(SearchHit hit) {
-        if (!(hit.score > threshold_)) return;
-        if (hits_.capacity() == 0) hits_.reserve(std::min<std::size_t>(room_, 4096));
-        hits_.push_back(hit);
-        if (hits_.size() >= room_) keep_best();
+    void offer(float score, std::uint32_t document) {
+        if (!(score > threshold_)) return;
+        if (ranks_.capacity() == 0) ranks_.reserve(std::min<std::size_t>(room_, 4096));
+        ranks_.push_back(rank_of(score, document));
+        if (ranks_.size() < room_) return;
+        keep_best(ranks_);
+        threshold_ = hit_of(ranks_.back()).score;
     }
     std::vector<SearchHit> sorted() const {
-        std::vector<SearchHit> hits = hits_;
-        std::sort(hits.begin(), hits.end(), better);
-        hits.resize(std::min(hits.size(), k_));
+        std::vector<std::uint64_t> ranks = ranks_;
+        if (ranks.size() > k_) keep_best(ranks);
+        std::sort(ranks.begin(), ranks.end(), std::greater<>());
+        std::vector<SearchHit> hits(ranks.size());
+        std::transform(ranks.begin(), ranks.end(), hits.begin(), hit_of);
         return hits;
     }
 
   private:
-    void keep_best() {
-        std::nth_element(hits_.begin(), hits_.begin() + static_cast<std::ptrdiff_t>(k_ - 1), hits_.end(), better);
-        hits_.resize(k_);
-        threshold_ = hits_.back().score;
+    /// The k-th best comes last.
+    void keep_best(std::vector<std::uint64_t>& ranks) const {
+        std::nth_element(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(k_ - 1), ranks.end(), std::greater<>());
+        ranks.resize(k_);
     }
 
     std::size_t k_, room_;
     float threshold_ = -std::numeric_limits<float>::infinity();
-    std::vector<SearchHit> hits_;
+    std::vector<std::uint64_t> ranks_;
 };
 
 /// Queries side by side as the kernel reads them, and the best documents of each so far.
@@ -63,7 +80,7 @@ struct ExactSearch::State {
     explicit State(Similarity similarity) : kernel(score_kernel(similarity)) {}
     const ScoreKernel& kernel;
     std::int64_t dim = 0;
-    std::size_t num_documents = 0;
+    std::size_t num_queries = 0, num_documents = 0;
     std::vector<Panel> panels;
 
     void add_panel(const FeatureMatrix& queries, std::size_t k) {
@@ -96,7 +113,7 @@ struct ExactSearch::State {
     static void take(Panel& panel, std::uint32_t above, const float* scores, std::size_t document) {
         for (; above != 0; above &= above - 1) {
             const auto q = static_cast<std::size_t>(__builtin_ctz(above));
-            panel.best[q].offer({static_cast<std::uint32_t>(document), scores[q]});
+            panel.best[q].offer(scores[q], static_cast<std::uint32_t>(document));
             panel.thresholds[q] = panel.best[q].threshold();
         }
     }
@@ -106,6 +123,7 @@ ExactSearch::ExactSearch(const FeatureMatrix& queries, std::size_t k, Similarity
     if (k == 0) throw usage_error("a search returns at least one document; k is 0");
     check_features(queries, "queries");
     state_->dim = queries.dim;
+    state_->num_queries = static_cast<std::size_t>(queries.rows);
     const auto lanes = static_cast<std::int64_t>(state_->kernel.lanes);
     for (std::int64_t q = 0; q < queries.rows; q += lanes) state_->add_panel(rows_of(queries, q, std::min(lanes, queries.rows - q)), k);
 }
@@ -130,9 +148,14 @@ void ExactSearch::add_documents(const FeatureMatrix& documents) {
 }
 
 std::vector<std::vector<SearchHit>> ExactSearch::results() const {
-    std::vector<std::vector<SearchHit>> results;
-    for (const Panel& panel : state_->panels)
-        for (const TopK& best : panel.best) results.push_back(best.sorted());
+    const std::size_t lanes = state_->kernel.lanes;
+    std::vector<std::vector<SearchHit>> results(state_->num_queries);
+    at::parallel_for(0, static_cast<std::int64_t>(state_->panels.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
+            const std::vector<TopK>& best = state_->panels[p].best;
+            for (std::size_t q = 0; q < best.size(); ++q) results[p * lanes + q] = best[q].sorted();
+        }
+    });
     return results;
 }
 
