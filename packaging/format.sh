@@ -29,8 +29,9 @@ if [ -z "$program" ] || ! "$program" --version | grep -q 'version 14\.'; then
     [ -n "$check" ] || exit 5
     exit 0
 fi
-# Templates of plugins hold places for names, which are no C++. A checkout knows its files; elsewhere those of its folders are taken.
-mapfile -d '' -t files < <(git ls-files -z '*.cpp' '*.h' 2>/dev/null || find app core plugins tests \( -name '*.cpp' -o -name '*.h' \) -print0)
+# Templates of plugins hold places for names, which are no C++. A checkout knows its files, new ones among them; elsewhere those of its
+# folders are taken.
+mapfile -d '' -t files < <(git ls-files -z --cached --others --exclude-standard '*.cpp' '*.h' 2>/dev/null || find app core plugins tests \( -name '*.cpp' -o -name '*.h' \) -print0)
 sources=()
 for file in "${files[@]}"; do
     case $file in resources/* | build/*) ;; *) [ ! -e "$file" ] || sources+=("$file") ;; esac

@@ -90,9 +90,11 @@ bool register_leaf_source(LeafSource source) {
     return true;
 }
 
+bool has_leaves(const DataRequest& request) { return find_leaf_source(DataEntry(request).source) != nullptr; }
+
 TrainingSet load_as_one(const DataRequest& request, const std::string& task) {
     TrainingSet set = load_training_set(request, task);
-    if (!find_leaf_source(DataEntry(request).source))
+    if (!has_leaves(request))
         if (const auto own = entry_instructions(request.settings, set.name)) {
             give_instructions(set, *own);
             note_origin(set.card, set.fingerprint, nullptr);

@@ -33,6 +33,8 @@ struct LeafSource {
 /// Registers the DataSource of that name as well.
 bool register_leaf_source(LeafSource source);
 
+/// Whether an entry holds many data sets.
+bool has_leaves(const DataRequest& request);
 /// The data of an entry in one set, that of a leaf source under its task's instructions. Errors as those of load_training_set.
 TrainingSet load_as_one(const DataRequest& request, const std::string& task);
 /// The data sets of an entry: one, or, of a leaf source, one a leaf. Errors as those of load_training_set.

@@ -41,7 +41,7 @@ std::uint64_t SessionData::bytes_of(const EvaluationSet& set) {
 
 std::shared_ptr<std::vector<TrainingSet>> SessionData::training_sets(const Json& settings, const Json& entry, const Task& task) {
     const DataRequest request = request_for(settings, entry);
-    return leaves_.get(key_of(request, task.type + "/" + task.name), [&] {
+    return training_.get(key_of(request, task.type + "/" + task.name), [&] {
         std::vector<TrainingSet> sets = load_training_sets(request, task.type);
         for (TrainingSet& set : sets) set.task = task.name;
         return sets;
@@ -50,7 +50,11 @@ std::shared_ptr<std::vector<TrainingSet>> SessionData::training_sets(const Json&
 
 std::shared_ptr<TrainingSet> SessionData::training_set(const Json& settings, const Json& entry, const Task& task) {
     const DataRequest request = request_for(settings, entry);
-    return training_.get(key_of(request, task.type + "/" + task.name), [&] {
+    if (!has_leaves(request)) {
+        const auto sets = training_sets(settings, entry, task);
+        return {sets, &sets->front()};
+    }
+    return in_one_.get(key_of(request, task.type + "/" + task.name), [&] {
         TrainingSet set = load_as_one(request, task.type);
         set.task = task.name;
         return set;

@@ -47,8 +47,8 @@ class SessionData {
     static Recent<Set> some(std::size_t most) {
         return {most, most_set_bytes, [](const Set& set) { return bytes_of(set); }};
     }
-    Recent<TrainingSet> training_ = some<TrainingSet>(8);
-    Recent<std::vector<TrainingSet>> leaves_ = some<std::vector<TrainingSet>>(8);
+    Recent<std::vector<TrainingSet>> training_ = some<std::vector<TrainingSet>>(8);
+    Recent<TrainingSet> in_one_ = some<TrainingSet>(8);  ///< of corpora of instructions
     Recent<EvaluationSet> evaluation_ = some<EvaluationSet>(8);
     Recent<EvaluationSet> named_sets_ = some<EvaluationSet>(4);
     Recent<Corpus> corpora_{4};
