@@ -179,7 +179,7 @@ class AsRank : public QObject {
         if (wanted.contains("resume")) return resumes(wanted, folder, *group);
         const Method& method = methods[wanted.at("method").get<std::size_t>()];
         for (std::size_t c = 0; c < combinations.size(); ++c) {
-            Bench bench(method, settings_of(combinations[c], 50), *group);
+            Bench bench(method, settings_of(combinations[c], 20), *group);
             const Json seen = train(bench);
             if (group->rank() == 0) {
                 std::ofstream(folder / (std::to_string(c) + ".json")) << seen.dump();
