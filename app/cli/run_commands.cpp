@@ -145,6 +145,7 @@ int forecast_memory(const RunOptions& options) {
     std::fflush(stdout);
     std::vector<std::string> words{"faceter", "memory", options.file};
     for (const std::string& change : options.overrides) words.insert(words.end(), {"--set", change});
+    if (options.start.devices > 1) words.insert(words.end(), {"--devices", std::to_string(options.start.devices)});
     become_program(worker_program().string(), std::move(words));
 }
 

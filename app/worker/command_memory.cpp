@@ -25,6 +25,7 @@ struct MemoryCommand {
     std::vector<std::string> overrides;
     double gibibytes = 0;
     std::uint32_t negatives = 0;
+    int devices = 1;
     bool json = false;
     std::uint64_t size() const {
         return gibibytes > 0 ? static_cast<std::uint64_t>(gibibytes * 1073741824.0) : device_memory(choose_device("auto")).size;
@@ -44,8 +45,8 @@ Json run_report(const ResolvedRun& run, const MemoryCommand& options) {
         if (stage.adapter >= 0 && !stage.adapt_documents)
             pairs.batcher().freeze_documents(*start, {stage.tasks.begin(), stage.tasks.end()}, objective_of(planned)->reads_negatives(),
                                              alone);
-        stages.push_back(
-            StageMemory(*shapes, planned, curriculum_context(planned, *shapes, pairs.sets()), pairs.batcher()).report(options.size()));
+        stages.push_back(StageMemory(*shapes, planned, curriculum_context(planned, *shapes, pairs.sets()), pairs.batcher(), options.devices)
+                             .report(options.size()));
     }
     return {{"variant", run.variant}, {"point", run.point}, {"stages", stages}};
 }
@@ -55,9 +56,10 @@ void print_text(const Json& reports) {
         for (const Json& stage : run.at("stages")) {
             const auto bytes = [&](const char* name) { return format_bytes(stage.at(name).get<std::uint64_t>()); };
             const auto point = run.at("point").get<std::string>();
-            say(stdout, "{}{}{}, stage {}: {} in a batch of {} pairs, {} with activation checkpointing\n",
+            const std::string shared = stage.contains("ranks") ? fmt::format(" on {} GPUs", stage.at("ranks").get<int>()) : "";
+            say(stdout, "{}{}{}, stage {}: {} in a batch of {} pairs{}, {} with activation checkpointing\n",
                 run.at("variant").get<std::string>(), point.empty() ? "" : " ", point, stage.at("stage").get<std::string>(),
-                bytes("bytes_kept"), stage.at("pairs").get<std::int64_t>(), bytes("bytes_recomputed"));
+                bytes("bytes_kept"), stage.at("pairs").get<std::int64_t>(), shared, bytes("bytes_recomputed"));
             say(stdout, "    weights {}, moments {}, gradients {}\n", bytes("weights"), bytes("moments"), bytes("gradients"));
             if (stage.contains("largest_batch"))
                 say(stdout, "    within {}: {} pairs, {} with activation checkpointing\n", bytes("device_bytes"),
@@ -94,6 +96,8 @@ void add_memory(CLI::App& app, int& exit_code) {
     command->add_option("--gib", options->gibibytes, "Memory of a GPU in GiB; without it that of the GPU here, where there is one")
         ->check(CLI::Range(0.001, 1e6));
     command->add_option("--negatives", options->negatives, "Hard negatives of each pair")->check(CLI::Range(0, 1000));
+    command->add_option("--devices", options->devices, "GPUs that share a batch, as faceter run --devices: what each of them takes")
+        ->check(CLI::Range(1, 4096));
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([=, &exit_code] { exit_code = forecast(*options); });
 }

@@ -135,11 +135,11 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
 /// Said before the first step. It is no refusal: a kernel of CUDA may take less than what PyTorch composes in its place.
 void RunTraining::foresee_memory(std::size_t index, const PlannedStage& planned, const CurriculumContext& context,
                                  const PairBatcher& batcher) {
-    if (!run_.is_root() || run_.group->size() > 1 || !is_accelerator(run_.device)) return;
+    if (!run_.is_root() || !is_accelerator(run_.device)) return;
     run_.journal->phase("forecast memory");
     Json report;
     try {
-        report = StageMemory(model_, planned, context, batcher).report(device_memory(run_.device).size);
+        report = StageMemory(model_, planned, context, batcher, run_.group->size()).report(device_memory(run_.device).size);
     } catch (const c10::Error& reads_values) {  // an objective of somebody's plugin may
         run_.journal->event("memory", {{"stage", index}, {"message", reads_values.what_without_backtrace()}});
         return;

@@ -26,10 +26,11 @@ std::unique_ptr<Objective> objective_of(const PlannedStage& planned) {
 }
 
 StageMemory::StageMemory(const EmbeddingModel& model, const PlannedStage& planned, const CurriculumContext& context,
-                         const PairBatcher& batcher)
+                         const PairBatcher& batcher, int ranks)
     : model_(model),
       planned_(planned),
       batcher_(batcher),
+      ranks_(ranks),
       settings_(planned.training()),
       batch_tokens_(json_or<double>(planned.settings.at("training"), "batch_tokens", 0, "training")),
       longest_(longest_pairs(context, batcher, model.encoders[static_cast<std::size_t>(planned.stage.encoder)]->config().hidden_dim,
@@ -56,7 +57,7 @@ MemoryForecast StageMemory::forecast(bool recomputed, std::int64_t pairs) const 
         objective->attach(shapes, settings.seed, {});
         return objective;
     };
-    return forecast_memory(model_, {planned_.stage, batcher_, settings, attached}, batch(pairs > 0 ? pairs : settings_.batch_size));
+    return forecast_memory(model_, {planned_.stage, batcher_, settings, attached, ranks_}, batch(pairs > 0 ? pairs : settings_.batch_size));
 }
 
 std::int64_t StageMemory::largest(std::uint64_t bytes, bool recomputed) const {
@@ -70,6 +71,7 @@ Json StageMemory::report(std::uint64_t size) const {
                    {"weights", kept.weights},      {"moments", kept.moments},
                    {"gradients", kept.gradients},  {"bytes", settings_.activation_checkpointing ? recomputed.most : kept.most},
                    {"bytes_kept", kept.most},      {"bytes_recomputed", recomputed.most}};
+    if (ranks_ > 1) report["ranks"] = ranks_;
     if (size == 0) return report;
     report["device_bytes"] = size;
     if (batch_tokens_ > 0) return report;
@@ -82,9 +84,10 @@ std::string StageMemory::problem_in(const Json& report) {
     const auto size = json_or<std::uint64_t>(report, "device_bytes", 0, "memory"),
                bytes = json_at<std::uint64_t>(report, "bytes", "memory");
     if (size == 0 || bytes <= size) return {};
-    std::string said =
-        fmt::format("stage '{}' will take {} in a batch of its {} longest pairs, and the device has {}",
-                    report.at("stage").get<std::string>(), format_bytes(bytes), report.at("pairs").get<std::int64_t>(), format_bytes(size));
+    std::string said = fmt::format("stage '{}' will take {} in a batch of its {} longest pairs{}, and the device has {}",
+                                   report.at("stage").get<std::string>(), format_bytes(bytes), report.at("pairs").get<std::int64_t>(),
+                                   report.contains("ranks") ? fmt::format(" shared by {} processes", report.at("ranks").get<int>()) : "",
+                                   format_bytes(size));
     if (!report.contains("largest_batch")) return said + "; lower training.batch_tokens";
     return said + fmt::format(
                       "; {} fits, {} with activation_checkpointing: true; lower training.batch_size, or set "

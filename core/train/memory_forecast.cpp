@@ -1,8 +1,6 @@
 #include "train/memory_forecast.h"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/autograd/function_hook.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <numeric>
@@ -27,15 +25,63 @@ class SameBatch final : public Curriculum {
     const BatchPlan& plan_;
 };
 
-/// The bytes of the gradients that backward comes to, each parameter's once.
-struct Arrivals : torch::autograd::PostAccumulateGradHook {
-    explicit Arrivals(std::uint64_t& b) : bytes(b) {}
-    void operator()(const torch::autograd::Variable& parameter) override {
-        if (!std::exchange(seen, true)) bytes += parameter.grad().nbytes();
+/// The first of several processes: what comes from the others has its shape. Takes what GlooGroup takes. `busy`: so many of them have a
+/// share of the batch.
+class ShapeGroup final : public ProcessGroup {
+  public:
+    using ProcessGroup::all_reduce_sum;
+    ShapeGroup(int size, std::int64_t busy) : size_(size), busy_(busy) {}
+    int rank() const override { return 0; }
+    int size() const override { return size_; }
+    at::Tensor all_gather_rows(const at::Tensor& rows) override {
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(size_), 0);
+        std::fill_n(counts.begin(), std::min<std::int64_t>(busy_, size_), rows.size(0));
+        return all_gather_rows(rows, counts);
     }
-    std::uint64_t& bytes;
-    bool seen = false;
+    at::Tensor all_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts) override {
+        if (size_ == 1) return rows.detach();
+        const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+        std::vector<std::int64_t> shape = rows.sizes().vec();
+        shape[0] = *most;
+        const at::Tensor padded = rows.size(0) < *most ? at::zeros(shape, rows.options()) : rows.detach().contiguous();
+        shape[0] = *most * size_;
+        const at::Tensor all = at::zeros(shape, rows.options());
+        if (*least == *most) return all;
+        std::vector<at::Tensor> parts;
+        for (std::size_t r = 0; r < counts.size(); ++r) parts.push_back(all.narrow(0, static_cast<std::int64_t>(r) * *most, counts[r]));
+        return at::cat(parts);
+    }
+    void all_reduce_sum(at::Tensor&, Patience) override {}
+    at::Tensor reduce_scatter_sum(const at::Tensor& values) override { return at::zeros({values.numel() / size_}, values.options()); }
+    std::unique_ptr<PendingSum> start_all_reduce_sum(const at::Tensor& values) override { return std::make_unique<Sum>(values, values); }
+    std::unique_ptr<PendingSum> start_reduce_scatter_sum(const at::Tensor& values) override {
+        return std::make_unique<Sum>(values, reduce_scatter_sum(values));
+    }
+    at::Tensor all_gather_parts(const at::Tensor& part) override { return at::zeros({part.numel() * size_}, part.options()); }
+    void barrier() override {}
+    void fail(const std::string&) override {}
+
+  private:
+    /// Keeps what is sent until it has arrived.
+    struct Sum final : PendingSum {
+        Sum(at::Tensor s, at::Tensor r) : sent(std::move(s)), result(std::move(r)) {}
+        at::Tensor wait() override {
+            sent = at::Tensor();
+            return result;
+        }
+        at::Tensor sent, result;
+    };
+    int size_;
+    std::int64_t busy_;
 };
+
+/// Adds up the bytes of the gradients that backward comes to, each parameter's once. Beside the hooks that the optimiser has.
+void count_gradients(const std::vector<Parameter>& parameters, std::uint64_t& bytes) {
+    for (const Parameter& p : parameters)
+        p.tensor.register_hook([&bytes, seen = std::make_shared<bool>(false)](const at::Tensor& gradient) {
+            bytes += std::exchange(*seen, true) ? 0 : gradient.nbytes();
+        });
+}
 
 }  // namespace
 
@@ -68,14 +114,12 @@ MemoryForecast forecast_memory(const EmbeddingModel& model, const ForecastStage&
     const auto objective = stage.objective(*shapes);
     if (objective->guide()) throw settings_error("memory is not forecast for an objective with a guide, which is a model of its own");
     SameBatch batches(plan);
-    SingleProcess alone;
+    ShapeGroup group(stage.ranks, static_cast<std::int64_t>(plan.items.size()));
     const std::uint64_t before_moments = device.held();
-    Trainer trainer(*shapes, stage.stage, 0, stage.batcher, batches, *objective, settings, EarlyStopping{}, alone);
+    Trainer trainer(*shapes, stage.stage, 0, stage.batcher, batches, *objective, settings, EarlyStopping{}, group);
     forecast.moments = device.held() - before_moments;
-    for (const Parameter& p : trainer.optimizer().parameters()) {
-        forecast.parameters += p.tensor.numel();
-        torch::autograd::impl::set_post_acc_grad_hooks(p.tensor, std::make_unique<Arrivals>(forecast.gradients));
-    }
+    for (const Parameter& p : trainer.optimizer().parameters()) forecast.parameters += p.tensor.numel();
+    count_gradients(trainer.optimizer().parameters(), forecast.gradients);
     trainer.train_step();
     forecast.most = device.most();
     return forecast;

@@ -8,7 +8,7 @@
 
 namespace faceter {
 
-/// Bytes of tensors that training has on an accelerator, in one process.
+/// Bytes of tensors that training has on an accelerator, in one process; of several, what NCCL takes for itself aside.
 struct MemoryForecast {
     std::uint64_t weights = 0;    ///< of the whole model, experts and adapters among them
     std::uint64_t moments = 0;    ///< of the optimiser
@@ -29,6 +29,7 @@ struct ForecastStage {
     TrainingSettings settings;
     /// An objective that is attached to the shapes.
     std::function<std::unique_ptr<Objective>(const EmbeddingModel& shapes)> objective;
+    int ranks = 1;  ///< processes that share a batch, each on a device of its own: what the first has, and no other has a larger share
 };
 
 /// Counted, not estimated: the trainer takes a step over the batch of `plan` on shapes of `model`, wherever that lies, as an accelerator

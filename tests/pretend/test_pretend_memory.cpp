@@ -48,10 +48,10 @@ std::uint64_t measured(const Method& method, const TrainingSettings& settings, c
     return device_memory(there).most - before;
 }
 
-MemoryForecast forecast(const Method& method, const TrainingSettings& settings, const std::string& fixture) {
+MemoryForecast forecast(const Method& method, const TrainingSettings& settings, const std::string& fixture, int processes = 1) {
     TrainingBench bench(method, settings, c10::kCPU, at::kFloat, nullptr, fixture);
     const auto objective = [&](const EmbeddingModel& shapes) { return TrainingBench::objective_of(method, shapes); };
-    return forecast_memory(*bench.model, {bench.stage, *bench.batcher, settings, objective}, bench.curriculum->next());
+    return forecast_memory(*bench.model, {bench.stage, *bench.batcher, settings, objective, processes}, bench.curriculum->next());
 }
 
 }  // namespace
@@ -89,6 +89,27 @@ class TestPretendMemory : public QObject {
                   most, 100 * off, most - fixed, 100 * passing_off);
             QVERIFY(std::abs(off) < 0.05);
         }
+    }
+
+    /// The search for the largest batch begins with one pair, whatever the number of processes.
+    void a_batch_of_fewer_pairs_than_processes_has_a_forecast_data() {
+        QTest::addColumn<int>("method");
+        for (std::size_t m = 0; m < methods.size(); ++m) QTest::addRow("%s", methods[m].name) << static_cast<int>(m);
+    }
+    void a_batch_of_fewer_pairs_than_processes_has_a_forecast() {
+        NEED_SHARED();
+        QFETCH(int, method);
+        const Method& one = methods[static_cast<std::size_t>(method)];
+        for (const Sharding sharding : {Sharding::none, Sharding::zero2})
+            for (const std::int64_t pairs : {1, 2, 3, 7}) {
+                TrainingSettings settings = settings_of(false, false, 0);
+                settings.batch_size = pairs;
+                settings.sharding = sharding;
+                const std::uint64_t alone = forecast(one, settings, "bert").most, shared = forecast(one, settings, "bert", 5).most;
+                qInfo("%s, %d pairs: %llu bytes alone, %llu of five", one.name, static_cast<int>(pairs),
+                      static_cast<unsigned long long>(alone), static_cast<unsigned long long>(shared));
+                QVERIFY(shared > 0 && shared < 2 * alone);
+            }
     }
 
     void the_largest_batch_is_the_last_that_fits() {

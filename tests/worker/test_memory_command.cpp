@@ -63,6 +63,8 @@ class TestMemoryCommand : public QObject {
         QVERIFY(bytes({"--set", "max_length=64"}) > small);
         QVERIFY(bytes({"--negatives", "3"}) > small);
         QVERIFY(bytes({"--set", "training.activation_checkpointing=true"}) < small);
+        QVERIFY(bytes({"--devices", "2"}) < small);
+        QVERIFY(bytes({"--devices", "2", "--set", "training.sharding=zero2"}) < bytes({"--devices", "2"}));
     }
     void check_says_it_too() {
         NEED_SHARED();
@@ -73,10 +75,10 @@ class TestMemoryCommand : public QObject {
         std::ofstream(folder_.path() / "sts/test.jsonl") << R"({"sentence1": "a", "sentence2": "b", "score": 1})"
                                                          << "\n";
         const ChildResult result =
-            run_child({FACETER_BINARY_DIR "/bin/faceter", "check", file("  IC: {method: instruction}\n"), "--memory"},
+            run_child({FACETER_BINARY_DIR "/bin/faceter", "check", file("  IC: {method: instruction}\n"), "--memory", "--devices", "2"},
                       std::chrono::seconds(100), 1 << 20);
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
-        for (const char* part : {"makes 1 run\n", "in a batch of 64 pairs", "with activation checkpointing", "weights"})
+        for (const char* part : {"makes 1 run\n", "in a batch of 64 pairs on 2 GPUs", "with activation checkpointing", "weights"})
             QVERIFY2(result.output.find(part) != std::string::npos, result.output.c_str());
     }
 };
