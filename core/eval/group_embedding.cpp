@@ -58,11 +58,14 @@ std::vector<std::vector<std::size_t>> deal(std::span<const std::string_view> tex
     return dealt;
 }
 
+/// All rows; of rank 0's texts first, then those of the next.
 at::Tensor embed_share(const EmbeddingModel& model, ProcessGroup& group, std::span<const std::string_view> texts,
-                       const std::vector<std::size_t>& own, const Route& route, const EmbedOptions& options) {
+                       const std::vector<std::vector<std::size_t>>& dealt, const Route& route, const EmbedOptions& options) {
     std::vector<std::string_view> some;
-    for (const std::size_t i : own) some.push_back(texts[i]);
-    return group.all_gather_rows(embed_texts(model, some, route, options));
+    for (const std::size_t i : dealt[static_cast<std::size_t>(group.rank())]) some.push_back(texts[i]);
+    std::vector<std::int64_t> counts;
+    for (const auto& of_rank : dealt) counts.push_back(static_cast<std::int64_t>(of_rank.size()));
+    return group.all_gather_rows(embed_texts(model, some, route, options), counts);
 }
 
 }  // namespace
@@ -73,7 +76,7 @@ at::Tensor embed_on_all_ranks(const EmbeddingModel& model, ProcessGroup& group, 
     group.barrier();  // the others wait here for as long as rank 0 is at something else
     text_of_root(group, request_of(texts, route));
     const auto dealt = deal(texts, group.size());
-    const at::Tensor gathered = embed_share(model, group, texts, dealt.front(), route, options), rows = at::empty_like(gathered);
+    const at::Tensor gathered = embed_share(model, group, texts, dealt, route, options), rows = at::empty_like(gathered);
     std::vector<std::int64_t> places;
     for (const auto& of_rank : dealt) places.insert(places.end(), of_rank.begin(), of_rank.end());
     rows.index_copy_(0, at::tensor(places, at::kLong), gathered);
@@ -85,8 +88,7 @@ void serve_embeddings(const EmbeddingModel& model, ProcessGroup& group) {
         group.barrier();
         const Request request(text_of_root(group, ""));
         if (request.texts.empty()) return;
-        embed_share(model, group, request.texts, deal(request.texts, group.size())[static_cast<std::size_t>(group.rank())], request.route,
-                    {});
+        embed_share(model, group, request.texts, deal(request.texts, group.size()), request.route, {});
     }
 }
 

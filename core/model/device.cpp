@@ -2,7 +2,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
+#include <ATen/DeviceAccelerator.h>
+#include <c10/core/Event.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "model/accelerator.h"
@@ -22,23 +25,47 @@ void seed_device(const c10::Device& device, std::uint64_t seed) {
     generator.set_current_seed(seed);
 }
 
-std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) {
-    std::vector<double> values(scalars.size());
+/// Numbers in pinned memory, and what tells that the device has written them.
+struct NumbersOnTheWay::Arrival {
+    explicit Arrival(const at::Tensor& from)
+        : there(from), here(at::empty(from.sizes(), at::TensorOptions(at::kDouble).pinned_memory(true))), event(from.device().type()) {
+        here.copy_(there, /*non_blocking=*/true);
+        event.record(at::accelerator::getCurrentStream(from.device().index()));
+    }
+    at::Tensor there, here;
+    c10::Event event;
+};
+
+NumbersOnTheWay::NumbersOnTheWay(const std::vector<at::Tensor>& tensors) {
+    const at::NoGradGuard no_grad;
     std::vector<at::Tensor> there;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < scalars.size(); ++i) {
-        if (!scalars[i].defined() || scalars[i].is_meta()) continue;
-        if (scalars[i].is_cpu()) {
-            values[i] = scalars[i].item<double>();
+    for (const at::Tensor& t : tensors) {
+        const std::size_t first = values_.size();
+        values_.resize(first + (t.defined() ? static_cast<std::size_t>(t.numel()) : 1));
+        if (!t.defined() || t.is_meta()) continue;
+        const at::Tensor flat = t.detach().reshape(-1).to(at::kDouble);
+        if (t.is_cpu()) {
+            std::copy_n(flat.contiguous().data_ptr<double>(), flat.numel(), values_.begin() + static_cast<std::ptrdiff_t>(first));
         } else {
-            there.push_back(scalars[i].to(at::kDouble));
-            places.push_back(i);
+            there.push_back(flat);
+            places_.emplace_back(first, flat.numel());
         }
     }
-    if (there.empty()) return values;
-    const at::Tensor here = at::stack(there).cpu();
-    for (std::size_t i = 0; i < places.size(); ++i) values[places[i]] = here.data_ptr<double>()[i];
+    if (!there.empty()) arrival_ = std::make_shared<Arrival>(at::cat(there));
+}
+
+std::vector<double> NumbersOnTheWay::values() const {
+    std::vector<double> values = values_;
+    if (!arrival_) return values;
+    arrival_->event.synchronize();
+    const auto* value = arrival_->here.data_ptr<double>();
+    for (const auto& [first, count] : places_) {
+        std::copy_n(value, count, values.begin() + static_cast<std::ptrdiff_t>(first));
+        value += count;
+    }
     return values;
 }
+
+std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) { return NumbersOnTheWay(scalars).values(); }
 
 }  // namespace faceter

@@ -2,6 +2,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace faceter {
@@ -14,8 +16,23 @@ at::Tensor to_device(const at::Tensor& tensor, const c10::Device& device);
 /// (DropoutSite).
 void seed_device(const c10::Device& device, std::uint64_t seed);
 
-/// The values of scalars, wherever they are: those of a device are read in one go, the only time that the host waits. An undefined one is
-/// 0.
+/// Numbers on their way to the host: those of an accelerator are copied when it has come to them, and until somebody asks for them nobody
+/// waits.
+class NumbersOnTheWay {
+  public:
+    /// The elements of each tensor, wherever it is; an undefined one is a single 0, and of shapes alone all are 0.
+    explicit NumbersOnTheWay(const std::vector<at::Tensor>& tensors);
+    /// In the order of the tensors. Waits for the accelerator to come to them, not for what it was given since.
+    std::vector<double> values() const;
+
+  private:
+    struct Arrival;
+    std::vector<double> values_;
+    std::vector<std::pair<std::size_t, std::int64_t>> places_;  ///< in values_: the first and the count of each tensor of the accelerator
+    std::shared_ptr<Arrival> arrival_;                          ///< none: there is nothing to wait for
+};
+
+/// The values of scalars, read in one go, the only time that the host waits. An undefined one is 0.
 std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars);
 
 }  // namespace faceter

@@ -63,6 +63,14 @@ Schema training_schema() {
                    "With several processes: whether each holds all moments of the optimiser, or (zero2) those of its part of the "
                    "parameters; the weights are the same.")
                 .from("ZeRO, Rajbhandari et al., 2020, stage 2"),
+            real("gradient_bucket", 8,
+                 "With several processes: gradients are summed in buckets of about this size (in float32) while the backward pass goes on. "
+                 "A larger one takes fewer messages and hides less of the last; from the size of the word embeddings on, these travel "
+                 "whole, not only the rows that a step uses.")
+                .above(0)
+                .at_most(4096)
+                .in("MiB")
+                .from("Li et al., 2020, section 3.2.3"),
             real("rank_timeout_s", 600,
                  "With several processes: one that the others miss for so long in a step, or at the start, is lost and named.")
                 .above(0)

@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -14,8 +15,6 @@
 
 namespace faceter {
 namespace {
-
-constexpr std::int64_t bucket_values = std::int64_t{2} << 20;  ///< 8 MiB in float32: the last one, which nothing hides, is small
 
 at::Tensor flat(const at::Tensor& values) { return values.detach().view(-1); }
 
@@ -47,7 +46,8 @@ struct GroupAdamW::Arrival : torch::autograd::PostAccumulateGradHook {
     std::size_t parameter;
 };
 
-GroupAdamW::GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings, ProcessGroup& group, Sharding sharding)
+GroupAdamW::GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings, ProcessGroup& group, Sharding sharding,
+                       std::int64_t bucket_values)
     : parameters_(std::move(parameters)),
       group_(group),
       sharding_(group.size() > 1 ? sharding : Sharding::none),
@@ -224,12 +224,11 @@ at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const Us
     return norm;
 }
 
-std::vector<Parameter> GroupAdamW::not_finite() const {
+std::vector<Parameter> GroupAdamW::not_finite(const GradientNorms& norms, std::span<const double> each) const {
     at::Tensor found = at::zeros({static_cast<std::int64_t>(parameters_.size())}, at::kDouble);
-    const std::vector<Parameter>& stepped = adamw_.parameters();
-    for (std::size_t i = 0; i < stepped.size(); ++i)
-        if (const at::Tensor& gradient = stepped[i].tensor.grad(); gradient.defined() && !at::isfinite(gradient).all().item<bool>())
-            found[static_cast<std::int64_t>(pieces_.empty() ? i : pieces_[i].parameter)] = 1;
+    for (std::size_t i = 0; i < norms.parameters.size(); ++i)
+        if (const std::size_t stepped = norms.parameters[i]; !std::isfinite(each[i]))
+            found[static_cast<std::int64_t>(pieces_.empty() ? stepped : pieces_[stepped].parameter)] = 1;
     group_.all_reduce_sum(found);
     std::vector<Parameter> all;
     for (std::size_t i = 0; i < parameters_.size(); ++i)

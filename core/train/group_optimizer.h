@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "train/optimizer.h"
@@ -22,13 +23,15 @@ struct Bucket {
     std::vector<Member> members;
     std::int64_t numel = 0;  ///< padded to a multiple of the ranks
 };
+constexpr std::int64_t usual_bucket_values = std::int64_t{2} << 20;  ///< 8 MiB in float32: the last one, which nothing hides, is small
 /// In the parameters' order within each owner; a bucket is closed when it has `max_values` or more.
 std::vector<Bucket> make_buckets(const std::vector<Parameter>& parameters, int ranks, std::int64_t max_values);
 
 /// AdamW over the sums of all ranks' gradients; the group's parameters stay the same bits on every rank. Alone it is AdamW.
 class GroupAdamW {
   public:
-    GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings, ProcessGroup& group, Sharding sharding);
+    GroupAdamW(std::vector<Parameter> parameters, AdamWSettings settings, ProcessGroup& group, Sharding sharding,
+               std::int64_t bucket_values = usual_bucket_values);
     ~GroupAdamW();
     GroupAdamW(const GroupAdamW&) = delete;
     GroupAdamW& operator=(const GroupAdamW&) = delete;
@@ -45,9 +48,11 @@ class GroupAdamW {
     /// Sums the gradients over the ranks, then one step as AdamW::step. `used` is what the global batch goes through: the same on every
     /// rank. A rank without a gradient that others have counts as zero; where nobody has one, the parameter stays as it is.
     at::Tensor step(double learning_rate, double max_grad_norm, const UsedPaths& used);
-    /// Those whose gradients of the step just taken hold a number that is not finite, on any rank: of such a step the parameters are as
-    /// they were. Before zero_grad(); all ranks call it.
-    std::vector<Parameter> not_finite() const;
+    /// Of this rank's gradients in the step just taken.
+    const GradientNorms& norms() const { return adamw_.norms(); }
+    /// Those whose gradient has a norm that is not finite on any rank, as norms() of a step and its values say: of such a step the
+    /// parameters are as they were. All ranks call it.
+    std::vector<Parameter> not_finite(const GradientNorms& norms, std::span<const double> each) const;
     void zero_grad();
     const std::vector<Parameter>& parameters() const { return parameters_; }
 

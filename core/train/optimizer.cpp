@@ -27,6 +27,7 @@ at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const UsedPat
     };
     std::map<std::pair<bool, double>, Batch> batches;  // by whether they decay, and their rate
     std::vector<at::Tensor> gradients;
+    norms_ = {};
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Parameter& p = parameters_[i];
         const at::Tensor& gradient = p.tensor.grad();
@@ -38,8 +39,10 @@ at::Tensor AdamW::step(double learning_rate, double max_grad_norm, const UsedPat
         batch.second.push_back(second_[i]);
         batch.steps.push_back(steps_[i]);
         gradients.push_back(gradient);
+        norms_.parameters.push_back(i);
     }
-    at::Tensor norm = gradients.empty() ? at::zeros({}) : at::stack(at::_foreach_norm(gradients, 2)).norm();
+    if (!gradients.empty()) norms_.each = at::stack(at::_foreach_norm(gradients, 2));
+    at::Tensor norm = gradients.empty() ? at::zeros({}) : norms_.each.norm();
     if (over_all) norm = over_all(norm);
     if (gradients.empty()) return norm;
     // The fused step divides gradients by the one, and is not taken where the other is 1: the norm is never read back on the way.

@@ -15,6 +15,12 @@ struct AdamWSettings {
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
 };
 
+/// Of the gradients that a step was taken with.
+struct GradientNorms {
+    at::Tensor each;                      ///< [n], where the gradients are; undefined: there were none
+    std::vector<std::size_t> parameters;  ///< of each: which of the optimiser's it is
+};
+
 /// AdamW with decoupled weight decay (Loshchilov and Hutter, 2019), fused, not applied to norms and biases. Every parameter, and so every
 /// expert, has its own moments and its own step count: an expert that a step does not use is left as it is, bit for bit.
 class AdamW {
@@ -28,6 +34,7 @@ class AdamW {
     at::Tensor step(double learning_rate, double max_grad_norm, const UsedPaths& used,
                     const std::function<at::Tensor(const at::Tensor&)>& over_all = {});
     void zero_grad();
+    const GradientNorms& norms() const { return norms_; }
 
     const std::vector<Parameter>& parameters() const { return parameters_; }
     /// Moments and step counts under "exp_avg.<name>", "exp_avg_sq.<name>", "step.<name>".
@@ -43,6 +50,7 @@ class AdamW {
     std::vector<Parameter> parameters_;
     std::vector<at::Tensor> first_, second_, steps_;
     AdamWSettings settings_;
+    GradientNorms norms_;
 };
 
 /// Reads a stored tensor into `values`, whatever their type; one that ranks have stored in parts NAME@BEGIN (its flat values from BEGIN on)

@@ -85,11 +85,12 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return (*side.tokens)[texts[a]].size() > (*side.tokens)[texts[b]].size(); });
-    std::vector<std::int64_t> places;  // of the rows of all ranks, in rank order
+    std::vector<std::int64_t> places, counts(static_cast<std::size_t>(group.size()));  // of the rows of all ranks, in rank order
     std::vector<std::uint32_t> own;
     for (int rank = 0; rank < group.size(); ++rank)
         for (auto i = static_cast<std::size_t>(rank); i < order.size(); i += static_cast<std::size_t>(group.size())) {
             places.push_back(static_cast<std::int64_t>(order[i]));
+            ++counts[static_cast<std::size_t>(rank)];
             if (rank == group.rank()) own.push_back(texts[order[i]]);
         }
     const at::ScalarType kept = model.encoders.front()->dtype() == at::kDouble ? at::kDouble : at::kFloat;
@@ -107,7 +108,7 @@ at::Tensor PairBatcher::embed_rows(const EmbeddingModel& model, const Side& side
         parts.push_back(
             model.embed(*model.encoders[static_cast<std::size_t>(side.route.encoder)], make_packed_batch(inputs), {}).to(at::kCPU, kept));
     }
-    const at::Tensor gathered = group.all_gather_rows(at::cat(parts));
+    const at::Tensor gathered = group.all_gather_rows(at::cat(parts), counts);
     return at::empty_like(gathered).index_copy_(0, at::tensor(at::ArrayRef<std::int64_t>(places)), gathered);
 }
 

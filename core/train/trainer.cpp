@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/accelerator.h"
 #include "model/device.h"
 #include "model/matrix.h"
 #include "train/balance.h"
@@ -15,6 +16,10 @@
 namespace faceter {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// What an objective on tokens cannot be asked for.
 void check_adapter(const Objective& objective, const Stage& stage) {
@@ -77,7 +82,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
         batcher_.freeze_documents(low ? *low : model, {stage.tasks.begin(), stage.tasks.end()}, tools_.sides.negatives, group_);
     }
     for (const Parameter& p : trained()) p.tensor.requires_grad_(true);
-    optimizer_ = std::make_unique<GroupAdamW>(trained(), settings_.adamw, group_, settings_.sharding);
+    optimizer_ = std::make_unique<GroupAdamW>(trained(), settings_.adamw, group_, settings_.sharding, settings_.bucket_values);
     tools_.optimizer = optimizer_.get();
     way_ = objective_.way(tools_);
     total_steps_ = steps_of(settings_, curriculum_);
@@ -150,13 +155,30 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     evaluations_without_gain_ = json_at<std::int64_t>(checkpoint.state.details, "evaluations_without_gain", "state.json");
 }
 
+/// A step that the device was given, and its numbers on their way.
+struct Trainer::TakenStep {
+    StepReport report;
+    StepSums sums;
+    GradientNorms norms;
+    NumbersOnTheWay numbers;
+};
+
+Trainer::~Trainer() = default;
+
 StepReport Trainer::train_step() {
+    give_step([] {});
+    return *wait_for_step();
+}
+
+/// `before_update` is called when all of the step but its update was given; alone, also when there is no memory for it.
+void Trainer::give_step(const std::function<void()>& before_update) {
     const std::int64_t tried = step_ + 1;
     try {
-        return take_step();
+        take_step(before_update);
     } catch (const c10::OutOfMemoryError& error) {
         lowered_.reset();
         optimizer_->zero_grad();
+        if (group_.size() == 1) before_update();  // the other ranks are at something else
         const std::string what = error.what_without_backtrace();
         throw Error(
             ExitCode::out_of_memory,
@@ -167,8 +189,8 @@ StepReport Trainer::train_step() {
     }
 }
 
-StepReport Trainer::take_step() {
-    const auto start = std::chrono::steady_clock::now();
+void Trainer::take_step(const std::function<void()>& before_update) {
+    const auto start = Clock::now();
     StepSums sums;
     double temperature = 0;
     const Bf16Products products(settings_.bf16);
@@ -182,41 +204,63 @@ StepReport Trainer::take_step() {
         sums.pairs += static_cast<std::int64_t>(plan.items.size());
         way_->add_batch(plan, i + 1 == settings_.accumulate, sums);
     }
+    before_update();
     const double learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
     const at::Tensor norm = optimizer_->step(learning_rate, settings_.max_grad_norm, sums.used);
     lowered_.reset();
     ++step_;
-    StepReport report = read(sums, norm);
-    report.temperature = temperature;
-    report.learning_rate = learning_rate;
-    check_finite(report);
+    unread_ = taken(std::move(sums), norm);
+    unread_->report.temperature = temperature;
+    unread_->report.learning_rate = learning_rate;
     optimizer_->zero_grad();
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return report;
+    unread_->report.seconds = seconds_since(start);
 }
 
-/// The one place of a step where the host waits for an accelerator.
-StepReport Trainer::read(const StepSums& sums, const at::Tensor& norm) const {
-    std::vector<at::Tensor> scalars{norm};
+/// The one place of a step where numbers leave an accelerator.
+std::unique_ptr<Trainer::TakenStep> Trainer::taken(StepSums sums, const at::Tensor& norm) const {
+    std::vector<at::Tensor> numbers{norm};
     for (const LossSums* part : {&sums.whole, &sums.share}) {
-        scalars.push_back(part->loss);
+        numbers.push_back(part->loss);
         for (const auto& [task, batches] : sums.batches_of)
-            scalars.push_back(part->tasks.contains(task) ? part->tasks.at(task) : at::Tensor());
-        for (const auto& [name, value] : part->parts) scalars.push_back(value);
+            numbers.push_back(part->tasks.contains(task) ? part->tasks.at(task) : at::Tensor());
+        for (const auto& [name, value] : part->parts) numbers.push_back(value);
     }
-    const std::vector<double> values = read_scalars(scalars);
-    auto value = values.begin();
+    const GradientNorms& norms = optimizer_->norms();
+    if (norms.each.defined()) numbers.push_back(norms.each);
     StepReport report;
     report.step = step_;
     report.total_steps = total_steps_;
     report.pairs = sums.pairs;
     report.tokens = sums.tokens;
+    return std::make_unique<TakenStep>(report, std::move(sums), norms, NumbersOnTheWay(numbers));
+}
+
+/// Whether nobody waits for a step's numbers before the next step is under way.
+bool Trainer::reads_late() const { return is_accelerator(encoder_.device()); }
+
+/// The numbers of the step whose numbers nobody has read, if there is one. Errors: they are not finite.
+std::optional<StepReport> Trainer::read_step() {
+    if (!unread_) return std::nullopt;
+    const std::unique_ptr<TakenStep> step = std::move(unread_);
+    StepReport& report = step->report;
+    const std::vector<double> values = step->numbers.values();
+    const auto norms = values.end() - static_cast<std::ptrdiff_t>(step->norms.parameters.size());
+    auto value = values.begin();
     report.grad_norm = *value++;
     report.loss = *value++;
-    for (const auto& [task, batches] : sums.batches_of) report.task_losses[task] = *value++;
-    for (const auto& [name, ignored] : sums.whole.parts) report.parts[name] = *value++;
-    add_share(sums.share, {value, values.end()}, sums, report);
-    for (auto& [task, loss] : report.task_losses) loss /= sums.batches_of.at(task);
+    for (const auto& [task, batches] : step->sums.batches_of) report.task_losses[task] = *value++;
+    for (const auto& [name, ignored] : step->sums.whole.parts) report.parts[name] = *value++;
+    add_share(step->sums.share, {value, norms}, step->sums, report);
+    for (auto& [task, loss] : report.task_losses) loss /= step->sums.batches_of.at(task);
+    check_finite(report, *step, {norms, values.end()});
+    return report;
+}
+
+/// The same where its step is what is waited for.
+std::optional<StepReport> Trainer::wait_for_step() {
+    const auto start = Clock::now();
+    std::optional<StepReport> report = read_step();
+    if (report) report->seconds += seconds_since(start);
     return report;
 }
 
@@ -228,7 +272,10 @@ void Trainer::add_share(const LossSums& share, const std::vector<double>& values
         own = {static_cast<double>(sums.tokens)};
         own.insert(own.end(), values.begin(), values.end());
     }
-    const at::Tensor rows = group_.all_gather_rows(at::tensor(own, at::kDouble).view({-1, 1}));
+    const at::Tensor column = at::tensor(own, at::kDouble).view({-1, 1});
+    const std::vector<std::int64_t> counts(static_cast<std::size_t>(group_.size()), column.size(0));
+    const bool known = sums.busy_ranks == group_.size();  // else some do not know how many the others send
+    const at::Tensor rows = known ? group_.all_gather_rows(column, counts) : group_.all_gather_rows(column);
     const at::Tensor total = rows.view({group_.size() == 1 ? 1 : sums.busy_ranks, -1}).sum(0).contiguous();
     const auto* value = total.data_ptr<double>();
     report.tokens = static_cast<std::int64_t>(*value++);
@@ -238,7 +285,7 @@ void Trainer::add_share(const LossSums& share, const std::vector<double>& values
 }
 
 /// Ends the run where the step's numbers are none: the optimiser has left the weights as they were, and nothing is saved.
-void Trainer::check_finite(const StepReport& report) const {
+void Trainer::check_finite(const StepReport& report, const TakenStep& taken, std::span<const double> norms) const {
     if (std::isfinite(report.loss) && std::isfinite(report.grad_norm)) return;
     std::vector<std::string> tasks;
     for (const auto& [task, loss] : report.task_losses) tasks.push_back(task);
@@ -248,13 +295,13 @@ void Trainer::check_finite(const StepReport& report) const {
         throw failure("the loss is {} at step {} ({}); the step is not taken, the last checkpoint stands: {}", report.loss, report.step,
                       batches, advice);
     throw failure("the gradient is not finite at step {} ({}): {}; the step is not taken, the last checkpoint stands: {}", report.step,
-                  batches, where_not_finite(), advice);
+                  batches, where_not_finite(taken, norms), advice);
 }
 
-/// The groups of parameters whose gradients hold a number that is not finite, with the first of each.
-std::string Trainer::where_not_finite() const {
+/// The groups of parameters whose gradients have a norm that is not finite, with the first of each.
+std::string Trainer::where_not_finite(const TakenStep& taken, std::span<const double> norms) const {
     std::map<std::string, std::pair<std::string, std::size_t>> groups;
-    for (const Parameter& p : optimizer_->not_finite()) {
+    for (const Parameter& p : optimizer_->not_finite(taken.norms, norms)) {
         const std::string group = adapter_ >= 0                   ? "the low-rank adapter"
                                   : p.owner.adapter != Path::none ? fmt::format("low-rank adapter {}", p.owner.adapter)
                                   : p.owner.expert != Path::none  ? fmt::format("expert {}", p.owner.expert)
@@ -262,7 +309,7 @@ std::string Trainer::where_not_finite() const {
         auto& [first, count] = groups.emplace(group, std::pair(p.name, std::size_t{0})).first->second;
         ++count;
     }
-    if (groups.empty()) return "its norm is, though each of its numbers is finite: they are too large";
+    if (groups.empty()) return "its norm is not, though that of each parameter is: its numbers are too large";
     std::vector<std::string> named;
     for (const auto& [group, found] : groups)
         named.push_back(
@@ -290,9 +337,13 @@ void Trainer::judge(const TrainerEvents& events, Verdict& verdict) const {
     verdict.enough = early_.on && !verdict.better && evaluations_without_gain_ + 1 >= early_.patience;
 }
 
+bool Trainer::is_judged(const TrainerEvents& events) const {
+    return settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
+}
+
 /// Rank 0 evaluates and judges; a rank that is asked to stop makes all of them stop at this step.
 Trainer::Verdict Trainer::agree(const TrainerEvents& events) {
-    const bool judged = settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
+    const bool judged = is_judged(events);
     Verdict v;
     if (judged && group_.rank() == 0) judge(events, v);
     if (judged && group_.rank() != 0 && events.serve) events.serve();
@@ -324,13 +375,19 @@ TrainOutcome Trainer::run(const TrainerEvents& events) {
 
 TrainOutcome Trainer::run_steps(const TrainerEvents& events) {
     if (early_.on && step_ < total_steps_ && evaluations_without_gain_ >= early_.patience) return TrainOutcome::early_stopped;
+    const auto tell = [&](const std::optional<StepReport>& report) {
+        if (report && events.step) events.step(*report);
+    };
     while (step_ < total_steps_) {
-        const StepReport report = train_step();
-        if (events.step) events.step(report);
+        give_step([&] { tell(read_step()); });
         const bool last = step_ == total_steps_;
-        const Verdict verdict = agree(events);
         const bool due = settings_.checkpoint_every_steps > 0 && step_ % settings_.checkpoint_every_steps == 0;
-        if (last || verdict.enough || verdict.stop || due || verdict.save) save(events);
+        if (!reads_late() || last || due || is_judged(events)) tell(wait_for_step());
+        const Verdict verdict = agree(events);
+        if (last || verdict.enough || verdict.stop || due || verdict.save) {
+            tell(wait_for_step());
+            save(events);
+        }
         if (verdict.enough) return TrainOutcome::early_stopped;
         if (verdict.stop) return TrainOutcome::stopped;
     }

@@ -2,6 +2,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -67,15 +68,20 @@ class Trainer {
   public:
     Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
             const Objective& objective, const TrainingSettings& settings, const EarlyStopping& early, ProcessGroup& group);
+    ~Trainer();
+    Trainer(const Trainer&) = delete;
+    Trainer& operator=(const Trainer&) = delete;
 
     /// Goes on from a checkpoint of this stage (the model's weights are read by the caller).
     void restore(const Checkpoint& checkpoint);
+    /// On an accelerator a step's numbers are read, and its event comes, while the next step is under way: ahead of that one's update, and
+    /// of anything that is made of the weights (an evaluation, a checkpoint, the end).
     TrainOutcome run(const TrainerEvents& events);
     std::int64_t total_steps() const { return total_steps_; }
     std::int64_t step() const { return step_; }
     /// The step whose weights were the best so far and are what the stage leaves; 0: they are not kept, or none was scored.
     std::int64_t kept_step() const { return best_.empty() ? 0 : best_step_; }
-    /// One forward, backward and update (for benchmarks and tests).
+    /// One forward, backward and update, and their numbers (for benchmarks and tests).
     StepReport train_step();
     const GroupAdamW& optimizer() const { return *optimizer_; }
     /// What a checkpoint holds besides the model: this rank's moments, and on rank 0 the best weights so far where they are kept.
@@ -87,16 +93,22 @@ class Trainer {
         bool stop = false, save = false, better = false, enough = false;
         double score = 0;
     };
+    struct TakenStep;
     TrainOutcome run_steps(const TrainerEvents& events);
-    StepReport take_step();
+    void give_step(const std::function<void()>& before_update);
+    void take_step(const std::function<void()>& before_update);
+    bool reads_late() const;
+    std::optional<StepReport> read_step();
+    std::optional<StepReport> wait_for_step();
+    bool is_judged(const TrainerEvents& events) const;
     /// Whether its products are in bfloat16 by a copy of the encoder (Encoder::lowered): on accelerators.
     bool lowers_products() const;
     std::vector<Parameter> trained_of_encoder() const;
     std::vector<Parameter> trained() const;
-    StepReport read(const StepSums& sums, const at::Tensor& norm) const;
+    std::unique_ptr<TakenStep> taken(StepSums sums, const at::Tensor& norm) const;
     void add_share(const LossSums& share, const std::vector<double>& values, const StepSums& sums, StepReport& report) const;
-    void check_finite(const StepReport& report) const;
-    std::string where_not_finite() const;
+    void check_finite(const StepReport& report, const TakenStep& taken, std::span<const double> norms) const;
+    std::string where_not_finite(const TakenStep& taken, std::span<const double> norms) const;
     void keep_best();
     void take_best();
     BatchPlan next_plan();
@@ -120,6 +132,7 @@ class Trainer {
     std::unique_ptr<GroupAdamW> optimizer_;
     StepTools tools_;
     std::unique_ptr<GradientWay> way_;
+    std::unique_ptr<TakenStep> unread_;  ///< the last step, where nobody has read its numbers yet
     std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
     double best_score_ = -1e300;
     std::int64_t best_step_ = 0;  ///< 0: none yet

@@ -1,8 +1,14 @@
 #include "train/training_settings.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "settings/core_settings.h"
 
 namespace faceter {
+namespace {
+constexpr double values_a_mib = (1 << 20) / 4.0;  // in float32
+}  // namespace
 
 TrainingSettings TrainingSettings::from_json(const Json& settings) {
     const std::string name = "training";
@@ -26,6 +32,7 @@ TrainingSettings TrainingSettings::from_json(const Json& settings) {
     s.dropout = json_or<double>(t, "dropout", -1, name);
     s.schedule = schedule_from_name(json_at<std::string>(t, "schedule", name));
     s.sharding = json_at<std::string>(t, "sharding", name) == "zero2" ? Sharding::zero2 : Sharding::none;
+    s.bucket_values = std::max<std::int64_t>(1, std::llround(values_a_mib * real("gradient_bucket")));
     s.adamw.weight_decay = real("weight_decay");
     s.gradient_cache_chunk = gradient_cache_chunk_of(settings.at("objective"));
     s.bf16 = head_setting(settings, "precision") == "bf16";

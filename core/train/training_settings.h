@@ -19,6 +19,7 @@ struct TrainingSettings {
     Schedule schedule = Schedule::cosine;
     AdamWSettings adamw;
     Sharding sharding = Sharding::none;
+    std::int64_t bucket_values = usual_bucket_values;  ///< of gradients that travel together between processes
     bool activation_checkpointing = false;
     bool bf16 = false;       ///< products in bf16 (Bf16Products, Encoder::lowered); weights, moments and losses in float32
     std::uint64_t seed = 1;  ///< of what a stage draws: dropout, masks (stage_seed() in core/plugin)

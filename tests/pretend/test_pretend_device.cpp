@@ -1,4 +1,6 @@
 #include <ATen/ATen.h>
+#include <ATen/DeviceAccelerator.h>
+#include <c10/core/Event.h>
 
 #include <QProcess>
 
@@ -72,10 +74,47 @@ class TestPretendDevice : public QObject {
         QCOMPARE(read_scalars({sum}), std::vector<double>{30});
         QCOMPARE(pretend::counts().waits, std::int64_t{1});
         const std::string where = pretend::waits_by_place().begin()->first;
-        QVERIFY2(where.find("read_scalars") != std::string::npos, where.c_str());
+        QVERIFY2(where.find("NumbersOnTheWay") != std::string::npos, where.c_str());
         y.nonzero();
         x.to(there);
         QCOMPARE(pretend::counts().waits, std::int64_t{3});
+    }
+
+    void a_copy_to_pinned_memory_comes_when_it_is_waited_for() {
+        const at::Tensor x = to_device(at::arange(5, at::kFloat), there), host = at::full({5}, 7.0).pin_memory();
+        host.copy_(x, /*non_blocking=*/true);
+        x.fill_(3);
+        QVERIFY(at::equal(host, at::full({5}, 7.0)));  // read too early
+        c10::Event event(there.type());
+        event.record(at::accelerator::getCurrentStream(there.index()));
+        const at::Tensor later = at::zeros({5}).pin_memory();
+        later.copy_(x, /*non_blocking=*/true);
+        QVERIFY(!event.query());
+        event.synchronize();
+        QVERIFY(event.query());
+        QVERIFY(at::equal(host, at::arange(5, at::kFloat)));  // as it was when the device came to it
+        QVERIFY(at::equal(later, at::zeros({5})));            // which is behind the event
+        QCOMPARE(x.sum().item<float>(), 15.0F);
+        QVERIFY(at::equal(later, at::full({5}, 3.0)));
+    }
+
+    void pinned_memory_stays_as_it_is_until_it_was_copied() {
+        const at::Tensor host = at::arange(5, at::kFloat).pin_memory(), x = host.to(there, /*non_blocking=*/true);
+        host.fill_(1);
+        EXPECT_ERROR(x.sum().item<float>(), "written to pinned memory", "20 bytes");
+        const at::Tensor again = host.to(there, /*non_blocking=*/true);
+        QCOMPARE(again.sum().item<float>(), 5.0F);
+        host.fill_(2);
+    }
+
+    void numbers_are_on_their_way_until_they_are_asked_for() {
+        const at::Tensor x = to_device(at::arange(3, at::kFloat), there);
+        pretend::reset_counts();
+        const NumbersOnTheWay numbers({x.sum(), at::Tensor(), x, at::scalar_tensor(2.5)});
+        x.fill_(9);
+        QCOMPARE(pretend::counts().waits, std::int64_t{0});
+        QCOMPARE(numbers.values(), (std::vector<double>{3, 0, 0, 1, 2, 2.5}));
+        QCOMPARE(pretend::counts().waits, std::int64_t{1});
     }
 
     void operands_of_two_devices_are_refused() {

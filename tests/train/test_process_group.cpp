@@ -237,6 +237,16 @@ class TestProcessGroup : public QObject {
         QVERIFY(buckets.size() > 4);
     }
 
+    void the_size_of_buckets_is_a_setting() {
+        const auto read = [](const Json& training) {
+            return TrainingSettings::from_json({{"training", training}, {"objective", Json::object()}}).bucket_values;
+        };
+        QCOMPARE(read(Json::object()), usual_bucket_values);
+        QCOMPARE(read({{"gradient_bucket", 8}}), usual_bucket_values);
+        QCOMPARE(read({{"gradient_bucket", 0.5}}), std::int64_t{1} << 17);
+        QCOMPARE(read({{"gradient_bucket", 1e-9}}), std::int64_t{1});  // each parameter alone
+    }
+
     void three_processes_gather_and_add_up() {
         Ranks ranks(3, "as_member", {{"FACETER_TEST_JOB", "collects"}});
         const std::string problem = ranks.problem();

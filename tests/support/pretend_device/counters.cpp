@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 #include <mutex>
+
+#include "late_copies.h"
 
 namespace faceter::testing::pretend {
 namespace {
@@ -65,11 +68,14 @@ RunningOperator::RunningOperator(const char* name) : around_(running) {
 RunningOperator::~RunningOperator() { running = around_; }
 const char* current_operator() { return running ? running : no_operator; }
 
-void count_wait(const char* why) {
-    const std::string place = fmt::format("{}, called by {}", why, caller());
+void count_wait(const char* why) { count_wait(why, std::numeric_limits<std::uintptr_t>::max()); }
+
+void count_wait(const char* why, std::uintptr_t place) {
+    catch_up(place);
+    const std::string from = fmt::format("{}, called by {}", why, caller());
     const std::scoped_lock lock(tally().mutex);
     ++tally().counts.waits;
-    ++tally().waits[place];
+    ++tally().waits[from];
 }
 
 Counts operator_counts() {

@@ -26,6 +26,8 @@ const char* current_operator();
 
 /// The host waits for the device, for what an operator does.
 void count_wait(const char* why);
+/// It waits for what comes before a place in the order (late_copies.h).
+void count_wait(const char* why, std::uintptr_t place);
 
 Counts operator_counts();
 void reset_operator_counts();

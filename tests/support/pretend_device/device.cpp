@@ -8,6 +8,7 @@
 
 #include "counters.h"
 #include "gate.h"
+#include "late_copies.h"
 #include "memory.h"
 #include "pretend.h"
 
@@ -68,7 +69,8 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     c10::Allocator* getPinnedMemoryAllocator() const override { return pinned_allocator(); }
 };
 
-/// One stream a device, on which all is done at once: events have happened when they are recorded.
+/// One stream for all devices. Operators are done at once, copies that the host does not wait for when it waits for them (late_copies.h);
+/// an event is its place among these.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
     c10::DeviceType type() const override { return c10::kPrivateUse1; }
     c10::Device getDevice() const override { return device(current_device()); }
@@ -88,13 +90,13 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     c10::Stream getDefaultStream(c10::Device of) const override { return getStream(of); }
     c10::Stream exchangeStream(c10::Stream to) const override { return getStream(to.device()); }
     void record(void** event, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag) const override {
-        *event = const_cast<Guard*>(this);
+        *event = reinterpret_cast<void*>(place_in_order());
     }
     void block(void*, const c10::Stream&) const override {}
-    bool queryEvent(void*) const override { return true; }
-    bool queryStream(const c10::Stream&) const override { return true; }
+    bool queryEvent(void* event) const override { return copies_under_way(reinterpret_cast<std::uintptr_t>(event)) == 0; }
+    bool queryStream(const c10::Stream&) const override { return copies_under_way() == 0; }
     void synchronizeStream(const c10::Stream&) const override { count_wait("synchronize stream"); }
-    void synchronizeEvent(void*) const override { count_wait("synchronize event"); }
+    void synchronizeEvent(void* event) const override { count_wait("synchronize event", reinterpret_cast<std::uintptr_t>(event)); }
     void synchronizeDevice(const c10::DeviceIndex) const override { count_wait("synchronize device"); }
     c10::DeviceIndex deviceCount() const noexcept override { return num_devices; }
 };

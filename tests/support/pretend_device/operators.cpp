@@ -10,6 +10,7 @@
 
 #include "counters.h"
 #include "gate.h"
+#include "late_copies.h"
 #include "memory.h"
 
 namespace faceter::testing::pretend {
@@ -57,6 +58,11 @@ at::Tensor& copy(at::Tensor& self, const at::Tensor& source, bool non_blocking) 
     if (self.is_cpu() && waits(self)) count_wait("copy to the host");
     if (source.is_cpu() && waits(source)) count_wait("copy to the device");
     Aliases aliases;
+    if (self.is_cpu() && !waits(self)) {
+        write_later(self, aliases.of(source));
+        return self;
+    }
+    if (source.is_cpu() && !waits(source)) read_later(source);
     aliases.of(self).copy_(aliases.of(source));
     return self;
 }
