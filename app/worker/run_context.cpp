@@ -32,6 +32,8 @@ CheckpointStore RunContext::checkpoints() const {
 
 bool RunContext::stop_wanted() const { return stop_requested() != StopRequest::none || run.requested("stop"); }
 
+bool RunContext::scores_in_bf16() const { return is_accelerator(device) && head_setting(settings, "precision") == "bf16"; }
+
 void RunContext::warn(const std::string& message) const {
     if (!is_root()) return;
     say(stderr, "warning: {}\n", message);

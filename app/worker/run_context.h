@@ -19,6 +19,8 @@ struct RunContext {
     DataRequest request(const Json& entry) const;
     CheckpointStore checkpoints() const;
     bool stop_wanted() const;
+    /// Whether the run's own scores are of embeddings in bfloat16: as its steps are, on an accelerator.
+    bool scores_in_bf16() const;
     /// On rank 0 alone: the others would say the same.
     void warn(const std::string& message) const;
 

@@ -7,33 +7,52 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "eval/group_embedding.h"
 #include "eval/tasks.h"
 #include "experiment/result_names.h"
 #include "machine.h"
+#include "model/compute.h"
 #include "plugin/loader.h"
 
 namespace faceter::worker {
-
-RunScores::RunScores(const RunContext& run, RunData& data, const EmbeddingModel& model)
-    : run_(run), data_(data), model_(model), embedder_(model) {
-    embedder_.share_work(*run.group);
-    if (run.group->size() > 1) return;  // between data sets only: the others are waiting for what was begun
-    embedder_.set_progress([this](std::size_t) {
-        if (run_.stop_wanted()) throw Error(ExitCode::stopped, "stopped while texts were embedded");
-    });
-}
+namespace {
 
 /// A large data set may take longer than the time that a cluster leaves.
-bool RunScores::score() {
+template <typename Act>
+bool unless_stopped(Act act) {
     try {
-        measure_model();
-        if (!evaluate_all()) return false;
-        analyse();
-        return true;
+        return act();
     } catch (const Error& error) {
         if (error.code() != ExitCode::stopped) throw;
         return false;
     }
+}
+
+}  // namespace
+
+RunScores::RunScores(const RunContext& run, RunData& data, EmbeddingModel& model)
+    : run_(run), data_(data), model_(model), embedder_(model) {
+    prepare(embedder_);
+}
+
+void RunScores::prepare(CachedEmbedder& embedder) const {
+    embedder.share_work(*run_.group);
+    if (run_.group->size() > 1) return;  // between data sets only: the others are waiting for what was begun
+    embedder.set_progress([this](std::size_t) {
+        if (run_.stop_wanted()) throw Error(ExitCode::stopped, "stopped while texts were embedded");
+    });
+}
+
+bool RunScores::score() {
+    measure_model();
+    const bool evaluated = unless_stopped([&] { return evaluate_all(); });
+    let_servers_go(*run_.group);
+    const bool analysed = evaluated && unless_stopped([&] {
+                              analyse();
+                              return true;
+                          });
+    let_servers_go(*run_.group);
+    return analysed;
 }
 
 void RunScores::measure_model() const {
@@ -44,13 +63,22 @@ void RunScores::measure_model() const {
     at::set_num_threads(threads);
 }
 
+/// Analyses look at weights as well: they find those that were trained.
 bool RunScores::evaluate_all() {
+    if (!run_.scores_in_bf16()) return evaluate_all(embedder_);
+    const LoweredEncoders lowered(model_, true);
+    CachedEmbedder embedder(model_);
+    prepare(embedder);
+    return evaluate_all(embedder);
+}
+
+bool RunScores::evaluate_all(CachedEmbedder& embedder) {
     for (const EvaluationSet& set : data_.evaluation()) {
         if (run_.stop_wanted()) return false;
         const std::string file = safe_file_name(set.name) + ".json";
         if (fs::is_regular_file(run_.run.results() / file)) continue;  // scored by an earlier attempt
         run_.journal->phase("evaluate " + set.name);
-        const EvaluationResult result = evaluate_set(embedder_, set, routes_for(model_, set, ""));
+        const EvaluationResult result = evaluate_set(embedder, set, routes_for(model_, set, ""));
         run_.run.write_result(set.name, result.to_json());
         run_.journal->event(
             "result",

@@ -9,6 +9,7 @@
 #include "experiment/processes.h"
 #include "experiment/result_names.h"
 #include "machine.h"
+#include "model/compute.h"
 #include "plugin/run_model.h"
 #include "run_scores.h"
 #include "run_training.h"
@@ -97,13 +98,21 @@ int RunSession::work() {
     bool whole = true;
     if (run_.is_root()) {
         whole = RunScores(run_, data_, *model_).score();
-        let_servers_go(*run_.group);
     } else {
         run_.journal->phase("embed for rank 0");
-        serve_embeddings(*model_, *run_.group);
+        serve_scores();
     }
     whole ? run_.journal->event("finished") : run_.journal->event("stopped", {{"phase", "evaluate"}});
     return whole ? 0 : static_cast<int>(ExitCode::stopped);
+}
+
+/// What RunScores asks of the other ranks.
+void RunSession::serve_scores() {
+    {
+        const LoweredEncoders lowered(*model_, run_.scores_in_bf16());
+        serve_embeddings(*model_, *run_.group);
+    }
+    serve_embeddings(*model_, *run_.group);
 }
 
 bool RunSession::train() {

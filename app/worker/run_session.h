@@ -24,6 +24,7 @@ class RunSession {
     void join_others();
     void open_journal(int attempt);
     int work();
+    void serve_scores();
     bool has_final_model() const;
     /// False where it was stopped.
     bool train();

@@ -166,6 +166,7 @@ TrainerEvents RunTraining::events_of(const PlannedStage& planned, std::size_t in
         else
             events.evaluate = [this, &planned, index](std::int64_t step) {
                 const LaidOutProducts laid_out(model_);
+                const LoweredEncoders lowered(model_, run_.scores_in_bf16());
                 const double score = scores_.evaluate(planned, index, step);
                 let_servers_go(*run_.group);
                 return score;
@@ -173,6 +174,7 @@ TrainerEvents RunTraining::events_of(const PlannedStage& planned, std::size_t in
     }
     events.serve = [this] {
         const LaidOutProducts laid_out(model_);
+        const LoweredEncoders lowered(model_, run_.scores_in_bf16());
         serve_embeddings(model_, *run_.group);
     };
     events.checkpoint = [this, &trainer, index](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {

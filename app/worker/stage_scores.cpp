@@ -61,7 +61,9 @@ double StageScores::evaluate_adapter(const Stage& stage, std::size_t index, std:
         routes.query.routed = routes.document.routed = false;
         sum += (scores[set.name] = evaluate_set(*adapter_embedder_, set, routes).score).get<double>();
     }
-    run_.journal->event("evaluation", {{"step", step}, {"stage", index}, {"scores", scores}});
+    Json event = {{"step", step}, {"stage", index}, {"scores", scores}};
+    if (run_.scores_in_bf16()) event["compute"] = "bf16";
+    run_.journal->event("evaluation", event);
     run_.journal->phase("train " + stage.name);
     return sum / static_cast<double>(scores.size());
 }
@@ -81,6 +83,7 @@ double StageScores::evaluate_all(const PlannedStage& planned, std::size_t index,
     }
     Json event = {{"step", step}, {"scores", scores}};
     if (index > 0) event["stage"] = index;
+    if (run_.scores_in_bf16()) event["compute"] = "bf16";
     run_.journal->event("evaluation", event);
     run_.journal->phase(planned.stage.name == "train" ? "train" : "train " + planned.stage.name);
     return watched.empty() ? (scores.empty() ? 0 : sum / static_cast<double>(scores.size())) : watched_score;

@@ -9,9 +9,11 @@
 #include <numeric>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/accelerator.h"
 #include "model/layout_rule.h"
 
 namespace faceter {
@@ -192,6 +194,11 @@ void lower_products(EmbeddingModel& model, int index, ComputeReport& report, boo
     all.lay_out(release_weights);
 }
 
+/// What a model's fingerprint has of it.
+std::string computed_as(Compute compute, const std::vector<std::string>& kept) {
+    return compute == Compute::float32 ? "" : fmt::format("{} but {}", compute_name(compute), fmt::join(kept, "; "));
+}
+
 /// Of an accelerator: all products in bfloat16, in place of the encoder that was, and texts end to end in its attention.
 void lower_on_device(EmbeddingModel& model, int index, ComputeReport& report) {
     std::unique_ptr<Encoder>& encoder = model.encoders[static_cast<std::size_t>(index)];
@@ -233,6 +240,21 @@ LaidOutProducts::~LaidOutProducts() {
     for (Encoder* encoder : encoders_) encoder->drop_prepared();
 }
 
+LoweredEncoders::LoweredEncoders(EmbeddingModel& model, bool wanted) : model_(model) {
+    const bool full = !model.encoders.empty() && model.computed.empty() && model.encoders.front()->dtype() == at::kFloat;
+    if (!wanted || !full || !is_accelerator(model.encoders.front()->device())) return;
+    const at::NoGradGuard no_grad;
+    kept_ = std::exchange(model.encoders, {});
+    for (const auto& encoder : kept_) model.encoders.push_back(encoder->lowered(at::kBFloat16));
+    model.computed = computed_as(Compute::bf16, {});
+}
+
+LoweredEncoders::~LoweredEncoders() {
+    if (kept_.empty()) return;
+    model_.encoders = std::move(kept_);
+    model_.computed.clear();
+}
+
 Compute compute_from_name(std::string_view name) {
     for (const Compute compute : {Compute::float32, Compute::bf16, Compute::int8})
         if (name == compute_name(compute)) return compute;
@@ -262,7 +284,7 @@ ComputeReport prepare_products(EmbeddingModel& model, Compute compute, bool rele
         else
             lower_products(model, static_cast<int>(i), report, release_weights);
     }
-    model.computed = compute == Compute::float32 ? "" : fmt::format("{} but {}", compute_name(compute), fmt::join(report.kept, "; "));
+    model.computed = computed_as(compute, report.kept);
     return report;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,20 @@ class LaidOutProducts {
 
   private:
     std::vector<Encoder*> encoders_;  ///< whose products nobody had laid out before
+};
+
+/// While one lives, a model on an accelerator embeds in bfloat16, over texts end to end, by copies of its encoders, and says so
+/// (EmbeddingModel::computed); afterwards its encoders are those that it had, and were never touched. On the CPU it changes nothing.
+class LoweredEncoders {
+  public:
+    LoweredEncoders(EmbeddingModel& model, bool wanted);
+    ~LoweredEncoders();
+    LoweredEncoders(const LoweredEncoders&) = delete;
+    LoweredEncoders& operator=(const LoweredEncoders&) = delete;
+
+  private:
+    EmbeddingModel& model_;
+    std::vector<std::unique_ptr<Encoder>> kept_;  ///< none: nothing was changed
 };
 
 }  // namespace faceter

@@ -226,7 +226,9 @@ Schema experiment_head_schema() {
             choice("precision", {"float32", "bf16"}, "float32",
                    "Arithmetic of training. With bf16 the matrix products round their operands to bfloat16: on a GPU, and where the "
                    "processor multiplies it (AMX, "
-                   "AVX512-BF16). Weights, moments, sums and losses stay float32. Evaluation is in float32."),
+                   "AVX512-BF16). Weights, moments, sums and losses stay float32. The run is scored in float32 on the processor, and on a "
+                   "GPU in "
+                   "bf16 as well, which its results say (settings.compute)."),
         }};
 }
 

@@ -1,6 +1,8 @@
 #include <QProcess>
+#include <cmath>
 #include <fstream>
 
+#include "common/file.h"
 #include "common/json.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
@@ -19,7 +21,7 @@ tasks:
   facts: {type: retrieval, train: [{name: facts, source: file, path: facts.jsonl}]}
 variants:
   V: {method: instruction}
-training: {batch_size: 16, steps: 3, checkpoint_every_steps: 0}
+training: {batch_size: 16, steps: 3, checkpoint_every_steps: 0, evaluate_every_steps: 2}
 evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}
 )";
 
@@ -37,6 +39,26 @@ void write_data(const fs::path& folder) {
         scores
             << Json{{"sentence1", "cat " + std::to_string(i)}, {"sentence2", "cat " + std::to_string(i * i % 7)}, {"score", i % 5}}.dump()
             << "\n";
+}
+
+RunDirectory run_in(const fs::path& project, const std::string& fixture, const std::string& head) {
+    const std::string text =
+        "name: one\nthreads: 1\n" + head + "model: " + (shared_folder() / "fixtures" / fixture).string() + experiment_text;
+    const Experiment experiment = Experiment::parse(text, project / "m.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+    return RunDirectory::create(project, experiment, experiment.runs().front(), false);
+}
+
+/// Whether a worker with pretend devices ends well with a run.
+bool works(const RunDirectory& run, QByteArray& output) {
+    QProcess worker;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
+    worker.setProcessEnvironment(environment);
+    worker.setProcessChannelMode(QProcess::MergedChannels);
+    worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(run.folder().string())});
+    const bool ended = worker.waitForFinished(hang_ms);
+    output = worker.readAll();
+    return ended && worker.exitCode() == 0;
 }
 
 }  // namespace
@@ -64,18 +86,9 @@ class TestPretendPrograms : public QObject {
         NEED_SHARED();
         const TemporaryDirectory project;
         write_data(project.path());
-        const std::string text = "name: memory\nthreads: 1\nmodel: " + (shared_folder() / "fixtures/bert").string() + experiment_text;
-        const Experiment experiment =
-            Experiment::parse(text, project.path() / "m.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
-        const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs().front(), false);
-        QProcess worker;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
-        worker.setProcessEnvironment(environment);
-        worker.setProcessChannelMode(QProcess::MergedChannels);
-        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(run.folder().string())});
-        QVERIFY(worker.waitForFinished(hang_ms));
-        QVERIFY2(worker.exitCode() == 0, worker.readAll());
+        const RunDirectory run = run_in(project.path(), "bert", "");
+        QByteArray output;
+        QVERIFY2(works(run, output), output);
         Json memory;
         bool before_first_step = true;
         for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events) {
@@ -89,6 +102,32 @@ class TestPretendPrograms : public QObject {
         QVERIFY(bytes("bytes") > bytes("weights") + bytes("moments") + bytes("gradients"));
         QVERIFY(memory.at("bytes").get<std::int64_t>() < memory.at("device_bytes").get<std::int64_t>());
         QCOMPARE(memory.at("largest_batch").get<int>(), 50);  // all there are
+    }
+
+    /// Its steps come in order, each before the scores of its weights, though their numbers are read late.
+    void a_runs_own_scores_are_in_the_precision_of_its_steps_and_say_so() {
+        NEED_SHARED();
+        double score[2] = {};
+        for (const bool bf16 : {false, true}) {
+            const TemporaryDirectory project;
+            write_data(project.path());
+            const RunDirectory run = run_in(project.path(), "nomic_bert", bf16 ? "precision: bf16\n" : "");
+            QByteArray output;
+            QVERIFY2(works(run, output), output);
+            std::string order;
+            Json scored;
+            for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events) {
+                if (event.type == "step") order += std::to_string(event.fields.at("step").get<int>());
+                if (event.type == "evaluation") order += "e", scored = event.fields;
+            }
+            QCOMPARE(order, std::string("12e3"));
+            const Json result = parse_json(read_file(run.results() / "similar.json"), "result");
+            QCOMPARE(scored.value("compute", ""), std::string(bf16 ? "bf16" : ""));
+            QCOMPARE(result.at("settings").value("compute", ""), std::string(bf16 ? "bf16" : ""));
+            score[bf16] = result.at("score").get<double>();
+        }
+        qInfo("%.4f in float32, %.4f in bfloat16", score[0], score[1]);
+        QVERIFY(std::abs(score[0] - score[1]) < 10);
     }
 };
 

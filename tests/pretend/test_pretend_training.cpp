@@ -106,6 +106,36 @@ class TestPretendTraining : public QObject {
             }
     }
 
+    /// What a run scores while it trains.
+    void a_lowered_model_embeds_over_texts_end_to_end_and_is_itself_again_afterwards() {
+        NEED_SHARED();
+        TrainingBench bench(methods[1], exact_settings(), there, at::kFloat, nullptr, "nomic_bert");  // heads of 8
+        const auto texts = some_texts(bench);
+        const Route route = bench.model->route("retrieval", Role::document);
+        const at::Tensor wanted = embed_texts(*bench.model, texts, route);
+        const auto before = bench.weights();
+        const Encoder* own = bench.model->encoders.front().get();
+        const std::uint64_t held = device_memory(there).held;
+        {
+            const LoweredEncoders lowered(*bench.model, true);
+            QVERIFY(bench.model->computed.starts_with("bf16"));
+            pretend::reset_counts();
+            const at::Tensor got = embed_texts(*bench.model, texts, route);
+            const auto operators = pretend::operators_by_name();
+            QVERIFY2(operators.contains("aten::_flash_attention_forward") && !operators.contains("aten::index_copy"),
+                     listed(operators).c_str());
+            QCOMPARE(pretend::counts().waits, std::int64_t{1});
+            const double nearest = (normalize_rows(got) * normalize_rows(wanted)).sum(1).min().item<double>();
+            QVERIFY2(nearest > 0.999 && nearest < 0.9999999, std::to_string(nearest).c_str());
+        }
+        QCOMPARE(device_memory(there).held, held);
+        QVERIFY(bench.model->encoders.front().get() == own && bench.model->computed.empty());
+        QCOMPARE(largest_difference(bench.weights(), before), 0.0);
+        bench.steps(1);
+        const LoweredEncoders unwanted(*bench.model, false);
+        QVERIFY(bench.model->encoders.front().get() == own);
+    }
+
     /// In bfloat16 as the steps, over texts end to end, and with a wait a batch for the rows.
     void documents_that_stay_are_embedded_in_the_precision_of_the_steps() {
         NEED_SHARED();
