@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/error.h"
 #include "common/printable.h"
 #include "eval/group_embedding.h"
 #include "model/accelerator.h"
@@ -142,6 +143,9 @@ void RunTraining::foresee_memory(std::size_t index, const PlannedStage& planned,
         report = StageMemory(model_, planned, context, batcher, run_.group->size()).report(device_memory(run_.device).size);
     } catch (const c10::Error& reads_values) {  // an objective of somebody's plugin may
         run_.journal->event("memory", {{"stage", index}, {"message", reads_values.what_without_backtrace()}});
+        return;
+    } catch (const Error& not_forecast) {  // an objective with a guide
+        run_.journal->event("memory", {{"stage", index}, {"message", not_forecast.what()}});
         return;
     }
     const std::string problem = StageMemory::problem_in(report);

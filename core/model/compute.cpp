@@ -244,9 +244,11 @@ LoweredEncoders::LoweredEncoders(EmbeddingModel& model, bool wanted) : model_(mo
     const bool full = !model.encoders.empty() && model.computed.empty() && model.encoders.front()->dtype() == at::kFloat;
     if (!wanted || !full || !is_accelerator(model.encoders.front()->device())) return;
     const at::NoGradGuard no_grad;
-    kept_ = std::exchange(model.encoders, {});
-    for (const auto& encoder : kept_) model.encoders.push_back(encoder->lowered(at::kBFloat16));
-    model.computed = computed_as(Compute::bf16, {});
+    std::string computed = computed_as(Compute::bf16, {});
+    std::vector<std::unique_ptr<Encoder>> low;
+    for (const auto& encoder : model.encoders) low.push_back(encoder->lowered(at::kBFloat16));
+    kept_ = std::exchange(model.encoders, std::move(low));
+    model.computed = std::move(computed);
 }
 
 LoweredEncoders::~LoweredEncoders() {

@@ -1,7 +1,6 @@
 #pragma once
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <cstdint>

@@ -199,11 +199,17 @@ void GroupAdamW::share_new_values(std::size_t b) {
         flat(parameters_[member.parameter].tensor).copy_(all.narrow(0, member.offset, member.numel));
 }
 
-at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const UsedPaths& used) {
-    if (group_.size() == 1) return adamw_.step(learning_rate, max_grad_norm, used);
+void GroupAdamW::send_rest(const UsedPaths& used) {
+    if (group_.size() == 1) return;
     const at::NoGradGuard no_grad;
     if (sending_.order.empty()) begin_sending(used);
     while (sending_.sent < sending_.order.size()) send_next();
+}
+
+at::Tensor GroupAdamW::step(double learning_rate, double max_grad_norm, const UsedPaths& used) {
+    if (group_.size() == 1) return adamw_.step(learning_rate, max_grad_norm, used);
+    const at::NoGradGuard no_grad;
+    send_rest(used);
     const std::vector<char> anywhere = gradients_anywhere();
     const Sending sent = std::exchange(sending_, {});
     for (std::size_t i = 0; i < sent.order.size(); ++i) {

@@ -45,6 +45,8 @@ class GroupAdamW {
     /// Ahead of the last backward pass of a step: while it goes on, gradients that it has finished are sent already, a bucket at a time.
     /// Not needed for the result.
     void send_while_backward(const UsedPaths& used);
+    /// Sends what backward has not: from here on no rank's sums wait for what this rank's host does. step() does it otherwise.
+    void send_rest(const UsedPaths& used);
     /// Sums the gradients over the ranks, then one step as AdamW::step. `used` is what the global batch goes through: the same on every
     /// rank. A rank without a gradient that others have counts as zero; where nobody has one, the parameter stays as it is.
     at::Tensor step(double learning_rate, double max_grad_norm, const UsedPaths& used);

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 
 #include "common/error.h"
@@ -161,13 +161,14 @@ struct Trainer::TakenStep {
     StepSums sums;
     GradientNorms norms;
     NumbersOnTheWay numbers;
+    Clock::time_point start{};
 };
 
 Trainer::~Trainer() = default;
 
 StepReport Trainer::train_step() {
     give_step([] {});
-    return *wait_for_step();
+    return *read_step();
 }
 
 /// `before_update` is called when all of the step but its update was given; alone, also when there is no memory for it.
@@ -204,6 +205,7 @@ void Trainer::take_step(const std::function<void()>& before_update) {
         sums.pairs += static_cast<std::int64_t>(plan.items.size());
         way_->add_batch(plan, i + 1 == settings_.accumulate, sums);
     }
+    optimizer_->send_rest(sums.used);  // before_update() waits for the hosts of the others
     before_update();
     const double learning_rate = learning_rate_at(settings_.schedule, settings_.learning_rate, step_, warmup_steps_, total_steps_);
     const at::Tensor norm = optimizer_->step(learning_rate, settings_.max_grad_norm, sums.used);
@@ -213,7 +215,7 @@ void Trainer::take_step(const std::function<void()>& before_update) {
     unread_->report.temperature = temperature;
     unread_->report.learning_rate = learning_rate;
     optimizer_->zero_grad();
-    unread_->report.seconds = seconds_since(start);
+    unread_->start = start;
 }
 
 /// The one place of a step where numbers leave an accelerator.
@@ -252,15 +254,9 @@ std::optional<StepReport> Trainer::read_step() {
     for (const auto& [name, ignored] : step->sums.whole.parts) report.parts[name] = *value++;
     add_share(step->sums.share, {value, norms}, step->sums, report);
     for (auto& [task, loss] : report.task_losses) loss /= step->sums.batches_of.at(task);
+    report.seconds = seconds_since(std::max(step->start, last_read_));
+    last_read_ = Clock::now();
     check_finite(report, *step, {norms, values.end()});
-    return report;
-}
-
-/// The same where its step is what is waited for.
-std::optional<StepReport> Trainer::wait_for_step() {
-    const auto start = Clock::now();
-    std::optional<StepReport> report = read_step();
-    if (report) report->seconds += seconds_since(start);
     return report;
 }
 
@@ -382,10 +378,10 @@ TrainOutcome Trainer::run_steps(const TrainerEvents& events) {
         give_step([&] { tell(read_step()); });
         const bool last = step_ == total_steps_;
         const bool due = settings_.checkpoint_every_steps > 0 && step_ % settings_.checkpoint_every_steps == 0;
-        if (!reads_late() || last || due || is_judged(events)) tell(wait_for_step());
+        if (!reads_late() || last || due || is_judged(events)) tell(read_step());
         const Verdict verdict = agree(events);
         if (last || verdict.enough || verdict.stop || due || verdict.save) {
-            tell(wait_for_step());
+            tell(read_step());
             save(events);
         }
         if (verdict.enough) return TrainOutcome::early_stopped;

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,7 +100,6 @@ class Trainer {
     void take_step(const std::function<void()>& before_update);
     bool reads_late() const;
     std::optional<StepReport> read_step();
-    std::optional<StepReport> wait_for_step();
     bool is_judged(const TrainerEvents& events) const;
     /// Whether its products are in bfloat16 by a copy of the encoder (Encoder::lowered): on accelerators.
     bool lowers_products() const;
@@ -132,7 +132,8 @@ class Trainer {
     std::unique_ptr<GroupAdamW> optimizer_;
     StepTools tools_;
     std::unique_ptr<GradientWay> way_;
-    std::unique_ptr<TakenStep> unread_;  ///< the last step, where nobody has read its numbers yet
+    std::unique_ptr<TakenStep> unread_;                  ///< the last step, where nobody has read its numbers yet
+    std::chrono::steady_clock::time_point last_read_{};  ///< when the numbers of the step before had come
     std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
     double best_score_ = -1e300;
     std::int64_t best_step_ = 0;  ///< 0: none yet

@@ -50,8 +50,9 @@ TrainingSettings measured_settings(const Json& job) {
 }
 
 /// Of a run whose numbers are read late.
-TrainingSettings late_settings(bool sharded, std::int64_t bucket) {
+TrainingSettings late_settings(bool sharded, std::int64_t bucket, std::int64_t pairs) {
     TrainingSettings settings = six_steps(4);
+    if (pairs > 0) settings.batch_size = pairs;
     settings.bucket_values = bucket;
     settings.sharding = sharded ? Sharding::zero2 : Sharding::none;
     return settings;
@@ -169,8 +170,9 @@ class AsPretendRank : public QObject {
     }
     /// A whole run, with its end as that of a worker: FILE.RANK has what was told, FILE rank 0's weights.
     static void runs(ProcessGroup& group, const c10::Device& device, const Json& job) {
-        WatchedRun run(late_settings(job.at("sharded").get<bool>(), job.at("bucket").get<std::int64_t>()), device,
-                       job.at("broken").get<int>(), &group);
+        WatchedRun run(
+            late_settings(job.at("sharded").get<bool>(), job.at("bucket").get<std::int64_t>(), job.at("pairs").get<std::int64_t>()), device,
+            job.at("broken").get<int>(), &group);
         TrainerEvents events = run.events();
         events.step = [&, add = events.step](const StepReport& report) {
             add(report);
@@ -193,9 +195,9 @@ static const bool registered_as_rank = register_test("as_pretend_rank.cpp", [] {
 class TestPretendRanks : public QObject {
     Q_OBJECT
     /// What each rank of a run says, which ends as soon as both have ended.
-    static std::vector<Json> ranks_run(const fs::path& file, bool sharded, int bucket, int broken, int short_of_memory) {
-        const Json job = {
-            {"sharded", sharded}, {"bucket", bucket}, {"broken", broken}, {"short_of_memory", short_of_memory}, {"file", file.string()}};
+    static std::vector<Json> ranks_run(const fs::path& file, bool sharded, int bucket, int broken, int short_of_memory, int pairs = 0) {
+        const Json job = {{"sharded", sharded}, {"bucket", bucket},     {"broken", broken}, {"short_of_memory", short_of_memory},
+                          {"pairs", pairs},     {"file", file.string()}};
         Ranks ranks(2, "as_pretend_rank", {{job_variable, QString::fromStdString(job.dump())}});
         const std::string problem = ranks.problem();
         if (!problem.empty()) qWarning("%s", problem.c_str());
@@ -285,7 +287,7 @@ class TestPretendRanks : public QObject {
         QFETCH(int, broken);
         TemporaryDirectory folder;
         const auto told = ranks_run(folder.path() / "weights", sharded, bucket, broken, -1);
-        WatchedRun one(late_settings(false, bucket), c10::kCPU, broken);
+        WatchedRun one(late_settings(false, bucket, 0), c10::kCPU, broken);
         const std::string error = one.error_of(one.events());
         QCOMPARE(error.empty(), broken == 0);
         for (const int rank : {0, 1}) {
@@ -298,6 +300,21 @@ class TestPretendRanks : public QObject {
         std::vector<at::Tensor> flat;
         for (const at::Tensor& t : one.bench.weights()) flat.push_back(t.flatten());
         QVERIFY(relative_difference(read_weights(folder.path() / "weights"), at::cat(flat)) < 1e-5);
+    }
+
+    /// A rank without a share of the batch has sent its sums before it waits for the numbers of the step before.
+    void a_rank_without_a_share_keeps_nobody_waiting_data() {
+        QTest::addColumn<bool>("sharded");
+        for (const bool sharded : {false, true}) QTest::addRow("%s", sharded ? "sharded" : "whole") << sharded;
+    }
+    void a_rank_without_a_share_keeps_nobody_waiting() {
+        NEED_SHARED();
+        QFETCH(bool, sharded);
+        TemporaryDirectory folder;
+        const auto told = ranks_run(folder.path() / "weights", sharded, 1, 0, -1, 1);
+        QCOMPARE(told[0].at("error").get<std::string>(), std::string());
+        QCOMPARE(told[1].at("error").get<std::string>(), std::string());
+        QCOMPARE(told[1].at("numbers").size(), std::size_t{18});
     }
 
     /// It is at something else than the others, and tells them why it goes instead of asking them for the numbers of the step before.
