@@ -169,7 +169,7 @@ void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
     if (state.total_steps > 0) say(stdout, "  steps     {} of {}\n", state.step, state.total_steps);
     if (std::isfinite(state.loss)) say(stdout, "  loss      {:.4f}\n", state.loss);
     say(stdout, "  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
-    if (!row.tags.empty()) say(stdout, "  tags      {}\n", join(row.tags, ", "));
+    if (!row.tags.empty()) say(stdout, "  tags      {}\n", printable(join(row.tags, ", ")));
     if (!row.note.empty()) say(stdout, "  note      {}\n", row.note);
     for (const ResultRow& result : store.results(run.info().id))
         say(stdout, "  {:<24} {} {:.2f}  ({}, n = {})\n", result.name, result.metric, result.score, result.task_type, result.n);

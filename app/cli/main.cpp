@@ -222,7 +222,8 @@ void print_table(const Table& table, const std::string& format, WideTable wide) 
     const TableFormat wanted = parse_table_format(format);
     const TextTableOptions options{terminal_columns(stdout), wanted == TableFormat::text && use_colour(stdout), wide == WideTable::turn};
     const std::string text = export_table(table, wanted, options);
-    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    const std::string ended = text.ends_with('\n') ? text : text + "\n";
+    wanted == TableFormat::text ? fmt::print("{}", ended) : print_document(ended);  // its cells are escaped, and its colours are ours
 }
 
 void add_format_option(CLI::App& command, std::string& format) {

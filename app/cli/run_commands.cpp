@@ -59,7 +59,8 @@ void add_staged_option(CLI::App& command, RunOptions& options) {
 
 /// True for a staged folder. Usage errors: both, neither, or changes to what was decided.
 bool is_staged(const RunOptions& options) {
-    if (options.staged.empty() == options.file.empty()) throw usage_error("name an experiment file, or --staged DIR");
+    if (options.staged.empty() == options.file.empty())
+        throw usage_error("name an experiment file, or --staged DIR{}", options.file.empty() ? "" : ", not both");
     if (options.staged.empty()) return false;
     if (!options.overrides.empty() || !options.seeds.empty() || options.smoke || !options.only.empty())
         throw usage_error("what is staged is decided: give --set, --seeds and --smoke to faceter stage, and run it whole");

@@ -67,6 +67,7 @@ int paired_command(const StatsOptions& options) {
         return 0;
     }
     fmt::print("paired t:  t = {:.6g}, df = {:.6g}, p = {:.6g}, mean difference {:.6g} (n = {})\n", t.t, t.df, t.p, t.mean_difference, t.n);
+    if (!t.note.empty()) fmt::print("           {}\n", t.note);
     fmt::print("Wilcoxon:  W = {:.6g}, p = {:.6g} ({})\n", signed_rank.statistic, signed_rank.p,
                signed_rank.exact ? "exact" : "normal approximation");
     return 0;

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "commands.h"
@@ -79,10 +80,20 @@ std::uint64_t count_texts(const EmbedCommand& options) {
     return count;
 }
 
+/// A run that was trained with instructions is asked for vectors without any: that may be meant, and is said.
+void note_missing_task(const ModelOptions& options, const OpenedModel& opened) {
+    if (!opened.run || !options.task.empty() || options.instruction) return;
+    const auto& routes = opened.model->routes;
+    if (std::any_of(routes.begin(), routes.end(), [](const auto& route) { return !route.second.instruction.empty(); }))
+        say(stderr, "note: without --task no instruction stands in front of the texts; 'faceter describe' lists the tasks of {}\n",
+            options.model);
+}
+
 int embed(const EmbedCommand& options) {
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
     OpenedModel opened = open_model(options.model, true);
+    note_missing_task(options.model, opened);
     prepare_to_embed(opened, options.model, true);
     VectorFiles out(options, opened.model->dim(), opened.model->folder.normalize, static_cast<std::int64_t>(count));
     ProgressLine progress("embed", count, "texts");
@@ -123,7 +134,7 @@ void add_embed(CLI::App& app, int& exit_code) {
             "a byte (numpy.packbits)")
         ->check(CLI::IsMember({"float32", "int8", "binary"}));
     command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1 << 30));
     command->add_flag("--jsonl", options->jsonl, "Read standard input as JSON lines with \"text\"");
     command
         ->add_option("INPUT", options->input,

@@ -249,7 +249,7 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     command
         ->add_option("--prefix", options->prefixes, "Score the first so many elements of the embeddings as well, as in --prefix 256,128,64")
         ->delimiter(',')
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1 << 30));
     command
         ->add_option("--precision", options->precisions, "Score embeddings as stored in int8 or binary as well, alone and of each prefix")
         ->delimiter(',')

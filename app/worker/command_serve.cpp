@@ -102,19 +102,19 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("--max-body", options->http.body_bytes, "Bytes of a request's body")
         ->check(CLI::Range(1024, 1 << 30))
         ->capture_default_str();
-    command->add_option("--max-texts", options->api.texts, "Texts of a request")->check(CLI::PositiveNumber)->capture_default_str();
+    command->add_option("--max-texts", options->api.texts, "Texts of a request")->check(CLI::Range(1, 1 << 30))->capture_default_str();
     command->add_option("--max-tokens", options->service.request_tokens, "Tokens of a request")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
     command
         ->add_option("--batch-tokens", options->service.batch_tokens,
                      "Tokens of a forward pass, for which what comes meanwhile waits; default: as suits the device")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1 << 30));
     command->add_option("--max-waiting", options->service.waiting_texts, "Texts that wait; beyond, 429 is answered")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
     command->add_option("--max-connections", options->http.connections, "Clients at a time")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
     command
         ->add_option("--read-timeout", options->read_timeout_s, "Seconds that a client may take to send a request; beyond, 408 is answered")

@@ -26,6 +26,8 @@ Json read_config(const fs::path& path) {
 fs::path inner_folder(const fs::path& folder, const std::string& name, const fs::path& source) {
     const fs::path path(name);
     const bool leaves = path.is_absolute() || std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+    if (std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part.native().size() > 255; }) || name.size() > 2048)
+        throw data_error("{}: a path of {} bytes, longer than a file's name can be", source.string(), name.size());
     if (leaves || name.find('\0') != std::string::npos)
         throw data_error("{}: the path {} leaves the folder", source.string(), faceter::quoted(name));
     return name.empty() ? folder : folder / path;

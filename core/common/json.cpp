@@ -57,8 +57,8 @@ Json parse_json(std::string_view text, std::string_view name, int max_depth) {
         const auto line = 1 + std::count(before.begin(), before.end(), '\n');
         const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
         throw data_error("{}:{}:{}: not valid JSON (byte {})", name, line, at - start + 1, at);
-    } catch (const nlohmann::json::exception& error) {
-        throw data_error("{}: not valid JSON: {}", name, error.what());
+    } catch (const nlohmann::json::exception&) {
+        throw data_error("{}: holds a number that is too large, such as 1e400", name);
     }
 }
 

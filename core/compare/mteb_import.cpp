@@ -9,14 +9,15 @@
 namespace faceter {
 namespace {
 
-/// The run that holds the very same results; nothing where there is none.
-std::optional<std::string> run_with(const Project& project, const std::string& fingerprint) {
+/// The run that holds the very same results of this model; nothing where there is none.
+std::optional<std::string> run_with(const Project& project, const ImportedModel& model) {
     std::optional<std::string> same;
     project.each_run([&](const RunDirectory& run) {
         if (same || !run.info().is_imported()) return;
         const Json found = run.settings().value("imported", Json::object());
-        if (found.is_object() && found.value("fingerprint", Json()) == fingerprint && read_state(run).phase == RunPhase::done)
-            same = run.info().id;
+        const bool is_it = found.is_object() && found.value("fingerprint", Json()) == model.fingerprint &&
+                           found.value("revision", Json()) == model.revision && run.info().variant == model.model;
+        if (is_it && read_state(run).phase == RunPhase::done) same = run.info().id;
     });
     return same;
 }
@@ -50,7 +51,7 @@ std::vector<ImportedRun> import_models(const Project& project, const fs::path& f
     for (const ImportedModel& model : models) ++revisions[model.model];
     std::vector<ImportedRun> imported;
     for (const ImportedModel& model : models) {
-        if (const auto known = run_with(project, model.fingerprint)) {
+        if (const auto known = run_with(project, model)) {
             imported.push_back({*known, model.model, model.results.size(), false});
             continue;
         }

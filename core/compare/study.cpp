@@ -104,7 +104,12 @@ void refuse_experiment(const YamlNode& yaml, const fs::path& file) {
 void decide(Study& study, Json checked) {
     for (std::size_t i = 0; i < study.experiments.size(); ++i) {
         checked["experiments"][i]["file"] = study.experiments[i].file.filename().string();
-        checked["experiments"][i]["settings"] = yaml_to_json(read_yaml(study.experiments[i].file.string()));
+        try {
+            checked["experiments"][i]["settings"] = yaml_to_json(read_yaml(study.experiments[i].file.string()));
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::data) throw;
+            throw settings_error("study {}: experiments[{}]: {}", study.name, i, error.what());
+        }
     }
     study.plan = std::move(checked);
     study.hash = hash128(study.plan.dump(-1, ' ', false, Json::error_handler_t::replace)).hex();

@@ -109,20 +109,25 @@ class Summariser {
             if (!where.empty()) wins.push_back(fmt::format("{} on {}", group(i).name, listed(where)));
         }
         std::string text = wins.empty() ? "No data set was scored by two." : "Highest: " + join(wins, "; ") + ".";
-        if (const auto best = best_on_average()) {
-            const ComparedValue& value = mean_->values[*best];
-            const std::string gain = is_baseline(*best) || std::isnan(value.delta)
-                                         ? std::string()
-                                         : fmt::format(", {:+.2f} points against {}", value.delta, group(*comparison_.baseline).name);
-            text += fmt::format(" On average over the data sets {} ({:.2f}{}).", group(*best).name, value.value, gain);
+        if (const std::vector<std::size_t> best = best_on_average(); !best.empty()) {
+            const ComparedValue& value = mean_->values[best.front()];
+            const std::string gain =
+                std::any_of(best.begin(), best.end(), [this](std::size_t i) { return is_baseline(i); }) || std::isnan(value.delta)
+                    ? std::string()
+                    : fmt::format(", {:+.2f} points against {}", value.delta, group(*comparison_.baseline).name);
+            std::vector<std::string> names;
+            for (const std::size_t i : best) names.push_back(group(i).name);
+            text += fmt::format(" On average over the data sets {} ({:.2f}{}).", listed(names), value.value, gain);
         }
         return text;
     }
 
-    std::optional<std::size_t> best_on_average() const {
+    /// Several where they are equal.
+    std::vector<std::size_t> best_on_average() const {
+        std::vector<std::size_t> best;
         for (std::size_t i = 0; mean_ && i < groups(); ++i)
-            if (mean_->values[i].best) return i;
-        return std::nullopt;
+            if (mean_->values[i].best) best.push_back(i);
+        return best;
     }
 
     std::string chance() const {

@@ -9,10 +9,19 @@ namespace {
 
 constexpr std::size_t chunk_texts = 8192, chunk_bytes = std::size_t(4) << 20;
 
-bool is_jsonl(const std::string& input) {
+fs::path ending(const std::string& input) {
     fs::path path(input);
     if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-    return path.extension() == ".jsonl" || path.extension() == ".parquet";
+    return path.extension();
+}
+
+/// Errors: the input is a table, whose lines are no texts.
+bool is_jsonl(const std::string& input) {
+    const fs::path is = ending(input);
+    if (is == ".csv" || is == ".tsv")
+        throw data_error(
+            "{}: is a table; expected a text a line (.txt), or JSON lines with \"text\" (.jsonl): write the column of texts to one", input);
+    return is == ".jsonl" || is == ".parquet";
 }
 
 }  // namespace

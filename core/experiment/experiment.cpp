@@ -80,6 +80,8 @@ class Expander {
         axes_ = read_sweep(root_.find("sweep"), problems);
         base_ = resolve_experiment(root_, file_, catalogue_, problems);
         problems.throw_if_any();
+        unswept_ = root_;
+        std::erase_if(unswept_.entries, [](const YamlNode::Entry& entry) { return entry.key == "sweep"; });
         if (base_["evaluation"]["baseline"].get<bool>()) add_baselines();
         for (const auto& [variant, own] : base_["variants"].items()) add_variant(variant);
         if (runs_.empty())
@@ -88,14 +90,15 @@ class Expander {
     }
 
   private:
-    Json at_point(const SweepPoint& point) const {
+    /// `own` holds them where the point has values of its own.
+    const Json& at_point(const SweepPoint& point, Json& own) const {
         if (point.values.empty()) return base_;
-        YamlNode root = root_;
+        YamlNode root = unswept_;
         for (const auto& [key, value] : point.values) set_override(root, key, value);
         Problems problems;
-        Json resolved = resolve_experiment(root, file_, catalogue_, problems);
+        own = resolve_experiment(root, file_, catalogue_, problems);
         problems.throw_if_any();
-        return resolved;
+        return own;
     }
 
     std::vector<std::uint64_t> seeds() const {
@@ -118,7 +121,8 @@ class Expander {
     void add_baselines() {
         std::set<std::string> seen;
         for (const SweepPoint& point : points(start_variant)) {
-            const Json settings = run_settings(at_point(point), start_variant, seeds().front(), options_.smoke);
+            Json own;
+            const Json settings = run_settings(at_point(point, own), start_variant, seeds().front(), options_.smoke);
             if (seen.insert(baseline_key(settings)).second) add(start_variant, point, seeds().front(), settings);
         }
         if (runs_.size() == 1) runs_.front().point.clear();
@@ -126,7 +130,8 @@ class Expander {
 
     void add_variant(const std::string& variant) {
         for (const SweepPoint& point : points(variant)) {
-            const Json resolved = at_point(point);
+            Json own;
+            const Json& resolved = at_point(point, own);
             for (const std::uint64_t seed : seeds()) add(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke));
         }
     }
@@ -147,6 +152,7 @@ class Expander {
     }
 
     const YamlNode& root_;
+    YamlNode unswept_;  ///< without its sweep, which each point would take along
     const fs::path& file_;
     const Catalogue& catalogue_;
     const ExperimentOptions& options_;

@@ -49,7 +49,7 @@ fs::path resolve_named_model(const std::string& name, const fs::path& relative_t
     try {
         return resolve_model(name, relative_to);
     } catch (const Error& error) {
-        const auto near = error.code() == ExitCode::data ? nearest_run(name) : std::nullopt;
+        const auto near = error.code() != ExitCode::stopped ? nearest_run(name) : std::nullopt;
         if (!near) throw;
         throw Error(error.code(), fmt::format("{}; did you mean the run '{}' of this project?", error.what(), *near));
     }

@@ -112,7 +112,7 @@ std::string stop_run(const RunDirectory& run) {
         return said.starts_with(id + " ") ? said.substr(id.size() + 1) : said;
     }
     run.request("stop");
-    return "will stop with a checkpoint; faceter resume " + id + " goes on";
+    return "will stop with a checkpoint; faceter resume " + run.info().shown_name() + " goes on";
 }
 
 }  // namespace faceter

@@ -23,6 +23,7 @@ std::string paired_note(const PairedTResult& r) {
     if (!std::isnan(r.t)) return {};
     if (r.n < 2) return "there are fewer than two pairs";
     if (std::isnan(r.mean_difference)) return "a sample holds a value that is not a number";
+    if (!std::isfinite(r.std_difference)) return "the differences are so large that their variance is no number";
     return "all differences are zero: there is nothing to test";
 }
 

@@ -12,6 +12,7 @@ namespace {
 std::string reason_for_nan(const WelchResult& r) {
     if (r.n_a < 2 || r.n_b < 2) return "a sample has fewer than two values";
     if (std::isnan(r.mean_a) || std::isnan(r.mean_b)) return "a sample holds a value that is not a number";
+    if (!std::isfinite(r.std_a) || !std::isfinite(r.std_b)) return "the values are so large that their variance is no number";
     return "both samples are constant and equal: there is nothing to test";
 }
 

@@ -32,6 +32,14 @@ void write_new_file(const fs::path& path, std::string_view content) {
     file.close();
 }
 
+std::string name_of(const CheckpointState& state) { return fmt::format("stage-{:03}-step-{:09}", state.stage, state.step); }
+
+CheckpointState read_state(const fs::path& folder) {
+    const std::string name = (folder / "state.json").string();
+    const Json state = read_json(name, 1 << 26);
+    return {json_at<std::size_t>(state, "stage", name), json_at<std::int64_t>(state, "step", name), json_at<Json>(state, "details", name)};
+}
+
 /// Empty where the folder is what its manifest says, else why not.
 std::string problem_of(const fs::path& folder) {
     try {
@@ -44,6 +52,8 @@ std::string problem_of(const fs::path& folder) {
             if (file_hash(folder / name) != entry.at("xxh64").get<std::string>())
                 return name + " has another content than its manifest says";
         }
+        const CheckpointState state = read_state(folder);
+        if (folder.filename() != name_of(state)) return fmt::format("its state.json is of stage {}, step {}", state.stage, state.step);
         return {};
     } catch (const std::exception& error) {
         return error.what();
@@ -89,9 +99,7 @@ void remove_leftovers(const fs::path& folder) {
         if (entry.path().filename().string().starts_with(temporary_prefix)) fs::remove_all(entry.path());
 }
 
-fs::path CheckpointStore::folder_of(const CheckpointState& state) const {
-    return folder_ / fmt::format("stage-{:03}-step-{:09}", state.stage, state.step);
-}
+fs::path CheckpointStore::folder_of(const CheckpointState& state) const { return folder_ / name_of(state); }
 
 std::optional<fs::path> CheckpointStore::begin(const fs::path& final) const {
     make_directories(folder_);
@@ -186,9 +194,7 @@ std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& warn
 
 Checkpoint CheckpointStore::open(const std::string& folder_name) const {
     const fs::path folder = folder_ / folder_name;
-    const Json state = read_json(folder / "state.json", 1 << 26);
-    const std::string name = (folder / "state.json").string();
-    return {folder, {json_at<std::size_t>(state, "stage", name), json_at<std::int64_t>(state, "step", name), state.at("details")}};
+    return {folder, read_state(folder)};
 }
 
 }  // namespace faceter

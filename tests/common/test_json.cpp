@@ -44,6 +44,9 @@ class TestJson : public QObject {
         QVERIFY(parse_untrusted_json(many + "]").is_discarded());
         EXPECT_ERROR(parse_json(many + "]", "m.json"), "m.json", "thousands of members");
     }
+    void a_number_beyond_a_double_is_said_in_our_words() {
+        EXPECT_ERROR(parse_json(R"({"a": 1e400})", "n.json"), "n.json: holds a number that is too large");
+    }
     void whole_numbers_are_taken_however_they_are_written() {
         const Json json = parse_json(R"({"a": 12, "b": 12.0, "c": 1e3, "list": [1, 2.0], "least": -9223372036854775808})", "j");
         QCOMPARE(json_at<int>(json, "a", "j"), 12);

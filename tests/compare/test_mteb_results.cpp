@@ -128,6 +128,18 @@ class TestMtebResults : public QObject {
         QCOMPARE(second[0].id, first[0].id);
         QCOMPARE(project.run_ids().size(), std::size_t{2});
     }
+    void two_models_with_the_very_same_files_stay_two() {
+        const fs::path root = folder_.path() / "alike";
+        for (const char* model : {"org__a", "org__b"})
+            put(root / model / "rev/STS17.json",
+                R"({"mteb_dataset_name": "STS17", "test": {"en-en": {"cos_sim": {"spearman": 0.9}}, "evaluation_time": 9}})");
+        const Project project(folder_.path() / "alike-project", true);
+        const auto models = read_mteb_results(root);
+        const auto runs = import_models(project, root, models), again = import_models(project, root, models);
+        QCOMPARE(runs.size(), std::size_t{2});
+        QVERIFY(runs[0].is_new && runs[1].is_new && !again[0].is_new && !again[1].is_new);
+        QVERIFY(runs[0].id != runs[1].id && again[1].id == runs[1].id);
+    }
     void what_we_write_reads_back_as_it_was() {
         const Json result = {{"name", "banking77"},
                              {"task_type", "classification"},

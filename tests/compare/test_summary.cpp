@@ -62,6 +62,7 @@ class TestSummary : public QObject {
     void no_difference_is_called_none() {
         const auto sentences = Compared(0).summary().sentences;
         QVERIFY2(has(sentences[2], "No difference to start is more than chance"), sentences[2].c_str());
+        QVERIFY2(has(sentences[1], "On average over the data sets start, EM and Mix ("), sentences[1].c_str());
     }
     void without_scores_of_examples_nothing_is_said_of_chance() {
         const auto sentences = Compared(3, false).summary().sentences;

@@ -80,6 +80,8 @@ class TestTTests : public QObject {
         const auto nan = welch(std::vector{1.0, std::nan("")}, std::vector{1.0, 2.0});
         QVERIFY(std::isnan(nan.p));
         QVERIFY(nan.note.find("not a number") != std::string::npos);
+        const auto huge = welch(std::vector{1e308, -1e308, 1e308}, std::vector{1.0, 2.0, 3.0});
+        QVERIFY2(std::isnan(huge.p) && huge.note.find("so large") != std::string::npos, huge.note.c_str());
         const auto equal = welch(std::vector{2.0, 2.0}, std::vector{2.0, 2.0});
         QVERIFY(std::isnan(equal.t) && std::isnan(equal.p) && !equal.note.empty());
         const auto apart = welch(std::vector{2.0, 2.0}, std::vector{3.0, 3.0}, Alternative::less);

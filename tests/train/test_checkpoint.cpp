@@ -76,6 +76,18 @@ class TestCheckpoint : public QObject {
         QVERIFY(fs::exists(whole));
         QCOMPARE(newest_step(store), std::int64_t{10});
     }
+    void one_whose_state_is_not_of_its_folder_is_passed_over() {
+        const TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 2);
+        save(store, 10);
+        const fs::path later = save(store, 20), far = folder.path() / "stage-000-step-999999999";
+        fs::rename(later, far);
+        std::vector<std::string> warnings;
+        const auto newest = store.newest(warnings);
+        QVERIFY(newest && newest->state.step == 10);
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(warnings[0].find("stage 0, step 20") != std::string::npos, warnings[0].c_str());
+    }
     void a_death_or_an_error_at_any_operation_leaves_the_old_or_the_new() {
         const std::function<void(Checkpointed&)> body = [](Checkpointed& scene) { save(scene.store, 20); };
         const std::function<void(Checkpointed&)> check = [](Checkpointed& scene) { scene.check(); };

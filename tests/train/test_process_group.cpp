@@ -12,6 +12,7 @@
 #include "train/balance.h"
 #include "train/group_optimizer.h"
 #include "train/rendezvous.h"
+#include "train/training_settings.h"
 
 using namespace faceter;
 using namespace faceter::testing;
