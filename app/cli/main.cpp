@@ -208,6 +208,15 @@ Catalogue load_catalogue(const Cli& cli) {
 
 void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }
 
+/// The same, and the tabs between fields stay.
+void print_fields(const std::string& text) {
+    std::string before;
+    for (const std::string_view field : split(text, '\t')) {
+        fmt::print("{}", std::exchange(before, "\t"));
+        print_document(std::string(field));
+    }
+}
+
 void print_json(const Json& json) { print_document(json_text(json, 1) + "\n"); }
 
 void print_wrapped(const std::string& sentence) {
@@ -223,7 +232,10 @@ void print_table(const Table& table, const std::string& format, WideTable wide) 
     const TextTableOptions options{terminal_columns(stdout), wanted == TableFormat::text && use_colour(stdout), wide == WideTable::turn};
     const std::string text = export_table(table, wanted, options);
     const std::string ended = text.ends_with('\n') ? text : text + "\n";
-    wanted == TableFormat::text ? fmt::print("{}", ended) : print_document(ended);  // its cells are escaped, and its colours are ours
+    if (wanted == TableFormat::text)
+        fmt::print("{}", ended);  // its cells are escaped, and its colours are ours
+    else
+        wanted == TableFormat::tsv ? print_fields(ended) : print_document(ended);
 }
 
 void add_format_option(CLI::App& command, std::string& format) {

@@ -35,10 +35,7 @@ int attend_run(const fs::path& folder, int ranks) {
         if (stop_requested() != StopRequest::none || run.requested("stop")) processes.stop();
         if (!processes.over()) std::this_thread::sleep_for(poll_interval);
     }
-    WorkerExit exit = processes.exit();
-    // Told while it was still loading its libraries: the signal ended it, and nothing is lost.
-    if (stop_requested() != StopRequest::none && (exit.signal == SIGTERM || exit.signal == SIGUSR1))
-        exit = {static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
+    const WorkerExit exit = processes.exit();
     record_end(run, processes.attempt(), exit);
     return exit.code;
 }

@@ -149,7 +149,8 @@ WorkerExit RunProcesses::exit() const {
     const int rank = to_blame();
     const End& end = ends_.at(rank);
     // Told while it was still loading its libraries: the signal ended it, and nothing is lost.
-    if (told_to_stop_ && end.signal == SIGTERM) return {static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
+    if (told_to_stop_ && (end.signal == SIGTERM || end.signal == SIGUSR1))
+        return {static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
     WorkerExit exit{end.code, end.signal, ""};
     if (exit.code == 0) return exit;
     exit.message = last_log_line(RunDirectory(run_).attempt_log(attempt_, rank));
