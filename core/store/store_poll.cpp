@@ -72,7 +72,7 @@ void Poll::list_runs(bool thorough) {
     for (const auto& [id, known] : known_)
         if (!std::binary_search(ids_.begin(), ids_.end(), id)) gone.push_back(id);
     for (const std::string& id : gone) {
-        if (!known_[id].unusable) store_.remove(id);
+        store_.remove(id);  // also one that could not be read at last: it may have been taken in before
         known_.erase(id);
     }
 }
@@ -128,6 +128,8 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
     } catch (const Error& error) {
         if (error.code() != ExitCode::data) throw;
         known.follower.reset();
+        std::error_code ignored;
+        if (!fs::exists(fs::symlink_status(folder, ignored))) return;  // deleted since it was listed: the next look sees that
         known.unusable = true;
         warnings.emplace_back(error.what());
     }

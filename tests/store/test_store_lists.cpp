@@ -144,6 +144,33 @@ class TestStoreLists : public QObject {
         QVERIFY(store.changes_since(1).removed.empty());
         QCOMPARE(store.changes_since(1).changed.size(), std::size_t{1});
     }
+    void a_run_that_is_deleted_while_a_look_goes_on_leaves_the_store() {
+        const TemporaryDirectory project;
+        std::vector<RunDirectory> runs;
+        for (std::size_t i = 0; i < 3; ++i) runs.push_back(sample_run(project.path(), i));
+        std::sort(runs.begin(), runs.end(), [](const RunDirectory& a, const RunDirectory& b) { return a.info().id < b.info().id; });
+        Store store(project.path());
+        store.ingest_all();
+        const auto warnings = store.ingest_all([&](std::size_t looked_at, std::size_t) {
+            if (looked_at == 1) fs::rename(runs[2].folder(), project.path() / "aside");
+            return true;
+        });
+        QVERIFY(warnings.empty());
+        store.ingest_changed();
+        QCOMPARE(ids_of(store.runs()), (std::vector<std::string>{runs[0].info().id, runs[1].info().id}));
+    }
+    void a_run_that_could_not_be_read_any_more_leaves_the_store_with_its_folder() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        Store store(project.path());
+        store.ingest_all();
+        overwrite(run.folder() / "run.json", "{");
+        QCOMPARE(store.ingest_all().size(), std::size_t{1});
+        QCOMPARE(store.runs().size(), std::size_t{1});  // what is known of it stays
+        fs::remove_all(run.folder());
+        store.ingest_changed();
+        QVERIFY(store.runs().empty());
+    }
     void polling_sees_new_growing_and_removed_runs_at_once() {
         const TemporaryDirectory project;
         const RunDirectory over = sample_run(project.path(), 0);
