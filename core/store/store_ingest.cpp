@@ -41,12 +41,12 @@ std::vector<double> numbers_of(const Json& list) {
 /// One run's way into the store, inside a transaction.
 class Ingest {
   public:
-    Ingest(Store& store, const RunDirectory& run, RunState state)
+    Ingest(Store& store, const RunDirectory& run, RunState state, std::int64_t reading_since)
         : database_(*store.database_),
           run_(run),
           id_(run.info().id),
           state_(std::move(state)),
-          stamps_(stamps_of(AT_FDCWD, run.folder().string(), state_.attempt)) {}
+          stamps_(stamps_of(AT_FDCWD, run.folder().string(), state_.attempt, reading_since)) {}
 
     std::vector<std::string> take() {
         run_row();
@@ -263,17 +263,18 @@ class Ingest {
     const RunDirectory& run_;
     std::string id_;
     RunState state_;
-    RunStamps stamps_;  ///< made before anything was read
+    RunStamps stamps_;  ///< made before anything but the state was read
     std::optional<SeriesWriter> series_;
     std::vector<std::string> warnings_;
     bool changed_ = false;
 };
 
 RunState Store::take(RunFollower& follower, std::vector<std::string>& warnings) {
+    const std::int64_t reading_since = now_ns();
     follower.update();
     const RunState state = follower.state();
     database_->transaction([&] {
-        for (std::string& warning : Ingest(*this, follower.run(), state).take()) warnings.push_back(std::move(warning));
+        for (std::string& warning : Ingest(*this, follower.run(), state, reading_since).take()) warnings.push_back(std::move(warning));
     });
     return state;
 }

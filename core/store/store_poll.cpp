@@ -107,6 +107,7 @@ bool Poll::is_unchanged(Known& known, const std::string& id, bool in_turn) const
 
 void Poll::take(Known& known, const std::string& id, std::vector<std::string>& warnings) {
     const fs::path folder = store_.project_ / "runs" / id;
+    const std::int64_t reading_since = now_ns();
     try {
         if (!known.follower) known.follower = std::make_unique<RunFollower>(RunDirectory(folder));
         const RunStamps before = stamps_of(runs_folder_, id, known.attempt);
@@ -117,7 +118,7 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
         known.unusable = false;
         known.signature = 0;
         if (is_over(state.phase)) {
-            const RunStamps after = stamps_of(runs_folder_, id, state.attempt);
+            const RunStamps after = stamps_of(runs_folder_, id, state.attempt, reading_since);
             if (after.settled) known.signature = signature_of(after.all);
         }
         if (is_live(state.phase)) return;

@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::int64_t settle_ns = 2'000'000'000;  // a file changed within this time may change again without another time stamp
 
-std::int64_t now_ns() {
-    struct timespec now {};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
 void put_number(std::string& text, std::int64_t number, char after) {
     char digits[24];
     char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
@@ -26,31 +20,36 @@ void put_number(std::string& text, std::int64_t number, char after) {
     text += after;
 }
 
-void put_stamp(int directory, const char* path, std::int64_t now, std::string& text, bool& settled) {
+void put_stamp(int directory, const char* path, std::int64_t since, std::string& text, bool& settled) {
     struct stat info {};
     if (::fstatat(directory, path, &info, 0) != 0) {
         text += "-;";
         return;
     }
     const std::int64_t changed = static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
-    if (changed > now - settle_ns) settled = false;
+    if (changed > since - settle_ns) settled = false;
     put_number(text, changed, '/');
     put_number(text, info.st_size, ';');
 }
 
 }  // namespace
 
-RunStamps stamps_of(int directory, const std::string& folder, int attempt) {
+std::int64_t now_ns() {
+    struct timespec now {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::int64_t reading_since) {
     RunStamps stamps;
     stamps.settled = true;
-    const std::int64_t now = now_ns();
     std::string path = folder + "/", newest = "journal/";
     put_number(newest, attempt, '/');
     const std::size_t stem = path.size();
     const auto look = [&](std::string_view part, std::string& text) {
         path.resize(stem);
         path += part;
-        put_stamp(directory, path.c_str(), now, text, stamps.settled);
+        put_stamp(directory, path.c_str(), reading_since, text, stamps.settled);
     };
     look("results", stamps.results);
     look("tables", stamps.documents);

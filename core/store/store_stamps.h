@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 namespace faceter {
@@ -10,8 +11,11 @@ struct RunStamps {
     bool settled = false;  ///< false: something changed so recently that a further change could hide behind the same time
 };
 
-/// `folder` relative to the open folder `directory` (or AT_FDCWD). Eight stat calls.
-RunStamps stamps_of(int directory, const std::string& folder, int attempt);
+/// The clock of files, in nanoseconds.
+std::int64_t now_ns();
+/// `folder` relative to the open folder `directory` (or AT_FDCWD). Eight stat calls. Stamps that are to stand for what was read before them
+/// are not settled either where something changed since the reading began, however long ago that is.
+RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::int64_t reading_since = now_ns());
 /// The same for one folder.
 std::string folder_stamp(const std::string& folder, bool& settled);
 

@@ -1,8 +1,11 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "experiment/flat_settings.h"
 #include "store/store.h"
+#include "store/store_stamps.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -209,6 +212,15 @@ class TestStoreLists : public QObject {
         runs[3].append_user_event({{"tag", "paper"}});
         for (int look = 0; look < 8; ++look) store.ingest_changed();
         QCOMPARE(ids_of(store.changes_since(revision).changed), std::vector<std::string>{runs[3].info().id});
+    }
+    void what_changed_since_the_reading_began_is_not_settled_however_long_it_took() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_attempt(run, 1, 5, "finished");
+        settle(run);  // an hour ago
+        constexpr std::int64_t hour_ns = 3'600'000'000'000;
+        QVERIFY(stamps_of(AT_FDCWD, run.folder().string(), 1).settled);
+        QVERIFY(!stamps_of(AT_FDCWD, run.folder().string(), 1, now_ns() - 2 * hour_ns).settled);
     }
     void a_folder_that_is_no_run_is_named_once_by_a_poll() {
         const TemporaryDirectory project;
