@@ -1,3 +1,5 @@
+#include <QElapsedTimer>
+
 #include "cli/program.h"
 #include "cli/slurm_cluster.h"
 #include "cli/tiny_experiment.h"
@@ -50,6 +52,10 @@ class SlowSlurm : public QObject {
         command.insert(command.end(), options.begin(), options.end());
         command.push_back(in("raw.sh"));
         return run_command(command, {}, 30).output;
+    }
+    /// What scontrol ends with.
+    static int limit_time(const RunDirectory& run, qint64 minutes) {
+        return run_command({"scontrol", "update", "JobId=" + read_launch(run)->job, fmt::format("TimeLimit={}", minutes)}, {}, 30).code;
     }
     bool queue_is_empty() const { return run_command({"squeue", "--noheader"}, {}, 30).output.empty(); }
 
@@ -138,11 +144,17 @@ class SlowSlurm : public QObject {
         QVERIFY(is(run, "stopped"));
         QCOMPARE(run.attempts().size(), std::size_t{1});
     }
+    /// SLURM may warn a minute early: the limit, in whole minutes, is only lowered once the worker trains, and raised for the next attempt.
     void a_run_whose_time_is_up_writes_a_checkpoint_and_is_requeued() {
-        profile("minute", "partition: low\ntime: \"1\"\ngrace_s: 45\n");
-        const RunDirectory run = submit("long.yaml", "minute");
-        QTRY_VERIFY_WITH_TIMEOUT(run.attempts().size() >= 2, patience_ms);
+        profile("warned", "partition: low\ntime: \"30\"\ngrace_s: 90\n");
+        QElapsedTimer submitted;
+        submitted.start();
+        const RunDirectory run = submit("long.yaml", "warned");
+        QTRY_VERIFY_WITH_TIMEOUT(step_of(run) >= 1, patience_ms);
+        QCOMPARE(limit_time(run, submitted.elapsed() / 60'000 + 2), 0);  // between one minute and two are left
         QTRY_VERIFY_WITH_TIMEOUT(read_worker_exit(run, 1), patience_ms);
+        QTRY_COMPARE_WITH_TIMEOUT(limit_time(run, 30), 0, patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(run.attempts().size() >= 2, patience_ms);
         QCOMPARE(read_worker_exit(run, 1)->code, 6);
         QCOMPARE(read_journal(run.attempt_journal(1)).events.back().type, std::string("stopped"));
         QTRY_VERIFY_WITH_TIMEOUT(fs::exists(run.attempt_journal(2)) && !read_journal(run.attempt_journal(2)).events.empty(), patience_ms);
