@@ -228,6 +228,7 @@ JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int
     JournalContent content;
     content.valid_bytes = offset;
     const int descriptor = open_journal(file);
+    if (descriptor < 0 && errno == ENOENT) return content;
     if (descriptor < 0) throw data_error("{}: cannot open: {}", file.string(), errno_text(errno));
     std::string buffer;
     std::uint64_t position = offset;

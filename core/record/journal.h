@@ -108,7 +108,8 @@ struct JournalContent {
 std::pair<double, double> journal_span(const fs::path& file);
 
 /// The good lines from byte `offset` on (0: all). Reading stops at the first line that is torn, whose checksum or sequence is wrong;
-/// what follows is reported, never believed. `expected_seq` is the sequence number of the first line (1 at offset 0).
+/// what follows is reported, never believed. `expected_seq` is the sequence number of the first line (1 at offset 0). A file that is not
+/// there holds nothing: a process can be killed between the folder of its attempt and its journal.
 JournalContent read_journal(const fs::path& file, std::uint64_t offset = 0, std::int64_t expected_seq = 1);
 
 }  // namespace faceter

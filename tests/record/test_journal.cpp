@@ -95,6 +95,14 @@ class TestJournal : public QObject {
             QVERIFY(!content.problem.empty());
         }
     }
+    void an_attempt_that_was_killed_before_its_first_line_holds_nothing() {
+        const RunDirectory run = new_run();
+        const int attempt = run.begin_attempt();
+        QCOMPARE(run.attempts(), std::vector<int>{attempt});
+        const JournalContent content = read_journal(run.attempt_journal(attempt));
+        QVERIFY(content.events.empty());
+        QVERIFY(content.problem.empty());
+    }
     void a_missing_or_repeated_line_is_noticed() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 3, "finished");
