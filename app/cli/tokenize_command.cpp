@@ -9,6 +9,7 @@
 #include "common/strings.h"
 #include "data/text_chunks.h"
 #include "experiment/run_models.h"
+#include "settings/core_settings.h"
 #include "text/encode_batch.h"
 
 namespace faceter::cli {
@@ -71,7 +72,7 @@ void add_tokenize_command(Cli& cli) {
         ->transform(whole_number(0))
         ->type_name("N");
     command->add_option("--instruction", options->instruction, "put in front of every text")->type_name("TEXT");
-    command->add_option("--threads", options->threads, "0: all cores")->transform(whole_number(0, 1024))->type_name("N");
+    command->add_option("--threads", options->threads, "0: all cores")->transform(whole_number(0, most_threads))->type_name("N");
     command->add_flag("--jsonl", options->jsonl, "the input is JSON lines, whatever its name");
 }
 

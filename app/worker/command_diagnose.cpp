@@ -13,6 +13,7 @@
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
 #include "record/whole_settings.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -101,7 +102,7 @@ void add_diagnose(CLI::App& app, int& exit_code) {
     command->footer("Example:\n  faceter diagnose MoTE-s1 --project ~/quickstart\n  faceter diagnose ~/quickstart/runs/RUN --json");
     command->add_option("run", options->run, "Name of a run in the project, or its folder")->required()->type_name("RUN");
     command->add_option("--project", options->project, "Project folder (default: FACETER_PROJECT, else this folder)")->type_name("DIR");
-    command->add_option("--threads", options->threads, "Threads; default: all cores");
+    command->add_option("--threads", options->threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     command->add_flag("--json", options->json, "Print JSON");

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "serve/embedding_api.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -89,7 +90,7 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)");
     command->add_option("--max-length", options->common.max_length,
                         "Longest text in tokens, instruction included; default: as the model says");
-    command->add_option("--threads", options->common.threads, "Threads; default: all cores");
+    command->add_option("--threads", options->common.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     add_compute_option(*command, options->common);

@@ -12,6 +12,7 @@
 #include "model/task_adapters.h"
 #include "record/models_by_run.h"
 #include "record/whole_settings.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -98,7 +99,7 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
         ->required();
     command.add_option("--project", options.project, "Project folder that a run's name is looked up in");
     command.add_option("--max-length", options.max_length, "Longest text in tokens, instruction included; default: as the model says");
-    command.add_option("--threads", options.threads, "Threads; default: all cores");
+    command.add_option("--threads", options.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command.add_option("--device", options.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     if (!with_route) return;

@@ -220,7 +220,8 @@ Schema experiment_head_schema() {
                 .optional(),
             seeds,
             integer("threads", 0, "Threads of the worker; 0: all cores. The resolved number is stored: other counts give other last bits.")
-                .at_least(0),
+                .at_least(0)
+                .at_most(most_threads),
             choice("device", {"auto", "cpu", "cuda"}, "auto",
                    "What trains and embeds: the processor, or a GPU for each process; auto: a GPU where there is one."),
             choice("precision", {"float32", "bf16"}, "float32",

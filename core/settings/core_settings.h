@@ -3,6 +3,9 @@
 
 namespace faceter {
 
+/// Threads that a program may be told to take: more than a machine has cores is a typing error, and ends in the system refusing them.
+inline constexpr int most_threads = 4096;
+
 /// The sections of the experiment file that belong to the core, without what core/data and plugins declare
 /// (core/experiment/experiment_schema.h puts the whole together).
 /// Of every objective on pairs.

@@ -282,6 +282,19 @@ class TestCli : public QObject {
         }
         QCOMPARE(faceter::testing::faceter({"tokenize", "--model", in("model"), "--max-length", "-1", "-"}).code, 2);
     }
+    void threads_that_no_machine_has_are_refused() {
+        write_file_atomic(in("t.txt"), "a text\n");
+        HAS(faceter::testing::faceter({"tokenize", "--model", in("model"), "--threads", "4097", in("t.txt")}).err, "from 0 to 4096");
+        for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+                 {"embed", "--model", in("model"), "--output", in("t.npy"), in("t.txt")}, {"serve", in("model")}, {"diagnose", "some-run"}})
+            for (const char* threads : {"-1", "4097", "1000000000"}) {
+                std::vector<std::string> arguments = command;
+                arguments.insert(arguments.begin() + 1, {"--threads", threads});
+                const Outcome outcome = faceter::testing::faceter(arguments);
+                QCOMPARE(outcome.code, 2);
+                HAS(outcome.err, "not in range 0 to 4096");
+            }
+    }
     void an_empty_word_is_no_project() {
         for (const std::vector<std::string>& words :
              {std::vector<std::string>{"delete", "x"}, {"list"}, {"doctor"}, {"run", in("e.yaml")}}) {

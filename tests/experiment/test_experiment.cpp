@@ -208,6 +208,11 @@ class TestExperiment : public QObject {
         QCOMPARE(runs[1].settings["training"]["batch_size"].get<int>(), 8);
         EXPECT_ERROR(parse_sample(sample, {{"training.batch_size=x"}, {}, false}), "--set training.batch_size: training.batch_size is 'x'");
     }
+    void threads_that_no_machine_has_are_refused() {
+        QCOMPARE(parse_sample(sample + "threads: 4096\n").runs()[1].settings["threads"].get<int>(), 4096);
+        EXPECT_ERROR(parse_sample(sample + "threads: 4097\n"), "threads is '4097'", "at most 4096");
+        EXPECT_ERROR(parse_sample(sample, {{"threads=1000000000"}, {}, false}), "--set threads", "at most 4096");
+    }
     void a_smoke_run_is_small_and_keeps_every_variant() {
         const auto runs = parse_sample(sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5]}\n", {{}, {}, true}).runs();
         QCOMPARE(runs.size(), std::size_t{3});
