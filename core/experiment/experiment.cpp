@@ -78,7 +78,7 @@ class Expander {
     std::vector<ResolvedRun> expand() {
         Problems problems;
         axes_ = read_sweep(root_.find("sweep"), problems);
-        base_ = resolve_experiment(root_, file_, catalogue_, problems);
+        base_ = resolve_experiment(root_, file_, catalogue_, problems, models_);
         problems.throw_if_any();
         unswept_ = root_;
         std::erase_if(unswept_.entries, [](const YamlNode::Entry& entry) { return entry.key == "sweep"; });
@@ -91,12 +91,12 @@ class Expander {
 
   private:
     /// `own` holds them where the point has values of its own.
-    const Json& at_point(const SweepPoint& point, Json& own) const {
+    const Json& at_point(const SweepPoint& point, Json& own) {
         if (point.values.empty()) return base_;
         YamlNode root = unswept_;
         for (const auto& [key, value] : point.values) set_override(root, key, value);
         Problems problems;
-        own = resolve_experiment(root, file_, catalogue_, problems);
+        own = resolve_experiment(root, file_, catalogue_, problems, models_);
         problems.throw_if_any();
         return own;
     }
@@ -158,6 +158,7 @@ class Expander {
     const ExperimentOptions& options_;
     std::vector<SweepAxis> axes_;
     Json base_;
+    FoundModels models_;
     std::vector<ResolvedRun> runs_;
 };
 

@@ -44,8 +44,13 @@ YamlNode overlaid(const YamlNode* base, const YamlNode* over) {
 
 class Resolver {
   public:
-    Resolver(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems)
-        : root_(root), file_(file), catalogue_(catalogue), problems_(problems), context_{absolute_path(file).parent_path(), &problems} {}
+    Resolver(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems, FoundModels& found)
+        : root_(root),
+          file_(file),
+          catalogue_(catalogue),
+          problems_(problems),
+          found_(found),
+          context_{absolute_path(file).parent_path(), &problems} {}
 
     Json resolve() {
         settings_ = check_section(experiment_schema(), root_, "", context_);
@@ -78,16 +83,21 @@ class Resolver {
     }
 
     /// A folder beside the file, and a run by its name, by the whole path; other names stay.
-    void find_model(Json& model) const {
+    void find_model(Json& model) {
         const std::string name = model;
-        std::error_code ignored;
-        const fs::path folder = (context_.base_folder / name).lexically_normal();
-        const bool is_folder = fs::is_directory(folder, ignored);
-        if (!name.empty() && is_folder) model = folder.string();
-        if (const fs::path run = is_folder ? fs::path() : run_model(name); !run.empty()) model = run.string();
+        auto known = found_.find(name);
+        if (known == found_.end()) known = found_.emplace(name, folder_of_model(name)).first;
+        if (!known->second.empty()) model = known->second;
     }
 
-    void find_teachers(Json& recipe) const {
+    std::string folder_of_model(const std::string& name) const {
+        std::error_code ignored;
+        const fs::path folder = (context_.base_folder / name).lexically_normal();
+        if (!fs::is_directory(folder, ignored)) return run_model(name).string();
+        return name.empty() ? "" : folder.string();
+    }
+
+    void find_teachers(Json& recipe) {
         for (const char* part : {"objective", "curriculum", "filter", "mine"})
             if (recipe.contains(part) && recipe[part].is_object() && recipe[part].contains("teacher") &&
                 recipe[part]["teacher"].is_string())
@@ -377,14 +387,15 @@ class Resolver {
     const fs::path& file_;
     const Catalogue& catalogue_;
     Problems& problems_;
+    FoundModels& found_;
     CheckContext context_;
     Json settings_;
 };
 
 }  // namespace
 
-Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems) {
-    return Resolver(root, file, catalogue, problems).resolve();
+Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems, FoundModels& found) {
+    return Resolver(root, file, catalogue, problems, found).resolve();
 }
 
 }  // namespace faceter

@@ -1,4 +1,7 @@
 #pragma once
+#include <string>
+#include <unordered_map>
+
 #include "experiment/catalogue.h"
 #include "settings/check.h"
 
@@ -7,8 +10,12 @@ namespace faceter {
 /// Name of the untrained start model's run, as variant and as method.
 inline constexpr const char* start_variant = "start";
 
+/// Folders by the names that an experiment's models and teachers have in its file; empty where the name stays. Each is looked for once,
+/// however many points a sweep has.
+using FoundModels = std::unordered_map<std::string, std::string>;
+
 /// The whole experiment file (but its sweep) with every default filled in: sections by experiment_schema, methods by the catalogue, tasks'
 /// types, temperatures, batching and instructions settled, threads a number, paths absolute. What is wrong goes to `problems`.
-Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems);
+Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems, FoundModels& found);
 
 }  // namespace faceter

@@ -21,6 +21,12 @@ constexpr double tokens_a_word = 1.4;  // of English under WordPiece, roughly; t
 
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+/// Texts of one class belong together: they are no negatives of each other.
+const char* objective_line(bool labelled) {
+    return labelled ? "objective: {method: infonce, mask_false_negatives: same_label}   # a batch's texts of other labels are the negatives"
+                    : "objective: {method: infonce}       # the other texts of a batch are the negatives";
+}
+
 /// A row with what its roles need.
 struct StarterRow {
     std::string query, document, negative, label;
@@ -234,7 +240,7 @@ tasks:
 variants:
 {}
 curriculum: {{method: task_aware}}   # each batch is of one task, at that task's temperature
-objective: {{method: infonce}}       # the other texts of a batch are the negatives
+{}
 
 training:
   batch_size: 32
@@ -248,7 +254,7 @@ evaluation:
                            printable(survey_.file.filename().string()), trained_, held_out_, printable(options_.output.filename().string()),
                            printable(options_.output.filename().string()), yaml(name_),
                            yaml("Fine-tuned on " + survey_.file.filename().string()), yaml(options_.model), length_line(), seeds(), tasks(),
-                           variants(), epochs(), datasets());
+                           variants(), objective_line(roles_.has_labels()), epochs(), datasets());
     }
 
     const Survey& survey_;
@@ -271,9 +277,10 @@ Starter start_from_folder(const fs::path& folder, const StarterOptions& options)
     const std::string path = absolute_path(folder).string();
     const DataRequest request{{{"path", path}}, ".", 1, sample};
     std::string type;
+    bool labelled = false;
     try {
         type = load_evaluation_set(request).task_type;
-        load_training_set(request, type);
+        labelled = !load_training_set(request, type).label_names.empty();
     } catch (const Error& error) {
         if (error.code() != ExitCode::data && error.code() != ExitCode::settings) throw;
         throw data_error("{}. An experiment needs {} of this folder; 'faceter evaluate' scores a model on it without training",
@@ -307,7 +314,7 @@ variants:
   IC: {{method: instruction}}   # the instruction stands in front of the text
 
 curriculum: {{method: task_aware}}
-objective: {{method: infonce}}       # the other texts of a batch are the negatives
+{}
 
 training:
   batch_size: 32
@@ -323,7 +330,7 @@ evaluation:
         yaml("Fine-tuned on " + folder.string()), yaml(options.model),
         options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
         asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
-        yaml(path), yaml(path));
+        yaml(path), objective_line(labelled), yaml(path));
     return starter;
 }
 

@@ -62,6 +62,7 @@ class TestInit : public QObject {
         HAS(made(), "retrieval:");
         HAS(made(), "classification:      # answer by its topic: 3 labels");
         HAS(made(), "MoTE: {method: mote");
+        HAS(made(), "mask_false_negatives: same_label");
         HAS(made(), "96 rows to train on, 24 held out");
         for (const char* file : {"pairs/train.jsonl", "pairs/test.jsonl", "labels/train.jsonl", "labels/test.jsonl"})
             QVERIFY(fs::exists(folder_.path() / "made-data" / file));
@@ -192,6 +193,7 @@ class TestInit : public QObject {
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(made(), "# text by its label: 2 labels");
         HAS(made(), "seeds: [1, 2, 3]");
+        HAS(made(), "objective: {method: infonce, mask_false_negatives: same_label}");
         QVERIFY(made().find("retrieval:") == std::string::npos);
         if (!fs::exists(model())) QSKIP("no ../shared: the experiment is not checked");
         const Outcome checked = check();
@@ -201,6 +203,7 @@ class TestInit : public QObject {
         put("odd.csv", faq(',', "a,b,c\n"));
         QVERIFY(start("odd.csv", {"--columns", "query = b, document = a"}).code == 0);
         HAS(made(), "# from b to its a");
+        HAS(made(), "objective: {method: infonce} ");
         init();
         const Outcome unknown = start("odd.csv", {"--columns", "text=nothing, label=c"});
         QCOMPARE(unknown.code, 2);
@@ -214,6 +217,7 @@ class TestInit : public QObject {
         const Outcome outcome = faceter::testing::faceter({"init", set.string(), "--output", in("made.yaml"), "--yes"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(made(), "  classification:");
+        HAS(made(), "mask_false_negatives: same_label");
         QVERIFY(!fs::exists(in("made-data")));
         const Outcome checked = check();
         QVERIFY2(checked.code == 0, checked.err.c_str());

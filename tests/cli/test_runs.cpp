@@ -121,6 +121,9 @@ class TestRuns : public QObject {
         QCOMPARE(compared["runs"].size(), std::size_t{3});
         QCOMPARE(compared["baseline"].get<std::string>(), std::string("start"));
         HAS(call({"compare", "--format", "latex"}).out, "\\toprule");
+        for (const char* file : {"R.CSV", "R.Html"}) QCOMPARE(call({"report", "--output", in(file)}).code, 0);
+        HAS(read_file(in("R.Html")), "<!DOCTYPE html>");
+        QVERIFY(!read_file(in("R.CSV")).starts_with("<!DOCTYPE"));
         QCOMPARE(call({"compare", "--test", "paired-sets", "--format", "csv"}).out, call({"compare", "--format", "csv"}).out);
         QCOMPARE(json_of(call({"compare", "--test", "welch-seeds", "--format", "json"}))["test"]["name"].get<std::string>(),
                  std::string("welch-seeds"));

@@ -1,9 +1,11 @@
 #include "experiment/experiment.h"
 
+#include <map>
 #include <set>
 
 #include "common/error.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/run_models.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -100,6 +102,15 @@ class TestExperiment : public QObject {
     void a_sweep_over_the_model_makes_a_baseline_for_each() {
         const auto runs = parse_sample(sample + "sweep: {model: [minilm, org/other]}\n").runs();
         QCOMPARE(std::count_if(runs.begin(), runs.end(), [](const ResolvedRun& run) { return run.method == "start"; }), std::ptrdiff_t{2});
+    }
+    /// A look-up lists a project's runs: a thousand points once took a thousand of them.
+    void a_sweep_looks_for_its_start_model_once() {
+        std::map<std::string, int> looks;
+        use_run_models({[&](const std::string& name) { return ++looks[name], fs::path(name == "IC-1" ? "/p/runs/ic" : ""); }, {}});
+        const auto runs = parse_sample("model: IC-1\n" + sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5, 3.0e-5]}\n").runs();
+        use_run_models({});
+        QCOMPARE(looks, (std::map<std::string, int>{{"IC-1", 1}}));
+        for (const ResolvedRun& run : runs) QCOMPARE(run.settings["model"].get<std::string>(), std::string("/p/runs/ic"));
     }
     void a_wrong_sweep_value_is_reported_where_it_stands() {
         EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: [16, none]}\n"), "/base/quick.yaml:16:35",
