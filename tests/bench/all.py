@@ -2,6 +2,7 @@
 """Every figure that has a peer, in one go: ours and the peer's in turn, the ratio's median and quartiles beside what it should reach.
 
     tests/bench/all.py --build build/release --peers PEERS/bin/python --model MODEL_FOLDER --texts TEXTS.jsonl [--rounds 5] [--only embed] [--tiny]
+        [--store PROJECT_OF_BENCH_STORE] [--qwen FOLDER_OF_QWEN3_SHAPE]
 
 TEXTS.jsonl: {"short": ..., "long": ...} a line, 2,000 of them and more. --tiny takes a few texts and one round: it shows that everything runs, its figures
 mean nothing. On a machine where other things run the figures mean little: the load is printed before and after. A ratio is ours over the peer's speed
@@ -13,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -49,6 +51,39 @@ def seconds(*command):
     start = time.perf_counter()
     run(*command)
     return time.perf_counter() - start
+
+
+RESUMED = """name: resumed
+model: {model}
+max_length: 64
+precision: float32
+device: cpu
+tasks:
+  retrieval:
+    instructions: {{query: "search query: ", document: "search document: "}}
+    train: [{{name: pairs, source: file, path: {pairs}}}]
+variants:
+  IC: {{method: instruction}}
+training: {{batch_size: 8, steps: {steps}, checkpoint_every_steps: 0}}
+evaluation: {{baseline: false, datasets: []}}
+"""
+
+
+def write_pairs(texts, file):
+    with open(file, "w", encoding="utf8") as out:
+        for line in open(texts, encoding="utf8"):
+            pair = json.loads(line)
+            out.write(json.dumps({"query": pair["short"], "document": pair["long"]}) + "\n")
+
+
+def seconds_to_first_step(journal):
+    """From the start of an attempt to the end of its first step."""
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    return next(event["t"] for event in events if event["event"] == "step") - events[0]["t"]
+
+
+def steps_of(journal):
+    return journal.read_text().count('"pairs_per_s"') if journal.exists() else 0
 
 
 class Benchmarks:
@@ -89,6 +124,65 @@ class Benchmarks:
             said = run(self.bin / "bench_learn_train", self.o.model, self.o.texts, 2 if self.o.tiny else 10, "both")
             rows["mote"].ratios.append(number(r"MoTE / IC: ([\d.]+)", said))
 
+    def cached(self, rows):
+        for _ in range(min(self.o.rounds, 3)):   # two to three minutes each
+            ours = run(self.bin / "bench_learn_train", self.o.model, self.o.texts, 1, "cached")
+            peer = self.peer("peer_train.py", self.o.model, self.o.texts, 1, "cached")
+            rows["cached"].ratios.append(number(r"([\d.]+) pairs/s", ours) / number(r"([\d.]+) pairs/s", peer))
+
+    def journal(self, rows):
+        said = run(self.bin / "bench_learn_train", self.o.model, self.o.texts, 2 if self.o.tiny else 10, "journaled")
+        rows["journal"].ratios.append(number(r"journaled / not: ([\d.]+)", said))
+
+    def seven(self, rows):
+        for _ in range(self.o.rounds):
+            said = run(self.bin / "bench_learn_train", self.o.model, self.o.texts, 2 if self.o.tiny else 10, "seven")
+            rows["seven"].ratios.append(number(r"MoTE / IC: ([\d.]+)", said))
+
+    def resume(self, rows):
+        for _ in range(self.o.rounds):
+            with tempfile.TemporaryDirectory() as folder:
+                rows["resume"].ratios.append(self.resumed(pathlib.Path(folder)))
+
+    def resumed(self, folder):
+        """A run that is stopped late and resumed."""
+        steps = 20 if self.o.tiny else 100
+        write_pairs(self.o.texts, folder / "pairs.jsonl")
+        (folder / "resumed.yaml").write_text(RESUMED.format(model=self.o.model, pairs="pairs.jsonl", steps=steps))
+        command = [self.bin / "faceter", "run", folder / "resumed.yaml", "--project", folder]
+        with subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as begun:
+            while begun.poll() is None and not any(steps_of(journal) >= steps // 2 for journal in folder.glob("runs/*/journal/1/rank-0.jsonl")):
+                time.sleep(0.05)
+            begun.send_signal(signal.SIGINT)
+        journal = next(folder.glob("runs/*/journal/1/rank-0.jsonl"))
+        run(self.bin / "faceter", "resume", journal.parents[2].name, "--project", folder)
+        return seconds_to_first_step(journal.parents[1] / "2/rank-0.jsonl") / seconds_to_first_step(journal)
+
+    def server(self, rows):
+        said = run(sys.executable, HERE / "serve_load.py", self.bin / "faceter-worker", self.o.model, "--texts", 200 if self.o.tiny else 2000)
+        medians = said[said.index("medians of"):]
+        rows["server"].ratios.append(number(r"([\d.]+) of its throughput", medians))
+        rows["server cpu"].ratios.append(number(r"([\d.]+) of embed's CPU", medians))
+        rows["server late"].ratios.append(number(r"p99 at half load ([\d.]+) times", medians))
+
+    def store(self, rows):
+        if not self.o.store:
+            raise RuntimeError("--store names no project (bench_store make FOLDER makes one)")
+        said = run(self.bin / "bench_store", "measure", self.o.store)
+        looks = [line for line in said.splitlines() if " p95 " in line and not line.startswith(("open", "all its points"))]
+        rows["store"].ratios.append(max(number(r"p95\s+([\d.]+) ms", line) for line in looks))
+
+    def lora(self, rows):
+        if not self.o.qwen:
+            raise RuntimeError("--qwen names no folder (make_qwen3_folder.py makes one)")
+        with tempfile.TemporaryDirectory() as folder:
+            pairs = pathlib.Path(folder) / "pairs.jsonl"
+            write_pairs(self.o.texts, pairs)
+            said = run(sys.executable, HERE / "lora.py", "--faceter", self.bin / "faceter", "--peers", self.o.peers, "--model", self.o.qwen, "--pairs", pairs,
+                       "--rounds", min(self.o.rounds, 3))
+        rows["lora"].ratios.append(number(r"over the peer's: ([\d.]+)", said))
+        rows["lora memory"].ratios.append(number(r"peak memory: ([\d.]+)", said))
+
     def routed(self, rows):
         for _ in range(self.o.rounds):
             rows["routed"].ratios.append(number(r"ratio\s+([\d.]+)", run(self.bin / "bench_learn_routed")))
@@ -124,10 +218,7 @@ class Benchmarks:
 
     def scaling(self, rows):
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as pairs:
-            for line in open(self.o.texts, encoding="utf8"):
-                pair = json.loads(line)
-                pairs.write(json.dumps({"query": pair["short"], "document": pair["long"]}) + "\n")
-            pairs.flush()
+            write_pairs(self.o.texts, pairs.name)
             said = run(sys.executable, HERE / "scaling.py", self.bin / "faceter", pairs.name, self.o.model, 16 if self.o.tiny else 64, 128,
                        2 if self.o.tiny else 14)
         rows["scaling"].ratios.append(number(r"of what the machine gives ([\d.]+) %", said) / 100)
@@ -143,7 +234,13 @@ def all_rows():
         Row("tokenise", "tokenise on one thread, against Hugging Face tokenizers", "> 1"),
         Row("train", "train, InfoNCE, batch 64, 128 tokens, pairs/s, against SentenceTransformerTrainer", ">= 4"),
         Row("train memory", "the same, peak memory", "<= 0.2"),
-        Row("mote", "MoTE step against IC step", "<= 1.02"),
+        Row("cached", "gradient-cached step, 1,024 pairs in chunks of 32, pairs/s, against CachedMultipleNegativesRankingLoss", ">= 4"),
+        Row("mote", "MoTE step against IC step, one task a batch", "<= 1.02"),
+        Row("seven", "the same, seven tasks in it", "<= 1.05"),
+        Row("journal", "a step journaled against one that is not, time", "<= 1.01"),
+        Row("resume", "start to the end of the first step, resumed against fresh, time", "<= 1.2"),
+        Row("lora", "LoRA step of Qwen3-0.6B's shape, against transformers and PEFT", ">= 1.3"),
+        Row("lora memory", "the same, peak memory", "<= 0.6"),
         Row("routed", "token-routed block against two dense ones", "<= 1.02"),
         Row("help", "faceter --help, against import sentence_transformers, time", "<= 0.002"),
         Row("first vector", "start to first vector, whole process, time", "<= 0.067"),
@@ -151,13 +248,18 @@ def all_rows():
         Row("search 1000", "the same, top 1,000", "<= 1.0"),
         Row("anneal", "annealing, 300 tasks, 2M swaps, against plain Python, time", "<= 0.01"),
         Row("classify", "classification, 77 labels, 10 draws, against scikit-learn, time", "<= 0.5"),
+        Row("server", "server, 16 clients with single texts, throughput against one offline batch", ">= 0.9"),
+        Row("server cpu", "the same, processor time a text", "<= 1.1"),
+        Row("server late", "p99 at half load against a request alone, time", "<= 4"),
+        Row("store", "store of 10,000 runs, the slowest look's p95, ms", "<= 16"),
         Row("scaling", "two processes on two cores, of what the machine gives", ">= 0.95"),
     ]
 
 
 MEASURES = {"embed": ["embed float32", "embed memory", "embed bf16", "embed int8", "one text"], "tokenise": ["tokenise"], "train": ["train", "train memory"],
-            "mote": ["mote"], "routed": ["routed"], "start": ["help", "first vector"], "search": ["search 10", "search 1000"], "anneal": ["anneal"],
-            "classify": ["classify"], "scaling": ["scaling"]}
+            "cached": ["cached"], "mote": ["mote"], "seven": ["seven"], "journal": ["journal"], "resume": ["resume"], "lora": ["lora", "lora memory"],
+            "routed": ["routed"], "start": ["help", "first vector"], "search": ["search 10", "search 1000"], "anneal": ["anneal"],
+            "classify": ["classify"], "server": ["server", "server cpu", "server late"], "store": ["store"], "scaling": ["scaling"]}
 
 
 def reached(row):
@@ -188,6 +290,8 @@ def parse():
     parser.add_argument("--peers", required=True, help="Python with the peers' packages")
     parser.add_argument("--model", required=True, help="all-MiniLM-L6-v2's folder")
     parser.add_argument("--texts", required=True, help='JSON lines {"short", "long"}')
+    parser.add_argument("--store", help="project that bench_store made, for the row of the store")
+    parser.add_argument("--qwen", help="folder that make_qwen3_folder.py made, for the rows of LoRA")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", action="append", choices=sorted(MEASURES), help="may be given again")
     parser.add_argument("--tiny", action="store_true", help="few texts, one round: shows that it runs")
