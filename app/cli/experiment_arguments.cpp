@@ -5,6 +5,7 @@
 #include "common/printable.h"
 #include "common/progress.h"
 #include "experiment/data_instructions.h"
+#include "experiment/example_needs.h"
 #include "experiment/processes.h"
 #include "experiment/start_model.h"
 #include "experiment/suite.h"
@@ -45,6 +46,7 @@ Experiment load_experiment(const Catalogue& catalogue, const ExperimentArguments
 void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
     experiment.check_files();
     check_data_instructions(experiment);
+    check_examples(experiment, catalogue);
     check_processes(experiment, catalogue, processes);
     for (const std::string& remark : check_start_models(experiment)) say(stderr, "warning: {}\n", remark);
 }

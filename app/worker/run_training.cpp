@@ -144,7 +144,7 @@ void RunTraining::foresee_memory(std::size_t index, const PlannedStage& planned,
     } catch (const c10::Error& reads_values) {  // an objective of somebody's plugin may
         run_.journal->event("memory", {{"stage", index}, {"message", reads_values.what_without_backtrace()}});
         return;
-    } catch (const Error& not_forecast) {  // an objective with a guide
+    } catch (const Error& not_forecast) {  // what opens no guide for a forecast opened the run's own
         run_.journal->event("memory", {{"stage", index}, {"message", not_forecast.what()}});
         return;
     }

@@ -49,15 +49,18 @@ BatchPlan StageMemory::batch(std::int64_t pairs) const {
     return plan;
 }
 
+std::unique_ptr<Objective> StageMemory::attached(const EmbeddingModel& shapes) const {
+    auto objective = objective_of(planned_);
+    objective->attach(shapes, settings_.seed, {});
+    return objective;
+}
+
 MemoryForecast StageMemory::forecast(bool recomputed, std::int64_t pairs) const {
     TrainingSettings settings = settings_;
     settings.activation_checkpointing = recomputed;
-    const auto attached = [&](const EmbeddingModel& shapes) {
-        auto objective = objective_of(planned_);
-        objective->attach(shapes, settings.seed, {});
-        return objective;
-    };
-    return forecast_memory(model_, {planned_.stage, batcher_, settings, attached, ranks_}, batch(pairs > 0 ? pairs : settings_.batch_size));
+    const auto objective = [this](const EmbeddingModel& shapes) { return attached(shapes); };
+    return forecast_memory(model_, {planned_.stage, batcher_, settings, objective, ranks_},
+                           batch(pairs > 0 ? pairs : settings_.batch_size));
 }
 
 std::int64_t StageMemory::largest(std::uint64_t bytes, bool recomputed) const {
@@ -66,6 +69,8 @@ std::int64_t StageMemory::largest(std::uint64_t bytes, bool recomputed) const {
 }
 
 Json StageMemory::report(std::uint64_t size) const {
+    const auto shapes = shapes_of(model_);
+    const auto objective = attached(*shapes);  // keeps its guide at hand, which each forecast would read from the disk
     const MemoryForecast kept = forecast(false), recomputed = forecast(true);
     Json report = {{"stage", planned_.stage.name}, {"pairs", batch(settings_.batch_size).items.size()},
                    {"weights", kept.weights},      {"moments", kept.moments},

@@ -33,6 +33,7 @@ class StageMemory {
 
   private:
     BatchPlan batch(std::int64_t pairs) const;
+    std::unique_ptr<Objective> attached(const EmbeddingModel& shapes) const;
     const EmbeddingModel& model_;
     const PlannedStage& planned_;
     const PairBatcher& batcher_;

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 8> positive_names{"document", "positive",
                                                          "answer",   "passage",  "sentence2", "text2"};
 constexpr std::array<std::string_view, 4> negative_names{"negatives", "negative", "neg", "hard_negatives"};
 
-const TableColumns pair_columns{
+const TableColumns columns_of_pairs{
     {"anchor", "positive", "negative_1", "negative_2", "negative_3", "negative_4", "negative_5", "negative_6", "negative_7", "negative_8"},
     {{anchor_names.begin(), anchor_names.end()}, {positive_names.begin(), positive_names.end()}}};
 
@@ -79,11 +79,24 @@ bool is_pair_record(const Record& record) {
     return record.find(std::span<const std::string_view>(anchor_names)) && record.find(std::span<const std::string_view>(positive_names));
 }
 
+const TableColumns& pair_columns() { return columns_of_pairs; }
+
+ExampleKind kind_of_pair(const Record& record) {
+    std::vector<std::string_view> negatives;
+    append_negatives(record, negatives);
+    const Record::Member* anchor = record.find(std::span<const std::string_view>(anchor_names));
+    const Record::Member* positive = record.find(std::span<const std::string_view>(positive_names));
+    const bool in_lists = anchor && anchor->kind == Record::Kind::list;  // MEDI's ["instruction", "text"]
+    const bool one_positive = in_lists || !positive || positive->kind != Record::Kind::list || positive->count == 1;
+    const bool of_pair = (one_positive && negatives.empty()) || record.find({"score_1"});
+    return {record.find({"scores"}) || (of_pair && record.find({"score"})), !negatives.empty()};
+}
+
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report) {
     std::vector<std::string_view> positives, negatives;
     LabelFilter filter(entry);
     SharedInstructions instructions(file.string());
-    read_records(file, report.errors, pair_columns, [&](const Record& record) {
+    read_records(file, report.errors, columns_of_pairs, [&](const Record& record) {
         const Record::Member& anchor = need(record, anchor_names, "anchor");
         if (anchor.kind != Record::Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", anchor.key), ""};
         positives.clear();

@@ -1,4 +1,5 @@
 #pragma once
+#include "data/example_kinds.h"
 #include "data/folder_layout.h"
 
 namespace faceter {
@@ -15,6 +16,12 @@ void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilde
 
 /// True where a record has an anchor and a positive.
 bool is_pair_record(const Record& record);
+
+/// How a table of pairs without a header line is read.
+const TableColumns& pair_columns();
+
+/// What a pair's record brings, MEDI's own form ("query": ["instruction", "text"]) as well. Throws BadRecord.
+ExampleKind kind_of_pair(const Record& record);
 
 /// Reads {text, label} records (tables: columns text, label), and perhaps instruction: of all texts of the data set.
 LabelledTexts read_labelled_file(const fs::path& file, DataReport& report);

@@ -86,6 +86,11 @@ std::size_t batch_end(const TokenBatch& encoded, std::span<const std::size_t> or
 
 constexpr std::size_t texts_per_write = 8192;
 
+/// The rows there; of shapes alone (model/shape_device.h) they are zeros.
+at::Tensor on_host(const at::Tensor& rows) {
+    return rows.is_meta() ? at::zeros(rows.sizes(), at::kFloat) : rows.to(at::kCPU, at::kFloat).contiguous();
+}
+
 bool all_finite(std::span<const float> row) {
     float sum = 0;  // finite numbers times zero sum to zero, others to NaN
     for (const float value : row) sum += value * 0.0f;
@@ -126,14 +131,16 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
                                                                        : 65536;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
+    if (encoder.device().is_meta()) order = distinct.of;  // a text stands for any of its length there: none is left out as another's twin
     // Longest first: what runs out of memory does so at once, and equal lengths stand together.
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return encoded[a].size() > encoded[b].size(); });
     const std::int64_t skip = model.prompt_rows(route.instruction), dim = model.dim();
     const at::Tensor rows = at::zeros({static_cast<std::int64_t>(count), dim}, at::kFloat);
-    std::size_t with_tokens = count;  // of `order`: those without stand behind them and stay zero
+    std::size_t with_tokens = order.size();  // those without stand behind them and stay zero
     while (with_tokens > 0 && encoded[order[with_tokens - 1]].empty()) --with_tokens;
+    const bool some_without = with_tokens < order.size();
     order.resize(with_tokens);
-    if (with_tokens < count && options.without_tokens)
+    if (some_without && options.without_tokens)
         options.without_tokens(static_cast<std::size_t>(
             std::count_if(distinct.of.begin(), distinct.of.end(), [&](std::size_t text) { return encoded[text].empty(); })));
     for (std::size_t start = 0; start < with_tokens;) {
@@ -148,7 +155,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         RoutingTrace trace;
         ForwardContext context;
         if (options.routing) context.routing = &trace;
-        const at::Tensor part = model.embed(encoder, make_packed_batch(inputs), context).to(at::kCPU, at::kFloat).contiguous();
+        const at::Tensor part = on_host(model.embed(encoder, make_packed_batch(inputs), context));
         if (options.routing) options.routing(trace);
         for (std::size_t i = 0; i < inputs.size(); ++i)
             if (!all_finite({part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim)}))

@@ -57,11 +57,6 @@ void count(BatchNegatives& batch, const Json& objective) {
     if (batch.hard_each) batch.hard = *batch.hard_each * (counted == "all" ? batch.pairs : 1);
 }
 
-/// A weight of 0 keeps a task out where batches are drawn by weight.
-bool is_drawn(const Json& task, const Json& recipe) {
-    return !task.at("train").empty() && (method_of(recipe, "curriculum") != "task_aware" || task.at("weight").get<double>() > 0);
-}
-
 BatchNegatives of_task(const std::string& name, const Json& task, const Json& recipe) {
     const Json training = training_of(recipe);
     BatchNegatives batch;
@@ -92,7 +87,7 @@ void add(std::vector<BatchNegatives>& stage, BatchNegatives batch) {
 std::vector<BatchNegatives> of_stage(const Json& settings, const Json& recipe) {
     std::vector<BatchNegatives> stage;
     for (const auto& [name, task] : settings.at("tasks").items())
-        if (trains(recipe, name) && is_drawn(task, recipe)) add(stage, of_task(name, task, recipe));
+        if (trains_on(recipe, name, task)) add(stage, of_task(name, task, recipe));
     return stage;
 }
 

@@ -21,7 +21,10 @@ Extension infonce() {
                  choice("hard_negatives", {"all", "own", "none"}, "all",
                         "Which queries a given hard negative counts for: all of the batch, the one it was given for, or none."),
                  gradient_cache_field(),
-             }}};
+             }},
+            /*dense_start=*/false,
+            /*two_blocks=*/"",
+            LearnsFrom::positives};
 }
 
 Extension masked_language() {

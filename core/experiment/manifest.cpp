@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -18,6 +19,28 @@ constexpr int manifest_format = 1;
 constexpr std::uint64_t max_manifest_bytes = 4 << 20;
 constexpr std::size_t max_extensions = 1000;
 
+constexpr std::array<std::pair<LearnsFrom, std::string_view>, 5> learns_from_words{{{LearnsFrom::anything, "anything"},
+                                                                                    {LearnsFrom::positives, "positives"},
+                                                                                    {LearnsFrom::negatives, "negatives"},
+                                                                                    {LearnsFrom::scores, "scores"},
+                                                                                    {LearnsFrom::order, "order"}}};
+
+std::string_view word_of(LearnsFrom what) {
+    for (const auto& [value, word] : learns_from_words)
+        if (value == what) return word;
+    return "";
+}
+
+LearnsFrom learns_from_at(const Json& item, std::string_view name) {
+    const auto said = json_or<std::string>(item, "learns_from", "anything", name);
+    std::vector<std::string> known;
+    for (const auto& [value, word] : learns_from_words) {
+        if (word == said) return value;
+        known.emplace_back(word);
+    }
+    throw settings_error("{}: 'learns_from' is {}{}", name, faceter::quoted(said), suggestion(said, known));
+}
+
 bool is_identifier(std::string_view text) {
     constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     return !text.empty() && text.size() <= 64 && text.front() != '-' && text.find_first_not_of(allowed) == std::string_view::npos;
@@ -30,7 +53,8 @@ Json extensions_to_json(const std::vector<Extension>& extensions) {
                         {"summary", one.summary},
                         {"schema", schema_to_json(one.schema)},
                         {"dense_start", one.dense_start},
-                        {"two_blocks", one.two_blocks}});
+                        {"two_blocks", one.two_blocks},
+                        {"learns_from", word_of(one.learns_from)}});
     return list;
 }
 
@@ -47,6 +71,7 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
         one.summary = json_or<std::string>(item, "summary", "", name);
         one.dense_start = json_or<bool>(item, "dense_start", false, name);
         one.two_blocks = json_or<std::string>(item, "two_blocks", "", name);
+        one.learns_from = learns_from_at(item, name);
         one.schema = schema_from_json(json_or(item, "schema", Json::object(), name), fmt::format("{}: {}", name, one.name));
         if (one.schema.find("method"))
             throw settings_error("{}: {} declares a setting 'method', which is the experiment file's own", name, one.name);

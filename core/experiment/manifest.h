@@ -10,6 +10,15 @@
 
 namespace faceter {
 
+/// What of its training examples an objective learns from, beside their two texts.
+enum class LearnsFrom {
+    anything,   ///< it decides for itself
+    positives,  ///< each pair belongs together; scores are not read
+    negatives,  ///< hard negatives of each
+    scores,     ///< scores of each positive and its hard negatives
+    order,      ///< scores that order pairs, or hard negatives below positives
+};
+
 /// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.
 struct Extension {
     std::string name;
@@ -17,6 +26,7 @@ struct Extension {
     Schema schema;
     bool dense_start = false;  ///< of a variant: its start model must be without token-routed blocks
     std::string two_blocks{};  ///< of a variant: the setting under which its start model needs two blocks, "placement=every_other"
+    LearnsFrom learns_from = LearnsFrom::anything;  ///< of an objective
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

@@ -25,4 +25,10 @@ bool trains(const Json& recipe, const std::string& task) {
     return tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
+bool trains_on(const Json& recipe, const std::string& name, const Json& task) {
+    if (!trains(recipe, name) || task.at("train").empty()) return false;
+    const bool by_weight = json_at<std::string>(recipe.at("curriculum"), "method", "curriculum") == "task_aware";
+    return !by_weight || json_at<double>(task, "weight", "task") > 0;
+}
+
 }  // namespace faceter

@@ -12,5 +12,7 @@ std::vector<Json> recipes_of(const Json& settings);
 
 /// The recipe names the task, or none.
 bool trains(const Json& recipe, const std::string& task);
+/// And data of the task are in its batches: a weight of 0 keeps them out where batches are drawn by weight.
+bool trains_on(const Json& recipe, const std::string& name, const Json& task);
 
 }  // namespace faceter

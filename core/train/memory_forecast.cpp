@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "common/error.h"
 #include "model/shape_device.h"
 
 namespace faceter {
@@ -110,14 +109,12 @@ MemoryForecast forecast_memory(const EmbeddingModel& model, const ForecastStage&
     const ShapeDevice device;
     MemoryForecast forecast;
     const auto shapes = shapes_of(model);
-    forecast.weights = device.held();
     const auto objective = stage.objective(*shapes);
-    if (objective->guide()) throw settings_error("memory is not forecast for an objective with a guide, which is a model of its own");
+    forecast.weights = device.held();
     SameBatch batches(plan);
     ShapeGroup group(stage.ranks, static_cast<std::int64_t>(plan.items.size()));
-    const std::uint64_t before_moments = device.held();
     Trainer trainer(*shapes, stage.stage, 0, stage.batcher, batches, *objective, settings, EarlyStopping{}, group);
-    forecast.moments = device.held() - before_moments;
+    forecast.moments = device.held() - forecast.weights;
     for (const Parameter& p : trainer.optimizer().parameters()) forecast.parameters += p.tensor.numel();
     count_gradients(trainer.optimizer().parameters(), forecast.gradients);
     trainer.train_step();

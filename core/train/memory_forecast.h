@@ -10,7 +10,7 @@ namespace faceter {
 
 /// Bytes of tensors that training has on an accelerator, in one process; of several, what NCCL takes for itself aside.
 struct MemoryForecast {
-    std::uint64_t weights = 0;    ///< of the whole model, experts and adapters among them
+    std::uint64_t weights = 0;    ///< of the whole model, experts and adapters among them, and of what its objective brings: a guide, a map
     std::uint64_t moments = 0;    ///< of the optimiser
     std::uint64_t gradients = 0;  ///< of what the batch trains: not of the experts of other tasks
     std::uint64_t most = 0;       ///< at any time of a step
@@ -27,7 +27,7 @@ struct ForecastStage {
     const Stage& stage;
     const PairBatcher& batcher;  ///< of a stage that embeds its documents once: they are embedded already
     TrainingSettings settings;
-    /// An objective that is attached to the shapes.
+    /// An objective that is attached to the shapes. Its guide embeds the batch's texts there, each as one of its own.
     std::function<std::unique_ptr<Objective>(const EmbeddingModel& shapes)> objective;
     int ranks = 1;  ///< processes that share a batch, each on a device of its own: what the first has, and no other has a larger share
 };
@@ -35,7 +35,7 @@ struct ForecastStage {
 /// Counted, not estimated: the trainer takes a step over the batch of `plan` on shapes of `model`, wherever that lies, as an accelerator
 /// takes it. Nothing is computed and nothing but shapes is read, so a step costs milliseconds. What the count lacks is named in
 /// model/shape_device.h; attention with a bias is counted as PyTorch composes it, where CUDA's own kernel may keep less. Errors: as the
-/// trainer's; settings: the objective has a guide, a model of its own; c10::Error: an objective reads values, which shapes do not have.
+/// trainer's; c10::Error: an objective reads values, which shapes do not have.
 MemoryForecast forecast_memory(const EmbeddingModel& model, const ForecastStage& stage, const BatchPlan& plan);
 
 /// The examples, longest first, of the stage's task whose `count` longest are the longest: no batch of `count` examples of one task takes

@@ -15,7 +15,10 @@ Field teacher(const char* description) { return text("teacher", "", description)
 Extension margin_mse() {
     return {"margin_mse",
             "MarginMSE: the score of the positive less that of each hard negative shall be what it is for the teacher.",
-            {"margin_mse", "", {similarity(), gradient_cache_field()}}};
+            {"margin_mse", "", {similarity(), gradient_cache_field()}},
+            /*dense_start=*/false,
+            /*two_blocks=*/"",
+            LearnsFrom::scores};
 }
 
 Extension kl() {
@@ -28,7 +31,10 @@ Extension kl() {
           real("temperature", 1, "Divides the scores of both; the loss is multiplied by its square. The tasks' temperatures do not count.")
               .above(0)
               .from("sentence-transformers: 1"),
-          gradient_cache_field()}}};
+          gradient_cache_field()}},
+        /*dense_start=*/false,
+        /*two_blocks=*/"",
+        LearnsFrom::scores};
 }
 
 Extension cosine_to_teacher() {
@@ -59,7 +65,10 @@ Extension gist() {
           boolean("contrast_queries", true, "The other queries of the batch are negatives, too.").from("GIST, 2402.16829, section 3"),
           boolean("contrast_documents", true, "The other documents are held apart from the query's own, too.")
               .from("GIST, 2402.16829, section 3"),
-          gradient_cache_field()}}};
+          gradient_cache_field()}},
+        /*dense_start=*/false,
+        /*two_blocks=*/"",
+        LearnsFrom::positives};
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace faceter {
 
-/// A model by name as guide, on the device of the one that is trained. In float32, whatever that is trained in.
+/// A model by name as guide, on the device of the one that is trained. In float32, whatever that is trained in. Of shapes alone it is one,
+/// too (train/memory_forecast.h): its rows are zeros then.
 class TeacherGuide final : public Guide {
   public:
     TeacherGuide(const std::string& name, const EmbeddingModel& trained);
@@ -14,6 +15,7 @@ class TeacherGuide final : public Guide {
     std::int64_t dim() const override { return teacher_.dim(); }
 
   private:
+    std::shared_ptr<const EmbeddingModel> read_;  ///< what shapes were made of; else null
     ModelTeacher teacher_;
 };
 

@@ -21,10 +21,16 @@ Manifest plugin_manifest() {
     manifest.objectives = {
         {"cosent",
          "CoSENT: pairs with higher scores shall have higher cosines; without scores positives stand above negatives.",
-         {"cosent", "", {scale(), gradient_cache_field()}}},
+         {"cosent", "", {scale(), gradient_cache_field()}},
+         /*dense_start=*/false,
+         /*two_blocks=*/"",
+         LearnsFrom::order},
         {"angle",
          "AnglE: CoSENT on the angle of the embeddings' complex halves, whose gradient does not vanish where cosines saturate.",
-         {"angle", "", {scale(), gradient_cache_field()}}},
+         {"angle", "", {scale(), gradient_cache_field()}},
+         /*dense_start=*/false,
+         /*two_blocks=*/"",
+         LearnsFrom::order},
         {"triplet",
          "Triplet loss: each hard negative shall be further from the query than the positive by a margin.",
          {"triplet",
@@ -34,7 +40,10 @@ Manifest plugin_manifest() {
            real("margin", 5, "By how much; embeddings of length 1 are never further apart than 2, so 0.2 is more like it for them.")
                .above(0)
                .from("sentence-transformers: 5"),
-           gradient_cache_field()}}},
+           gradient_cache_field()}},
+         /*dense_start=*/false,
+         /*two_blocks=*/"",
+         LearnsFrom::negatives},
     };
     return manifest;
 }

@@ -10,8 +10,10 @@ class TestObjectiveSettings : public QObject {
     Q_OBJECT
     TemporaryDirectory folder_;
 
-    Outcome check(const std::string& lines, const std::vector<std::string>& options = {}) const {
-        write_file_atomic(folder_.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
+    /// On one example.
+    Outcome check(const std::string& lines, const std::vector<std::string>& options = {},
+                  const std::string& record = R"({"query": "a", "document": "b", "negatives": ["c"], "scores": [0.9, 0.1]})") const {
+        write_file_atomic(folder_.path() / "pairs.jsonl", record + "\n");
         write_file_atomic(folder_.path() / "x.yaml",
                           "name: x\nmodel: " + (shared_folder() / "fixtures/bert").string() +
                               "\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
@@ -33,6 +35,29 @@ class TestObjectiveSettings : public QObject {
             QVERIFY2(outcome.code == 0, (std::string(method) + ": " + outcome.err).c_str());
         }
         HAS(check("objective: {method: cosent, scale: 0}").err, "scale");
+    }
+
+    void an_objective_on_data_without_what_it_learns_from_is_refused() {
+        NEED_SHARED();
+        const std::string pair = R"({"query": "a", "document": "b"})", triplet = R"({"query": "a", "document": "b", "negatives": ["c"]})";
+        const std::string scored = R"({"query": "a", "document": "b", "score": 0.5})";
+        const auto refused = [&](const std::string& method, const std::string& record, const char* says) {
+            const Outcome outcome = check("objective: {method: " + method + "}", {}, record);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, "tasks.retrieval.train[0] (pairs): objective " + method.substr(0, method.find(',')));
+            HAS(outcome.err, says);
+        };
+        for (const char* method : {"cosent", "angle"}) {
+            refused(method, pair, "neither scores nor negatives");
+            QCOMPARE(check(std::string("objective: {method: ") + method + "}", {}, triplet).code, 0);
+            QCOMPARE(check(std::string("objective: {method: ") + method + "}", {}, scored).code, 0);
+        }
+        for (const char* method : {"margin_mse", "kl"}) {
+            refused(method, triplet, "learns from scores, and these data have none");
+            refused(method, scored, "does without: cosent, angle");
+        }
+        refused("triplet, margin: 0.2", pair, "does without: infonce, gist");
+        QCOMPARE(check("objective: {method: infonce}", {}, pair).code, 0);
     }
 
     void a_teacher_that_is_not_there_is_named() {

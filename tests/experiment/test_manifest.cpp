@@ -68,6 +68,9 @@ class TestManifest : public QObject {
         json = manifest_to_json(sample_manifest());
         json["variants"][0]["schema"]["fields"][0]["key"] = "method";
         EXPECT_ERROR(manifest_from_json(json, "m"), "'method'");
+        json = manifest_to_json(sample_manifest());
+        json["variants"][0]["learns_from"] = "order of pairs";
+        EXPECT_ERROR(manifest_from_json(json, "m"), "'learns_from' is", "order", "negatives");
         json["variants"] = 3;
         EXPECT_ERROR(manifest_from_json(json, "m"), "'variants' must be a list");
         EXPECT_ERROR(manifest_from_json(Json::array(), "m"), "faceter_plugin");

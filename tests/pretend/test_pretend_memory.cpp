@@ -1,5 +1,7 @@
 #include "common/error.h"
+#include "eval/embedder.h"
 #include "model/accelerator.h"
+#include "model/shape_device.h"
 #include "train/memory_forecast.h"
 #include "training.h"
 
@@ -54,6 +56,12 @@ MemoryForecast forecast(const Method& method, const TrainingSettings& settings, 
     return forecast_memory(*bench.model, {bench.stage, *bench.batcher, settings, objective, processes}, bench.curriculum->next());
 }
 
+double weights_of(const std::string& fixture) {
+    const ShapeDevice device;
+    const auto shapes = shapes_of(*EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures" / fixture)));
+    return static_cast<double>(device.held());
+}
+
 }  // namespace
 
 /// What training takes of a device, said before it begins, against what it takes of the pretend one.
@@ -89,6 +97,43 @@ class TestPretendMemory : public QObject {
                   most, 100 * off, most - fixed, 100 * passing_off);
             QVERIFY(std::abs(off) < 0.05);
         }
+    }
+
+    /// It lies on the device beside the model, and embeds the batch's texts there.
+    void a_guide_is_counted_with_its_weights_and_what_it_embeds_data() {
+        QTest::addColumn<int>("method");
+        QTest::addColumn<int>("chunk");
+        for (std::size_t m = 0; m < guided_methods.size(); ++m)
+            for (const int chunk : {0, 5}) QTest::addRow("%s, chunk %d", guided_methods[m].name, chunk) << static_cast<int>(m) << chunk;
+    }
+    void a_guide_is_counted_with_its_weights_and_what_it_embeds() {
+        NEED_SHARED();
+        QFETCH(int, method);
+        QFETCH(int, chunk);
+        const Method &one = guided_methods[static_cast<std::size_t>(method)], alone{"alone", one.variant, one.settings};
+        for (const bool bf16 : {false, true}) {
+            const TrainingSettings settings = settings_of(bf16, bf16, chunk);
+            const MemoryForecast said = forecast(one, settings, "bert"), without = forecast(alone, settings, "bert");
+            const double added = static_cast<double>(said.weights - without.weights) / weights_of(one.guide) - 1;
+            QVERIFY2(std::abs(added) < 0.05, std::to_string(added).c_str());
+            const double off = static_cast<double>(said.most) / static_cast<double>(measured(one, settings, "bert")) - 1;
+            qInfo("%s, %s, chunk %d: forecast %+.2f %%", one.name, bf16 ? "bfloat16" : "float32", chunk, 100 * off);
+            QVERIFY2(std::abs(off) < 0.05, std::to_string(off).c_str());
+        }
+    }
+
+    /// Texts that are the same stand for others of that length: where no data are read, all are.
+    void a_guide_is_counted_as_if_no_text_came_twice() {
+        NEED_SHARED();
+        const auto shapes = shapes_of(*EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert")));
+        const auto most_of = [&](std::size_t count) {
+            const ShapeDevice device;
+            const std::vector<std::string_view> texts(count, "one and the same text");
+            const std::int64_t rows = embed_texts(*shapes, texts, Route{}).size(0);
+            return rows == static_cast<std::int64_t>(count) ? device.most() : 0;
+        };
+        QVERIFY(most_of(1) > 0);
+        QVERIFY(most_of(64) > 8 * most_of(1));
     }
 
     /// The search for the largest batch begins with one pair, whatever the number of processes.

@@ -13,6 +13,8 @@ struct Method {
     const char* name;
     const char* variant;
     Json settings;
+    const char* objective = "";  ///< with a guide; empty: InfoNCE
+    const char* guide = "";      ///< a folder of fixtures
 };
 inline const std::vector<Method> methods = {
     {"IC", "instruction", {{"method", "instruction"}}},
@@ -34,6 +36,12 @@ inline const std::vector<Method> methods = {
       {"base_rate", 0},
       {"final_form", "adapters"}}},
     {"MLM", "dense", {{"method", "dense"}}}};
+
+/// With a guide, which computes in float32 whatever it guides, and waits for its rows.
+inline const std::vector<Method> guided_methods = {
+    {"GIST", "dense", {{"method", "dense"}}, "gist", "bert"},
+    {"a teacher's vectors", "dense", {{"method", "dense"}}, "cosine_to_teacher", "bert"},
+    {"a teacher's vectors, mapped", "dense", {{"method", "dense"}}, "cosine_to_teacher", "roberta"}};
 
 /// Pairs over a few words of two tasks, some with hard negatives.
 inline TrainingSet task_pairs(const std::string& task, std::uint32_t count) {
@@ -95,10 +103,17 @@ struct TrainingBench {
     }
 
     static std::unique_ptr<Objective> objective_of(const Method& method, const EmbeddingModel& model) {
+        if (*method.objective) return guided_objective(method, model);
         if (method.name != std::string("MLM")) return std::make_unique<InfoNce>(InfoNceSettings{});
         auto tokens = std::make_unique<MaskedLanguage>(Json{{"rate", 0.3}, {"texts", "both"}});
         tokens->attach(model, 4, "/nowhere");
         return tokens;
+    }
+
+    static std::unique_ptr<Objective> guided_objective(const Method& method, const EmbeddingModel& model) {
+        auto guided = registry().make_objective(method.objective, {{"teacher", (shared_folder() / "fixtures" / method.guide).string()}});
+        guided->attach(model, 4, "/nowhere");
+        return guided;
     }
 
     /// Losses and norms of so many steps.

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <fstream>
 
 #include "common/file.h"
@@ -65,6 +66,24 @@ class TestMemoryCommand : public QObject {
         QVERIFY(bytes({"--set", "training.activation_checkpointing=true"}) < small);
         QVERIFY(bytes({"--devices", "2"}) < small);
         QVERIFY(bytes({"--devices", "2", "--set", "training.sharding=zero2"}) < bytes({"--devices", "2"}));
+    }
+    void a_guide_takes_its_part() {
+        NEED_SHARED();
+        const auto stage = [&](const std::string& objective) {
+            return stages({file("  IC: {method: instruction}\n", "{batch_size: 64}\n" + objective), "--gib", "1", "--json"})
+                .at(0)
+                .at("stages")
+                .at(0);
+        };
+        const std::string guide = (shared_folder() / "fixtures/bert").string();
+        const auto of = [](const Json& one, const char* name) { return one.at(name).get<double>(); };
+        const Json alone = stage("");
+        for (const char* method : {"gist", "cosine_to_teacher"}) {
+            const Json guided = stage(std::string("objective: {method: ") + method + ", teacher: " + guide + "}");
+            QVERIFY2(std::abs(of(guided, "weights") / of(alone, "weights") - 2) < 0.05, guided.dump().c_str());  // it is the same model
+            QVERIFY2(of(guided, "bytes") > of(alone, "bytes") + 0.9 * of(alone, "weights"), guided.dump().c_str());
+            QVERIFY2(of(guided, "largest_batch") > 64, guided.dump().c_str());
+        }
     }
     void check_says_it_too() {
         NEED_SHARED();

@@ -1,0 +1,19 @@
+#pragma once
+#include <functional>
+
+#include "common/json.h"
+
+namespace faceter {
+
+/// What a training example brings beside its two texts.
+struct ExampleKind {
+    bool scored = false;     ///< a score of the pair, and of each hard negative
+    bool negatives = false;  ///< hard negatives
+};
+
+/// Shows `take` of what kinds the examples of a data entry are, until it returns false: record by record where those of a file are pairs,
+/// else once for all. Bad records are passed over. False where neither the entry nor its files tell; reading the data says what is wrong
+/// with them.
+bool look_at_examples(const Json& entry, const std::function<bool(ExampleKind)>& take);
+
+}  // namespace faceter

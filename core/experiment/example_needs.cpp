@@ -1,0 +1,103 @@
+#include "experiment/example_needs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "data/example_kinds.h"
+#include "experiment/recipes.h"
+
+namespace faceter {
+namespace {
+
+bool is_scored(ExampleKind kind) { return kind.scored; }
+bool has_negatives(ExampleKind kind) { return kind.negatives; }
+bool has_either(ExampleKind kind) { return kind.scored || kind.negatives; }
+
+/// Surely no example of the entry is so.
+bool none_is(const Json& entry, bool (*so)(ExampleKind)) {
+    bool found = false;
+    const bool told = look_at_examples(entry, [&](ExampleKind kind) { return !(found = so(kind)); });
+    return told && !found;
+}
+
+std::string name_of(const Json& entry) {
+    for (const char* key : {"name", "path", "view"})
+        if (const auto name = json_or<std::string>(entry, key, "", "data entry"); !name.empty()) return name;
+    return json_or<std::string>(entry, "source", "", "data entry");
+}
+
+/// Some stage of the run mines hard negatives for the task.
+bool is_mined(const std::vector<Json>& recipes, const std::string& task) {
+    return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) {
+        const Json& mine = recipe.at("mine");
+        return trains(recipe, task) && mine.is_object() && !json_at<bool>(mine, "filter_given", "mine");
+    });
+}
+
+class Check {
+  public:
+    Check(const Catalogue& catalogue, std::string file) : catalogue_(catalogue), file_(std::move(file)) {}
+
+    void run(const Json& settings) {
+        const std::vector<Json> recipes = recipes_of(settings);
+        for (const Json& recipe : recipes) {
+            const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+            const Catalogue::Entry* objective = catalogue_.find(ExtensionKind::objective, method);
+            for (const auto& [name, task] : settings.at("tasks").items())
+                if (objective && trains_on(recipe, name, task)) check_task(objective->extension, name, task, is_mined(recipes, name));
+        }
+    }
+
+  private:
+    void check_task(const Extension& objective, const std::string& name, const Json& task, bool mined) {
+        for (std::size_t i = 0; i < task.at("train").size(); ++i) {
+            const Json& entry = task.at("train")[i];
+            if (!seen_.insert(Json::array({objective.name, mined, name, entry})).second) continue;
+            if (const std::string reason = why_not(objective.learns_from, entry, mined); !reason.empty())
+                throw settings_error("{}: tasks.{}.train[{}] ({}): objective {} {}", file_, name, i, name_of(entry), objective.name,
+                                     reason);
+        }
+    }
+
+    std::string why_not(LearnsFrom what, const Json& entry, bool mined) const {
+        const bool from_negatives = what == LearnsFrom::negatives || what == LearnsFrom::scores;
+        if (what == LearnsFrom::scores && none_is(entry, is_scored))
+            return "learns from scores, and these data have none; give each example 'scores', the positive's first, or have a teacher "
+                   "write them (faceter data score)" +
+                   others(LearnsFrom::positives);
+        if (from_negatives && !mined && none_is(entry, has_negatives))
+            return "compares each positive with hard negatives, and these data have none; give them 'negatives', or have them mined "
+                   "(faceter data mine, or mine in stages)" +
+                   others(none_is(entry, is_scored) ? LearnsFrom::positives : LearnsFrom::order);
+        if (what == LearnsFrom::order && !mined && none_is(entry, has_either))
+            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score', or have a "
+                   "teacher "
+                   "write it (faceter data score)" +
+                   others(LearnsFrom::positives);
+        return "";
+    }
+
+    /// Objectives that such data are for.
+    std::string others(LearnsFrom what) const {
+        std::vector<std::string> names;
+        for (const std::string& name : catalogue_.names(ExtensionKind::objective))
+            if (catalogue_.find(ExtensionKind::objective, name)->extension.learns_from == what) names.push_back(name);
+        return names.empty() ? "" : fmt::format("; or use an objective that does without: {}", join(names, ", "));
+    }
+
+    const Catalogue& catalogue_;
+    std::string file_;
+    std::set<Json> seen_;  // runs share their tasks, and with them the files that are looked into
+};
+
+}  // namespace
+
+void check_examples(const Experiment& experiment, const Catalogue& catalogue) {
+    Check check(catalogue, experiment.file().string());
+    for (const ResolvedRun& run : experiment.runs())
+        if (run.method != "start") check.run(run.settings);
+}
+
+}  // namespace faceter

@@ -1,0 +1,11 @@
+#pragma once
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+
+namespace faceter {
+
+/// Errors (settings), as far as entries and their files tell without the data being read: training data of which no example has what an
+/// objective of the run learns from (Extension::learns_from).
+void check_examples(const Experiment& experiment, const Catalogue& catalogue);
+
+}  // namespace faceter

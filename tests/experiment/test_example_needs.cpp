@@ -1,0 +1,124 @@
+#include "experiment/example_needs.h"
+
+#include "common/file.h"
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+Catalogue catalogue() {
+    Catalogue made = sample_catalogue();
+    const auto add = [&](const char* name, LearnsFrom what) {
+        made.add(ExtensionKind::objective, {name, "", {name, "", {}}, false, "", what}, "demo");
+    };
+    add("by_order", LearnsFrom::order);
+    add("by_scores", LearnsFrom::scores);
+    add("by_negatives", LearnsFrom::negatives);
+    add("by_itself", LearnsFrom::anything);
+    return made;
+}
+
+}  // namespace
+
+/// Objectives, and data that lack what they learn from.
+class TestExampleNeeds : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    std::string file(const std::string& name, const std::string& content) const {
+        make_directories((folder_.path() / name).parent_path());
+        write_file_atomic(folder_.path() / name, content);
+        return (folder_.path() / name).string();
+    }
+    static void check(const std::string& entry, const std::string& objective, const std::string& more = "") {
+        const Catalogue known = catalogue();
+        check_examples(Experiment::parse("name: x\ntasks:\n  t:\n    type: retrieval\n    train:\n      - " + entry +
+                                             "\nvariants: {EM: {method: dense}}\nobjective: {method: " + objective + "}\n" + more,
+                                         "/base/x.yaml", known),
+                       known);
+    }
+    static std::string entry(const std::string& path, const std::string& more = "") {
+        return "{name: set, source: file, path: " + path + (more.empty() ? "" : ", " + more) + "}";
+    }
+
+  private Q_SLOTS:
+    void data_without_what_an_objective_learns_from_are_refused_with_what_to_do() {
+        const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})"
+                                                  "\n"
+                                                  R"({"query": "q2", "document": "d2"})"
+                                                  "\n");
+        EXPECT_ERROR(check(entry(pairs), "by_order"), "/base/x.yaml: tasks.t.train[0] (set): objective by_order", "neither scores nor",
+                     "infonce");
+        EXPECT_ERROR(check(entry(pairs), "by_scores"), "learns from scores", "faceter data score", "infonce");
+        EXPECT_ERROR(check(entry(pairs), "by_negatives"), "hard negatives", "faceter data mine", "infonce");
+        check(entry(pairs), "by_itself");
+        check(entry(pairs), "infonce");
+    }
+    void labelled_texts_have_no_scores_and_only_negatives_that_are_drawn() {
+        const std::string texts = file("l.jsonl", "{\"text\": \"a\", \"label\": 1}\n");
+        EXPECT_ERROR(check(entry(texts), "by_order"), "neither scores nor negatives");
+        EXPECT_ERROR(check(entry(texts, "hard_negatives: 2"), "by_scores"), "learns from scores");
+        check(entry(texts, "hard_negatives: 2"), "by_order");
+        check(entry(texts, "hard_negatives: 2"), "by_negatives");
+    }
+    void one_example_that_has_it_is_enough_here() {
+        const std::string some = file("s.jsonl", R"({"query": "q", "document": "d"})"
+                                                 "\n"
+                                                 R"({"query": "q2", "document": "d2", "negatives": ["n"]})"
+                                                 "\n");
+        check(entry(some), "by_order");
+        check(entry(some), "by_negatives");
+        EXPECT_ERROR(check(entry(some, "hard_negatives: 0"), "by_negatives"), "hard negatives");
+    }
+    void a_score_counts_where_it_is_read() {
+        check(entry(file("one.jsonl", R"({"query": "q", "document": "d", "score": 0.5})")), "by_order");
+        check(entry(file("t.csv", "query,document,score\nq,d,0.5\n"), "format: pairs"), "by_order");
+        const std::string beside = file("beside.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"], "score": 1})");
+        EXPECT_ERROR(check(entry(beside), "by_scores"), "learns from scores");
+        const std::string several = file("several.jsonl", R"({"query": "q", "document": ["d", "e"], "score": 1})");
+        EXPECT_ERROR(check(entry(several), "by_order"), "neither scores nor negatives");
+        check(entry(file("both.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"], "scores": [2, 1]})")), "by_scores");
+    }
+    void only_records_of_the_wanted_labels_count() {
+        const std::string mixed = file("mixed.jsonl", R"({"query": "q", "document": "d", "label": "no", "score": 1})"
+                                                      "\n"
+                                                      R"({"query": "q", "document": "d", "label": "yes"})"
+                                                      "\n");
+        EXPECT_ERROR(check(entry(mixed, "labels: [\"yes\"]"), "by_order"), "neither scores nor negatives");
+        check(entry(mixed, "labels: [\"no\"]"), "by_order");
+    }
+    void other_sources_are_known_by_their_kind() {
+        file("sts/train.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 5})");
+        file("pairs/train.jsonl", R"({"query": "q", "document": "d"})");
+        const std::string sts = "{path: " + (folder_.path() / "sts").string() + "}",
+                          pairs = "{path: " + (folder_.path() / "pairs").string() + "}";
+        check(sts, "by_order");
+        EXPECT_ERROR(check(sts, "by_negatives"), "by_order");  // what scored pairs are for
+        EXPECT_ERROR(check(pairs, "by_order"), "neither scores nor negatives");
+        const std::string medi = file("medi.json", R"([{"query": ["i", "q"], "pos": ["i", "d"], "neg": ["i", "n"], "task_name": "t"}])");
+        check("{source: medi, path: " + medi + "}", "by_negatives");
+        EXPECT_ERROR(check("{source: medi, path: " + medi + "}", "by_scores"), "learns from scores");
+        EXPECT_ERROR(check("{source: debian, view: synopsis_description}", "by_order"), "neither scores nor negatives");
+        check("{source: debian, view: synopsis_description, hard_negatives: 1}", "by_order");
+    }
+    void what_is_mined_counts_and_what_cannot_be_told_is_left_to_reading() {
+        const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        check(entry(pairs), "by_negatives", "stages: [{name: a, mine: {teacher: minilm}}]\n");
+        EXPECT_ERROR(check(entry(pairs), "by_negatives", "stages: [{name: a, mine: {teacher: minilm, filter_given: true}}]\n"),
+                     "hard negatives");
+        check(entry("/nowhere.jsonl"), "by_order");
+        check(entry(file("broken.jsonl", "{\"query\"")), "by_order");
+        check(entry(file("bare.csv", "a,b\n")), "by_order");
+    }
+    void a_stage_of_another_objective_is_asked_for_itself() {
+        const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        EXPECT_ERROR(check(entry(pairs), "infonce", "stages: [{name: a}, {name: b, objective: {method: by_order}}]\n"),
+                     "objective by_order");
+    }
+};
+
+FACETER_TEST(TestExampleNeeds)
+#include "test_example_needs.moc"
