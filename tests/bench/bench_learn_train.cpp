@@ -15,6 +15,7 @@
 #include "model/tensor_memory.h"
 #include "plugin/loader.h"
 #include "record/journal.h"
+#include "record/run_directory.h"
 #include "train/trainer.h"
 
 using namespace faceter;
@@ -64,9 +65,9 @@ struct Setting {
     std::string model;
     Batches batches;
     std::vector<TrainingSet> sets;
-    TemporaryDirectory cache;
+    TemporaryDirectory cache{};
     InfoNce objective{InfoNceSettings{}};
-    SingleProcess group;
+    SingleProcess group{};
 };
 
 Bench make(Setting& setting, const std::string& method) {
