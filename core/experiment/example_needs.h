@@ -5,7 +5,7 @@
 namespace faceter {
 
 /// Errors (settings), as far as entries and their files tell without the data being read: training data of which no example has what an
-/// objective of the run learns from (Extension::learns_from).
+/// objective of the run learns from (Extension::learns_from); scores in data that noise is injected into.
 void check_examples(const Experiment& experiment, const Catalogue& catalogue);
 
 }  // namespace faceter

@@ -113,6 +113,14 @@ class TestExampleNeeds : public QObject {
         check(entry(file("broken.jsonl", "{\"query\"")), "by_order");
         check(entry(file("bare.csv", "a,b\n")), "by_order");
     }
+    void noise_is_not_injected_into_data_with_scores() {
+        const std::string scored = file("one.jsonl", R"({"query": "q", "document": "d", "score": 0.5})");
+        const std::string plain = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        EXPECT_ERROR(check(entry(scored, "noise_rate: 0.1"), "by_order"), "/base/x.yaml: tasks.t.train[0].noise_rate is set",
+                     "records of set have scores", "leave noise_rate out, or the scores");
+        check(entry(scored, "noise_rate: 0"), "by_order");
+        check(entry(plain, "noise_rate: 0.1"), "infonce");
+    }
     void a_stage_of_another_objective_is_asked_for_itself() {
         const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
         EXPECT_ERROR(check(entry(pairs), "infonce", "stages: [{name: a}, {name: b, objective: {method: by_order}}]\n"),
