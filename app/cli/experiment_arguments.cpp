@@ -24,6 +24,10 @@ void keep_token_caches(const StagedExperiment& staged) {
     }
 }
 
+void warn(const std::vector<std::string>& remarks) {
+    for (const std::string& remark : remarks) say(stderr, "warning: {}\n", remark);
+}
+
 }  // namespace
 
 void add_experiment_arguments(Cli& cli, CLI::App& command, ExperimentArguments& arguments) {
@@ -46,9 +50,9 @@ Experiment load_experiment(const Catalogue& catalogue, const ExperimentArguments
 void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
     experiment.check_files();
     check_data_instructions(experiment);
-    check_examples(experiment, catalogue);
     check_processes(experiment, catalogue, processes);
-    for (const std::string& remark : check_start_models(experiment)) say(stderr, "warning: {}\n", remark);
+    warn(check_examples(experiment, catalogue));
+    warn(check_start_models(experiment));
 }
 
 void print_missing(const Experiment& experiment) {
