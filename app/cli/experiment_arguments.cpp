@@ -6,6 +6,7 @@
 #include "common/progress.h"
 #include "experiment/data_instructions.h"
 #include "experiment/example_needs.h"
+#include "experiment/lone_parts.h"
 #include "experiment/processes.h"
 #include "experiment/start_model.h"
 #include "experiment/suite.h"
@@ -52,6 +53,7 @@ void check_everything(const Experiment& experiment, const Catalogue& catalogue, 
     check_data_instructions(experiment);
     check_processes(experiment, catalogue, processes);
     warn(check_examples(experiment, catalogue));
+    warn(lone_parts(experiment, catalogue));
     warn(check_start_models(experiment));
 }
 
