@@ -6,6 +6,7 @@
 #include "common/progress.h"
 #include "experiment/data_instructions.h"
 #include "experiment/example_needs.h"
+#include "experiment/lone_parts.h"
 #include "experiment/processes.h"
 #include "experiment/start_model.h"
 #include "experiment/suite.h"
@@ -22,6 +23,10 @@ void keep_token_caches(const StagedExperiment& staged) {
             if (!fs::exists(folder / cache.filename())) copy_file_atomic(cache, folder / cache.filename());
     } catch (const Error&) {
     }
+}
+
+void warn(const std::vector<std::string>& remarks) {
+    for (const std::string& remark : remarks) say(stderr, "warning: {}\n", remark);
 }
 
 }  // namespace
@@ -46,9 +51,10 @@ Experiment load_experiment(const Catalogue& catalogue, const ExperimentArguments
 void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
     experiment.check_files();
     check_data_instructions(experiment);
-    check_examples(experiment, catalogue);
     check_processes(experiment, catalogue, processes);
-    for (const std::string& remark : check_start_models(experiment)) say(stderr, "warning: {}\n", remark);
+    warn(check_examples(experiment, catalogue));
+    warn(lone_parts(experiment, catalogue));
+    warn(check_start_models(experiment));
 }
 
 void print_missing(const Experiment& experiment) {

@@ -1,6 +1,7 @@
 #include "experiment/example_needs.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "common/error.h"
@@ -20,6 +21,16 @@ bool none_is(const Json& entry, bool (*so)(ExampleKind)) {
     bool found = false;
     const bool told = look_at_examples(entry, [&](ExampleKind kind) { return !(found = so(kind)); });
     return told && !found;
+}
+
+/// The first example of the entry, where its settings or files tell.
+std::optional<ExampleKind> first_of(const Json& entry) {
+    std::optional<ExampleKind> first;
+    look_at_examples(entry, [&](ExampleKind kind) {
+        first = kind;
+        return false;
+    });
+    return first;
 }
 
 std::string name_of(const Json& entry) {
@@ -48,17 +59,50 @@ class Check {
             for (const auto& [name, task] : settings.at("tasks").items())
                 if (objective && trains_on(recipe, name, task)) check_task(objective->extension, name, task, is_mined(recipes, name));
         }
+        for (const auto& [name, task] : settings.at("tasks").items()) check_noise(name, task);
     }
 
+    const std::vector<std::string>& remarks() const { return remarks_; }
+
   private:
+    std::string place(const std::string& task, std::size_t i) const { return fmt::format("{}: tasks.{}.train[{}]", file_, task, i); }
+
+    /// As inject_noise refuses on reading.
+    void check_noise(const std::string& name, const Json& task) {
+        for (std::size_t i = 0; i < task.at("train").size(); ++i) {
+            const Json& entry = task.at("train")[i];
+            if (!(json_or<double>(entry, "noise_rate", 0, "data entry") > 0)) continue;
+            if (!seen_.insert(Json::array({"noise_rate", name, entry})).second) continue;
+            if (const auto first = first_of(entry); first && first->scored)
+                throw settings_error(
+                    "{}.noise_rate is set: it exchanges positives, and the records of {} have scores, which are of the positives that they "
+                    "came with; leave noise_rate out, or the scores",
+                    place(name, i), name_of(entry));
+        }
+    }
+
     void check_task(const Extension& objective, const std::string& name, const Json& task, bool mined) {
         for (std::size_t i = 0; i < task.at("train").size(); ++i) {
             const Json& entry = task.at("train")[i];
             if (!seen_.insert(Json::array({objective.name, mined, name, entry})).second) continue;
+            warn_of_scores(objective, name, i, entry);
             if (const std::string reason = why_not(objective.learns_from, entry, mined); !reason.empty())
-                throw settings_error("{}: tasks.{}.train[{}] ({}): objective {} {}", file_, name, i, name_of(entry), objective.name,
-                                     reason);
+                throw settings_error("{} ({}): objective {} {}", place(name, i), name_of(entry), objective.name, reason);
         }
+    }
+
+    /// Pairs that people graded; beside hard negatives scores are a teacher's, and their positives are positives.
+    void warn_of_scores(const Extension& objective, const std::string& name, std::size_t i, const Json& entry) {
+        if (objective.learns_from != LearnsFrom::positives) return;
+        const auto first = first_of(entry);
+        if (!first || !first->scored || first->negatives) return;
+        const std::string learn = names_of(LearnsFrom::order);
+        remarks_.push_back(
+            fmt::format("{} ({}): objective {} does not read the scores of these pairs, and takes a pair with a low one for texts that "
+                        "belong together; "
+                        "keep the pairs with high ones{}",
+                        place(name, i), name_of(entry), objective.name,
+                        learn.empty() ? "" : ", or use an objective that learns from scores: " + learn));
     }
 
     std::string why_not(LearnsFrom what, const Json& entry, bool mined) const {
@@ -72,32 +116,37 @@ class Check {
                    "(faceter data mine, or mine in stages)" +
                    others(none_is(entry, is_scored) ? LearnsFrom::positives : LearnsFrom::order);
         if (what == LearnsFrom::order && !mined && none_is(entry, has_either))
-            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score', or have a "
-                   "teacher "
-                   "write it (faceter data score)" +
+            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score', or have "
+                   "a teacher write it (faceter data score)" +
                    others(LearnsFrom::positives);
         return "";
     }
 
-    /// Objectives that such data are for.
-    std::string others(LearnsFrom what) const {
+    std::string names_of(LearnsFrom what) const {
         std::vector<std::string> names;
         for (const std::string& name : catalogue_.names(ExtensionKind::objective))
             if (catalogue_.find(ExtensionKind::objective, name)->extension.learns_from == what) names.push_back(name);
-        return names.empty() ? "" : fmt::format("; or use an objective that does without: {}", join(names, ", "));
+        return join(names, ", ");
+    }
+    /// Objectives that such data are for.
+    std::string others(LearnsFrom what) const {
+        const std::string names = names_of(what);
+        return names.empty() ? "" : "; or use an objective that does without: " + names;
     }
 
     const Catalogue& catalogue_;
     std::string file_;
+    std::vector<std::string> remarks_;
     std::set<Json> seen_;  // runs share their tasks, and with them the files that are looked into
 };
 
 }  // namespace
 
-void check_examples(const Experiment& experiment, const Catalogue& catalogue) {
+std::vector<std::string> check_examples(const Experiment& experiment, const Catalogue& catalogue) {
     Check check(catalogue, experiment.file().string());
     for (const ResolvedRun& run : experiment.runs())
         if (run.method != "start") check.run(run.settings);
+    return check.remarks();
 }
 
 }  // namespace faceter

@@ -1,11 +1,15 @@
 #pragma once
+#include <string>
+#include <vector>
+
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
 
 namespace faceter {
 
 /// Errors (settings), as far as entries and their files tell without the data being read: training data of which no example has what an
-/// objective of the run learns from (Extension::learns_from).
-void check_examples(const Experiment& experiment, const Catalogue& catalogue);
+/// objective of the run learns from (Extension::learns_from); scores in data that noise is injected into. Returns what is worth a warning:
+/// pairs with scores under an objective that does not read them.
+std::vector<std::string> check_examples(const Experiment& experiment, const Catalogue& catalogue);
 
 }  // namespace faceter

@@ -54,7 +54,8 @@ Json extensions_to_json(const std::vector<Extension>& extensions) {
                         {"schema", schema_to_json(one.schema)},
                         {"dense_start", one.dense_start},
                         {"two_blocks", one.two_blocks},
-                        {"learns_from", word_of(one.learns_from)}});
+                        {"learns_from", word_of(one.learns_from)},
+                        {"parts", {{"name", one.parts.name}, {"by_task", one.parts.by_task}, {"setting", one.parts.setting}}}});
     return list;
 }
 
@@ -72,6 +73,9 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
         one.dense_start = json_or<bool>(item, "dense_start", false, name);
         one.two_blocks = json_or<std::string>(item, "two_blocks", "", name);
         one.learns_from = learns_from_at(item, name);
+        const Json parts = json_or(item, "parts", Json::object(), name);
+        one.parts = {json_or<std::string>(parts, "name", "", name), json_or<bool>(parts, "by_task", false, name),
+                     json_or<std::string>(parts, "setting", "", name)};
         one.schema = schema_from_json(json_or(item, "schema", Json::object(), name), fmt::format("{}: {}", name, one.name));
         if (one.schema.find("method"))
             throw settings_error("{}: {} declares a setting 'method', which is the experiment file's own", name, one.name);

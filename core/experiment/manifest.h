@@ -19,6 +19,13 @@ enum class LearnsFrom {
     order,      ///< scores that order pairs, or hard negatives below positives
 };
 
+/// Of a variant whose texts go through parts of their own: how many it has follows from the tasks.
+struct Parts {
+    std::string name;      ///< "expert"; empty: a variant without them
+    bool by_task = false;  ///< one an instruction of each task, else one an instruction
+    std::string setting;   ///< of the variant: where it is set, it says what shares a part
+};
+
 /// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.
 struct Extension {
     std::string name;
@@ -27,6 +34,7 @@ struct Extension {
     bool dense_start = false;  ///< of a variant: its start model must be without token-routed blocks
     std::string two_blocks{};  ///< of a variant: the setting under which its start model needs two blocks, "placement=every_other"
     LearnsFrom learns_from = LearnsFrom::anything;  ///< of an objective
+    Parts parts{};                                  ///< of a variant
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

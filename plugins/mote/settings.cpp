@@ -30,7 +30,9 @@ Manifest plugin_manifest() {
                   .from("MoTE, section 6"),
           }},
          /*dense_start=*/true,
-         /*two_blocks=*/"placement=every_other"},
+         /*two_blocks=*/"placement=every_other",
+         LearnsFrom::anything,
+         {"expert", /*by_task=*/false, "experts"}},
     };
     manifest.analyses = {
         {"expert_moves",

@@ -41,7 +41,10 @@ Manifest plugin_manifest() {
                      "What is left after training: the adapters, or one dense model with their average merged into it.")
                   .from("as MoTE's averaged experts"),
           }},
-         /*dense_start=*/true},
+         /*dense_start=*/true,
+         /*two_blocks=*/"",
+         LearnsFrom::anything,
+         {"adapter", /*by_task=*/true, "adapters"}},
     };
     return manifest;
 }

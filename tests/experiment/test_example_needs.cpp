@@ -33,12 +33,12 @@ class TestExampleNeeds : public QObject {
         write_file_atomic(folder_.path() / name, content);
         return (folder_.path() / name).string();
     }
-    static void check(const std::string& entry, const std::string& objective, const std::string& more = "") {
+    static std::vector<std::string> check(const std::string& entry, const std::string& objective, const std::string& more = "") {
         const Catalogue known = catalogue();
-        check_examples(Experiment::parse("name: x\ntasks:\n  t:\n    type: retrieval\n    train:\n      - " + entry +
-                                             "\nvariants: {EM: {method: dense}}\nobjective: {method: " + objective + "}\n" + more,
-                                         "/base/x.yaml", known),
-                       known);
+        return check_examples(Experiment::parse("name: x\ntasks:\n  t:\n    type: retrieval\n    train:\n      - " + entry +
+                                                    "\nvariants: {EM: {method: dense}}\nobjective: {method: " + objective + "}\n" + more,
+                                                "/base/x.yaml", known),
+                              known);
     }
     static std::string entry(const std::string& path, const std::string& more = "") {
         return "{name: set, source: file, path: " + path + (more.empty() ? "" : ", " + more) + "}";
@@ -112,6 +112,26 @@ class TestExampleNeeds : public QObject {
         check(entry("/nowhere.jsonl"), "by_order");
         check(entry(file("broken.jsonl", "{\"query\"")), "by_order");
         check(entry(file("bare.csv", "a,b\n")), "by_order");
+    }
+    void noise_is_not_injected_into_data_with_scores() {
+        const std::string scored = file("one.jsonl", R"({"query": "q", "document": "d", "score": 0.5})");
+        const std::string plain = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        EXPECT_ERROR(check(entry(scored, "noise_rate: 0.1"), "by_order"), "/base/x.yaml: tasks.t.train[0].noise_rate is set",
+                     "records of set have scores", "leave noise_rate out, or the scores");
+        check(entry(scored, "noise_rate: 0"), "by_order");
+        check(entry(plain, "noise_rate: 0.1"), "infonce");
+    }
+    void pairs_with_scores_are_warned_of_where_these_are_not_read() {
+        const std::string scored = file("one.jsonl", R"({"query": "q", "document": "d", "score": 0.5})");
+        const auto remarks = check(entry(scored), "infonce");
+        QCOMPARE(remarks.size(), std::size_t{1});
+        const std::string& remark = remarks[0];
+        QVERIFY2(remark.starts_with("/base/x.yaml: tasks.t.train[0] (set): objective infonce does not read the scores"), remark.c_str());
+        QVERIFY2(remark.ends_with("learns from scores: by_order"), remark.c_str());
+        const std::string taught = file("taught.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"], "scores": [2, 1]})");
+        const std::string plain = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        for (const std::string& other : {taught, plain}) QCOMPARE(check(entry(other), "infonce").size(), std::size_t{0});
+        for (const char* objective : {"by_order", "by_itself"}) QCOMPARE(check(entry(scored), objective).size(), std::size_t{0});
     }
     void a_stage_of_another_objective_is_asked_for_itself() {
         const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+
+namespace faceter {
+
+/// What is worth a warning: variants that part their texts (Extension::parts), in experiments whose tasks give them one part for all.
+std::vector<std::string> lone_parts(const Experiment& experiment, const Catalogue& catalogue);
+
+}  // namespace faceter
