@@ -43,7 +43,7 @@ std::string joined_json(const std::vector<Table>& tables) {
 }
 
 /// In small letters: "R.CSV" is a table as "r.csv" is.
-std::string ending_of(const fs::path& output) { return lowercase_ascii(output.extension().string()); }
+std::string ending_of(const fs::path& file) { return lowercase_ascii(file.extension().string()); }
 
 /// What can be known to fail is said before the work, not after.
 void check_outputs(const ReportOptions& options) {
