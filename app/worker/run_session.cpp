@@ -24,6 +24,12 @@ void refuse_meeting_names(const Json& settings) {
     if (!meetings.empty()) throw settings_error("{}", meetings.front().message);
 }
 
+/// A stop that comes where nobody looks between steps (a model is being fetched, a lock waited for) is no failure: nothing is lost.
+void record_end(JournalWriter& journal, ExitCode code, const std::string& message) {
+    if (code == ExitCode::stopped) return journal.event("stopped", {{"message", message}});
+    journal.event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
+}
+
 }  // namespace
 
 bool RunSession::has_final_model() const { return run_.run.info().is_baseline() || fs::is_directory(final_model_folder(run_.run)); }
@@ -79,7 +85,7 @@ int RunSession::execute() {
     } catch (...) {
         const auto [code, message] = describe_current_exception();
         if (run_.group && code != ExitCode::peer_lost) run_.group->fail(message);
-        if (run_.journal) run_.journal->event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
+        if (run_.journal) record_end(*run_.journal, code, message);
         throw;
     }
 }

@@ -128,13 +128,15 @@ void RunProcesses::end_stragglers() {
     for (const auto& [process, rank] : alive_) ::kill(process, SIGKILL);
 }
 
-/// The first that went for a reason of its own; those that lost a peer, and those that we ended, only where there is no such.
+/// The first that went for a reason of its own; those that lost a peer, and those that we ended, only where there is no such. Told to stop,
+/// a group in which one has stopped while the others waited for it has stopped.
 int RunProcesses::to_blame() const {
-    const auto guilt = [](const End& end) {
-        if (end.code == 0) return 4;
+    const auto guilt = [this](const End& end) {
+        if (end.code == 0) return 5;
         if (end.code == static_cast<int>(ExitCode::stopped)) return 3;
         if (end.by_us) return 2;
-        return end.code == static_cast<int>(ExitCode::peer_lost) ? 1 : 0;
+        if (end.code != static_cast<int>(ExitCode::peer_lost)) return 0;
+        return told_to_stop_ ? 4 : 1;
     };
     int blamed = 0;
     if (ends_.at(0).code == 0) return 0;  // the run is done: rank 0 has written all of it

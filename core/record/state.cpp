@@ -30,6 +30,12 @@ T member(const Json& object, const char* key, T fallback) {
     }
 }
 
+/// At a step, or in between with a message of its own.
+std::string stop_cause(const JournalEvent& event, std::int64_t last_step) {
+    const auto said = event.fields.contains("step") ? std::string() : member(event.fields, "message", std::string());
+    return said.empty() ? fmt::format("stopped at step {}", member(event.fields, "step", last_step)) : said;
+}
+
 fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_journal(attempt).parent_path() / "exit.json"; }
 
 /// Nobody holds its lock, for sure: it can be asked, and no job that SLURM knows of may hold it on another machine.
@@ -187,7 +193,7 @@ void RunFollower::take(const JournalEvent& event) {
         state_.phase = event.type == "finished" ? RunPhase::done : event.type == "stopped" ? RunPhase::stopped : RunPhase::failed;
         state_.exit_code = event.type == "failed" ? member(event.fields, "code", 5) : event.type == "stopped" ? 6 : 0;
         if (event.type == "failed") state_.cause = member(event.fields, "message", std::string("it did not say why"));
-        if (event.type == "stopped") state_.cause = fmt::format("stopped at step {}", member(event.fields, "step", state_.step));
+        if (event.type == "stopped") state_.cause = stop_cause(event, state_.step);
     }
 }
 

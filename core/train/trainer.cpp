@@ -171,7 +171,7 @@ StepReport Trainer::train_step() {
     return *read_step();
 }
 
-/// `before_update` is called when all of the step but its update was given; alone, also when there is no memory for it.
+/// `before_update` is called when all of the step but its update was given; alone, also when that failed.
 void Trainer::give_step(const std::function<void()>& before_update) {
     const std::int64_t tried = step_ + 1;
     try {
@@ -187,6 +187,9 @@ void Trainer::give_step(const std::function<void()>& before_update) {
                         "objective.gradient_cache_chunk to a part of the batch, training.activation_checkpointing to true, or lower "
                         "training.batch_size ({})",
                         encoder_.device().str(), tried, settings_.batch_size, what.substr(0, what.find('\n'))));
+    } catch (...) {
+        if (group_.size() == 1) before_update();  // what is known of the step before comes first
+        throw;
     }
 }
 

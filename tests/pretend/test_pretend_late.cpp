@@ -64,6 +64,43 @@ class TestPretendLate : public QObject {
         if (checkpoint_every == 1 && broken > 1) QCOMPARE(largest_difference(far.bench.weights(), far.saved), 0.0);
     }
 
+    /// A stop, a checkpoint that somebody asks for, an error: the last step before it is told as on the processor.
+    void whatever_ends_a_step_leaves_none_before_it_untold_data() {
+        QTest::addColumn<int>("stop");
+        QTest::addColumn<int>("wanted");
+        QTest::addColumn<int>("failing");
+        QTest::addColumn<QString>("late");
+        QTest::addRow("a stop") << 3 << 0 << 0 << "1late 2late 3 saved3 ";
+        QTest::addRow("a stop behind the first step") << 1 << 0 << 0 << "1 saved1 ";
+        QTest::addRow("a checkpoint that is asked for") << 0 << 2 << 0 << "1late 2 saved2 3late 4late 5late 6 saved6 ";
+        QTest::addRow("an error") << 0 << 0 << 4 << "1late 2late 3late ";
+        QTest::addRow("an error in the first step") << 0 << 0 << 1 << "";
+    }
+    void whatever_ends_a_step_leaves_none_before_it_untold() {
+        NEED_SHARED();
+        QFETCH(int, stop);
+        QFETCH(int, wanted);
+        QFETCH(int, failing);
+        QFETCH(QString, late);
+        WatchedRun far(six_steps(0), pretend::device()), here(six_steps(0), c10::kCPU);
+        std::vector<std::string> errors;
+        for (WatchedRun* run : {&far, &here}) {
+            run->objective.failing_call = failing;
+            TrainerEvents events = run->events();
+            events.should_stop = [=] { return run->objective.calls == stop; };
+            events.checkpoint_wanted = [=] { return run->objective.calls == wanted; };
+            errors.push_back(run->error_of(events));
+        }
+        QCOMPARE(errors[0].empty(), failing == 0);
+        QCOMPARE(errors[0], errors[1]);
+        QCOMPARE(far.order, late.toStdString());
+        QCOMPARE(here.order, late.remove("late").toStdString());
+        QCOMPARE(far.numbers.size(), here.numbers.size());
+        if (!far.numbers.empty()) QVERIFY(largest_difference(far.numbers, here.numbers) < 1e-8);
+        QCOMPARE(far.tokens, here.tokens);
+        QVERIFY(largest_difference(far.bench.weights(), here.bench.weights()) < 1e-8);
+    }
+
     /// What is known of the step before comes first.
     void out_of_memory_comes_behind_the_numbers_of_the_step_before() {
         NEED_SHARED();

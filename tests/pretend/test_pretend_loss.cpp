@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "model/device.h"
+#include "plugin/loader.h"
 #include "support/pretend_device/pretend.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -21,6 +22,15 @@ PairEmbeddings many_pairs() {
     batch.documents = at::randn({pairs, 4});
     batch.document_texts.resize(static_cast<std::size_t>(pairs));
     for (std::size_t i = 0; i < batch.document_texts.size(); ++i) batch.document_texts[i] = i / 2;
+    return batch;
+}
+
+/// Some pairs with hard negatives, and a guide's rows.
+PairEmbeddings guided_pairs() {
+    at::manual_seed(13);
+    PairEmbeddings batch;
+    for (at::Tensor* rows : {&batch.queries, &batch.documents, &batch.guide_queries, &batch.guide_documents}) *rows = at::randn({24, 8});
+    for (at::Tensor* rows : {&batch.negatives, &batch.guide_negatives}) *rows = at::randn({10, 8});
     return batch;
 }
 
@@ -49,6 +59,30 @@ Computed computed(PairEmbeddings batch, const c10::Device& device) {
 class TestPretendLoss : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    /// They are made of the guide's rows and joined there.
+    void masks_of_gist_are_made_on_the_device_without_a_wait() {
+        const auto gist = registry().make_objective("gist", {{"teacher", ""}, {"margin_kind", "relative"}, {"margin", 0.1}});
+        const auto& objective = dynamic_cast<const PairObjective&>(*gist);
+        std::vector<double> masked;
+        std::vector<at::Tensor> losses, gradients;
+        for (const c10::Device& device : {there, c10::Device(c10::kCPU)}) {
+            PairEmbeddings batch = guided_pairs();
+            batch.move_to(device);
+            batch.queries = batch.queries.detach().requires_grad_();
+            pretend::reset_counts();
+            const LossResult result = objective(batch);
+            result.loss.backward();
+            QCOMPARE(pretend::counts().waits, std::int64_t{0});
+            masked.push_back(result.parts.at("masked_negatives").item<double>());
+            losses.push_back(result.loss.detach().cpu());
+            gradients.push_back(batch.queries.grad().cpu());
+        }
+        QCOMPARE(masked[0], masked[1]);
+        QVERIFY(masked[0] > 100);
+        QVERIFY(relative_difference(losses[0], losses[1]) < 1e-5);
+        QVERIFY(relative_difference(gradients[0], gradients[1]) < 1e-4);
+    }
+
     /// All logits would be 1 GiB. Blocks of 16 MiB, what is computed of them, and no wait.
     void sixteen_thousand_pairs_are_bounded_and_equal_those_of_the_processor() {
         const Computed far = computed(many_pairs(), there);

@@ -136,6 +136,36 @@ class TestPretendTraining : public QObject {
         QVERIFY(bench.model->encoders.front().get() == own);
     }
 
+    /// Whatever it lacks memory for, of one encoder or of a second one.
+    void a_model_that_cannot_be_lowered_is_itself() {
+        NEED_SHARED();
+        TrainingBench bench(methods[1], exact_settings(), there);
+        bench.model->encoders.push_back(bench.model->encoders.front()->clone());
+        const auto before = bench.weights();
+        const std::vector<const Encoder*> own{bench.model->encoders[0].get(), bench.model->encoders[1].get()};
+        const std::uint64_t held = device_memory(there).held;
+        pretend::reset_counts();
+        { const LoweredEncoders lowered(*bench.model, true); }
+        const std::int64_t allocations = pretend::counts().allocations;
+        QVERIFY(allocations > 20);
+        for (std::int64_t n = 1; n <= allocations; n += 7) {
+            pretend::fail_allocation(n);
+            bool failed = false;
+            try {
+                const LoweredEncoders lowered(*bench.model, true);
+            } catch (const c10::OutOfMemoryError&) {
+                failed = true;
+            }
+            pretend::fail_allocation(0);
+            QVERIFY(failed);
+            QVERIFY(bench.model->computed.empty());
+            QCOMPARE(bench.model->encoders.size(), own.size());
+            for (std::size_t i = 0; i < own.size(); ++i) QVERIFY(bench.model->encoders[i].get() == own[i]);
+            QCOMPARE(device_memory(there).held, held);
+        }
+        QCOMPARE(largest_difference(bench.weights(), before), 0.0);
+    }
+
     /// In bfloat16 as the steps, over texts end to end, and with a wait a batch for the rows.
     void documents_that_stay_are_embedded_in_the_precision_of_the_steps() {
         NEED_SHARED();

@@ -2,19 +2,21 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "training.h"
 
 namespace faceter::testing {
 
-/// InfoNCE that counts its calls, one a step, and whose gradient, not its value, is broken at one of them.
+/// InfoNCE that counts its calls, one a step, and whose gradient, not its value, is broken at one of them; at another one it fails.
 struct Watched final : PairObjective {
     explicit Watched(int broken = 0) : broken_call(broken) {}
     LossResult operator()(const PairEmbeddings& batch) const override {
         LossResult result = InfoNce({})(batch);
-        if (++calls == broken_call) result.loss = result.loss + (batch.queries.sum() * 0).abs().sqrt();
+        if (++calls == failing_call) throw failure("the objective has failed");
+        if (calls == broken_call) result.loss = result.loss + (batch.queries.sum() * 0).abs().sqrt();
         return result;
     }
-    int broken_call;
+    int broken_call, failing_call = 0;
     mutable int calls = 0;
 };
 
