@@ -24,8 +24,9 @@ bool is_study(const std::string& name) { return name.ends_with(".yaml") || name.
 std::vector<BundleFile> take_study(const Catalogue& catalogue, const std::string& file, BundleArguments& arguments) {
     const Study study = read_study(file);
     const fs::path project = open_project(arguments.project).folder();
-    for (const StudyRun& run : study_runs(study, catalogue, project, false))
-        if (run.done) arguments.run_names.push_back(run.records.front().info().id);
+    each_study_run(study, catalogue, project, false, [&](const StudyRun& run) {
+        if (run.done) arguments.run_names.push_back(run.record.filename().string());
+    });
     if (arguments.run_names.empty()) throw usage_error("{}: none of its runs is done in {}", file, project.string());
     const StudyReport report = report_study(study, catalogue, project, false);
     std::vector<BundleFile> files{{"study/study.yaml", read_file(file)},

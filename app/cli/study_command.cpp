@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
@@ -23,41 +21,17 @@ struct StudyOptions {
 /// Stopped, failed or dead.
 bool can_go_on(const RunState& state) { return is_over(state.phase) && state.phase != RunPhase::done; }
 
-/// The runs without a finished record: made where they have none, ready to go on where they have one that ended early.
-std::vector<RunDirectory> runs_to_start(const Study& study, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
-                                        const StudyOptions& options, const fs::path& project) {
-    std::vector<RunDirectory> start;
-    std::vector<StudyRun> by_seed = planned;  // a study that is stopped half way has whole seeds, which claims can be judged by
-    std::stable_sort(by_seed.begin(), by_seed.end(), [](const auto& a, const auto& b) { return a.wanted.seed < b.wanted.seed; });
-    for (const StudyRun& run : by_seed) {
-        if (run.done) continue;
-        if (!run.records.empty()) {
-            const RunState state = read_state(run.records.front());
-            if (can_go_on(state) || state.phase == RunPhase::queued)
-                start.push_back(run.records.front());
-            else
-                say(stderr, "{} is {} already\n", run.records.front().info().shown_name(), run_phase_name(state.phase));
-            continue;
-        }
-        const StudyExperiment& of = study.experiments[run.experiment];
-        const Experiment experiment =
-            Experiment::load(of.file, catalogue, {of.overrides, options.smoke ? std::vector<std::uint64_t>{} : study.seeds, options.smoke});
-        start.push_back(RunDirectory::create(project, experiment, run.wanted, options.smoke));
-    }
-    return start;
-}
-
 int run_study(const Cli& cli, const StudyOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Study study = read_study(options.file);
     if (!options.smoke) check_planned(study, options.file);
-    for (const StudyExperiment& one : study.experiments)
-        Experiment::load(one.file, catalogue, {one.overrides, study.seeds, options.smoke}).check_files();
+    const std::vector<Experiment> experiments = study_experiments(study, catalogue, options.smoke);
     worker_program();
-    const auto planned = study_runs(study, catalogue, options.project, options.smoke);
+    std::vector<StudyRun> planned = study_runs(study, catalogue, options.project, options.smoke);
     const Project project(options.project, true);
     if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
-    const auto runs = runs_to_start(study, planned, catalogue, options, project.folder());
+    const auto [runs, under_way] = begin_study(experiments, std::move(planned), project.folder(), options.smoke);
+    for (const std::string& one : under_way) say(stderr, "{}\n", one);
     if (runs.empty()) {
         say(stdout, "every run of {} is done or running; see: faceter study report {} --project {}\n", study.name, options.file,
             options.project);
@@ -70,50 +44,46 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     return start_runs(project, runs, options.start);
 }
 
-std::string state_name(const StudyRun& run, const RunState& state) {
-    return run.records.empty() ? "missing" : std::string(run_phase_name(state.phase));
-}
+std::string state_name(const StudyRun& run) { return run.record.empty() ? "missing" : std::string(run_phase_name(run.state.phase)); }
 
 /// Where a study stands, run by run.
 struct StudyProgress {
     Table table;
     Json runs = Json::array();
     std::vector<std::string> ended_early;  ///< "EM-3 failed: why"
-    std::size_t done = 0;
+    std::size_t planned = 0, done = 0;
     double spent_s = 0;
 
     void add(const StudyRun& run) {
-        const RunState state = run.records.empty() ? RunState{} : read_state(run.records.front());
-        const std::string name = run.records.empty() ? "" : run.records.front().info().shown_name();
+        ++planned;
         done += run.done;
-        spent_s += run.done ? state.active_s : 0;
-        if (!run.records.empty() && can_go_on(state))
-            ended_early.push_back(fmt::format("{} {}: {}", name, run_phase_name(state.phase), state.cause));
+        spent_s += run.done ? run.state.active_s : 0;
+        if (!run.record.empty() && can_go_on(run.state))
+            ended_early.push_back(fmt::format("{} {}: {}", run.record_name, run_phase_name(run.state.phase), run.state.cause));
         table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
-                       Cell::of(std::to_string(run.wanted.seed)), Cell::of(state_name(run, state))});
+                       Cell::of(std::to_string(run.wanted.seed)), Cell::of(state_name(run))});
         runs.push_back({{"experiment", run.experiment_name},
                         {"variant", run.wanted.variant},
                         {"point", run.wanted.point},
                         {"seed", run.wanted.seed},
-                        {"run", name.empty() ? Json(nullptr) : Json(name)},
-                        {"state", state_name(run, state)},
-                        {"cause", state.cause}});
+                        {"run", run.record.empty() ? Json(nullptr) : Json(run.record_name)},
+                        {"state", state_name(run)},
+                        {"cause", run.state.cause}});
     }
 };
 
 int study_status(const Cli& cli, const StudyOptions& options) {
     const Study study = read_study(options.file);
-    const auto runs = study_runs(study, load_catalogue(cli), options.project, options.smoke);
-    if (!fs::is_directory(options.project)) say(stderr, "{} is not there yet; faceter study run makes it\n", options.project);
     StudyProgress progress;
     for (const char* name : {"experiment", "variant", "point", "seed", "state"}) progress.table.add_column(name, ColumnKind::text);
-    for (const StudyRun& run : runs) progress.add(run);
-    const std::size_t done = progress.done;
-    const double left_s = done ? progress.spent_s / static_cast<double>(done) * static_cast<double>(runs.size() - done) : 0;
+    each_study_run(study, load_catalogue(cli), options.project, options.smoke, [&](const StudyRun& run) { progress.add(run); });
+    if (!fs::is_directory(options.project)) say(stderr, "{} is not there yet; faceter study run makes it\n", options.project);
+    const std::size_t planned = progress.planned, done = progress.done;
+    const double left_s = done ? progress.spent_s / static_cast<double>(done) * static_cast<double>(planned - done) : 0;
     if (options.start.json) {
         print_json({{"study", study.name},
                     {"done", done},
-                    {"planned", runs.size()},
+                    {"planned", planned},
                     {"spent_s", progress.spent_s},
                     {"left_s", done ? Json(left_s) : Json(nullptr)},
                     {"runs", progress.runs}});
@@ -122,8 +92,8 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     print_table(progress.table, "text");
     for (const std::string& one : progress.ended_early) fmt::print("{}\n", printable(one));
     if (!progress.ended_early.empty()) fmt::print("faceter study run {} goes on with them\n", printable(options.file));
-    fmt::print("{} of {} runs are done{}\n", done, runs.size(),
-               done && done < runs.size() ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
+    fmt::print("{} of {} runs are done{}\n", done, planned,
+               done && done < planned ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
     return 0;
 }
 

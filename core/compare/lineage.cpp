@@ -34,6 +34,21 @@ std::optional<fs::path> run_folder_in(const fs::path& path) {
     return std::nullopt;
 }
 
+constexpr std::uint64_t max_router_bytes = 16 << 20;
+
+/// The gates of a run's router as its model has them now; none where it has no router, or one that cannot be read.
+Json gates_of(const fs::path& run) {
+    const fs::path file = run / "model" / "router.json";
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return Json::array();
+    try {
+        const Json router = read_json(file, max_router_bytes);
+        return router.is_object() ? router.value("gates", Json::array()) : Json::array();
+    } catch (const Error&) {
+        return Json::array();
+    }
+}
+
 /// Several stages by name: those of the settings, else those that the variant made of itself, as the journal has them.
 std::vector<std::string> stages_of(const Json& settings, const fs::path& folder, StoredEvents& events) {
     std::vector<std::string> names;
@@ -89,6 +104,17 @@ class Reader {
         for_each_setting(settings, ItemKeys::bracketed, [&](const std::string& key, const Json& value) {
             if (key == "model" ? !has_parent : key != "variant.runs") read_setting(to, key, value);
         });
+        read_added_gates(to, info.id);
+    }
+
+    /// Gates that settings name are connected already; of one that was moved back from where `router remove` put it there is nothing to
+    /// say.
+    void read_added_gates(std::size_t to, const std::string& id) {
+        for (const Json& gate : gates_of(project_.runs_folder() / id)) {
+            const std::string source = text_at(gate, "source");
+            const auto run = source.find('/') == std::string::npos ? std::nullopt : run_at(source, false);
+            if (run && *run != to) connect(run, to, LineageLink::part, "router.gates." + text_at(gate, "name"));
+        }
     }
 
     void read_setting(std::size_t to, const std::string& key, const Json& value) {

@@ -42,7 +42,7 @@ const char* lineage_kind_name(LineageNode::Kind kind);
 struct LineageEdge {
     std::size_t from = 0, to = 0;  ///< nodes; `to` comes from `from`
     LineageLink link = LineageLink::start;
-    std::string setting;        ///< dotted key of a teacher or a part
+    std::string setting;        ///< dotted key of a teacher or a part; router.gates.NAME: of a gate that was added later
     bool closes_cycle = false;  ///< what records say leads back to where it came from: somebody has edited them
 };
 
@@ -51,7 +51,8 @@ struct Lineage {
     std::vector<LineageNode> nodes;
     std::vector<LineageEdge> edges;
 };
-/// Of all runs that the store has. Looks at folders that settings name outside of the project.
+/// Of all runs that the store has. Looks at folders that settings name outside of the project, and at the routers of runs, whose gates may
+/// have been added since they ran (faceter router add).
 Lineage read_lineage(const Project& project, Store& store);
 /// These runs, what they come from, what came of them, and what that comes from besides.
 Lineage lineage_around(const Lineage& lineage, const std::set<std::string>& runs);

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
 #include "compare/settings_difference.h"
 #include "experiment/completed_settings.h"
+#include "experiment/each_run.h"
 #include "experiment/flat_settings.h"
-#include "record/state.h"
 #include "settings/check.h"
 #include "stats/power.h"
 
@@ -121,11 +123,22 @@ std::string configuration_of(const StudyRun& run) {
 
 std::string listed(const std::set<std::string>& names) { return join(std::vector<std::string>(names.begin(), names.end()), ", "); }
 
-void check_side(const std::string& side, const StudyClaim& claim, const Study& study, const std::vector<StudyRun>& runs) {
+/// A run of each configuration, by its whole name.
+using Configurations = std::map<std::string, StudyRun>;
+
+void note_configuration(const StudyRun& run, Configurations& configurations) {
+    const auto [at, is_new] = configurations.try_emplace(run.experiment_name + "/" + configuration_of(run));
+    if (!is_new) return;
+    at->second.experiment_name = run.experiment_name;
+    at->second.wanted.variant = run.wanted.variant;
+    at->second.wanted.point = run.wanted.point;
+}
+
+void check_side(const std::string& side, const StudyClaim& claim, const Study& study, const Configurations& configurations) {
     std::set<std::string> known, meant;
-    for (const StudyRun& run : runs) {
+    for (const auto& [name, run] : configurations) {
         known.insert(configuration_of(run));
-        if (is_side(run, side)) meant.insert(run.experiment_name + "/" + configuration_of(run));
+        if (is_side(run, side)) meant.insert(name);
     }
     if (meant.empty())
         throw settings_error("study {}, claim '{}': none of its experiments makes '{}' (known: {})", study.name, claim.claim, side,
@@ -135,10 +148,10 @@ void check_side(const std::string& side, const StudyClaim& claim, const Study& s
                              side, listed(meant));
 }
 
-void check_sides(const Study& study, const std::vector<StudyRun>& runs) {
+void check_sides(const Study& study, const Configurations& configurations) {
     for (const StudyClaim& claim : study.claims)
         for (const std::string& side : {claim.better, claim.than})
-            if (claim.measure != StudyMeasure::router_study) check_side(side, claim, study, runs);
+            if (claim.measure != StudyMeasure::router_study) check_side(side, claim, study, configurations);
 }
 
 std::string last_part(const std::string& value) { return value.substr(value.rfind('/') + 1); }
@@ -151,21 +164,57 @@ bool same_settings(const RunDirectory& run, const ResolvedRun& wanted, const Cat
                        [](const SettingDifference& one) { return last_part(one.values[0]) == last_part(one.values[1]); });
 }
 
-bool is_of(const RunDirectory& run, const StudyRun& of, const Catalogue& catalogue, bool smoke) {
-    const RunInfo& info = run.info();
-    return info.experiment == of.experiment_name && info.variant == of.wanted.variant && info.point == of.wanted.point &&
-           info.seed == of.wanted.seed && info.smoke == smoke && same_settings(run, of.wanted, catalogue);
+/// The runs of a project, listed once: by what tells them apart but for their settings.
+class StudyRecords {
+  public:
+    StudyRecords(const fs::path& project, const Catalogue& catalogue, bool smoke) : catalogue_(catalogue) {
+        if (!fs::is_directory(project / "runs")) return;
+        Project(project, false).each_run([&](const RunDirectory& run) {
+            const RunInfo& info = run.info();
+            if (info.smoke == smoke) folders_[{info.experiment, info.variant, info.point, info.seed}].push_back(run.folder());
+        });
+    }
+
+    void find_record(StudyRun& run) const {
+        const auto alike = folders_.find({run.experiment_name, run.wanted.variant, run.wanted.point, run.wanted.seed});
+        if (alike == folders_.end()) return;
+        std::string created;
+        for (const fs::path& folder : alike->second) {
+            const auto record = opened(folder);
+            if (!record || !same_settings(*record, run.wanted, catalogue_)) continue;
+            const RunState state = read_state(*record);
+            const bool done = state.phase == RunPhase::done, newer = run.record.empty() || record->info().created > created;
+            if (run.done ? !(done && newer) : !(done || newer)) continue;
+            run.record = folder;
+            run.record_name = record->info().shown_name();
+            run.state = state;
+            run.done = done;
+            created = record->info().created;
+        }
+    }
+
+  private:
+    /// Nothing where it was deleted since it was listed.
+    static std::optional<RunDirectory> opened(const fs::path& folder) {
+        try {
+            return RunDirectory(folder);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::data) throw;
+            return std::nullopt;
+        }
+    }
+
+    using Key = std::tuple<std::string, std::string, std::string, std::uint64_t>;  // experiment, variant, point, seed
+    const Catalogue& catalogue_;
+    std::map<Key, std::vector<fs::path>> folders_;
+};
+
+ExperimentOptions experiment_options(const Study& study, const StudyExperiment& experiment, bool smoke) {
+    return {experiment.overrides, smoke ? std::vector<std::uint64_t>{} : study.seeds, smoke};
 }
 
-void find_record(const std::vector<RunDirectory>& all, const Catalogue& catalogue, bool smoke, StudyRun& run) {
-    for (const RunDirectory& record : all) {
-        if (!is_of(record, run, catalogue, smoke)) continue;
-        const bool done = read_state(record).phase == RunPhase::done;
-        const bool newer = run.records.empty() || record.info().created > run.records.front().info().created;
-        if (run.done ? done && newer : done || newer) run.records = {record};
-        run.done = run.done || done;
-    }
-}
+/// Stopped, failed or dead, or made and not begun.
+bool can_start(const RunState& state) { return state.phase == RunPhase::queued || (is_over(state.phase) && state.phase != RunPhase::done); }
 
 void write_json(const fs::path& file, const Json& json) {
     write_file_atomic(file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -252,21 +301,57 @@ Study read_study(const fs::path& file) {
     return study;
 }
 
-std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
-    std::vector<RunDirectory> all;
-    if (fs::is_directory(project / "runs")) Project(project, false).each_run([&](const RunDirectory& run) { all.push_back(run); });
-    std::vector<StudyRun> runs;
+void each_study_run(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke,
+                    const std::function<void(StudyRun&&)>& take) {
+    const StudyRecords records(project, catalogue, smoke);
+    Configurations configurations;
     for (std::size_t i = 0; i < study.experiments.size(); ++i) {
-        const Experiment experiment =
-            Experiment::load(study.experiments[i].file, catalogue,
-                             {study.experiments[i].overrides, smoke ? std::vector<std::uint64_t>{} : study.seeds, smoke});
-        for (const ResolvedRun& wanted : experiment.runs()) {
-            runs.push_back({i, wanted, experiment.name(), {}, false});
-            find_record(all, catalogue, smoke, runs.back());
-        }
+        const StudyExperiment& of = study.experiments[i];
+        each_run_of(of.file, catalogue, experiment_options(study, of, smoke), [&](ResolvedRun&& wanted) {
+            StudyRun run;
+            run.experiment = i;
+            run.experiment_name = json_at<std::string>(wanted.settings, "name", of.file.string());
+            run.wanted = std::move(wanted);
+            records.find_record(run);
+            note_configuration(run, configurations);
+            take(std::move(run));
+        });
     }
-    check_sides(study, runs);
+    check_sides(study, configurations);
+}
+
+std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
+    std::vector<StudyRun> runs;
+    each_study_run(study, catalogue, project, smoke, [&](StudyRun&& run) {
+        if (!run.record.empty()) run.wanted.settings = Json::object();
+        runs.push_back(std::move(run));
+    });
     return runs;
+}
+
+std::vector<Experiment> study_experiments(const Study& study, const Catalogue& catalogue, bool smoke) {
+    std::vector<Experiment> experiments;
+    for (const StudyExperiment& one : study.experiments) {
+        experiments.push_back(Experiment::load(one.file, catalogue, experiment_options(study, one, smoke)));
+        experiments.back().check_files();
+    }
+    return experiments;
+}
+
+StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<StudyRun> planned, const fs::path& project, bool smoke) {
+    // A study that is stopped half way has whole seeds, which claims can be judged by.
+    std::stable_sort(planned.begin(), planned.end(), [](const auto& a, const auto& b) { return a.wanted.seed < b.wanted.seed; });
+    StudyStart start;
+    for (const StudyRun& run : planned) {
+        if (run.done) continue;
+        if (run.record.empty())
+            start.runs.push_back(RunDirectory::create(project, experiments.at(run.experiment), run.wanted, smoke));
+        else if (can_start(run.state))
+            start.runs.emplace_back(run.record);
+        else
+            start.under_way.push_back(fmt::format("{} is {} already", run.record_name, run_phase_name(run.state.phase)));
+    }
+    return start;
 }
 
 void record_study(const Study& study, const fs::path& project) {

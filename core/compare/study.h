@@ -1,11 +1,12 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "common/file.h"
 #include "common/json.h"
 #include "experiment/experiment.h"
-#include "record/run_directory.h"
+#include "record/state.h"
 
 /// A study: what is asked, decided before it is run, in a file (experiments/studies/*.yaml).
 namespace faceter {
@@ -60,15 +61,31 @@ struct StudyRun {
     std::size_t experiment = 0;  ///< place in Study::experiments
     ResolvedRun wanted;
     std::string experiment_name;
-    std::vector<RunDirectory> records;  ///< none yet, or the newest that is done, else the newest
+    fs::path record;          ///< the run's folder: the newest that is done, else the newest; empty: there is none yet
+    std::string record_name;  ///< as tables show it
+    RunState state;           ///< of the record
     bool done = false;
 };
 /// Whether a claim means these runs by the name of a side.
 bool is_side(const StudyRun& run, const std::string& side);
 /// What the study's experiments make, each with its record in `project`: one of the same experiment, variant, point, seed and settings (as
 /// far as a score depends on them). `smoke`: the runs that --smoke makes. Errors (settings): those of the experiments; a side of a
-/// claim that none of them makes, or that is the name of several configurations.
+/// claim that none of them makes, or that is the name of several configurations (found at the end).
+/// One run is in memory at a time; the project's runs are listed once.
+void each_study_run(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke,
+                    const std::function<void(StudyRun&&)>& take);
+/// All of them. Settings (StudyRun::wanted) have only those without a record: a record has its own.
 std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke);
+
+/// The experiments of a study, all of whose files are there (Experiment::check_files).
+std::vector<Experiment> study_experiments(const Study& study, const Catalogue& catalogue, bool smoke);
+/// What `study run` starts.
+struct StudyStart {
+    std::vector<RunDirectory> runs;      ///< made now, or ready to go on; seed by seed
+    std::vector<std::string> under_way;  ///< "EM-1 is running already"
+};
+/// Makes the runs that have no record in `project`.
+StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<StudyRun> planned, const fs::path& project, bool smoke);
 
 /// PROJECT/studies/NAME.json: the plan as it was at the first run, and what has been changed since.
 struct StudyRecord {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "common/printable.h"
 #include "common/strings.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
 #include "record/journal.h"
-#include "record/state.h"
 #include "stats/number.h"
 #include "store/filter.h"
 
@@ -64,17 +64,29 @@ Values method_scores_of(const RunDirectory& run, const std::string& method) {
     return values;
 }
 
-Side side_of(const std::vector<StudyRun>& runs, const StudyClaim& claim, const std::string& side) {
+/// A run that is done, and its scores: results are read once, whatever the number of claims.
+struct DoneRun {
+    const StudyRun* run = nullptr;
+    Values scores;
+};
+
+std::vector<DoneRun> done_runs(const std::vector<StudyRun>& runs) {
+    std::vector<DoneRun> done;
+    for (const StudyRun& run : runs)
+        if (run.done) done.push_back({&run, scores_of(RunDirectory(run.record))});
+    return done;
+}
+
+Values values_of(const DoneRun& of, const StudyClaim& claim, const std::string& side) {
+    if (claim.measure == StudyMeasure::router_study) return method_scores_of(RunDirectory(of.run->record), side);
+    if (!is_side(*of.run, side)) return {};
+    return claim.measure == StudyMeasure::score ? of.scores : similarities_of(RunDirectory(of.run->record));
+}
+
+Side side_of(const std::vector<DoneRun>& runs, const StudyClaim& claim, const std::string& side) {
     Side values;
-    for (const StudyRun& run : runs) {
-        const bool method = claim.measure == StudyMeasure::router_study;
-        if (!run.done || !(method || is_side(run, side))) continue;
-        const RunDirectory& record = run.records.front();
-        Values own = method                                 ? method_scores_of(record, side)
-                     : claim.measure == StudyMeasure::score ? scores_of(record)
-                                                            : similarities_of(record);
-        if (!own.empty()) values[run.wanted.seed] = std::move(own);
-    }
+    for (const DoneRun& of : runs)
+        if (Values own = values_of(of, claim, side); !own.empty()) values[of.run->wanted.seed] = std::move(own);
     return values;
 }
 
@@ -90,7 +102,7 @@ std::vector<std::string> common_sets(const StudyClaim& claim, const Side& a, con
     return {sets.begin(), sets.end()};
 }
 
-ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<StudyRun>& runs, const Study& study) {
+ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& runs, const Study& study) {
     const Side a = side_of(runs, claim, claim.better), b = side_of(runs, claim, claim.than);
     std::vector<std::uint64_t> seeds;
     for (const auto& [seed, values] : a)
@@ -163,10 +175,10 @@ std::string variant_name(const StudyRun& run) {
     return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + " " + run.wanted.point;
 }
 
-Figure curves_of(const std::vector<StudyRun>& runs) {
+Figure curves_of(const std::vector<DoneRun>& runs) {
     std::map<std::string, std::vector<std::vector<double>>> curves;
-    for (const StudyRun& run : runs)
-        if (run.done && run.wanted.method != "start") curves[variant_name(run)].push_back(losses_of(run.records.front()));
+    for (const DoneRun& of : runs)
+        if (of.run->wanted.method != "start") curves[variant_name(*of.run)].push_back(losses_of(RunDirectory(of.run->record)));
     Figure figure;
     figure.kind = FigureKind::lines;
     figure.name = "learning_curves";
@@ -193,13 +205,13 @@ Figure curves_of(const std::vector<StudyRun>& runs) {
     return figure;
 }
 
-std::vector<StudyCost> costs_of(const std::vector<StudyRun>& runs) {
+std::vector<StudyCost> costs_of(const std::vector<DoneRun>& runs) {
     std::map<std::string, StudyCost> costs;
-    for (const StudyRun& run : runs) {
-        if (!run.done) continue;
-        StudyCost& cost = costs.try_emplace(variant_name(run), StudyCost{variant_name(run), 0, 0}).first->second;
+    for (const DoneRun& of : runs) {
+        const std::string variant = variant_name(*of.run);
+        StudyCost& cost = costs.try_emplace(variant, StudyCost{variant, 0, 0}).first->second;
         ++cost.runs;
-        cost.hours += read_state(run.records.front()).active_s / 3600;
+        cost.hours += of.run->state.active_s / 3600;
     }
     std::vector<StudyCost> all;
     for (const auto& [name, cost] : costs) all.push_back(cost);
@@ -207,11 +219,10 @@ std::vector<StudyCost> costs_of(const std::vector<StudyRun>& runs) {
 }
 
 /// Of each variant (and point) each data set's scores, a seed each.
-std::map<std::string, std::map<std::string, std::vector<double>>> scores_by_variant(const std::vector<StudyRun>& runs) {
+std::map<std::string, std::map<std::string, std::vector<double>>> scores_by_variant(const std::vector<DoneRun>& runs) {
     std::map<std::string, std::map<std::string, std::vector<double>>> scores;
-    for (const StudyRun& run : runs)
-        if (run.done)
-            for (const auto& [set, score] : scores_of(run.records.front())) scores[variant_name(run)][set].push_back(score);
+    for (const DoneRun& of : runs)
+        for (const auto& [set, score] : of.scores) scores[variant_name(*of.run)][set].push_back(score);
     return scores;
 }
 
@@ -224,12 +235,14 @@ std::vector<std::string> exclude(const Study& study, const fs::path& project, st
     for (const StudyExclusion& exclusion : study.exclusions) {
         std::vector<RunRow> rows = store.runs();
         filter_rows(store, exclusion.where, rows);
-        for (StudyRun& run : runs)
-            for (const RunRow& row : rows)
-                if (run.done && run.records.front().info().id == row.info.id) {
-                    excluded.push_back(fmt::format("{}: {}", row.info.shown_name(), exclusion.reason));
-                    run.done = false;
-                }
+        std::unordered_map<std::string, const RunRow*> left_out;
+        for (const RunRow& row : rows) left_out.emplace(row.info.id, &row);
+        for (StudyRun& run : runs) {
+            const auto found = run.done ? left_out.find(run.record.filename().string()) : left_out.end();
+            if (found == left_out.end()) continue;
+            excluded.push_back(fmt::format("{}: {}", found->second->info.shown_name(), exclusion.reason));
+            run.done = false;
+        }
     }
     return excluded;
 }
@@ -251,14 +264,15 @@ StudyReport report_study(const Study& study, const Catalogue& catalogue, const f
     report.planned = runs.size();
     report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
     report.excluded = exclude(study, project, runs);
-    for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, runs, study));
+    const std::vector<DoneRun> done = done_runs(runs);
+    for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, done, study));
     judge_claims(study, report.claims);
     for (std::size_t i = 0; i < report.claims.size(); ++i)
         if (!report.claims[i].sets.empty()) report.figures.push_back(forest_of(report.claims[i], i + 1));
-    report.costs = costs_of(runs);
-    report.tables = {claims_table(report.claims), set_effects_table(report.claims), scores_table(scores_by_variant(runs)),
+    report.costs = costs_of(done);
+    report.tables = {claims_table(report.claims), set_effects_table(report.claims), scores_table(scores_by_variant(done)),
                      costs_table(report.costs)};
-    if (Figure curves = curves_of(runs); !curves.series.empty()) report.figures.push_back(std::move(curves));
+    if (Figure curves = curves_of(done); !curves.series.empty()) report.figures.push_back(std::move(curves));
     return report;
 }
 

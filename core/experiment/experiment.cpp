@@ -1,10 +1,12 @@
 #include "experiment/experiment.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "common/strings.h"
 #include "data/settings.h"
+#include "experiment/each_run.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/resolve.h"
 #include "experiment/sweep.h"
@@ -70,12 +72,14 @@ std::string baseline_key(const Json& settings) {
     return key.dump();
 }
 
+using TakeRun = std::function<void(ResolvedRun&&)>;
+
 class Expander {
   public:
-    Expander(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options)
-        : root_(root), file_(file), catalogue_(catalogue), options_(options) {}
+    Expander(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options, const TakeRun& take)
+        : root_(root), file_(file), catalogue_(catalogue), options_(options), take_(take) {}
 
-    std::vector<ResolvedRun> expand() {
+    void expand() {
         Problems problems;
         axes_ = read_sweep(root_.find("sweep"), problems);
         base_ = resolve_experiment(root_, file_, catalogue_, problems, models_);
@@ -84,9 +88,8 @@ class Expander {
         std::erase_if(unswept_.entries, [](const YamlNode::Entry& entry) { return entry.key == "sweep"; });
         if (base_["evaluation"]["baseline"].get<bool>()) add_baselines();
         for (const auto& [variant, own] : base_["variants"].items()) add_variant(variant);
-        if (runs_.empty())
+        if (num_runs_ == 0)
             throw settings_error("{}: nothing to run: there are no variants and evaluation.baseline is false", file_.string());
-        return std::move(runs_);
     }
 
   private:
@@ -120,24 +123,33 @@ class Expander {
 
     void add_baselines() {
         std::set<std::string> seen;
+        std::vector<ResolvedRun> runs;
         for (const SweepPoint& point : points(start_variant)) {
             Json own;
-            const Json settings = run_settings(at_point(point, own), start_variant, seeds().front(), options_.smoke);
-            if (seen.insert(baseline_key(settings)).second) add(start_variant, point, seeds().front(), settings);
+            Json settings = run_settings(at_point(point, own), start_variant, seeds().front(), options_.smoke);
+            if (seen.insert(baseline_key(settings)).second)
+                runs.push_back(run_of(start_variant, point, seeds().front(), std::move(settings)));
         }
-        if (runs_.size() == 1) runs_.front().point.clear();
+        if (runs.size() == 1) runs.front().point.clear();
+        for (ResolvedRun& run : runs) give(std::move(run));
     }
 
     void add_variant(const std::string& variant) {
         for (const SweepPoint& point : points(variant)) {
             Json own;
             const Json& resolved = at_point(point, own);
-            for (const std::uint64_t seed : seeds()) add(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke));
+            for (const std::uint64_t seed : seeds())
+                give(run_of(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke)));
         }
     }
 
-    void add(const std::string& variant, const SweepPoint& point, std::uint64_t seed, const Json& settings) {
-        if (runs_.size() >= max_runs) throw settings_error("{}: makes more than {} runs", file_.string(), max_runs);
+    void give(ResolvedRun&& run) {
+        if (num_runs_ >= max_runs) throw settings_error("{}: makes more than {} runs", file_.string(), max_runs);
+        ++num_runs_;
+        take_(std::move(run));
+    }
+
+    ResolvedRun run_of(const std::string& variant, const SweepPoint& point, std::uint64_t seed, Json settings) const {
         ResolvedRun run;
         run.variant = variant;
         run.method = settings["variant"]["method"];
@@ -147,8 +159,8 @@ class Expander {
         if (entry && is_set(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
         run.point = point.label();
         run.seed = seed;
-        run.settings = settings;
-        runs_.push_back(std::move(run));
+        run.settings = std::move(settings);
+        return run;
     }
 
     const YamlNode& root_;
@@ -156,11 +168,26 @@ class Expander {
     const fs::path& file_;
     const Catalogue& catalogue_;
     const ExperimentOptions& options_;
+    const TakeRun& take_;
     std::vector<SweepAxis> axes_;
     Json base_;
     FoundModels models_;
-    std::vector<ResolvedRun> runs_;
+    std::size_t num_runs_ = 0;
 };
+
+void expand(std::string_view text, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options,
+            const TakeRun& take) {
+    if (!is_valid_utf8(absolute_path(file).parent_path().string()))
+        throw settings_error(
+            "{}: the path of its folder must be UTF-8 text, because records of runs name what lies there; rename the folder",
+            file.string());
+    YamlNode root = parse_yaml(text, file.string());
+    if (root.find("claims") && !root.find("tasks"))
+        throw settings_error("{}: is a study; 'faceter study status' reads it, and this command the experiments that it names",
+                             file.string());
+    for (const std::string& assignment : options.overrides) apply_override(root, assignment);
+    Expander(root, file, catalogue, options, take).expand();
+}
 
 void require_exists(const Json& entry, const std::string& where) {
     if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string() || entry["path"].get<std::string>().empty()) return;
@@ -184,20 +211,25 @@ Experiment Experiment::load(const fs::path& file, const Catalogue& catalogue, co
     }
 }
 
+void each_run_of(const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options, const TakeRun& take) {
+    bool is_taking = false;
+    try {
+        expand(read_file(file, YamlLimits{}.bytes), file, catalogue, options, [&](ResolvedRun&& run) {
+            is_taking = true;
+            take(std::move(run));
+            is_taking = false;
+        });
+    } catch (const Error& error) {
+        if (is_taking || error.code() != ExitCode::data) throw;
+        throw Error(ExitCode::settings, error.what());  // as above
+    }
+}
+
 Experiment Experiment::parse(std::string_view text, const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options) {
-    if (!is_valid_utf8(absolute_path(file).parent_path().string()))
-        throw settings_error(
-            "{}: the path of its folder must be UTF-8 text, because records of runs name what lies there; rename the folder",
-            file.string());
     Experiment experiment;
     experiment.file_ = file;
     experiment.text_ = text;
-    YamlNode root = parse_yaml(text, file.string());
-    if (root.find("claims") && !root.find("tasks"))
-        throw settings_error("{}: is a study; 'faceter study status' reads it, and this command the experiments that it names",
-                             file.string());
-    for (const std::string& assignment : options.overrides) apply_override(root, assignment);
-    experiment.runs_ = Expander(root, file, catalogue, options).expand();
+    expand(text, file, catalogue, options, [&](ResolvedRun&& run) { experiment.runs_.push_back(std::move(run)); });
     experiment.name_ = experiment.runs_.front().settings["name"];
     return experiment;
 }

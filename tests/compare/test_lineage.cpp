@@ -58,6 +58,31 @@ class TestLineage : public QObject {
         for (const LineageEdge& edge : lineage.edges) QVERIFY(!edge.closes_cycle);
     }
 
+    void gates_that_were_added_to_a_router_are_edges_too() {
+        const TemporaryDirectory folder;
+        const LineageProject project(folder.path());
+        const fs::path runs = folder.path() / "runs", model = runs / project.gated.id / "model";
+        make_directories(model);
+        const Json gates = {{{"name", "sql"}, {"source", (runs / project.merged.id / "gates/sql").string()}},
+                            {{"name", "law"}, {"source", (runs / project.em.id / "model/gates/law").string()}},
+                            {{"name", "again"}, {"source", (model / "removed/again").string()}},
+                            {{"name", "outside"}, {"source", "/somewhere/gates/outside"}},
+                            {{"name", "trained"}, {"source", ""}},
+                            {{"name", 3}, {"source", {1}}},
+                            "no object"};
+        overwrite(model / "router.json", Json{{"method", "router_retriever"}, {"gates", gates}}.dump());
+        const Lineage lineage = lineage_of(folder.path());
+        std::set<std::string> edges;
+        for (const std::string& edge : edges_of(lineage))
+            if (edge.ends_with("> Gated-1")) edges.insert(edge);
+        QCOMPARE(edges, (std::set<std::string>{"start-model >start> Gated-1", "merged-mean-1 >part> Gated-1", "EM-1 >part> Gated-1"}));
+        const std::string text = joined(lineage_lines(lineage, 200));
+        QVERIFY2(has(text, "uses merged-mean-1 (variant.gates.sql), EM-1 (router.gates.law)"), text.c_str());
+        for (const char* damaged : {"{\"gates\": [", "[]", "{\"gates\": {\"a\": {\"source\": \"x\"}}}"}) {
+            overwrite(model / "router.json", damaged);
+            QVERIFY2(!edges_of(lineage_of(folder.path())).contains("EM-1 >part> Gated-1"), damaged);
+        }
+    }
     void stages_that_a_variant_made_of_itself_are_in_the_journal() {
         const TemporaryDirectory folder;
         const RunDirectory run = sample_run(folder.path());

@@ -3,7 +3,9 @@
 
 #include "common/random.h"
 #include "compare/study_report.h"
+#include "experiment/run_models.h"
 #include "support/checkout.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -23,6 +25,29 @@ Matrix scores(const std::vector<double>& by_set, double wobble, std::uint64_t st
 }
 
 }  // namespace
+
+/// Of the sample experiment, with all that it names.
+Study sample_study(const fs::path& folder, const std::string& seeds) {
+    overwrite(folder / "quick.yaml", std::string("model: IC-1\n") + sample_experiment());
+    overwrite(folder / "pairs.tsv", "a\tb\n");
+    make_directories(folder / "scifact");
+    overwrite(folder / "s.yaml", "name: s\nquestion: q\nhypothesis: h\nseeds: " + seeds +
+                                     "\nclaims:\n  - {claim: Mix over EM, better: Mix, than: EM}\nexperiments:\n  - {file: quick.yaml}\n");
+    return read_study(folder / "s.yaml");
+}
+
+/// What was made for a study without records, and how often its start model was looked for.
+std::pair<std::size_t, int> made_runs(const std::string& seeds) {
+    const TemporaryDirectory folder;
+    const Study study = sample_study(folder.path(), seeds);
+    const fs::path project = folder.path() / "p";
+    int looks = 0;
+    use_run_models({[&](const std::string&) { return ++looks, fs::path(); }, {}});
+    std::vector<StudyRun> planned = study_runs(study, sample_catalogue(), project, false);
+    const StudyStart start = begin_study(study_experiments(study, sample_catalogue(), false), std::move(planned), project, false);
+    use_run_models({});
+    return {start.runs.size(), looks};
+}
 
 /// What a study may conclude, from made scores whose truth is known.
 class TestStudy : public QObject {
@@ -154,6 +179,36 @@ class TestStudy : public QObject {
         };
         check_planned(written("[101, 102, 103]"), "s.yaml");
         EXPECT_ERROR(check_planned(written("[1, 2, 3, 4]"), "s.yaml"), "s.yaml: no pilot says that 4 seeds are enough");
+    }
+    /// Once each missing run made all runs of its experiment again.
+    void an_experiment_is_read_as_often_for_many_seeds_as_for_few() {
+        const auto [few, looks] = made_runs("[1]");
+        const auto [many, more_looks] = made_runs("[1, 2, 3, 4, 5, 6]");
+        QCOMPARE(few, std::size_t{3});
+        QCOMPARE(many, std::size_t{13});
+        QCOMPARE(more_looks, looks);
+    }
+    void a_record_that_is_done_stands_before_a_newer_one_that_failed() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1, 2]");
+        const fs::path project = folder.path() / "p";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        const RunDirectory done = RunDirectory::create(project, experiment, experiment.runs().at(1), false);
+        const RunDirectory failed = RunDirectory::create(project, experiment, experiment.runs().at(1), false);
+        const RunDirectory smoke = RunDirectory::create(project, experiment, experiment.runs().at(2), true);
+        write_attempt(done, 1, 2, "finished");
+        write_attempt(failed, 1, 2, "failed");
+        write_attempt(smoke, 1, 2, "finished");
+        const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
+        QCOMPARE(runs.size(), std::size_t{5});
+        for (const StudyRun& run : runs) {
+            const bool has_record = run.wanted.variant == "EM" && run.wanted.seed == 1;
+            QCOMPARE(run.done, has_record);
+            QCOMPARE(run.record.string(), has_record ? done.folder().string() : std::string());
+            QCOMPARE(run.wanted.settings.empty(), has_record);  // those of a record are its own
+            if (has_record) QCOMPARE(run.record_name, done.info().shown_name());
+            if (has_record) QVERIFY(run.state.phase == RunPhase::done);
+        }
     }
     void an_experiment_is_said_to_be_none() {
         EXPECT_ERROR(read_study(fs::path(FACETER_SOURCE_DIR) / "experiments/quickstart.yaml"), "is an experiment, not a study",

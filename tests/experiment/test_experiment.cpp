@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "experiment/each_run.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/run_models.h"
 #include "support/sample_runs.h"
@@ -111,6 +112,34 @@ class TestExperiment : public QObject {
         use_run_models({});
         QCOMPARE(looks, (std::map<std::string, int>{{"IC-1", 1}}));
         for (const ResolvedRun& run : runs) QCOMPARE(run.settings["model"].get<std::string>(), std::string("/p/runs/ic"));
+    }
+    void one_run_after_the_other_is_what_all_are() {
+        const TemporaryDirectory folder;
+        const fs::path file = folder.path() / "quick.yaml";
+        overwrite(file, sample + "sweep: {training.learning_rate: [1.0e-5, 2.0e-5], model: [minilm, org/other]}\n");
+        const auto all = Experiment::load(file, sample_catalogue(), {{}, {3, 4}, false}).runs();
+        std::size_t given = 0;
+        each_run_of(file, sample_catalogue(), {{}, {3, 4}, false}, [&](ResolvedRun&& run) {
+            const ResolvedRun& same = all.at(given++);
+            QCOMPARE(run.variant + "/" + run.point, same.variant + "/" + same.point);
+            QCOMPARE(run.seed, same.seed);
+            QCOMPARE(run.settings.dump(), same.settings.dump());
+        });
+        QCOMPARE(given, all.size());
+    }
+    void errors_of_an_experiment_are_told_from_those_of_who_takes_its_runs() {
+        const TemporaryDirectory folder;
+        const auto code_of = [&](const std::string& name) {
+            try {
+                each_run_of(folder.path() / name, sample_catalogue(), {}, [](ResolvedRun&&) { throw data_error("a record is wrong"); });
+            } catch (const Error& error) {
+                return error.code();
+            }
+            return ExitCode::done;
+        };
+        overwrite(folder.path() / "quick.yaml", sample);
+        QVERIFY(code_of("quick.yaml") == ExitCode::data);
+        QVERIFY(code_of("none.yaml") == ExitCode::settings);
     }
     void a_wrong_sweep_value_is_reported_where_it_stands() {
         EXPECT_ERROR(parse_sample(sample + "sweep: {training.batch_size: [16, none]}\n"), "/base/quick.yaml:16:35",
