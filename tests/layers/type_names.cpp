@@ -78,8 +78,8 @@ class TypeReader {
     }
     void open(std::size_t line) {
         static const std::regex space(R"(\s*(?:inline\s+)?namespace\s+(\w+(?:::\w+)*)\s*)");
-        static const std::regex type(R"(\s*(?:template\s*<[^]*>\s*)?(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+)"
-                                     R"((?:alignas\s*\([^)]*\)\s*|[A-Z_0-9]+\s+)*(\w+)\s*(?:\bfinal\s*)?(?::[^:][^]*)?)");
+        static const std::regex type(R"(\s*(?:template\s*<[\s\S]*>\s*)?(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+)"
+                                     R"((?:alignas\s*\([^)]*\)\s*|[A-Z_0-9]+\s+)*(\w+)\s*(?:\bfinal\s*)?(?::[^:][\s\S]*)?)");
         const bool named = std::all_of(scopes_.begin(), scopes_.end(), [](const auto& scope) { return scope.has_value(); });
         std::smatch match;
         std::optional<std::string> scope;
