@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "model/device.h"
+#include "model/mlm_head.h"
 #include "plugin/loader.h"
 #include "support/pretend_device/pretend.h"
 #include "support/tensors.h"
@@ -31,6 +32,7 @@ PairEmbeddings guided_pairs() {
     PairEmbeddings batch;
     for (at::Tensor* rows : {&batch.queries, &batch.documents, &batch.guide_queries, &batch.guide_documents}) *rows = at::randn({24, 8});
     for (at::Tensor* rows : {&batch.negatives, &batch.guide_negatives}) *rows = at::randn({10, 8});
+    for (std::int64_t i = 0; i < 10; ++i) batch.negative_owner.push_back(i);
     return batch;
 }
 
@@ -81,6 +83,53 @@ class TestPretendLoss : public QObject {
         QVERIFY(masked[0] > 100);
         QVERIFY(relative_difference(losses[0], losses[1]) < 1e-5);
         QVERIFY(relative_difference(gradients[0], gradients[1]) < 1e-4);
+    }
+
+    void prefixes_share_their_masks_and_give_the_losses_of_the_processor() {
+        const auto losses_on = [](const c10::Device& device, const std::vector<std::int64_t>& dims) {
+            PairEmbeddings batch = guided_pairs();
+            for (std::uint64_t i = 0; i < 24; ++i) batch.document_texts.push_back(i / 2);
+            batch.move_to(device);
+            pretend::reset_counts();
+            std::vector<at::Tensor> losses;
+            for (const LossResult& one : InfoNce({}).over_prefixes(batch, dims)) losses.push_back(one.loss);
+            return at::stack(losses);
+        };
+        const auto masks_made = [] {
+            std::int64_t times = 0;
+            for (const auto& [name, count] : pretend::operators_by_name())
+                if (name.starts_with("aten::bitwise_or")) times += count;
+            return times;
+        };
+        losses_on(there, {8});
+        const std::int64_t of_one = masks_made();
+        QVERIFY(of_one > 0);
+        const at::Tensor far = losses_on(there, {8, 4, 2});
+        QCOMPARE(masks_made(), of_one);
+        QCOMPARE(pretend::counts().waits, std::int64_t{0});
+        QVERIFY(relative_difference(far.cpu(), losses_on(c10::kCPU, {8, 4, 2})) < 1e-5);
+    }
+
+    /// All logits would be 128 MiB. In bfloat16, as a GPU trains.
+    void the_decoder_of_masked_tokens_is_bounded_and_waits_for_nothing() {
+        constexpr std::int64_t rows = 4096, words = 8192, width = 16, at_a_time = 256;
+        const auto gradient_on = [](const c10::Device& device) {
+            at::manual_seed(14);
+            const at::Tensor x = to_device(at::randn({rows, width}).to(at::kBFloat16), device).requires_grad_();
+            const at::Tensor weight = to_device(at::randn({words, width}), device).requires_grad_();
+            const at::Tensor bias = to_device(at::zeros({words}), device).requires_grad_();
+            const at::Tensor targets = to_device(at::arange(rows, at::kLong), device);
+            pretend::reset_counts();
+            const TokenLoss loss = token_cross_entropy(x, weight, bias, targets, at_a_time);
+            loss.loss.backward();
+            return weight.grad();
+        };
+        const at::Tensor far = gradient_on(there);
+        const auto counts = pretend::counts();
+        qInfo("%lld waits, %lld MiB at most", static_cast<long long>(counts.waits), static_cast<long long>(counts.most >> 20));
+        QCOMPARE(counts.waits, std::int64_t{0});
+        QVERIFY(counts.most < std::uint64_t{64} << 20);
+        QVERIFY(relative_difference(far.cpu(), gradient_on(c10::kCPU)) < 0.02);
     }
 
     /// All logits would be 1 GiB. Blocks of 16 MiB, what is computed of them, and no wait.

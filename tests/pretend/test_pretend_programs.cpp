@@ -1,11 +1,15 @@
+#include <sys/wait.h>
+
 #include <QProcess>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 
 #include "common/file.h"
 #include "common/json.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
+#include "launch/run_processes.h"
 #include "record/journal.h"
 #include "record/run_directory.h"
 #include "support/checkout.h"
@@ -25,6 +29,9 @@ training: {batch_size: 16, steps: 3, checkpoint_every_steps: 0, evaluate_every_s
 evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}
 )";
 
+/// More scored pairs than one rank would embed alone.
+constexpr int scored_pairs = 60;
+
 void write_data(const fs::path& folder) {
     std::ofstream facts(folder / "facts.jsonl");
     for (int i = 10; i < 60; ++i)
@@ -35,10 +42,12 @@ void write_data(const fs::path& folder) {
     fs::create_directories(folder / "sts");
     std::ofstream(folder / "sts/dataset.json") << R"({"name": "similar", "task": "sts"})";
     std::ofstream scores(folder / "sts/test.jsonl");
-    for (int i = 0; i < 12; ++i)
-        scores
-            << Json{{"sentence1", "cat " + std::to_string(i)}, {"sentence2", "cat " + std::to_string(i * i % 7)}, {"score", i % 5}}.dump()
-            << "\n";
+    for (int i = 0; i < scored_pairs; ++i)
+        scores << Json{{"sentence1", "a cat of number " + std::to_string(i)},
+                       {"sentence2", "the cat " + std::to_string(i * i % 47)},
+                       {"score", i * 7 % 5}}
+                      .dump()
+               << "\n";
 }
 
 RunDirectory run_in(const fs::path& project, const std::string& fixture, const std::string& head) {
@@ -59,6 +68,40 @@ bool works(const RunDirectory& run, QByteArray& output) {
     const bool ended = worker.waitForFinished(hang_ms);
     output = worker.readAll();
     return ended && worker.exitCode() == 0;
+}
+
+/// Whether so many workers, each with a pretend device of its own, end well with a run.
+bool work_together(const RunDirectory& run, int ranks, std::string& problem) {
+    const QByteArray before = qgetenv("LD_PRELOAD");
+    qputenv("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
+    RunProcesses processes(run, FACETER_BINARY_DIR "/bin/faceter-worker", ranks);
+    before.isEmpty() ? qunsetenv("LD_PRELOAD") : qputenv("LD_PRELOAD", before);
+    const auto over = [&] {
+        int status = 0;
+        for (pid_t child; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) processes.ended(child, status);
+        processes.end_stragglers();
+        return processes.over();
+    };
+    const bool ended = QTest::qWaitFor(over, 5 * hang_ms);
+    for (int rank = 0; rank < ranks; ++rank)
+        if (const pid_t hung = processes.process(rank)) ::kill(hung, SIGKILL);
+    problem = ended ? processes.exit().message : "they hang";
+    return ended && processes.exit().code == 0;
+}
+
+/// The scores of a run, while it trained and at its end, and how they were computed.
+struct Scored {
+    std::vector<double> scores;
+    std::string compute;
+};
+Scored scores_of(const RunDirectory& run) {
+    Scored all;
+    for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events)
+        if (event.type == "evaluation") all.scores.push_back(event.fields.at("scores").at("similar").get<double>());
+    const Json result = parse_json(read_file(run.results() / "similar.json"), "result");
+    all.scores.push_back(result.at("score").get<double>());
+    all.compute = result.at("settings").value("compute", "");
+    return all;
 }
 
 }  // namespace
@@ -128,6 +171,30 @@ class TestPretendPrograms : public QObject {
         }
         qInfo("%.4f in float32, %.4f in bfloat16", score[0], score[1]);
         QVERIFY(std::abs(score[0] - score[1]) < 10);
+    }
+
+    /// Each embeds its share of the texts. Scores are percent.
+    void two_devices_score_a_run_as_one_does() {
+        NEED_SHARED();
+        for (const bool bf16 : {false, true}) {
+            Scored scored[2];
+            for (const int ranks : {1, 2}) {
+                const TemporaryDirectory project;
+                write_data(project.path());
+                const RunDirectory run = run_in(project.path(), "nomic_bert", bf16 ? "precision: bf16\n" : "");
+                std::string problem;
+                QVERIFY2(work_together(run, ranks, problem), problem.c_str());
+                scored[ranks - 1] = scores_of(run);
+            }
+            QCOMPARE(scored[0].scores.size(), std::size_t{2});  // behind the second step, and of the final model
+            QCOMPARE(scored[1].scores.size(), scored[0].scores.size());
+            for (const Scored& one : scored) QCOMPARE(one.compute, std::string(bf16 ? "bf16" : ""));
+            for (std::size_t i = 0; i < scored[0].scores.size(); ++i) {
+                const double off = std::abs(scored[0].scores[i] - scored[1].scores[i]);
+                qInfo("%s: %.4f and %.4f", bf16 ? "bfloat16" : "float32", scored[0].scores[i], scored[1].scores[i]);
+                QVERIFY(off < (bf16 ? 5 : 0.2));
+            }
+        }
     }
 };
 
