@@ -130,7 +130,8 @@ RunChanges Store::changes_since(std::int64_t revision) {
 
 std::uint64_t Store::change_counter() {
     const std::int64_t others = database_->scalar("PRAGMA data_version");
-    return (static_cast<std::uint64_t>(others) << 40) + static_cast<std::uint64_t>(database_->total_changes());
+    const std::uint64_t in_memory = file().empty() ? std::uint64_t(1) << 63 : 0;  // a store that goes on there begins to count anew
+    return in_memory + (static_cast<std::uint64_t>(others) << 40) + static_cast<std::uint64_t>(database_->total_changes());
 }
 
 Json Store::settings(const std::string& run) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -57,6 +58,29 @@ class Ingest {
         if (is_new("documents_stamp", stamps_.documents)) documents();
         sign();
         return std::move(warnings_);
+    }
+
+    /// An empty store in place of one that cannot be written. Whoever asked that one what changed asks this one with its revisions: what is
+    /// taken in from here on is newer than all of them, and what is gone since is told.
+    static void go_on_in_memory(Store& store) {
+        store.poll_.reset();
+        const auto before = std::exchange(store.database_, std::make_unique<Database>(""));
+        store.migrate();
+        std::int64_t newest = 0;
+        std::vector<std::string> gone;
+        try {
+            newest = before->scalar("SELECT newest FROM revisions");
+            Statement known(*before, "SELECT id FROM runs UNION SELECT run FROM removed");
+            while (known.next()) gone.push_back(known.text(0));
+        } catch (const Error&) {  // its disk cannot even be read
+        }
+        std::error_code ignored;
+        std::erase_if(gone, [&](const std::string& run) { return fs::exists(store.project_ / "runs" / run / "run.json", ignored); });
+        store.database_->transaction([&] {
+            Statement(*store.database_, "UPDATE revisions SET newest = newest + ?").bind(newest).run();
+            Statement removed(*store.database_, "INSERT OR REPLACE INTO removed SELECT ?, newest FROM revisions");
+            for (const std::string& run : gone) removed.bind(run).run();
+        });
     }
 
   private:
@@ -281,14 +305,19 @@ RunState Store::take(RunFollower& follower, std::vector<std::string>& warnings) 
 
 void Store::ingest(const RunDirectory& run) {
     std::vector<std::string> warnings;
+    if (!poll_) poll_ = std::make_unique<Poll>(*this);
+    poll_->took(run.info().id);
     try {
         RunFollower follower(run);
         take(follower, warnings);
     } catch (const Unwritable&) {
         if (file().empty()) throw;
-        database_ = std::make_unique<Database>("");
-        migrate();
-        ingest(run);
+        const bool has_all = poll_->has_looked();
+        const std::set<std::string> taken = poll_->taken();
+        Ingest::go_on_in_memory(*this);
+        if (has_all) ingest_all();
+        for (const std::string& id : taken)
+            if (id == run.info().id || fs::exists(project_ / "runs" / id / "run.json")) ingest(RunDirectory(project_ / "runs" / id));
     }
 }
 
@@ -309,9 +338,7 @@ std::vector<std::string> Store::ingest_all(const LookProgress& progress) {
     try {
         if (!file().empty()) return take_in();
     } catch (const Unwritable&) {
-        poll_.reset();
-        database_ = std::make_unique<Database>("");
-        migrate();
+        Ingest::go_on_in_memory(*this);
     }
     std::vector<std::string> warnings = take_in();
     warnings.push_back(
@@ -320,7 +347,7 @@ std::vector<std::string> Store::ingest_all(const LookProgress& progress) {
 }
 
 std::vector<std::string> Store::ingest_changed(const LookProgress& progress) {
-    if (!poll_) return ingest_all(progress);
+    if (!poll_ || !poll_->has_looked()) return ingest_all(progress);
     return poll_->look(false, progress);
 }
 

@@ -138,6 +138,7 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
 
 std::vector<std::string> Poll::look(bool thorough, const LookProgress& progress) {
     std::vector<std::string> warnings;
+    has_looked_ = true;
     load_known();
     list_runs(thorough);
     const OpenFolder folder(store_.project_ / "runs");

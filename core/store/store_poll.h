@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +18,10 @@ class Poll {
     explicit Poll(Store& store) : store_(store) {}
     /// `thorough`: every run; else live ones and an eighth of the others.
     std::vector<std::string> look(bool thorough, const LookProgress& progress);
+    bool has_looked() const { return has_looked_; }
+    /// Runs that were taken in one by one: what a store in memory must have as well.
+    void took(const std::string& run) { taken_.insert(run); }
+    const std::set<std::string>& taken() const { return taken_; }
 
   private:
     struct Known {
@@ -36,6 +41,8 @@ class Poll {
     Store& store_;
     std::unordered_map<std::string, Known> known_;
     std::vector<std::string> ids_;
+    std::set<std::string> taken_;
+    bool has_looked_ = false;
     std::string listed_;  ///< stamp of runs/ when ids_ was made; empty: list again
     std::uint64_t counter_ = 0;
     std::size_t turn_ = 0;

@@ -8,9 +8,11 @@
 #include <barrier>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 #include "common/error.h"
 #include "common/random.h"
+#include "store/store_errors.h"
 #include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -60,6 +62,16 @@ std::string reference_dump(const fs::path& project) {
     Store store(project);
     store.ingest_all();
     return store.dump();
+}
+
+/// The first statement of `body` finds the disk full.
+void with_full_disk(const std::function<void()>& body) {
+    bool told = false;
+    set_statement_hook([&] {
+        if (!std::exchange(told, true)) throw Unwritable("the disk is full");
+    });
+    body();
+    set_statement_hook({});
 }
 
 void remove_store(const fs::path& project) {
@@ -339,6 +351,54 @@ class TestStore : public QObject {
         const std::int64_t kept = sqlite3_memory_used() - before;
         QVERIFY(written > 1'000'000);
         QVERIFY2(kept < written / 4, qPrintable(QStringLiteral("%1 bytes of %2").arg(kept).arg(written)));
+    }
+    void runs_that_were_taken_in_stay_when_the_disk_gets_full_data() {
+        QTest::addColumn<bool>("all");
+        QTest::newRow("one by one") << false;
+        QTest::newRow("in a look at all") << true;
+    }
+    void runs_that_were_taken_in_stay_when_the_disk_gets_full() {
+        QFETCH(bool, all);
+        const TemporaryDirectory project;
+        const RunDirectory first = sample_run(project.path(), 1), second = sample_run(project.path(), 2);
+        Store store(project.path());
+        if (all) QVERIFY(store.ingest_all().empty());
+        if (!all) store.ingest(first);
+        with_full_disk([&] { store.ingest(second); });
+        QVERIFY(store.file().empty());
+        QCOMPARE(store.runs().size(), std::size_t{2});
+        store.ingest_changed();
+        QCOMPARE(store.runs().size(), std::size_t{2});
+    }
+    /// The store in memory once gave out the numbers of the one on disk again.
+    void what_changes_while_the_disk_gets_full_is_told_to_who_knows_the_rest() {
+        const TemporaryDirectory project;
+        const RunDirectory first = sample_run(project.path(), 1), second = sample_run(project.path(), 2);
+        Store store(project.path());
+        store.ingest_all();
+        const std::int64_t known = store.changes_since(0).revision;
+        const std::uint64_t counter = store.change_counter();
+        first.append_user_event({{"tag", "late"}});
+        with_full_disk([&] { store.ingest_all(); });
+        QVERIFY(store.change_counter() != counter);
+        const RunChanges changes = store.changes_since(known);
+        const auto changed =
+            std::find_if(changes.changed.begin(), changes.changed.end(), [&](const RunRow& row) { return row.info.id == first.info().id; });
+        QVERIFY(changed != changes.changed.end());
+        QCOMPARE(changed->tags, std::vector<std::string>{"late"});
+        QVERIFY(changes.removed.empty());
+        QVERIFY(store.changes_since(changes.revision).changed.empty());
+    }
+    void a_run_that_goes_while_the_disk_gets_full_is_told_to_be_gone() {
+        const TemporaryDirectory project;
+        const RunDirectory first = sample_run(project.path(), 1), second = sample_run(project.path(), 2);
+        Store store(project.path());
+        store.ingest_all();
+        const std::int64_t known = store.changes_since(0).revision;
+        Project(project.path(), false).remove(second.info().id);
+        with_full_disk([&] { store.ingest_all(); });
+        QCOMPARE(store.changes_since(known).removed, std::vector<std::string>{second.info().id});
+        QCOMPARE(store.runs().size(), std::size_t{1});
     }
     void file_systems_of_several_machines_are_known() {
         QVERIFY(is_shared_file_system(0x6969));
