@@ -91,16 +91,16 @@ std::string container_of(const Json& settings, const SlurmJob& job) {
     return words + " " + shell_word(container["image"].get<std::string>()) + " ";
 }
 
-struct Parts {
+struct ScriptParts {
     std::string preparation, command, end;
 };
 
 /// On one node `faceter attend` starts and watches the processes; on several, srun starts them, and attend keeps the record before and
 /// after it.
-Parts parts_of(const Json& settings, const SlurmJob& job) {
+ScriptParts parts_of(const Json& settings, const SlurmJob& job) {
     const std::string named = settings["faceter"].get<std::string>();
     const std::string faceter = shell_word(named.empty() ? job.faceter : named);
-    Parts parts{preparation_of(settings), "", ":"};
+    ScriptParts parts{preparation_of(settings), "", ":"};
     const auto tasks = settings["tasks_per_node"].get<std::int64_t>();
     if (settings["nodes"] == 1) {
         parts.command = fmt::format("{}{} attend --ranks {} \"$run\"", container_of(settings, job), faceter, tasks);
@@ -124,7 +124,7 @@ std::string slurm_script(const Profile& profile, const SlurmJob& job) {
     if (std::any_of(folder.begin(), folder.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == '%'; }))
         throw settings_error("{}: a path with a '%' or a control character cannot be handed to SLURM; move the project",
                              faceter::quoted(folder));
-    const Parts parts = parts_of(profile.settings, job);
+    const ScriptParts parts = parts_of(profile.settings, job);
     const std::map<std::string_view, std::string> places = {
         {"@directives@", directives_of(profile.settings, job)},
         {"@preparation@", parts.preparation},
