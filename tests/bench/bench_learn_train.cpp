@@ -15,7 +15,7 @@
 #include "model/tensor_memory.h"
 #include "plugin/loader.h"
 #include "record/journal.h"
-#include "record/run_directory.h"
+#include "store_project.h"
 #include "train/trainer.h"
 
 using namespace faceter;
@@ -118,8 +118,9 @@ void train_dense(Setting& setting, int steps) {
 /// A step's record as a run writes it (app/worker), beside the step itself.
 void train_journaled(Setting& setting, int steps) {
     Bench dense = make(setting, "dense");
-    make_directories(setting.cache.path() / "run/journal/1");
-    JournalWriter journal(RunDirectory(setting.cache.path() / "run"), 1, JournalWriter::Start{});
+    bench::make_run(setting.cache.path(), 1);
+    const RunDirectory run(setting.cache.path() / bench::place_of(1).id);
+    JournalWriter journal(run, run.begin_attempt(), JournalWriter::Start{});
     std::vector<double> ratios;
     for (std::int64_t i = -setting.batches.warm_steps; i < steps; ++i) {
         const StepReport report = dense.trainer->train_step();
