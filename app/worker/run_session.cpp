@@ -38,7 +38,8 @@ bool RunSession::has_final_model() const { return run_.run.info().is_baseline() 
 void RunSession::begin() {
     trained_ = has_final_model();
     if (!trained_) resume_ = run_.checkpoints().newest(resume_warnings_);
-    run_.run.clear_request("stop");
+    // One of an earlier attempt; but who hands over an attempt has looked for that, and what came since is meant for this one.
+    if (!std::getenv("FACETER_ATTEMPT")) run_.run.clear_request("stop");
     remove_leftovers(run_.run.checkpoints());
     open_journal(run_.run.begin_attempt());
 }

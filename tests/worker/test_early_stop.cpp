@@ -2,6 +2,7 @@
 #include <atomic>
 #include <fstream>
 #include <future>
+#include <map>
 
 #include "checkpoint/hub_server.h"
 #include "common/file.h"
@@ -20,14 +21,24 @@ class TestEarlyStop : public QObject {
     Q_OBJECT
     TemporaryDirectory project_;
 
-    RunDirectory run_of_a_model_elsewhere() const {
-        std::ofstream(project_.path() / "pairs.jsonl") << R"({"query": "a", "document": "b"})"
-                                                       << "\n";
+    RunDirectory run_of(const std::string& model) const {
+        std::ofstream pairs(project_.path() / "pairs.jsonl");
+        for (int i = 0; i < 20; ++i) pairs << R"({"query": "number )" << i << R"(", "document": "it is )" << i << "\"}\n";
+        pairs.close();
         const Experiment experiment = Experiment::parse(
-            "name: early\nmodel: somebody/some-model\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
-            "variants:\n  IC: {method: instruction}\ntraining: {batch_size: 8, steps: 30}\nevaluation: {baseline: false, datasets: []}\n",
+            "name: early\nmodel: " + model +
+                "\nmax_length: 32\nthreads: 1\ntasks:\n  retrieval:\n    train: [{name: pairs, source: file, path: pairs.jsonl}]\n"
+                "variants:\n  IC: {method: instruction}\ntraining: {batch_size: 4, steps: 3}\nevaluation: {baseline: false, datasets: "
+                "[]}\n",
             project_.path() / "early.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
         return RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
+    }
+    static void start(QProcess& worker, const RunDirectory& run, const std::map<QString, std::string>& variables) {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        for (const auto& [name, value] : variables) environment.insert(name, QString::fromStdString(value));
+        worker.setProcessEnvironment(environment);
+        worker.setProcessChannelMode(QProcess::MergedChannels);
+        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(run.folder().string())});
     }
 
   private Q_SLOTS:
@@ -40,15 +51,10 @@ class TestEarlyStop : public QObject {
             return ServerAnswer{};
         });
         const auto let_go = qScopeGuard([&over] { over.set_value(); });
-        const RunDirectory run = run_of_a_model_elsewhere();
+        const RunDirectory run = run_of("somebody/some-model");
         QProcess worker;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        for (const auto& [name, value] : {std::pair("HF_ENDPOINT", hub.url()), std::pair("HF_HUB_OFFLINE", std::string("0")),
-                                          std::pair("HF_TOKEN", std::string()), std::pair("HF_HUB_CACHE", project_.path().string())})
-            environment.insert(name, QString::fromStdString(value));
-        worker.setProcessEnvironment(environment);
-        worker.setProcessChannelMode(QProcess::MergedChannels);
-        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(run.folder().string())});
+        start(worker, run,
+              {{"HF_ENDPOINT", hub.url()}, {"HF_HUB_OFFLINE", "0"}, {"HF_TOKEN", ""}, {"HF_HUB_CACHE", project_.path().string()}});
         QTRY_VERIFY(asked || worker.state() == QProcess::NotRunning);
         worker.terminate();
         QVERIFY(worker.waitForFinished(hang_ms));
@@ -58,6 +64,25 @@ class TestEarlyStop : public QObject {
         QCOMPARE(state.exit_code, 6);
         QVERIFY2(state.cause.starts_with("stopped while fetching a model"), state.cause.c_str());
         prepare_resume({run});
+    }
+
+    /// Whoever starts an attempt clears what earlier ones were asked for.
+    void a_stop_that_comes_between_the_start_of_an_attempt_and_its_first_word_counts() {
+        NEED_SHARED();
+        const RunDirectory run = run_of((shared_folder() / "fixtures/bert").string());
+        run.request("stop");
+        QProcess handed, by_hand;
+        start(handed, run, {{"FACETER_ATTEMPT", "1"}});
+        QVERIFY(handed.waitForFinished(hang_ms));
+        QVERIFY2(handed.exitCode() == 6, handed.readAll());
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::stopped);
+        QCOMPARE(state.step, std::int64_t{1});
+        start(by_hand, run, {});
+        QVERIFY(by_hand.waitForFinished(hang_ms));
+        QVERIFY2(by_hand.exitCode() == 0, by_hand.readAll());
+        QCOMPARE(read_state(run).phase, RunPhase::done);
+        QCOMPARE(read_state(run).step, std::int64_t{3});
     }
 };
 
