@@ -31,7 +31,8 @@ std::string progress_text(const RunState& state) {
     if (state.steps_per_s > 0) text += fmt::format("  {:.{}f}/s", state.steps_per_s, state.steps_per_s < 10 ? 2 : 0);
     if (std::isfinite(state.loss)) text += fmt::format("  loss {:.4f}", state.loss);
     if (state.steps_per_s > 0)
-        text += fmt::format("  {} left", format_duration(static_cast<double>(state.total_steps - state.step) / state.steps_per_s));
+        text += fmt::format(
+            "  {} left", format_duration((static_cast<double>(state.total_steps) - static_cast<double>(state.step)) / state.steps_per_s));
     return text;
 }
 

@@ -6,12 +6,12 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <unordered_map>
 
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/lock_file.h"
+#include "common/stable_order.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"
 
@@ -196,8 +196,7 @@ std::string give_run_name(const fs::path& project, const NamedRun& run) {
 }
 
 void give_run_names(const fs::path& project, std::vector<NamedRun> runs) {
-    std::sort(runs.begin(), runs.end(),
-              [](const NamedRun& a, const NamedRun& b) { return std::tie(a.created, a.id) < std::tie(b.created, b.id); });
+    std::sort(runs.begin(), runs.end(), is_older<NamedRun>);
     with_ledger(project, [&](Ledger& ledger) {
         std::erase_if(runs, [&](const NamedRun& run) { return ledger.has(run.id); });
         if (runs.empty()) return;

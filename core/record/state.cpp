@@ -167,7 +167,7 @@ void RunFollower::take_step(const JournalEvent& event) {
         rate_since_ = event.time;
         rate_from_ = state_.step;
     } else if (event.time > rate_since_) {
-        state_.steps_per_s = static_cast<double>(state_.step - rate_from_) / (event.time - rate_since_);
+        state_.steps_per_s = (static_cast<double>(state_.step) - static_cast<double>(rate_from_)) / (event.time - rate_since_);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/atomic_file.h"
 #include "common/error.h"
+#include "common/stable_order.h"
 #include "common/strings.h"
 #include "record/launch.h"
 #include "record/run_directory.h"
@@ -143,7 +144,8 @@ std::vector<TrashedRun> Project::trashed() const {
             }
         }
     }
-    std::sort(runs.begin(), runs.end(), [](const TrashedRun& a, const TrashedRun& b) { return a.when > b.when; });
+    std::sort(runs.begin(), runs.end(),
+              [](const TrashedRun& a, const TrashedRun& b) { return a.when != b.when ? a.when > b.when : is_older(b.info, a.info); });
     return runs;
 }
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/stable_order.h"
 #include "store/store_columns.h"
 #include "store/store_errors.h"
 #include "store/store_points.h"
@@ -103,9 +103,7 @@ std::vector<RunRow> Store::rows_after(std::int64_t revision) {
     }
     std::vector<RunRow*> order;
     for (RunRow& row : rows) order.push_back(&row);
-    std::sort(order.begin(), order.end(), [](const RunRow* a, const RunRow* b) {
-        return std::tie(a->info.created, a->info.id) < std::tie(b->info.created, b->info.id);
-    });
+    std::sort(order.begin(), order.end(), [](const RunRow* a, const RunRow* b) { return is_older(a->info, b->info); });
     std::vector<RunRow> sorted;
     sorted.reserve(rows.size());
     for (RunRow* row : order) sorted.push_back(std::move(*row));

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "common/hash.h"
+#include "common/stable_order.h"
 #include "experiment/flat_settings.h"
 #include "store/store.h"
 #include "store/store_points.h"
@@ -219,7 +220,7 @@ RunScores Store::run_scores(std::int64_t since) {
         });
         rows.back().end_cell = cells.size();
     }
-    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::tie(a.created, a.id) < std::tie(b.created, b.id); });
+    std::sort(rows.begin(), rows.end(), is_older<Row>);
     scores.arrange_sets();
     std::vector<std::size_t> place(scores.sets.size());
     for (std::size_t i = 0; i < scores.sets.size(); ++i) place[numbers.of(scores.sets[i].name + '\0' + scores.sets[i].task_type)] = i;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "common/error.h"
@@ -209,24 +210,29 @@ class Ingest {
         return stage > 0 && stage < 1e6 ? fmt::format("@{}", static_cast<int>(stage)) : "";
     }
 
+    /// None where it is no whole number, or one beyond those of a curve.
+    static std::optional<std::int64_t> step_of(const JournalEvent& event) {
+        const auto step = event.fields.find("step");
+        return step != event.fields.end() && step->is_number_integer() ? whole_number<std::int64_t>(*step) : std::nullopt;
+    }
+
     /// Scores during training (evaluate_every_steps) as curves: "score/<data set>".
     static void take_scores(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
-        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer() || !event.fields.contains("scores") ||
-            !event.fields["scores"].is_object())
-            return;
+        const auto step = step_of(event);
+        if (!step || !event.fields.contains("scores") || !event.fields["scores"].is_object()) return;
         const std::string suffix = stage_suffix(event);
         for (const auto& [name, score] : event.fields["scores"].items())
-            if (score.is_number()) points["score/" + name + suffix].push_back({event.fields["step"], event.time, score.get<double>()});
+            if (score.is_number()) points["score/" + name + suffix].push_back({*step, event.time, score.get<double>()});
     }
 
     static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points, const std::string& before,
                           const std::string& after) {
-        if (!event.fields.contains("step") || !event.fields["step"].is_number_integer()) return;
-        const std::int64_t step = event.fields["step"];
+        const auto step = step_of(event);
+        if (!step) return;
         const std::string suffix = stage_suffix(event);
         for (const auto& [key, value] : event.fields.items())
             if (value.is_number() && key != "seq" && key != "t" && key != "step" && key != "total_steps" && key != "stage")
-                points[before + key + suffix + after].push_back({step, event.time, value.get<double>()});
+                points[before + key + suffix + after].push_back({*step, event.time, value.get<double>()});
     }
 
     /// A file that cannot be read costs itself only; of a `kind` (figure, table) its error is kept in its place.

@@ -155,10 +155,8 @@ void SeriesReader::collect(const Attempt& attempt, const Piece& piece, std::vect
 
 std::vector<SeriesPoint> SeriesReader::points() {
     std::vector<SeriesPoint> all;
-    std::size_t most = 0;
-    for (const Attempt& attempt : attempts_)
-        for (const SeriesNode& node : attempt.top) most += node.count;
-    all.reserve(most);
+    Statement stored(database_, "SELECT sum(length(points)) FROM series WHERE run = ? AND rank = 0 AND name = ?");
+    if (stored.bind(run_, name_).next()) all.reserve(static_cast<std::size_t>(stored.integer(0)) / sizeof(SeriesPoint));
     for (const Piece& piece : pieces_) collect(attempts_[piece.attempt], piece, all);
     return all;
 }

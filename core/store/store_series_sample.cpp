@@ -37,7 +37,8 @@ class Cumulative {
         const std::size_t i = place(step);
         if (i == steps_.size()) return sums_.back();
         if (i == 0 || steps_[i] == step) return sums_[i];
-        const double part = static_cast<double>(step - steps_[i - 1]) / static_cast<double>(steps_[i] - steps_[i - 1]);
+        const auto before = static_cast<double>(steps_[i - 1]);
+        const double part = (static_cast<double>(step) - before) / (static_cast<double>(steps_[i]) - before);
         return sums_[i - 1] + part * (sums_[i] - sums_[i - 1]);
     }
 

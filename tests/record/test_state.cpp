@@ -180,6 +180,15 @@ class TestState : public QObject {
         QCOMPARE(state.total_steps, std::int64_t{100});
         QCOMPARE(state.exit_code, 5);
     }
+    void steps_at_both_ends_of_their_range_have_a_rate() {
+        const RunDirectory run = new_run();
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            for (const std::int64_t step : {-9'000'000'000'000'000'000, 9'000'000'000'000'000'000}) journal.event("step", {{"step", step}});
+            journal.event("finished");
+        }
+        QVERIFY(read_state(run).steps_per_s >= 0);
+    }
     void a_copy_of_a_run_that_is_running_does_not_run() {
         const RunDirectory run = new_run();
         const RunLock lock(run);

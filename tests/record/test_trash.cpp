@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/stable_order.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -33,6 +34,21 @@ class TestTrash : public QObject {
         store.ingest_all();
         QCOMPARE(store.dump(), before);
         QVERIFY(project.trashed().empty());
+    }
+    void what_was_deleted_together_has_one_order() {
+        const TemporaryDirectory folder;
+        std::vector<RunInfo> made;
+        for (std::size_t i = 0; i < 6; ++i) made.push_back(sample_run(folder.path(), i % 3).info());
+        const Project project(folder.path(), false);
+        for (const RunInfo& info : made) {
+            project.trash(info.id);
+            RunDirectory(project.trash_folder() / info.id).append_user_event({{"trashed", 1.8e9}});
+        }
+        std::sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return is_older(b, a); });
+        std::vector<std::string> expected, listed;
+        for (const RunInfo& info : made) expected.push_back(info.id);
+        for (const TrashedRun& run : project.trashed()) listed.push_back(run.info.id);
+        QCOMPARE(listed, expected);
     }
     void a_running_run_is_refused() {
         const TemporaryDirectory folder;

@@ -1,4 +1,6 @@
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "common/error.h"
 #include "common/random.h"
@@ -158,6 +160,44 @@ class TestSeries : public QObject {
         QVERIFY(std::abs(static_cast<double>(buckets[64].first_step) - 10'000) <= 20);
         QCOMPARE(f.store->series_sample(f.run, "loss", SeriesX::tokens, 0, 1e9, 10).at(0).count,
                  std::int64_t{0});  // the run did not count them
+    }
+    void steps_at_both_ends_of_their_range_have_a_place_between() {
+        constexpr std::int64_t far = 9'000'000'000'000'000'000;
+        Fixture made;
+        made.append("pairs", 1, {{-far, 1, 8}, {far, 3, 8}});
+        made.append("loss", 1, {{-far, 1, 1}, {0, 2, 1}, {far, 3, 1}});
+        const auto buckets = made.store->series_sample(made.run, "loss", SeriesX::examples, 0, 16, 4);
+        QCOMPARE(buckets[2].count, std::int64_t{1});  // 8 pairs
+        QCOMPARE(buckets[3].count, std::int64_t{2});  // 12, between 8 and 16; 16
+        QCOMPARE(buckets[3].first_step, std::int64_t{0});
+    }
+    /// The file may have come with somebody's project. A hundred nodes of four thousand million points once asked for ten terabytes.
+    void a_node_that_lies_about_its_points_costs_no_memory() {
+        Fixture made;
+        const std::vector<SeriesPoint> points = points_of(1, 50, 1);
+        made.append("loss", 1, points);
+        SeriesNode node = SeriesNode::of(points.front());
+        node.last_step = 50;
+        node.count = std::numeric_limits<std::uint32_t>::max();
+        const std::vector<SeriesNode> nodes(100, node);
+        Statement(*made.database, "UPDATE series_nodes SET nodes = ? WHERE level = 3")
+            .bind(std::as_bytes(std::span<const SeriesNode>(nodes)))
+            .run();
+        QVERIFY(made.store->series(made.run, "loss") == points);
+    }
+    void a_step_that_no_curve_has_a_place_for_is_left_out() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            journal.event("step", {{"step", 1}, {"loss", 0.5}});
+            journal.event("step", {{"step", std::numeric_limits<std::uint64_t>::max()}, {"loss", 0.25}});
+            journal.event("evaluation", {{"step", std::numeric_limits<std::uint64_t>::max()}, {"scores", {{"sts", 0.5}}}});
+        }
+        Store store(project.path());
+        store.ingest(run);
+        QCOMPARE(store.series(run.info().id, "loss").size(), std::size_t{1});
+        QVERIFY(store.series(run.info().id, "score/sts").empty());
     }
     void a_pyramid_does_not_depend_on_how_it_was_fed() {
         Fixture once, often;

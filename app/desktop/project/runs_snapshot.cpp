@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "common/stable_order.h"
+
 namespace faceter::desktop {
 
 RunsSnapshotPtr withChanges(const RunsSnapshot& before, RunChanges changes) {
@@ -10,13 +12,10 @@ RunsSnapshotPtr withChanges(const RunsSnapshot& before, RunChanges changes) {
     for (const RunRow& run : changes.changed) replaced.insert(run.info.id);
     auto now = std::make_shared<RunsSnapshot>();
     now->runs.reserve(before.runs.size() + changes.changed.size());
-    const auto older = [](const RunRow& a, const RunRow& b) {
-        return std::tie(a.info.created, a.info.id) < std::tie(b.info.created, b.info.id);
-    };
     auto change = changes.changed.begin();  // both are by creation
     for (const RunRow& run : before.runs) {
         if (replaced.contains(run.info.id)) continue;
-        while (change != changes.changed.end() && older(*change, run)) now->runs.push_back(std::move(*change++));
+        while (change != changes.changed.end() && is_older(change->info, run.info)) now->runs.push_back(std::move(*change++));
         now->runs.push_back(run);
     }
     std::move(change, changes.changed.end(), std::back_inserter(now->runs));
