@@ -21,11 +21,11 @@ struct DoctorOptions {
     bool json = false, fix = false;
 };
 
-Json to_json(const Finding& finding) {
+Json to_json(const DoctorFinding& finding) {
     return {{"what", finding.what}, {"command", finding.command}, {"safe", bool(finding.mend)}, {"mended", false}};
 }
 
-Json mend(const Finding& finding) {
+Json mend(const DoctorFinding& finding) {
     Json json = to_json(finding);
     try {
         finding.mend();
@@ -36,9 +36,9 @@ Json mend(const Finding& finding) {
     return json;
 }
 
-std::vector<Finding> find_here(const Cli& cli, const DoctorOptions& options) {
-    std::vector<Finding> found = find_in_installation(load_catalogue(cli));
-    const auto add = [&](std::vector<Finding> more) { std::move(more.begin(), more.end(), std::back_inserter(found)); };
+std::vector<DoctorFinding> find_here(const Cli& cli, const DoctorOptions& options) {
+    std::vector<DoctorFinding> found = find_in_installation(load_catalogue(cli));
+    const auto add = [&](std::vector<DoctorFinding> more) { std::move(more.begin(), more.end(), std::back_inserter(found)); };
     if (!options.project.empty()) add(find_in_project(open_project(options.project)));
     add(find_in_cache());
     return found;
@@ -47,7 +47,7 @@ std::vector<Finding> find_here(const Cli& cli, const DoctorOptions& options) {
 /// What this machine is after what was mended; "problems" are the installation's that are left.
 Json examine_here(const Cli& cli, const DoctorOptions& options) {
     Json findings = Json::array();
-    for (const Finding& finding : find_here(cli, options))
+    for (const DoctorFinding& finding : find_here(cli, options))
         findings.push_back(options.fix && finding.mend ? mend(finding) : to_json(finding));
     Json facts = examine_installation(load_catalogue(cli));
     facts["findings"] = std::move(findings);

@@ -22,12 +22,12 @@ bool Positives::contains(std::uint32_t anchor, std::uint32_t text) const {
     return found != of_.end() && found->second.contains(text);
 }
 
-std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, const Example& example, double positive_score,
+std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, const Example& example, double positive_score,
                                             const Positives& positives, const MiningSettings& settings, Tally& tally) {
     std::vector<std::uint32_t> negatives;
     const double limit = settings.limit(positive_score);
     std::size_t looked_at = 0;
-    for (const ScoredText& candidate : found) {
+    for (const FoundText& candidate : found) {
         if (negatives.size() == settings.negatives || looked_at == settings.depth) break;
         if (positives.contains(example.anchor, candidate.text)) {
             ++tally["candidates that are positives"];
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, c
     return negatives;
 }
 
-bool is_consistent(std::span<const ScoredText> found, std::uint32_t positive, float positive_score, std::size_t k) {
+bool is_consistent(std::span<const FoundText> found, std::uint32_t positive, float positive_score, std::size_t k) {
     const std::size_t count = std::min(k, found.size());
     for (std::size_t i = 0; i < count; ++i)
         if (found[i].text == positive) return true;

@@ -38,18 +38,18 @@ class Positives {
 };
 
 /// A document that a search found, as a text of the set.
-struct ScoredText {
+struct FoundText {
     std::uint32_t text;
     float score;
 };
 
 /// The negatives of one example out of `found` (ordered by score, descending): no positive of the query, not the query's own text, below
 /// the limit.
-std::vector<std::uint32_t> choose_negatives(std::span<const ScoredText> found, const Example& example, double positive_score,
+std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, const Example& example, double positive_score,
                                             const Positives& positives, const MiningSettings& settings, Tally& tally);
 
 /// Consistency filtering (Nomic Embed v2, section 4.2): whether the document is among the k best of its query; documents that score the
 /// same as the k-th count as among them, so that duplicates do not push a pair out.
-bool is_consistent(std::span<const ScoredText> found, std::uint32_t positive, float positive_score, std::size_t k);
+bool is_consistent(std::span<const FoundText> found, std::uint32_t positive, float positive_score, std::size_t k);
 
 }  // namespace faceter

@@ -40,8 +40,8 @@ std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Exa
     return {set.negatives.data() + example.first_negative, example.num_negatives};
 }
 
-std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
-    std::vector<ScoredText> found;
+std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
+    std::vector<FoundText> found;
     for (const SearchHit& hit : hits) found.push_back({documents[hit.document], hit.score});
     return found;
 }

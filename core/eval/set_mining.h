@@ -27,7 +27,7 @@ class Numbering {
 
 std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example);
 /// Hits of a search whose document i is the text documents[i].
-std::vector<ScoredText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents);
+std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents);
 
 /// What a teacher makes of some examples: the embeddings of their queries, positives and, where they are judged, given negatives.
 class JudgedRows {

@@ -43,7 +43,7 @@ bool names_torch() {
     return named && *named;
 }
 
-void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, std::vector<Finding>& found) {
+void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, std::vector<DoctorFinding>& found) {
     const fs::path cuda = fs::path(machine.torch).replace_filename("libtorch_cuda.so");
     if (machine.torch.empty() && names_torch())
         found.push_back({"no libtorch found: FACETER_TORCH_ROOT names a folder without torch/lib/libtorch_cpu.so",
@@ -59,8 +59,8 @@ void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, s
 
 }  // namespace
 
-std::vector<Finding> find_in_installation(const Catalogue& catalogue) {
-    std::vector<Finding> found;
+std::vector<DoctorFinding> find_in_installation(const Catalogue& catalogue) {
+    std::vector<DoctorFinding> found;
     for (const RejectedPlugin& plugin : catalogue.plugins().rejected)
         found.push_back({fmt::format("plugin {}: {}", plugin.file.string(), plugin.reason), "", {}});
     if (const std::string reason = reason_of([] { worker_program(); }); !reason.empty()) found.push_back({reason, building_command(), {}});

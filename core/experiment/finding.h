@@ -8,7 +8,7 @@
 namespace faceter {
 
 /// Something that keeps an installation or a project from working, and what mends it (`faceter doctor`).
-struct Finding {
+struct DoctorFinding {
     std::string what;            ///< a sentence
     std::string command;         ///< for a POSIX shell, by somebody who wants it mended; empty where no command does it
     std::function<void()> mend;  ///< the same by `faceter doctor --fix`: only what loses nothing. Empty: somebody has to decide
@@ -16,6 +16,6 @@ struct Finding {
 
 /// Plugins that were refused, a program or libtorch or a start model that is missing, a GPU without the libraries for it. Mends what
 /// packaging/setup.sh fetches into the cache; what that says goes to standard error.
-std::vector<Finding> find_in_installation(const Catalogue& catalogue);
+std::vector<DoctorFinding> find_in_installation(const Catalogue& catalogue);
 
 }  // namespace faceter

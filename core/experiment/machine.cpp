@@ -80,7 +80,7 @@ Json examine_installation(const Catalogue& catalogue) {
     Json problems = Json::array(), plugins = Json::array(), folders = Json::array();
     for (const Manifest& plugin : catalogue.plugins().manifests) plugins.push_back(plugin.id + " " + plugin.version);
     for (const fs::path& folder : plugin_folders()) folders.push_back(folder.string());
-    for (const Finding& finding : find_in_installation(catalogue)) problems.push_back(finding.what);
+    for (const DoctorFinding& finding : find_in_installation(catalogue)) problems.push_back(finding.what);
     const Machine machine = this_machine();
     return {{"version", FACETER_VERSION},
             {"processor", machine.processor},

@@ -13,9 +13,9 @@
 namespace faceter {
 namespace {
 
-Finding of_leftover(const Leftover& leftover) {
+DoctorFinding of_leftover(const Leftover& leftover) {
     const fs::path path = leftover.path;
-    Finding finding{fmt::format("{}: {}", path.string(), leftover.what), "rm -r " + shell_word(path.string()), {}};
+    DoctorFinding finding{fmt::format("{}: {}", path.string(), leftover.what), "rm -r " + shell_word(path.string()), {}};
     if (leftover.removable) {
         finding.mend = [path] { remove_tree(path); };
     } else {
@@ -29,7 +29,7 @@ class ProjectSearch {
   public:
     explicit ProjectSearch(const Project& project) : project_(project), argument_("--project " + shell_word(project.folder().string())) {}
 
-    std::vector<Finding> find() {
+    std::vector<DoctorFinding> find() {
         for (const Leftover& leftover : find_leftovers(project_))
             found_.push_back(is_no_run(leftover) ? of_foreign(leftover) : of_leftover(leftover));
         project_.name_runs();
@@ -42,7 +42,7 @@ class ProjectSearch {
     bool is_no_run(const Leftover& leftover) const {
         return leftover.path.parent_path() == project_.runs_folder() && !leftover.path.filename().string().starts_with('.');
     }
-    Finding of_foreign(const Leftover& leftover) const {
+    DoctorFinding of_foreign(const Leftover& leftover) const {
         const std::string there = shell_word((project_.folder() / leftover.path.filename()).string());
         return {fmt::format("{}: {}", leftover.path.string(), leftover.what),
                 fmt::format("mv {} {}", shell_word(leftover.path.string()), there),
@@ -95,15 +95,15 @@ class ProjectSearch {
     const Project& project_;
     std::string argument_;
     std::set<std::string> ids_;
-    std::vector<Finding> found_;
+    std::vector<DoctorFinding> found_;
 };
 
 }  // namespace
 
-std::vector<Finding> find_in_project(const Project& project) { return ProjectSearch(project).find(); }
+std::vector<DoctorFinding> find_in_project(const Project& project) { return ProjectSearch(project).find(); }
 
-std::vector<Finding> find_in_cache() {
-    std::vector<Finding> found;
+std::vector<DoctorFinding> find_in_cache() {
+    std::vector<DoctorFinding> found;
     for (const Leftover& leftover : find_cache_leftovers()) found.push_back(of_leftover(leftover));
     return found;
 }

@@ -86,14 +86,6 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
     return folders;
 }
 
-std::vector<fs::path> sources_in(const fs::path& folder) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file() && is_source(entry.path())) files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
 std::set<std::string> folders_of(const LayerTable& table, bool with_learn) {
     std::set<std::string> names;
     for (const auto& [name, layer] : table)
@@ -154,6 +146,14 @@ class Checker {
 };
 
 }  // namespace
+
+std::vector<fs::path> sources_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        if (entry.is_regular_file() && is_source(entry.path())) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
 
 LayerTable read_layers(const fs::path& file) {
     LayerTable table;

@@ -18,6 +18,9 @@ using LayerTable = std::map<std::string, Layer>;
 /// Throws where a line is not `library folder: folders`, a name is unknown, or a folder uses one that comes after it.
 LayerTable read_layers(const fs::path& file);
 
+/// Every C++ source and header below `folder`, in order.
+std::vector<fs::path> sources_in(const fs::path& folder);
+
 /// One sentence for each #include of core/, plugins/ and app/ under `root` that the table does not allow.
 std::vector<std::string> include_violations(const fs::path& root);
 

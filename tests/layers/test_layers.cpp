@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "layers/layer_rules.h"
+#include "layers/type_names.h"
 #include "support/checkout.h"
 #include "support/test.h"
 
@@ -83,6 +84,10 @@ class TestLayers : public QObject {
     }
     void core_repeats_no_default_of_its_settings() {
         const auto found = repeated_core_defaults(project);
+        VERIFY_NONE(found);
+    }
+    void no_two_types_have_one_name() {
+        const auto found = repeated_types(project);
         VERIFY_NONE(found);
     }
     void every_folder_says_what_lives_in_it() {
@@ -206,6 +211,37 @@ class TestLayers : public QObject {
         const auto found = raw_json_parsing(planted.root());
         QCOMPARE(found.size(), std::size_t{2});
         QVERIFY2(found[0].find("core/text/new.cpp:2") == 0, found[0].c_str());
+    }
+    void a_second_type_of_a_name_is_found_data() {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<bool>("allowed");
+        QTest::newRow("struct") << "namespace faceter {\nstruct Found { int a; };\n}" << false;
+        QTest::newRow("final class with a base") << "namespace faceter {\nclass Found final : public Base<int> { int a; };\n}" << false;
+        QTest::newRow("enum") << "namespace faceter {\nenum class Found : char { a };\n}" << false;
+        QTest::newRow("template") << "namespace faceter {\ntemplate <typename T> struct Found { T a; };\n}" << false;
+        QTest::newRow("behind literals") << "namespace faceter {\nchar a = '{', b = U'{'; int c = 1'000'000; auto d = R\"x({)x\";\n"
+                                            "#define E \"{\" \\\n {\nstruct Found {};\n}"
+                                         << false;
+        QTest::newRow("unnamed namespace") << "namespace faceter {\nnamespace {\nstruct Found { int a; };\n}}" << true;
+        QTest::newRow("another namespace") << "namespace faceter::cli {\nstruct Found { int a; };\n}" << true;
+        QTest::newRow("of another type") << "namespace faceter {\nstruct Search { struct Found { int a; }; };\n}" << true;
+        QTest::newRow("of a function") << "namespace faceter {\ninline void f() { struct Found { int a; }; }\n}" << true;
+        QTest::newRow("declared") << "namespace faceter {\nstruct Found;\nstruct Found* found() { return {}; }\n}" << true;
+        QTest::newRow("specialised") << "namespace faceter {\ntemplate <> struct Found<int> {};\n}" << true;
+        QTest::newRow("in a comment") << "namespace faceter {\n// struct Found {}\n/* struct Found {} */\n}" << true;
+    }
+    void a_second_type_of_a_name_is_found() {
+        QFETCH(QString, text);
+        QFETCH(bool, allowed);
+        const PlantedProject planted;
+        planted.write("core/common/found.h", "namespace faceter {\n\nstruct Found { int b; };\n}\n");
+        planted.write("core/text/search.cpp", text.toStdString());
+        const auto found = repeated_types(planted.root());
+        QVERIFY2(found.size() == (allowed ? 0U : 1U), qPrintable(joined(found)));
+        if (allowed) return;
+        QVERIFY2(found[0].find("core/text/search.cpp:") == 0, found[0].c_str());
+        QVERIFY2(found[0].find("faceter::Found") != std::string::npos, found[0].c_str());
+        QVERIFY2(found[0].find("core/common/found.h:3") != std::string::npos, found[0].c_str());
     }
     void a_folder_without_a_readme_is_found() {
         const PlantedProject planted;
