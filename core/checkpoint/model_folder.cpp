@@ -133,13 +133,25 @@ void read_modules(const fs::path& path, ModelFolder& model) {
             path.string(), faceter::quoted(join(kinds, ", ")));
 }
 
+/// 0 where none is named.
+std::size_t named_length(const Json& config, const std::string& name) {
+    if (json_or<Json>(config, "max_seq_length", Json(), name).is_null()) return 0;
+    const auto tokens = json_at<std::size_t>(config, "max_seq_length", name);
+    if (tokens == 0)
+        throw data_error(
+            "{}: max_seq_length is 0, which leaves nothing of a text; name the longest text in tokens, or null for as many as the model "
+            "has positions for",
+            name);
+    return tokens;
+}
+
 void read_sentence_config(ModelFolder& model, std::size_t& max_seq_length) {
     for (const char* kind : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {
         const fs::path path = model.encoder_folder / fmt::format("sentence_{}_config.json", kind);
         if (!fs::exists(path)) continue;
         const Json config = read_config(path);
         refuse_foreign_transformer(config, path.string());
-        max_seq_length = json_or(config, "max_seq_length", std::size_t{0}, path.string());
+        max_seq_length = named_length(config, path.string());
         model.lowercase_first = json_or(config, "do_lower_case", false, path.string());
         return;
     }

@@ -6,7 +6,8 @@ namespace faceter {
 
 std::int64_t tensor_rows(const Weights& weights, std::string_view ending, std::int64_t otherwise) {
     for (const std::string& name : weights.names())
-        if (name.ends_with(ending) && weights.find(name)->shape.size() == 2) return static_cast<std::int64_t>(weights.find(name)->shape[0]);
+        if (const TensorInfo& info = *weights.find(name); name.ends_with(ending) && info.shape.size() == 2 && info.bytes > 0)
+            return info.shape[0];  // a tensor without elements may name any number of rows
     return otherwise;
 }
 

@@ -29,7 +29,12 @@ double factor_of(const Json& parameters, std::string_view name, double usual) {
 }
 
 double original_length(const Json& parameters, std::string_view name) {
-    return positive(json_at<double>(parameters, "original_max_position_embeddings", name), "original_max_position_embeddings", name);
+    constexpr std::int64_t longest = 1 << 24;
+    const auto length = json_at<double>(parameters, "original_max_position_embeddings", name);
+    if (!(length >= 1 && length <= static_cast<double>(longest)))
+        throw data_error("{}: the scaling of rotary positions has original_max_position_embeddings {}, expected 1 to {}", name, length,
+                         longest);
+    return length;
 }
 
 double magnitude(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }

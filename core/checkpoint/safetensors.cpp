@@ -40,6 +40,7 @@ constexpr std::array<DTypeEntry, 16> dtypes = {{{"F64", 8},
                                                 {"U8", 1},
                                                 {"BOOL", 1}}};
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the limit of the reference implementation
+constexpr std::size_t most_dimensions = 8;               // a kernel over space and time has 5
 
 /// What stands in front of every message about a header.
 struct Context {
@@ -65,6 +66,9 @@ DType read_dtype(const Element& entry, const Context& context) {
 std::vector<std::int64_t> read_shape(const Element& entry, const Context& context) {
     simdjson::dom::array array;
     if (entry["shape"].get(array)) throw context.error("has no shape");
+    if (array.size() > most_dimensions)
+        throw context.error("has a shape of {} sizes, at most {} are supported; no model's weights have so many, so fetch the file again",
+                            array.size(), most_dimensions);
     std::vector<std::int64_t> shape;
     for (const Element dimension : array) {
         std::int64_t size = 0;

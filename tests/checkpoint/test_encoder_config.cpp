@@ -262,6 +262,11 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", {{"rope_type", "linear"}, {"factor", 0}}}}), "factor 0");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_scaling", 3}}), "rope_scaling", "no object");
         EXPECT_ERROR(read(decoder("llama"), {{"rope_parameters", {1, 2}}}), "rope_parameters", "no object");
+        for (const double original : {0.0, -4.0, 0.5, 1e20}) {
+            Json longrope = factors({1, 2});
+            longrope["rope_scaling"]["original_max_position_embeddings"] = original;
+            EXPECT_ERROR(read(decoder("llama"), longrope), "original_max_position_embeddings", "expected 1 to 16777216");
+        }
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"attn_logit_softcapping", 50}}), "attn_logit_softcapping", "null");
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"query_pre_attn_scalar", 0}}), "query_pre_attn_scalar");
     }
@@ -376,6 +381,28 @@ class TestEncoderConfig : public QObject {
         QCOMPARE(read(native, {{"rope_parameters", nullptr}}).rotary.base, 1000.0);
     }
 
+    void a_tensor_without_elements_says_no_size() {
+        const TemporaryDirectory folder;
+        const float nothing = 0;
+        SafetensorsWriter writer;
+        writer.add("encoder.layers.0.mlp.fc11.weight", DType::f32, {std::int64_t{1} << 60, 0}, &nothing);
+        writer.write(folder.path() / "model.safetensors");
+        const Weights weights(std::vector<fs::path>{folder.path() / "model.safetensors"});
+        Json routed = decoder("nomic_bert");
+        routed.erase("num_key_value_heads");
+        routed.update({{"num_experts", 8}, {"moe_every_n_layers", 2}});
+        QCOMPARE(EncoderConfig::from_json(routed, "config.json", weights).intermediate_dim, std::int64_t{40});
+    }
+    void sizes_that_make_no_model_are_refused() {
+        for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"})
+            for (const std::int64_t size : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 40})
+                EXPECT_ERROR(read(decoder("llama"), {{key, size}}), key, "expected 1 to 16777216");
+        EXPECT_ERROR(read(decoder("llama"), {{"num_hidden_layers", 1025}}), "1025 layers");
+        EXPECT_ERROR(read(decoder("bert"), {{"num_attention_heads", 5}}), "hidden_size 24 is not a multiple of num_attention_heads 5");
+        EXPECT_ERROR(read(decoder("bert"), {{"vocab_size", 1 << 24}, {"hidden_size", 1 << 16}, {"num_attention_heads", 8}}), "more than",
+                     "parameters");
+        for (const double epsilon : {0.0, -1e-5, 1.0, 1e300}) EXPECT_ERROR(read(decoder("llama"), {{"rms_norm_eps", epsilon}}), "epsilon");
+    }
     void an_mt5_that_does_not_name_its_feed_forward_has_a_gated_one() {
         const Json json = {{"num_layers", 2}, {"d_model", 24}, {"num_heads", 3}, {"d_kv", 8}, {"d_ff", 40}, {"vocab_size", 100}};
         QVERIFY(read(json, {{"model_type", "mt5"}}).gated && !read(json, {{"model_type", "t5"}}).gated);

@@ -289,6 +289,16 @@ class TestModelFolder : public QObject {
             QCOMPARE(folder.open().max_seq_length, std::size_t{500});
         }
     }
+    void a_length_that_leaves_nothing_of_a_text_is_refused() {
+        FolderOnDisk folder;
+        folder.write("sentence_bert_config.json", {{"max_seq_length", 0}});
+        EXPECT_ERROR(folder.open(), "sentence_bert_config.json", "max_seq_length is 0", "null");
+        EXPECT_ERROR(TokenizerFolder::find(folder.path()), "sentence_bert_config.json", "max_seq_length is 0");
+        folder.write("sentence_bert_config.json", {{"max_seq_length", -1}});
+        EXPECT_ERROR(folder.open(), "sentence_bert_config.json", "max_seq_length", "-1");
+        folder.write("sentence_bert_config.json", {{"max_seq_length", nullptr}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{128});
+    }
     void paths_in_modules_cannot_leave_the_folder() {
         for (const char* path : {"../1_Pooling", "/etc", "a/../../b"}) {
             FolderOnDisk folder;

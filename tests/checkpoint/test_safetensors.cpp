@@ -153,6 +153,8 @@ class TestSafetensors : public QObject {
         EXPECT_ERROR(open_one(tensor("F32", "[4294967296,4294967296]", "[0,0]")), "too large");  // 2^66 bytes overflow
         EXPECT_ERROR(open_one(tensor("F32", "[9223372036854775807,2]", "[0,16]")), "too large");
         EXPECT_ERROR(open_one(tensor("F64", "[1152921504606846976]", "[0,0]")), "too large");  // 2^63 bytes
+        EXPECT_ERROR(open_one(tensor("F32", "[1,1,1,1,1,1,1,1,4]", "[0,16]")), "tensor 'w'", "a shape of 9 sizes", "at most 8");
+        QCOMPARE(open_one(tensor("F32", "[1,1,1,1,1,1,1,4]", "[0,16]")).find("w")->shape.size(), std::size_t{8});
         EXPECT_ERROR(open(with_header("{\"a\\u0007b\":" + tensor("U8", "[1]", "[0,1]") + "}", 1)), "control character");
         EXPECT_ERROR(open(with_header("{\"\":" + tensor("U8", "[1]", "[0,1]") + "}", 1)), "empty name");
         EXPECT_ERROR(open(with_header("{\"__metadata__\":3}", 0)), "__metadata__");
