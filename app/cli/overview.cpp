@@ -5,6 +5,7 @@
 #include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "data/file_ending.h"
 #include "record/state.h"
 #include "settings/yaml.h"
 
@@ -24,9 +25,8 @@ std::string kind_of(const fs::path& file) {
 }
 
 /// What `faceter init` takes.
-bool is_table(fs::path file) {
-    if (file.extension() == ".gz" || file.extension() == ".zst") file.replace_extension();
-    const std::string ending = file.extension().string();
+bool is_table(const fs::path& file) {
+    const std::string ending = data_ending(file);
     return ending == ".csv" || ending == ".tsv" || ending == ".jsonl" || ending == ".parquet";
 }
 

@@ -4,6 +4,7 @@
 #include "cli/comparison.h"
 #include "common/error.h"
 #include "common/json_text.h"
+#include "common/strings.h"
 #include "compare/report.h"
 #include "data/child_process.h"
 #include "experiment/manifest.h"
@@ -41,10 +42,12 @@ std::string joined_json(const std::vector<Table>& tables) {
     return json_text(json, 1) + "\n";
 }
 
+std::string ending_of(const fs::path& file) { return lowercase_ascii(file.extension().string()); }
+
 /// What can be known to fail is said before the work, not after.
 void check_outputs(const ReportOptions& options) {
     static const std::set<std::string> endings{".html", ".htm", ".tex", ".md", ".csv", ".json"};
-    if (!options.output.empty() && !endings.contains(fs::path(options.output).extension().string()))
+    if (!options.output.empty() && !endings.contains(ending_of(options.output)))
         throw usage_error("--output {}: a name that ends in .html, .tex, .md, .csv or .json is expected", options.output);
     if (!options.output.empty()) check_can_write(options.output);
     if (options.pdf.empty()) return;
@@ -54,7 +57,7 @@ void check_outputs(const ReportOptions& options) {
 
 /// By the name's ending.
 std::string report_as(const Report& report, const fs::path& output) {
-    const std::string ending = output.extension().string();
+    const std::string ending = ending_of(output);
     if (ending == ".html" || ending == ".htm") return report_to_html(report);
     const std::vector<Table> tables = report_tables(report);
     if (ending == ".tex") return latex_document(tables);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/strings.h"
+#include "data/file_ending.h"
 #include "data/subsets.h"
 
 namespace faceter {
@@ -30,9 +31,8 @@ std::vector<std::string> endings(bool tables) {
 }
 
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& stem, bool tables) {
-    for (const std::string& ending : endings(tables))
-        if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
-    return find_parquet(folder, stem);
+    const auto file = find_by_ending(folder, stem, endings(tables));
+    return file ? file : find_parquet(folder, stem);
 }
 
 std::string all_layouts_text() {
@@ -54,7 +54,8 @@ std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& 
         std::error_code none;
         for (const auto& entry : fs::directory_iterator(place, none)) {
             const std::string name = entry.path().filename().string();
-            if (name.ends_with(".parquet") && (name == stem + ".parquet" || name.starts_with(stem + "-00000-of-"))) return entry.path();
+            if (lowercase_ascii(name).ends_with(".parquet") && (entry.path().stem() == stem || name.starts_with(stem + "-00000-of-")))
+                return entry.path();
         }
     }
     return std::nullopt;

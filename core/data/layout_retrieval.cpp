@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "common/strings.h"
+#include "data/file_ending.h"
 #include "data/folder_layout.h"
 
 // BEIR (Thakur et al., 2021): corpus.jsonl {_id, title, text}, queries.jsonl {_id, text}, qrels/SPLIT.tsv with query-id, corpus-id, score.
@@ -55,11 +56,11 @@ Queries read_queries(FolderContext& context) {
 
 fs::path qrels_file(const FolderContext& context) {
     const fs::path folder_of_split = context.folder / (context.split == generated ? "qgen-qrels" : "qrels");
-    for (const char* ending : {".tsv", ".tsv.gz", ".tsv.zst", ".jsonl", ".jsonl.gz", ".jsonl.zst"})
+    for (const std::string ending : {".tsv", ".tsv.gz", ".tsv.zst", ".jsonl", ".jsonl.gz", ".jsonl.zst"})
         for (const fs::path& folder : {folder_of_split, context.split == generated ? folder_of_split : context.folder})
             for (const std::string& stem :
                  {context.split == generated ? "train" : context.split, std::string(context.split == "dev" ? "validation" : context.split)})
-                if (fs::path file = folder / (stem + ending); fs::is_regular_file(file)) return file;
+                if (const auto file = find_by_ending(folder, stem, {&ending, 1})) return *file;
     for (const char* folder : {"qrels", ".", "default"})  // the last two: the hub's
         if (const auto file = find_parquet(context.folder / folder, context.split)) return *file;
     throw data_error("{}: no such file (nor with .gz or .zst); choose a split that the data set has judgements for",

@@ -1,3 +1,4 @@
+#include "data/file_ending.h"
 #include "data/pair_file.h"
 
 // Folders without a score: pairs and triplets for training, plain texts for the similarity analysis.
@@ -20,7 +21,8 @@ std::vector<std::string> pair_texts(FolderContext& context) {
 }
 
 std::vector<std::string> texts(FolderContext& context) {
-    if (const auto plain = context.folder / "texts.txt"; fs::is_regular_file(plain)) return read_text_file(plain, context.report);
+    static const std::string lines = ".txt";
+    if (const auto plain = find_by_ending(context.folder, "texts", {&lines, 1})) return read_text_file(*plain, context.report);
     return read_text_file(context.need("texts", true), context.report);
 }
 

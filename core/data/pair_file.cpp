@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/strings.h"
+#include "data/file_ending.h"
 #include "data/line_reader.h"
 #include "data/record_instructions.h"
 #include "data/record_scores.h"
@@ -126,7 +127,7 @@ LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
 
 std::vector<std::string> read_text_file(const fs::path& file, DataReport& report) {
     std::vector<std::string> texts;
-    if (file.filename().string().find(".txt") == std::string::npos) {
+    if (data_ending(file) != ".txt") {
         read_records(file, report.errors, {{"text"}, {{"text"}}}, [&](const Record& record) { texts.emplace_back(record.text("text")); });
         return texts;
     }

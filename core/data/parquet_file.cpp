@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/library_file.h"
+#include "data/file_ending.h"
 #include "data/files_read.h"
 
 namespace faceter {
@@ -30,7 +31,7 @@ OpenParquet module_function() {
 
 /// The files that belong to `first` in order: itself, or the shards of its name.
 std::vector<fs::path> shards_of(const fs::path& first) {
-    static const std::regex shard(R"((.*)-00000-of-(\d{5})(-[0-9a-f]+)?\.parquet)");
+    static const std::regex shard(R"((.*)-00000-of-(\d{5})(-[0-9a-f]+)?\.(?:parquet|PARQUET))");
     std::smatch match;
     const std::string name = first.filename().string();
     if (!std::regex_match(name, match, shard)) return {first};
@@ -38,7 +39,7 @@ std::vector<fs::path> shards_of(const fs::path& first) {
     for (const auto& entry : fs::directory_iterator(first.parent_path())) {
         const std::string other = entry.path().filename().string();
         for (std::size_t i = 0; i < files.size(); ++i)
-            if (other.starts_with(fmt::format("{}-{:05}-of-{}", match[1].str(), i, match[2].str())) && other.ends_with(".parquet"))
+            if (other.starts_with(fmt::format("{}-{:05}-of-{}", match[1].str(), i, match[2].str())) && data_ending(other) == ".parquet")
                 files[i] = entry.path();
     }
     for (std::size_t i = 0; i < files.size(); ++i)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/strings.h"
+#include "data/file_ending.h"
 #include "data/line_reader.h"
 
 namespace faceter {
@@ -191,11 +192,9 @@ char likely_separator(std::string_view line) {
 }
 
 RecordForm record_form(const fs::path& file) {
-    std::string name = lowercase_ascii(file.filename().string());
-    for (const std::string_view ending : {".gz", ".zst"})
-        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-    if (name.ends_with(".csv")) return RecordForm::csv;
-    return name.ends_with(".tsv") ? RecordForm::tsv : RecordForm::json_lines;
+    const std::string ending = data_ending(file);
+    if (ending == ".csv") return RecordForm::csv;
+    return ending == ".tsv" ? RecordForm::tsv : RecordForm::json_lines;
 }
 
 void read_records(const fs::path& file, RecordErrors& errors, const TableColumns& columns, const std::function<void(const Record&)>& take) {

@@ -161,7 +161,8 @@ std::vector<fs::path> files_of(const fs::path& path) {
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(path)) {
         const std::string name = item.path().filename().string();
-        if (item.is_regular_file() && (name.find(".json") != std::string::npos) && name != "dataset.json" && name != "tasks.jsonl")
+        if (item.is_regular_file() && lowercase_ascii(name).find(".json") != std::string::npos && name != "dataset.json" &&
+            name != "tasks.jsonl")
             files.push_back(item.path());
     }
     std::sort(files.begin(), files.end());

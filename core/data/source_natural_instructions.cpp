@@ -97,7 +97,8 @@ std::vector<fs::path> files_of(const fs::path& path) {
     if (!fs::is_directory(path)) return {path};
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(path))
-        if (item.is_regular_file() && item.path().extension() == ".json" && item.path().filename() != "dataset.json")
+        if (item.is_regular_file() && lowercase_ascii(item.path().extension().string()) == ".json" &&
+            item.path().filename() != "dataset.json")
             files.push_back(item.path());
     std::sort(files.begin(), files.end());
     if (files.empty()) throw data_error("{}: no task file (.json) in this folder", path.string());

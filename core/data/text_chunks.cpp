@@ -3,21 +3,16 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
+#include "data/file_ending.h"
 
 namespace faceter {
 namespace {
 
 constexpr std::size_t chunk_texts = 8192, chunk_bytes = std::size_t(4) << 20;
 
-fs::path ending(const std::string& input) {
-    fs::path path(input);
-    if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-    return path.extension();
-}
-
 /// Errors: the input is a table, whose lines are no texts.
 bool is_jsonl(const std::string& input) {
-    const fs::path is = ending(input);
+    const std::string is = data_ending(input);
     if (is == ".csv" || is == ".tsv")
         throw data_error(
             "{}: is a table; expected a text a line (.txt), or JSON lines with \"text\" (.jsonl): write the column of texts to one", input);

@@ -54,6 +54,7 @@ class TestFullDisk : public QObject {
         };
         HAS(report("--output", "missing/report.html").err,
             "missing/report.html: cannot create: No such file or directory; make its folder");
+        HAS(report("--output", "missing/report.HTML").err, "missing/report.HTML: cannot create");
         HAS(report("--pdf", "missing/report.pdf").err, "missing/report.pdf: cannot create");
         HAS(report("--output", "report.docx").err, "ends in .html, .tex");
         make_directories(folder.path() / "taken.html");

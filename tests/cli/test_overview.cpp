@@ -41,6 +41,8 @@ class TestOverview : public QObject {
         const Outcome outcome = alone_in(folder.path());
         QCOMPARE(outcome.code, 0);
         HAS(outcome.out, "faceter init 'my tickets.csv'");
+        fs::rename(folder.path() / "my tickets.csv", folder.path() / "my tickets.CSV");
+        HAS(alone_in(folder.path()).out, "faceter init 'my tickets.CSV'");
     }
     void in_a_project_it_says_what_runs_and_what_comes_next() {
         const TemporaryDirectory folder;

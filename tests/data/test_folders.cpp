@@ -117,6 +117,20 @@ class TestFolders : public QObject {
         put(packed / "qrels/test.tsv.gz", faceter::testing::gzip(read_file(plain / "qrels/test.tsv")));
         QCOMPARE(load_evaluation_folder(packed).fingerprint, load_evaluation_folder(plain).fingerprint);
     }
+    void endings_in_capitals_give_the_same_set() {
+        const auto plain = beir("small", "q1\td1\t1\nq3\td2\t1\n");
+        const auto capital = folder_.path() / "capital";
+        put(capital / "corpus.JSONL.GZ", faceter::testing::gzip(read_file(plain / "corpus.jsonl")));
+        put(capital / "queries.Jsonl", read_file(plain / "queries.jsonl"));
+        put(capital / "qrels/test.TSV", read_file(plain / "qrels/test.tsv"));
+        QCOMPARE(load_evaluation_folder(capital).fingerprint, load_evaluation_folder(plain).fingerprint);
+        put(capital / "qrels/test.tsv", "q1\td2\t1\n");  // goes before the one in capitals
+        QVERIFY(load_evaluation_folder(capital).fingerprint != load_evaluation_folder(plain).fingerprint);
+        const auto texts = folder_.path() / "texts";
+        put(texts / "texts.TXT", "one\ntwo\n");
+        put(texts / "dataset.json", R"({"task": "texts"})");
+        QCOMPARE(load_texts(request({{"source", "folder"}, {"path", texts.string()}})), (std::vector<std::string>{"one", "two"}));
+    }
     void a_folder_without_a_card_is_recognised_by_its_records() {
         const auto kind = [&](const char* name, const char* line, const char* file = "test.jsonl") {
             const fs::path folder = folder_.path() / "kinds" / name;

@@ -49,6 +49,16 @@ class TestParquet : public QObject {
         QCOMPARE(data.qrels[1], (std::vector<std::pair<std::uint32_t, int>>{{1, 1}, {2, 0}}));
     }
 
+    void shards_whose_ending_is_in_capitals_are_read() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const fs::path folder = copy("classes");
+        for (const char* name : {"train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001"})
+            fs::rename(folder / "data" / (std::string(name) + ".parquet"), folder / "data" / (std::string(name) + ".PARQUET"));
+        const auto set = load_evaluation_folder(folder);
+        QCOMPARE(std::get<ClassificationData>(set.data).train_labels.size(), std::size_t{60});
+        fs::remove_all(folder);
+    }
+
     void a_missing_shard_and_a_torn_file_are_named() {
         if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
         const fs::path folder = copy("classes");

@@ -1,4 +1,6 @@
+#include "data/file_ending.h"
 #include "data/record_reader.h"
+#include "data/text_chunks.h"
 #include "files.h"
 #include "support/test.h"
 
@@ -119,6 +121,20 @@ class TestRecords : public QObject {
     void tsv_knows_no_quotes() {
         QCOMPARE(read(put(at("t.tsv"), "\"a\tx\nb \"c\" d\ty\n")).texts, (std::vector<std::string>{"\"a", "b \"c\" d"}));
         EXPECT_ERROR(read(put(at("u.tsv"), "a\tx\n\xff\ty\n"), "text", RecordErrors::Policy::fail), "u.tsv:2:", "UTF-8");
+    }
+    void an_ending_in_capitals_says_the_same() {
+        QCOMPARE(read(put(at("T.CSV"), "label,text\nx,a\n")).texts, (std::vector<std::string>{"a"}));
+        QCOMPARE(read(put(at("T.Tsv"), "\"a\tx\n")).texts, (std::vector<std::string>{"\"a"}));
+        QCOMPARE(read(put(at("T.CSV.ZST"), faceter::testing::zstd("text,label\na,x\n"))).texts, (std::vector<std::string>{"a"}));
+        for (const auto& [name, packed] : {std::pair("T.JSONL", false), std::pair("T.jsonl.GZ", true)}) {
+            const std::string lines = "{\"text\": \"a\"}\n\n{\"text\": \"b\"}\n";
+            TextChunks chunks(put(at(name), packed ? faceter::testing::gzip(lines) : lines).string());
+            QVERIFY(chunks.next());
+            QCOMPARE(chunks.texts(), (std::vector<std::string_view>{"a", "b"}));
+        }
+        EXPECT_ERROR(TextChunks(put(at("T.TSV"), "a\tx\n").string()), "T.TSV", "is a table");
+        QCOMPARE(data_ending("folder.d/Train.JSONL.Gz"), std::string(".jsonl"));
+        QCOMPARE(data_ending("folder.d/train"), std::string());
     }
     void reasons_are_counted_each() {
         const auto result = read(put(at("many.jsonl"), "{\"text\": 1}\nx\n{\"text\": 2}\n{}\n{\"text\": \"a\"}\n"));
