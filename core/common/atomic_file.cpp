@@ -29,9 +29,16 @@ bool is_stream(const fs::path& path) {
     return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
+/// Error naming the file that was asked for, not the temporary one beside it.
+void check_folder_of(const fs::path& path) {
+    const fs::path folder = absolute_path(path).parent_path();
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)) {
+    if (temporary_ != path_) check_folder_of(path_);
     file_.emplace(temporary_, OutputFile::Mode::truncate);
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/open_file.h"
 
@@ -21,11 +22,31 @@ FileFaultHook& fault_hook() {
     return hook;
 }
 
+/// The folder above `path` that is missing and lies in one that is there; empty where all are.
+fs::path missing_folder(const fs::path& path) {
+    fs::path missing;
+    std::error_code ignored;
+    for (fs::path folder = absolute_path(path).parent_path(); !fs::exists(folder, ignored); folder = folder.parent_path()) {
+        missing = folder;
+        if (folder == folder.parent_path()) break;
+    }
+    return missing;
+}
+
+/// Of a path that there is nothing at: what of it is missing.
+std::string missing_of(const fs::path& path) {
+    std::error_code none;
+    if (fs::is_symlink(path, none)) return "; it is a link to " + fs::read_symlink(path, none).string() + ", which is missing";
+    const fs::path folder = missing_folder(path);
+    return folder.empty() ? "" : "; there is no folder " + folder.string();
+}
+
 }  // namespace
 
 int open_to_read(const fs::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
+    if (const int error = descriptor < 0 ? errno : 0)
+        throw data_error("{}: cannot open: {}{}", path.string(), errno_text(error), error == ENOENT ? missing_of(path) : "");
     struct stat info {};
     const bool found = ::fstat(descriptor, &info) == 0;
     const bool stray = found && S_ISFIFO(info.st_mode) && !path.native().starts_with("/dev/") && !path.native().starts_with("/proc/");
@@ -42,12 +63,15 @@ void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 int injected_fault(FileOperation operation, const fs::path& path) { return fault_hook() ? fault_hook()(operation, path) : 0; }
 
 void throw_io(std::string_view what, const fs::path& path, int error) {
-    const char* hint = error == ENOSPC   ? "; free some space and try again"
-                       : error == EDQUOT ? "; your quota is used up: free some space and try again"
-                       : error == EACCES ? "; check the folder's permissions"
-                       : error == ENOENT ? "; make its folder first"
-                       : error == EROFS  ? "; choose a folder on a writable file system"
-                                         : "";
+    std::string hint = error == ENOSPC    ? "; free some space and try again"
+                       : error == EDQUOT  ? "; your quota is used up: free some space and try again"
+                       : error == EACCES  ? "; check the folder's permissions"
+                       : error == ENOENT  ? missing_of(path)
+                       : error == ENOTDIR ? "; a file stands where its path names a folder"
+                       : error == EROFS   ? "; choose a folder on a writable file system"
+                                          : "";
+    if (error == ENOENT && !missing_folder(path).empty())
+        hint += ", make it first: mkdir -p " + shell_word(absolute_path(path).parent_path().string());
     throw failure("{}: cannot {}: {}{}", path.string(), what, errno_text(error), hint);
 }
 

@@ -53,7 +53,8 @@ class TestFullDisk : public QObject {
                                              {"FACETER_PDF=/bin/true"});
         };
         HAS(report("--output", "missing/report.html").err,
-            "missing/report.html: cannot create: No such file or directory; make its folder");
+            "missing/report.html: cannot create: No such file or directory; there is no folder " + (folder.path() / "missing").string() +
+                ", make it first: mkdir -p ");
         HAS(report("--output", "missing/report.HTML").err, "missing/report.HTML: cannot create");
         HAS(report("--pdf", "missing/report.pdf").err, "missing/report.pdf: cannot create");
         HAS(report("--output", "report.docx").err, "ends in .html, .tex");

@@ -117,7 +117,20 @@ class TestAtomicFile : public QObject {
     }
     void a_missing_folder_is_named_as_the_reason() {
         const TemporaryDirectory folder;
-        EXPECT_ERROR(AtomicFile(folder.path() / "missing" / "a.bin"), "a.bin", "make its folder first");
+        const fs::path missing = folder.path() / "missing";
+        const std::string named = "there is no folder " + missing.string();
+        EXPECT_ERROR(AtomicFile(missing / "deep/a.bin"), (missing / "deep/a.bin").string() + ": cannot create", named + ", make it first",
+                     "mkdir -p " + (missing / "deep").string());
+        EXPECT_ERROR(OutputFile(missing / "a.bin", OutputFile::Mode::truncate), "a.bin: cannot create", named.c_str());
+        EXPECT_ERROR(read_file(missing / "deep/a.bin"), "a.bin: cannot open: No such file", named.c_str());
+        write_file_atomic(folder.path() / "file", "");
+        EXPECT_ERROR(AtomicFile(folder.path() / "file/a.bin"), "file/a.bin: cannot create: Not a directory", "a file stands where");
+    }
+    void a_link_that_leads_nowhere_is_named_with_its_target() {
+        const TemporaryDirectory folder;
+        fs::create_symlink("gone/weights.bin", folder.path() / "model.bin");
+        EXPECT_ERROR(read_file(folder.path() / "model.bin"), "model.bin: cannot open", "a link to gone/weights.bin, which is missing");
+        EXPECT_ERROR(read_file(folder.path() / "other.bin"), "other.bin: cannot open: No such file or directory");
     }
     void a_folder_takes_the_place_of_another_whole() {
         const TwoFolders scene;
