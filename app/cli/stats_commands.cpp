@@ -1,3 +1,4 @@
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -143,10 +144,10 @@ void add_power_command(Cli& cli, CLI::App& stats) {
         ->check(CLI::Range(2, 1'000'000'000))
         ->type_name("N");
     command->add_option("--power", options->power, "wanted power; the smallest n is computed")
-        ->check(CLI::Range(1e-6, 1 - 1e-9))
+        ->check(finite_number(1e-6, 1 - 1e-9))
         ->type_name("P");
     command->add_option("--alpha", options->alpha, "error of the first kind")
-        ->check(CLI::Range(1e-12, 1 - 1e-12))
+        ->check(finite_number(1e-12, 1 - 1e-12))
         ->type_name("A")
         ->capture_default_str();
     command->add_option("--alternative", options->alternative, "less: the effect is expected below zero")

@@ -6,6 +6,7 @@
 #include "experiment/start_model.h"
 #include "model/mlm_head.h"
 #include "model/rotary_conversion.h"
+#include "number_range.h"
 #include "plugin/run_model.h"
 #include "record/models_by_run.h"
 #include "train/checkpoint.h"
@@ -72,7 +73,7 @@ void add_convert(CLI::App& app, int& exit_code) {
     command->add_option("DIR", options->folder, "Folder to write")->required();
     command->add_option("--positions", options->positions, "The new positions")->check(CLI::IsMember({"rotary"}))->capture_default_str();
     command->add_option("--rotary-base", options->rotary.base, "Base of the rotary angles")
-        ->check(CLI::Range(2.0, 1e9))
+        ->check(finite_range(2, 1e9))
         ->capture_default_str();
     command->add_option("--max-positions", options->rotary.max_positions, "Longest text in tokens")
         ->check(CLI::Range(std::int64_t{8}, std::int64_t{1} << 20))

@@ -13,6 +13,7 @@
 #include "eval/embedding_chunks.h"
 #include "eval/set_mining.h"
 #include "named_model.h"
+#include "number_range.h"
 #include "plugin/teacher.h"
 #include "token_caches.h"
 
@@ -363,9 +364,9 @@ void add_data(CLI::App& app, int& exit_code) {
     mine_command->add_option("--negatives", mining->mining.negatives, "Negatives of each pair, at most")->check(CLI::Range(1, 1000));
     mine_command->add_option("--depth", mining->mining.depth, "Best documents that are looked at")->check(CLI::Range(1, 10000));
     mine_command->add_option("--margin", mining->mining.margin, "A negative's score stays below this share of the positive's")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(finite_range(0, 1));
     mine_command->add_option("--absolute-margin", mining->mining.absolute_margin, "And below the positive's by this")
-        ->check(CLI::Range(0.0, 2.0));
+        ->check(finite_range(0, 2));
     mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"")
         ->check(CLI::ExistingFile);
     mine_command->add_flag("--filter-given", mining->filter_given,

@@ -10,6 +10,7 @@
 #include "experiment/experiment.h"
 #include "made_pairs.h"
 #include "model/accelerator.h"
+#include "number_range.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "record/models_by_run.h"
@@ -94,7 +95,7 @@ void add_memory(CLI::App& app, int& exit_code) {
     command->add_option("FILE", options->file, "The experiment file")->required();
     command->add_option("--set", options->overrides, "KEY=VALUE over the file's")->type_name("KEY=VALUE");
     command->add_option("--gib", options->gibibytes, "Memory of a GPU in GiB; without it that of the GPU here, where there is one")
-        ->check(CLI::Range(0.001, 1e6));
+        ->check(finite_range(0.001, 1e6));
     command->add_option("--negatives", options->negatives, "Hard negatives of each pair")->check(CLI::Range(0, 1000));
     command->add_option("--devices", options->devices, "GPUs that share a batch, as faceter run --devices: what each of them takes")
         ->check(CLI::Range(1, 4096));

@@ -7,6 +7,7 @@
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "number_range.h"
 #include "serve/embedding_api.h"
 #include "settings/core_settings.h"
 
@@ -86,10 +87,11 @@ void add_serve(CLI::App& app, int& exit_code) {
                      "Name beside loopback's under which clients may reach the server, and from which pages in browsers may ask, such as a "
                      "proxy's; may be given again. Default: none without an API key, any with one")
         ->allow_extra_args(false);
-    command->add_option("--port", options->port, "Port; 0: a free one")->capture_default_str();
+    command->add_option("--port", options->port, "Port; 0: a free one")->check(CLI::Range(0, 65535))->capture_default_str();
     command->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)");
-    command->add_option("--max-length", options->common.max_length,
-                        "Longest text in tokens, instruction included; default: as the model says");
+    command
+        ->add_option("--max-length", options->common.max_length, "Longest text in tokens, instruction included; default: as the model says")
+        ->check(CLI::Range(1, 1 << 24));
     command->add_option("--threads", options->common.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
@@ -119,10 +121,10 @@ void add_serve(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command
         ->add_option("--read-timeout", options->read_timeout_s, "Seconds that a client may take to send a request; beyond, 408 is answered")
-        ->check(CLI::Range(0.1, 86400.0))
+        ->check(finite_range(0.1, 86400))
         ->capture_default_str();
     command->add_option("--queue-timeout", options->queue_timeout_s, "Seconds that a request may wait before it is begun")
-        ->check(CLI::Range(0.1, 86400.0))
+        ->check(finite_range(0.1, 86400))
         ->capture_default_str();
     command->callback([=, &exit_code] { exit_code = serve(*options); });
 }

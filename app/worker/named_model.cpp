@@ -98,7 +98,8 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
                     "Hugging Face folder, 'minilm', org/name of the Hugging Face hub, run folder, or name of a run")
         ->required();
     command.add_option("--project", options.project, "Project folder that a run's name is looked up in");
-    command.add_option("--max-length", options.max_length, "Longest text in tokens, instruction included; default: as the model says");
+    command.add_option("--max-length", options.max_length, "Longest text in tokens, instruction included; default: as the model says")
+        ->check(CLI::Range(1, 1 << 24));
     command.add_option("--threads", options.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command.add_option("--device", options.device, "auto (a GPU where there is one), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));

@@ -282,6 +282,27 @@ class TestCli : public QObject {
         }
         QCOMPARE(faceter::testing::faceter({"tokenize", "--model", in("model"), "--max-length", "-1", "-"}).code, 2);
     }
+    void numbers_out_of_their_range_are_refused_with_it() {
+        write_file_atomic(in("t.txt"), "a text\n");
+        const auto refused = [](std::vector<std::string> words, const std::string& option, const std::string& value,
+                                const std::string& range) {
+            words.insert(words.end(), {option, value});
+            const Outcome outcome = faceter::testing::faceter(words);
+            return outcome.code == 2 && outcome.err.find(option) != std::string::npos && outcome.err.find(range) != std::string::npos;
+        };
+        const std::vector<std::string> serve{"serve", in("model")}, power{"stats", "power", "--effect", "1"},
+            embed{"embed", "--model", in("model"), "--output", in("t.npy"), in("t.txt")},
+            evaluate{"evaluate", "--model", in("model"), "--data", in("scifact")};
+        for (const char* port : {"-1", "65536", "http"}) QVERIFY2(refused(serve, "--port", port, "0 to 65535"), port);
+        for (const char* length : {"-1", "0", "1000000000"}) {
+            QVERIFY2(refused(serve, "--max-length", length, "1 to 16777216"), length);
+            QVERIFY2(refused(embed, "--max-length", length, "1 to 16777216"), length);
+        }
+        for (const char* option : {"--max-examples", "--max-documents", "--max-queries"})
+            for (const char* most : {"-1", "0"}) QVERIFY2(refused(evaluate, option, most, "1 to 1073741824"), option);
+        for (const char* seconds : {"nan", "0", "inf"}) QVERIFY2(refused(serve, "--read-timeout", seconds, "0.1 to 86400"), seconds);
+        for (const char* option : {"--power", "--alpha"}) QVERIFY2(refused(power, option, "nan", "is no number from"), option);
+    }
     void threads_that_no_machine_has_are_refused() {
         write_file_atomic(in("t.txt"), "a text\n");
         HAS(faceter::testing::faceter({"tokenize", "--model", in("model"), "--threads", "4097", in("t.txt")}).err, "from 0 to 4096");
