@@ -1,4 +1,4 @@
-# Sourced by the other scripts: build PRESET [TARGET...], from the project's root; packing_arguments.
+# Sourced by the other scripts: build PRESET [TARGET...], from the project's root; failures; packing_arguments.
 
 # A source on libtorch takes up to 1.4 GiB to compile: no more at once than memory holds, however many cores there are.
 build_jobs() {
@@ -37,6 +37,11 @@ build() {
     [ "$failed" = 0 ] || sed -n '/^FAILED/,$p' "$log" | head -100 >&2
     rm -f "$log"
     return "$failed"
+}
+
+# failures LOG: what failed in a log of ctest, each with the line behind it, which says where or why; few enough for the end of CI's log.
+failures() {
+    grep -a -A 1 --no-group-separator -E 'FAIL!|QFATAL|terminate called|what\(\):' "$1" 2>/dev/null | sed -n '1,60p' || true
 }
 
 # packing_arguments "$@": [--build DIR] and where to, of the scripts that pack; sets build_folder and target. They have usage and die.

@@ -67,6 +67,7 @@ if [ -n "$warnings" ] && [ -n "$no_warnings" ]; then
     printf '\nThe compiler warns, and --no-warnings was given:\n%s\n' "$warnings" >&2
     [ $status -ne 0 ] || exit 1
 fi
-[ $status -eq 0 ] || printf 'Tests failed; the whole log: %s\n' "$root/$log" >&2
 [ $status -ne 0 ] || exit $unformatted
+printf 'Tests failed; the whole log: %s\n' "$root/$log" >&2
+failures "$log" >&2
 exit $status

@@ -90,6 +90,28 @@ class TestScripts : public QObject {
         VERIFY_CODE(outcome, 0);
         QVERIFY2(outcome.output.contains("\na.cpp:3:4: warning: unused\n"), qPrintable(outcome.output));
     }
+    void what_failed_is_told_with_the_line_behind_it() {
+        const TemporaryDirectory folder;
+        const fs::path log = folder.path() / "LastTest.log";
+        std::ofstream out(log);
+        out << "PASS   : TestA::works()\nFAIL!  : TestA::breaks() Compared values are not the same\n   Actual (a): 1\n   Expected (b): 2\n"
+               "terminate called after throwing an instance of 'faceter::Error'\n  what():  no such file\nQFATAL : TestB::hangs() time "
+               "out\n";
+        out.close();
+        const auto told = [&] {
+            return run("/bin/bash", {"-c", "set -euo pipefail; . " + text(project / "packaging/build.sh") + "; failures " + text(log)});
+        };
+        VERIFY_CODE(told(), 0);
+        QCOMPARE(told().output, QString("FAIL!  : TestA::breaks() Compared values are not the same\n   Actual (a): 1\n"
+                                        "terminate called after throwing an instance of 'faceter::Error'\n  what():  no such file\n"
+                                        "QFATAL : TestB::hangs() time out\n"));
+        std::ofstream many(log, std::ios::app);
+        for (int i = 0; i < 100; ++i) many << "FAIL!  : TestC::breaks()\n";
+        many.close();
+        QCOMPARE(told().output.count('\n'), 60);
+        fs::remove(log);
+        VERIFY_CODE(told(), 0);
+    }
     void no_script_names_a_registry() {
         for (const auto& entry : fs::recursive_directory_iterator(project / "packaging"))
             if (entry.is_regular_file()) QVERIFY2(read_file(entry.path()).find("://") == std::string::npos, entry.path().c_str());
