@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "figure/format.h"
 #include "figure/table_export.h"
@@ -186,15 +187,17 @@ std::string aligned(const std::string& text, int width, Alignment alignment) {
     return blanks(room) + text;
 }
 
-/// Writes a block of columns; the first column of the table stands in front of every block.
+/// Writes a block of columns; those that tell the rows apart stand in front of every block.
 class Writer {
   public:
     Writer(const Table& table, const TextTableOptions& options) : table_(table), options_(options) {
         const CellStyle style{table.common_n() == 0, !options.styled};
         page_ = upright_page(table, style);
+        keys_ = num_keys();
         blocks_ = blocks();
         if (!options.may_turn || blocks_.size() == 1 || table.columns.empty()) return;
         page_ = turned_page(table, style);
+        keys_ = 1;
         blocks_ = blocks();
     }
 
@@ -212,6 +215,29 @@ class Writer {
     }
 
   private:
+    /// As many of the first columns, texts, as tell the rows apart, where they leave half of the width to the others.
+    std::size_t num_keys() const {
+        std::vector<std::string> rows(table_.rows.size());
+        std::size_t keys = 0;
+        while (keys + 1 < table_.columns.size() && table_.columns[keys].kind == ColumnKind::text) {
+            const std::vector<Pieces>& cells = page_.columns[keys++].cells;
+            for (std::size_t r = 0; r < rows.size(); ++r) rows[r] += cells[r].head + '\n';
+            if (std::set<std::string>(rows.begin(), rows.end()).size() == rows.size()) break;
+        }
+        return keys > 1 && total_width(laid_out(first_columns(keys))) <= options_.width / 2 ? keys : 1;
+    }
+
+    static std::vector<std::size_t> first_columns(std::size_t count) {
+        std::vector<std::size_t> columns(count);
+        std::iota(columns.begin(), columns.end(), std::size_t{0});
+        return columns;
+    }
+
+    /// Whether a block has keys alone, or one column that they have no room beside: what comes next stands without them as well.
+    bool is_begun(const std::vector<std::size_t>& block) const {
+        return block.size() == 1 || (block.front() == 0 && block.size() <= keys_);
+    }
+
     /// Indices of the columns of each block: as many as fit.
     std::vector<std::vector<std::size_t>> blocks() const {
         std::vector<std::vector<std::size_t>> blocks;
@@ -224,7 +250,8 @@ class Writer {
                     continue;
                 }
             }
-            blocks.push_back(c == 0 || blocks.back().size() == 1 ? std::vector{c} : std::vector{std::size_t{0}, c});
+            blocks.push_back(blocks.empty() || is_begun(blocks.back()) ? std::vector<std::size_t>{} : first_columns(keys_));
+            blocks.back().push_back(c);
         }
         return blocks;
     }
@@ -337,6 +364,7 @@ class Writer {
     const Table& table_;
     const TextTableOptions& options_;
     Page page_;
+    std::size_t keys_ = 1;  ///< columns in front of every block
     std::vector<std::vector<std::size_t>> blocks_;
     std::string out_;
 };

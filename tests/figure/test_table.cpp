@@ -225,6 +225,26 @@ class TestTable : public QObject {
         QCOMPARE(count(text, "…"), std::size_t{0});
         QCOMPARE(widest_line(text), 60);
     }
+    void every_part_of_a_folded_table_tells_its_rows_apart() {
+        Table table;
+        for (const char* name : {"task", "set", "metric"}) table.add_column(name, ColumnKind::text);
+        for (int i = 0; i < 12; ++i) table.add_column("variant " + std::to_string(i), ColumnKind::number);
+        for (const auto& [task, set] :
+             {std::pair("retrieval", "scifact"), std::pair("retrieval", "fiqa"), std::pair("reranking", "fiqa")}) {
+            table.add_row({Cell::of(task), Cell::of(set), Cell::of("nDCG@10")});
+            for (int i = 0; i < 12; ++i) table.rows.back().cells.push_back(Cell::of(40.0 + i));
+        }
+        const std::string text = table_to_text(table, {.width = 60});
+        const std::size_t parts = count(text, "task");
+        QVERIFY2(parts > 1, text.c_str());
+        QCOMPARE(count(text, "fiqa"), 2 * parts);
+        QCOMPARE(count(text, "set"), parts);
+        QCOMPARE(count(text, "reranking"), parts);
+        QCOMPARE(count(text, "nDCG@10"), std::size_t{3});  // not needed to tell them apart
+        QVERIFY(widest_line(text) <= 60);
+        table.rows[1].cells[1] = Cell::of(std::string(40, 'x'));  // leaves too little room beside it
+        QCOMPARE(count(table_to_text(table, {.width = 60}), "set"), std::size_t{1});
+    }
     void a_table_that_is_too_wide_may_turn_its_rows_into_columns() {
         Table table;
         table.add_column("run", ColumnKind::text);
