@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "support/sample_runs.h"
+#include "support/test.h"
 #include "workspace/workspace.h"
 
 namespace faceter::testing {
@@ -20,10 +21,20 @@ inline void make_sample_project(const fs::path& project, std::size_t most = 99) 
     }
 }
 
-/// Opens the project and waits until its runs are there.
+/// Opens the project and waits until its runs are there; where none come, says what the store met with.
 inline bool open_and_wait(desktop::Workspace& workspace, const fs::path& project) {
+    QStringList problems;
+    const auto collecting = QObject::connect(&workspace, &desktop::Workspace::storeProblem, &workspace,
+                                             [&problems](const QString& problem) { problems << problem; });
     workspace.openProject(project);
-    return QTest::qWaitFor([&] { return !workspace.session()->isLooking() && !workspace.runs()->runs.empty(); }, 10000);
+    const auto there = [&] { return !workspace.session()->isLooking() && !workspace.runs()->runs.empty(); };
+    const bool opened = QTest::qWaitFor(there, hang_ms);
+    QObject::disconnect(collecting);
+    if (!opened)
+        qWarning("%s: %zu runs, %s; the store's problems: %s", project.c_str(), workspace.runs()->runs.size(),
+                 workspace.session()->isLooking() ? "still looking" : "looked at",
+                 problems.isEmpty() ? "none" : qPrintable(problems.join(QStringLiteral("; "))));
+    return opened;
 }
 
 }  // namespace faceter::testing
