@@ -29,8 +29,8 @@ bool is_stream(const fs::path& path) {
     return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-/// Error naming the file that was asked for, not the temporary one beside it.
-void check_folder_of(const fs::path& path) {
+/// Error naming the file that was asked for, not the temporary one beside it, where its folder is the reason.
+void blame_folder_of(const fs::path& path) {
     const fs::path folder = absolute_path(path).parent_path();
     if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
 }
@@ -38,8 +38,12 @@ void check_folder_of(const fs::path& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)) {
-    if (temporary_ != path_) check_folder_of(path_);
-    file_.emplace(temporary_, OutputFile::Mode::truncate);
+    try {
+        file_.emplace(temporary_, OutputFile::Mode::truncate);
+    } catch (const Error&) {
+        blame_folder_of(path_);
+        throw;
+    }
 }
 
 AtomicFile::~AtomicFile() {
