@@ -71,7 +71,7 @@ class Check {
     void check_noise(const std::string& name, const Json& task) {
         for (std::size_t i = 0; i < task.at("train").size(); ++i) {
             const Json& entry = task.at("train")[i];
-            if (!(json_or<double>(entry, "noise_rate", 0, "data entry") > 0)) continue;
+            if (json_at<double>(entry, "noise_rate", "data entry") == 0) continue;
             if (!seen_.insert(Json::array({"noise_rate", name, entry})).second) continue;
             if (const auto first = first_of(entry); first && first->scored)
                 throw settings_error(
