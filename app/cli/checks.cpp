@@ -50,7 +50,8 @@ void check_can_write(const std::string& file) {
     const fs::path path = absolute_path(file);
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) throw_io("write", path, EISDIR);
-    if (::access(path.parent_path().c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
+    const fs::path folder = path.parent_path() / "";  // the slash: of a file in its place it is ENOTDIR, not EACCES
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
 }
 
 }  // namespace faceter::cli

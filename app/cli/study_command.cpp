@@ -39,7 +39,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     }
     std::vector<RunDirectory> begun;
     for (const RunDirectory& run : runs)
-        if (!run.attempts().empty()) begun.push_back(run);
+        if (!run.attempts().empty() || run.requested("stop")) begun.push_back(run);  // or stopped while it waited
     prepare_resume(begun);
     return start_runs(project, runs, options.start);
 }

@@ -31,7 +31,7 @@ bool is_stream(const fs::path& path) {
 
 /// Error naming the file that was asked for, not the temporary one beside it, where its folder is the reason.
 void blame_folder_of(const fs::path& path) {
-    const fs::path folder = absolute_path(path).parent_path();
+    const fs::path folder = absolute_path(path).parent_path() / "";  // the slash: of a file in its place it is ENOTDIR, not EACCES
     if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
 }
 
@@ -41,7 +41,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(is_st
     try {
         file_.emplace(temporary_, OutputFile::Mode::truncate);
     } catch (const Error&) {
-        blame_folder_of(path_);
+        if (temporary_ != path_) blame_folder_of(path_);
         throw;
     }
 }

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "common/strings.h"
-#include "data/file_ending.h"
 #include "data/line_reader.h"
 #include "data/record_instructions.h"
 #include "data/record_scores.h"
@@ -83,14 +82,17 @@ bool is_pair_record(const Record& record) {
 const TableColumns& pair_columns() { return columns_of_pairs; }
 
 ExampleKind kind_of_pair(const Record& record) {
-    std::vector<std::string_view> negatives;
-    append_negatives(record, negatives);
+    const Record::Member* given = record.find(std::span<const std::string_view>(negative_names));
+    const bool negatives = (given && (given->kind != Record::Kind::list || given->count > 0)) ||
+                           std::ranges::any_of(record.members(), [](const Record::Member& member) {
+                               return member.key.starts_with("negative_") && member.kind == Record::Kind::text;
+                           });
     const Record::Member* anchor = record.find(std::span<const std::string_view>(anchor_names));
     const Record::Member* positive = record.find(std::span<const std::string_view>(positive_names));
     const bool in_lists = anchor && anchor->kind == Record::Kind::list;  // MEDI's ["instruction", "text"]
     const bool one_positive = in_lists || !positive || positive->kind != Record::Kind::list || positive->count == 1;
-    const bool of_pair = (one_positive && negatives.empty()) || record.find({"score_1"});
-    return {record.find({"scores"}) || (of_pair && record.find({"score"})), !negatives.empty()};
+    const bool of_pair = (one_positive && !negatives) || record.find({"score_1"});
+    return {record.find({"scores"}) || (of_pair && record.find({"score"})), negatives};
 }
 
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report) {
@@ -140,7 +142,7 @@ LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
 
 std::vector<std::string> read_text_file(const fs::path& file, DataReport& report) {
     std::vector<std::string> texts;
-    if (data_ending(file) != ".txt") {
+    if (lowercase_ascii(file.filename().string()).find(".txt") == std::string::npos) {
         read_records(file, report.errors, {{"text"}, {{"text"}}}, [&](const Record& record) { texts.emplace_back(record.text("text")); });
         return texts;
     }

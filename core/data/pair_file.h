@@ -20,7 +20,7 @@ bool is_pair_record(const Record& record);
 /// How a table of pairs without a header line is read.
 const TableColumns& pair_columns();
 
-/// What a pair's record brings, MEDI's own form ("query": ["instruction", "text"]) as well. Throws BadRecord.
+/// What a pair's record brings, MEDI's own form ("query": ["instruction", "text"]) as well.
 ExampleKind kind_of_pair(const Record& record);
 
 /// Reads {text, label} records (tables: columns text, label), and perhaps instruction: of all texts of the data set.

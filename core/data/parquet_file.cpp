@@ -31,7 +31,7 @@ OpenParquet module_function() {
 
 /// The files that belong to `first` in order: itself, or the shards of its name.
 std::vector<fs::path> shards_of(const fs::path& first) {
-    static const std::regex shard(R"((.*)-00000-of-(\d{5})(-[0-9a-f]+)?\.(?:parquet|PARQUET))");
+    static const std::regex shard(R"((.*)-00000-of-(\d{5})(-[0-9a-f]+)?\.parquet)", std::regex::icase);
     std::smatch match;
     const std::string name = first.filename().string();
     if (!std::regex_match(name, match, shard)) return {first};

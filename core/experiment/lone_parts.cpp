@@ -35,10 +35,11 @@ std::vector<std::string> lone_parts(const Experiment& experiment, const Catalogu
         const auto instruction = only_instruction(run.settings.at("tasks"), parts);
         if (!instruction) continue;
         std::string remark = fmt::format(
-            "{}: variant '{}' ({}) has one {} for all texts, as {}: it keeps nothing apart, and is no more than a dense model; give {} "
+            "{}: variant '{}' ({}) has one {} for all texts, as {}: it keeps nothing apart, and is no more than {}; give {} "
             "instructions of their own",
             experiment.file().string(), run.variant, run.method, parts.name,
             instruction->empty() ? "none has an instruction" : fmt::format("all have the instruction {}", faceter::quoted(*instruction)),
+            parts.by_task ? "one adapter on the whole (plain LoRA)" : "a dense model",
             parts.by_task ? "queries and documents" : "tasks, or queries and documents,");
         if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(std::move(remark));
     }

@@ -22,7 +22,8 @@ constexpr double tokens_a_word = 1.4;  // of English under WordPiece, roughly; t
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// Texts of one class belong together: they are no negatives of each other.
-const char* objective_line(bool labelled) {
+const char* objective_line(bool labelled, bool graded = false) {
+    if (graded) return "objective: {method: cosent}        # pairs with higher scores shall be nearer";
     return labelled ? "objective: {method: infonce, mask_false_negatives: same_label}   # a batch's texts of other labels are the negatives"
                     : "objective: {method: infonce}       # the other texts of a batch are the negatives";
 }
@@ -330,7 +331,7 @@ evaluation:
         yaml("Fine-tuned on " + folder.string()), yaml(options.model),
         options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
         asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
-        yaml(path), objective_line(labelled), yaml(path));
+        yaml(path), objective_line(labelled, type == "sts"), yaml(path));
     return starter;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -188,8 +189,12 @@ void Trainer::give_step(const std::function<void()>& before_update) {
                         "training.batch_size ({})",
                         encoder_.device().str(), tried, settings_.batch_size, what.substr(0, what.find('\n'))));
     } catch (...) {
-        if (group_.size() == 1) before_update();  // what is known of the step before comes first
-        throw;
+        const std::exception_ptr first = std::current_exception();
+        try {
+            if (group_.size() == 1) before_update();  // what is known of the step before comes first
+        } catch (const c10::Error&) {                 // the device itself is gone
+        }
+        std::rethrow_exception(first);
     }
 }
 

@@ -299,7 +299,7 @@ class TestCli : public QObject {
             QVERIFY2(refused(embed, "--max-length", length, "1 to 16777216"), length);
         }
         for (const char* option : {"--max-examples", "--max-documents", "--max-queries"})
-            for (const char* most : {"-1", "0"}) QVERIFY2(refused(evaluate, option, most, "1 to 1073741824"), option);
+            QVERIFY2(refused(evaluate, option, "-1", "0 to 1073741824"), option);
         for (const char* seconds : {"nan", "0", "inf"}) QVERIFY2(refused(serve, "--read-timeout", seconds, "0.1 to 86400"), seconds);
         for (const char* option : {"--power", "--alpha"}) QVERIFY2(refused(power, option, "nan", "is no number from"), option);
     }

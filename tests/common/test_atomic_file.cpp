@@ -120,7 +120,7 @@ class TestAtomicFile : public QObject {
         const fs::path missing = folder.path() / "missing";
         const std::string named = "there is no folder " + missing.string();
         EXPECT_ERROR(AtomicFile(missing / "deep/a.bin"), (missing / "deep/a.bin").string() + ": cannot create", named + ", make it first",
-                     "mkdir -p " + (missing / "deep").string());
+                     "mkdir -p '" + (missing / "deep").string() + "'");
         EXPECT_ERROR(OutputFile(missing / "a.bin", OutputFile::Mode::truncate), "a.bin: cannot create", named.c_str());
         EXPECT_ERROR(read_file(missing / "deep/a.bin"), "a.bin: cannot open: No such file", named.c_str());
         write_file_atomic(folder.path() / "file", "");

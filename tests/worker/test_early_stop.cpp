@@ -23,7 +23,7 @@ class TestEarlyStop : public QObject {
 
     RunDirectory run_of(const std::string& model) const {
         std::ofstream pairs(project_.path() / "pairs.jsonl");
-        for (int i = 0; i < 20; ++i) pairs << R"({"query": "number )" << i << R"(", "document": "it is )" << i << "\"}\n";
+        for (int i = 0; i < 20; ++i) pairs << "{\"query\": \"number " << i << "\", \"document\": \"it is " << i << "\"}\n";
         pairs.close();
         const Experiment experiment = Experiment::parse(
             "name: early\nmodel: " + model +
