@@ -1,7 +1,9 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QSettings>
+#include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 
 #include "common/error.h"
 #include "pages/page.h"
@@ -98,13 +100,27 @@ int start(QApplication& application) {
     return screenshot ? shoot(window, parser) : application.exec();
 }
 
-/// A screenshot needs no display, and must not change what the user's next start restores.
-void prepare(int argc, char** argv) {
-    bool screenshot = false;
-    for (int i = 1; i < argc; ++i) screenshot = screenshot || QByteArray(argv[i]).startsWith("--screenshot");
-    if (!screenshot) return;
-    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    QCoreApplication::setOrganizationName(QStringLiteral("faceter-screenshot"));
+bool isGiven(int argc, char** argv, std::initializer_list<const char*> options) {
+    return std::any_of(argv + 1, argv + std::max(argc, 1), [&](const QByteArray& argument) {
+        return std::any_of(options.begin(), options.end(),
+                           [&](const char* option) { return argument == option || argument.startsWith(QByteArray(option) + '='); });
+    });
+}
+
+bool hasDisplay() {
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+        if (!qEnvironmentVariableIsEmpty(name)) return true;
+    return false;
+}
+
+/// Neither a screenshot nor the help needs a display, and a screenshot must not change what the user's next start restores. False: there is
+/// no display to open a window on, where Qt would abort.
+bool prepare(int argc, char** argv) {
+    const bool screenshot = isGiven(argc, argv, {"--screenshot", "-screenshot"});
+    const bool windowless = screenshot || isGiven(argc, argv, {"--help", "-h", "--help-all", "--version", "-v"});
+    if (windowless && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (screenshot) QCoreApplication::setOrganizationName(QStringLiteral("faceter-screenshot"));
+    return hasDisplay() || isGiven(argc, argv, {"-platform", "--platform"});
 }
 
 }  // namespace
@@ -114,7 +130,12 @@ int main(int argc, char** argv) {
     QCoreApplication::setOrganizationName(QStringLiteral("faceter"));
     QCoreApplication::setApplicationName(QStringLiteral("faceter-desktop"));
     QCoreApplication::setApplicationVersion(QStringLiteral(FACETER_VERSION));
-    faceter::desktop::prepare(argc, argv);
+    if (!faceter::desktop::prepare(argc, argv))
+        return faceter::desktop::fail(
+            faceter::ExitCode::failed,
+            QStringLiteral(
+                "there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set); log in at a desktop, or by "
+                "ssh -X. In a terminal 'faceter' does the same, and --screenshot PAGE FILE.png needs no display"));
     QApplication application(argc, argv);
     return faceter::desktop::start(application);
 }

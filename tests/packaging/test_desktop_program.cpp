@@ -1,0 +1,34 @@
+#include "command.h"
+
+using namespace faceter;
+using namespace faceter::packaging;
+using namespace faceter::testing;
+
+/// faceter-desktop where there is no display: on a server, in a container.
+class TestDesktopProgram : public QObject {
+    Q_OBJECT
+    const fs::path program_ = binaries / "bin/faceter-desktop";
+    const std::map<QString, QString> nowhere_{{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"QT_QPA_PLATFORM", ""}};
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (!fs::exists(program_)) QSKIP("faceter-desktop is not built");
+    }
+    void help_and_version_need_no_display() {
+        for (const char* option : {"--help", "-h"}) {
+            const Outcome help = run(program_, {option}, nowhere_);
+            VERIFY_CODE(help, 0);
+            QVERIFY2(help.output.contains("--screenshot <PAGE>"), qPrintable(help.output));
+        }
+        VERIFY_CODE(run(program_, {"--version"}, nowhere_), 0);
+    }
+    void a_window_without_a_display_is_one_clear_error() {
+        const Outcome none = run(program_, {}, nowhere_);
+        VERIFY_CODE(none, 5);
+        QVERIFY2(none.output.startsWith("faceter-desktop: there is no display") && none.output.contains("ssh -X"), qPrintable(none.output));
+        QCOMPARE(none.output.count('\n'), 1);
+    }
+};
+
+FACETER_TEST(TestDesktopProgram)
+#include "test_desktop_program.moc"
