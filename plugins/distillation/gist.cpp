@@ -39,7 +39,7 @@ class Gist final : public PairObjective {
         const at::Tensor not_positive = at::eye(own.size(0), own.options()) == 0;
         std::vector<at::Tensor> logits, masks;
         const auto add = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& guided, bool protect) {
-            masks.push_back(protect ? (guided > limit).logical_and(not_positive) : guided > limit);
+            masks.push_back(protect ? (guided > limit) & not_positive : guided > limit);
             logits.push_back(cosines(a, b));
         };
         add(batch.queries, batch.documents, own, true);
