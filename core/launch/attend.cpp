@@ -45,7 +45,12 @@ int begin_attended_attempt(const fs::path& folder) { return take_log_folder(RunD
 void end_attended_attempt(const fs::path& folder, int attempt, int code) {
     const RunDirectory run(folder);
     WorkerExit exit{code, 0, ""};
-    if (code > 128) exit = {static_cast<int>(ExitCode::failed), code - 128, ""};  // as a shell and srun report a signal
+    if (code > 128) {  // as a shell and srun report a signal
+        const int signal = code - 128;
+        const auto stopped = stop_while_loading(signal);
+        if (stopped) return record_end(run, attempt, *stopped);
+        exit = {static_cast<int>(ExitCode::failed), signal, ""};
+    }
     if (code != 0) exit.message = last_log_line(run.attempt_log(attempt));
     record_end(run, attempt, exit);
 }

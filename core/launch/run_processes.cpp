@@ -53,6 +53,11 @@ std::string last_log_line(const fs::path& log) {
     return "";
 }
 
+std::optional<WorkerExit> stop_while_loading(int signal) {
+    if (signal != SIGTERM && signal != SIGUSR1) return std::nullopt;
+    return WorkerExit{static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
+}
+
 int take_log_folder(const RunDirectory& run) {
     const std::vector<int> before = run.attempts();
     int attempt = before.empty() ? 1 : before.back() + 1;
@@ -150,9 +155,7 @@ int RunProcesses::to_blame() const {
 WorkerExit RunProcesses::exit() const {
     const int rank = to_blame();
     const End& end = ends_.at(rank);
-    // Told while it was still loading its libraries: the signal ended it, and nothing is lost.
-    if (told_to_stop_ && (end.signal == SIGTERM || end.signal == SIGUSR1))
-        return {static_cast<int>(ExitCode::stopped), 0, "stopped while it started"};
+    if (const auto stopped = stop_while_loading(end.signal); told_to_stop_ && stopped) return *stopped;
     WorkerExit exit{end.code, end.signal, ""};
     if (exit.code == 0) return exit;
     exit.message = last_log_line(RunDirectory(run_).attempt_log(attempt_, rank));

@@ -17,6 +17,9 @@ int take_log_folder(const RunDirectory& run);
 /// The last line of a worker's log that says something: what a user would look for first.
 std::string last_log_line(const fs::path& log);
 
+/// How a run ended whose worker a stop's signal ended while it was still loading its libraries: nothing is lost. None of another signal.
+std::optional<WorkerExit> stop_while_loading(int signal);
+
 /// The worker processes of one attempt at a run, as a supervisor sees them: one, or several ranks on this machine that meet in a file of a
 /// folder of their own (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, FACETER_RENDEZVOUS). Rank N writes into logs/<attempt>/rank-N.log.
 class RunProcesses {

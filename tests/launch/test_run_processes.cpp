@@ -82,6 +82,18 @@ class TestRunProcesses : public QObject {
         QCOMPARE(ended(run, next, ranks).code, 0);
     }
 
+    /// Over several nodes srun hands their signal on as a shell does.
+    void a_stop_that_meets_workers_of_several_nodes_which_still_load_leaves_a_run_that_goes_on() {
+        for (const int signal : {SIGTERM, SIGUSR1}) {
+            const RunDirectory run = new_run();
+            end_attended_attempt(run.folder(), begin_attended_attempt(run.folder()), 128 + signal);
+            require_stopped(run);
+        }
+        const RunDirectory run = new_run();
+        end_attended_attempt(run.folder(), begin_attended_attempt(run.folder()), 128 + SIGSEGV);
+        QCOMPARE(read_state(run).phase, RunPhase::dead);
+    }
+
     /// Up already, it looks for a stop itself.
     void a_worker_that_ends_itself_before_its_first_step_has_stopped() {
         const RunDirectory run = new_run();
