@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/library_file.h"
-#include "data/file_ending.h"
+#include "common/strings.h"
 #include "data/files_read.h"
 
 namespace faceter {
@@ -39,7 +39,8 @@ std::vector<fs::path> shards_of(const fs::path& first) {
     for (const auto& entry : fs::directory_iterator(first.parent_path())) {
         const std::string other = entry.path().filename().string();
         for (std::size_t i = 0; i < files.size(); ++i)
-            if (other.starts_with(fmt::format("{}-{:05}-of-{}", match[1].str(), i, match[2].str())) && data_ending(other) == ".parquet")
+            if (other.starts_with(fmt::format("{}-{:05}-of-{}", match[1].str(), i, match[2].str())) &&
+                lowercase_ascii(other).ends_with(".parquet"))
                 files[i] = entry.path();
     }
     for (std::size_t i = 0; i < files.size(); ++i)

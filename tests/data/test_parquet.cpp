@@ -59,6 +59,14 @@ class TestParquet : public QObject {
         fs::remove_all(folder);
     }
 
+    void a_packed_file_is_no_shard() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const fs::path folder = copy("classes"), shard = folder / "data/train-00001-of-00002.parquet";
+        fs::rename(shard, shard.string() + ".gz");
+        EXPECT_ERROR(load_evaluation_folder(folder), "train-00000-of-00002.parquet", "part 2 of 2 is missing");
+        fs::remove_all(folder);
+    }
+
     void a_missing_shard_and_a_torn_file_are_named() {
         if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
         const fs::path folder = copy("classes");
