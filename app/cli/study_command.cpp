@@ -18,9 +18,6 @@ struct StudyOptions {
     bool smoke = false;
 };
 
-/// Stopped, failed or dead.
-bool can_go_on(const RunState& state) { return is_over(state.phase) && state.phase != RunPhase::done; }
-
 int run_study(const Cli& cli, const StudyOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Study study = read_study(options.file);
@@ -58,7 +55,7 @@ struct StudyProgress {
         ++planned;
         done += run.done;
         spent_s += run.done ? run.state.active_s : 0;
-        if (!run.record.empty() && can_go_on(run.state))
+        if (run.ended_early())
             ended_early.push_back(fmt::format("{} {}: {}", run.record_name, run_phase_name(run.state.phase), run.state.cause));
         table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
                        Cell::of(std::to_string(run.wanted.seed)), Cell::of(state_name(run))});

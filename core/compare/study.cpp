@@ -213,9 +213,6 @@ ExperimentOptions experiment_options(const Study& study, const StudyExperiment& 
     return {experiment.overrides, smoke ? std::vector<std::uint64_t>{} : study.seeds, smoke};
 }
 
-/// Stopped, failed or dead, or made and not begun.
-bool can_start(const RunState& state) { return state.phase == RunPhase::queued || (is_over(state.phase) && state.phase != RunPhase::done); }
-
 void write_json(const fs::path& file, const Json& json) {
     write_file_atomic(file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -346,7 +343,7 @@ StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<S
         if (run.done) continue;
         if (run.record.empty())
             start.runs.push_back(RunDirectory::create(project, experiments.at(run.experiment), run.wanted, smoke));
-        else if (can_start(run.state))
+        else if (run.state.phase == RunPhase::queued || run.ended_early())
             start.runs.emplace_back(run.record);
         else
             start.under_way.push_back(fmt::format("{} is {} already", run.record_name, run_phase_name(run.state.phase)));

@@ -65,6 +65,9 @@ struct StudyRun {
     std::string record_name;  ///< as tables show it
     RunState state;           ///< of the record
     bool done = false;
+
+    /// Its record is stopped, failed or dead.
+    bool ended_early() const { return !record.empty() && is_over(state.phase) && state.phase != RunPhase::done; }
 };
 /// Whether a claim means these runs by the name of a side.
 bool is_side(const StudyRun& run, const std::string& side);
