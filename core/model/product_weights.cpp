@@ -117,10 +117,12 @@ void ProductWeights::look_at(const at::Tensor& x, const at::Tensor& y, const at:
 }
 
 std::int64_t rows_a_task(std::int64_t rows, std::int64_t width) {
-    constexpr std::int64_t most = 192, cached_floats = 1 << 18;
+    constexpr std::int64_t most = 192, cached_floats = 1 << 17;  // half of a second cache of 1 MiB: weights pass through it as well
     const auto tile = static_cast<std::int64_t>(kernels::products(ProductForm::float32).tile_rows);
     const std::int64_t fitting = std::clamp(cached_floats / std::max<std::int64_t>(1, width), 4 * tile, most) / tile * tile;
-    return std::min(fitting, parts_of(parts_of(rows, at::get_num_threads()), tile) * tile);
+    // As many for each thread, and at least one.
+    const std::int64_t threads = at::get_num_threads(), all = std::max<std::int64_t>(1, rows);
+    return parts_of(parts_of(all, parts_of(parts_of(all, fitting), threads) * threads), tile) * tile;
 }
 
 at::Tensor product(const at::Tensor& x, const ProductWeights& weights, const at::Tensor& bias) {

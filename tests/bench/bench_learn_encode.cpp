@@ -9,6 +9,7 @@
 #include "bench_texts.h"
 #include "eval/embedder.h"
 #include "model/compute.h"
+#include "model/tensor_memory.h"
 #include "text/encode_batch.h"
 
 using namespace faceter;
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "usage: bench_learn_encode MODEL TEXTS.jsonl [COUNT] [ROUNDS] [float32|bf16|int8|unprepared] [TOKENS]\n");
         return 2;
     }
+    use_frugal_memory();  // as the worker does
     const std::size_t count = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 2000;
     const int rounds = argc > 4 ? std::atoi(argv[4]) : 3;
     const auto model = EmbeddingModel::open(ModelFolder::open(resolve_model(argv[1])));

@@ -131,19 +131,35 @@ struct Int8 {
 /// from far.
 constexpr std::size_t steps_ahead = 64;
 
-template <typename F, std::size_t R>
-inline void add_products(std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, typename F::Sum (&sums)[R][2]) {
+/// The numbers of a tile's rows as constants: sums that a loop counts to go through the memory before and behind the loop over the depth.
+template <std::size_t... row>
+struct Rows {};
+template <std::size_t count, std::size_t... row>
+struct CountedRows : CountedRows<count - 1, count - 1, row...> {};
+template <std::size_t... row>
+struct CountedRows<0, row...> {
+    using All = Rows<row...>;
+};
+template <std::size_t count>
+using RowsUpTo = typename CountedRows<count>::All;
+
+#define FACETER_INLINE inline __attribute__((always_inline))
+
+template <typename F>
+FACETER_INLINE void add_product(typename F::Sum (&sums)[2], typename F::Value value, typename F::Weight first, typename F::Weight second) {
+    F::add(sums[0], value, first);
+    F::add(sums[1], value, second);
+}
+
+template <typename F, std::size_t R, std::size_t... row>
+FACETER_INLINE void add_products(Rows<row...>, std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w,
+                                 typename F::Sum (&sums)[R][2]) {
     for (std::size_t k = 0; k < steps; ++k) {
         const auto first = F::weight(w + k * panel_rows * F::weight_step);
         const auto second = F::weight(w + (k * panel_rows + lanes) * F::weight_step);
         for (std::size_t line = 0; line < panel_rows * F::weight_step; line += 64)
             __builtin_prefetch(w + (k + steps_ahead) * panel_rows * F::weight_step + line);
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < R; ++i) {
-            const auto value = F::value(x + i * x_stride + k * F::value_step);
-            F::add(sums[i][0], value, first);
-            F::add(sums[i][1], value, second);
-        }
+        (add_product<F>(sums[row], F::value(x + row * x_stride + k * F::value_step), first, second), ...);
     }
 }
 
@@ -159,38 +175,54 @@ struct Place {
     std::size_t num_groups;
 };
 
-/// Calls body(v, row of y) with whole vectors of y, through a copy where the panel has fewer columns.
-template <typename Body>
-inline void with_row(const Place& place, std::size_t i, Body body) {
-    float* row = place.y + i * place.y_stride;
-    if (place.columns == panel_rows) return body(row);
-    float whole[panel_rows] = {};
-    for (std::size_t j = 0; j < place.columns; ++j) whole[j] = row[j];
-    body(whole);
-    for (std::size_t j = 0; j < place.columns; ++j) row[j] = whole[j];
-}
-
-/// The panel's part of an array that ends with the matrix.
-template <typename V, typename T>
-inline void load_columns(const T* from, std::size_t columns, V (&to)[2]) {
-    if (columns == panel_rows) {
-        __builtin_memcpy(to, from, sizeof to);
+/// A row of the tile in y: of a whole panel, or the columns that y has.
+template <bool whole>
+FACETER_INLINE void load_row(const Place& place, std::size_t row, Vector (&values)[2]) {
+    const float* from = place.y + row * place.y_stride;
+    if constexpr (whole) {
+        values[0] = load(from), values[1] = load(from + lanes);
     } else {
-        T whole[panel_rows] = {};
-        for (std::size_t j = 0; j < columns; ++j) whole[j] = from[j];
-        __builtin_memcpy(to, whole, sizeof to);
+        float columns[panel_rows] = {};
+        for (std::size_t j = 0; j < place.columns; ++j) columns[j] = from[j];
+        __builtin_memcpy(values, columns, sizeof columns);
+    }
+}
+template <bool whole>
+FACETER_INLINE void store_row(const Place& place, std::size_t row, const Vector (&values)[2]) {
+    float* to = place.y + row * place.y_stride;
+    if constexpr (whole) {
+        store(to, values[0]), store(to + lanes, values[1]);
+    } else {
+        float columns[panel_rows];
+        __builtin_memcpy(columns, values, sizeof columns);
+        for (std::size_t j = 0; j < place.columns; ++j) to[j] = columns[j];
     }
 }
 
-template <std::size_t R>
-inline void finish(const Place& place, const Vector (&sums)[R][2]) {
+/// The panel's part of an array that ends with the matrix.
+template <bool whole, typename V, typename T>
+FACETER_INLINE void load_columns(const T* from, std::size_t columns, V (&to)[2]) {
+    if constexpr (whole) {
+        __builtin_memcpy(&to[0], from, sizeof to[0]);
+        __builtin_memcpy(&to[1], from + lanes, sizeof to[1]);
+    } else {
+        T padded[panel_rows] = {};
+        for (std::size_t j = 0; j < columns; ++j) padded[j] = from[j];
+        __builtin_memcpy(to, padded, sizeof to);
+    }
+}
+
+template <bool whole>
+FACETER_INLINE void finish_row(const Place& place, std::size_t row, const Vector (&sums)[2], const Vector (&bias)[2]) {
+    const Vector values[2] = {sums[0] + bias[0], sums[1] + bias[1]};
+    store_row<whole>(place, row, values);
+}
+
+template <bool whole, std::size_t R, std::size_t... row>
+FACETER_INLINE void finish(Rows<row...>, const Place& place, const Vector (&sums)[R][2]) {
     Vector bias[2] = {};
-    if (place.bias) load_columns(place.bias, place.columns, bias);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < R; ++i)
-        with_row(place, i, [&](float* row) {
-            for (std::size_t v = 0; v < 2; ++v) store(row + v * lanes, sums[i][v] + bias[v]);
-        });
+    if (place.bias) load_columns<whole>(place.bias, place.columns, bias);
+    (finish_row<whole>(place, row, sums[row], bias), ...);
 }
 
 /// a b + c, rounded once where there is an instruction for it. Left to the compiler it was so in one table and not in the next.
@@ -204,49 +236,70 @@ inline Vector fused(Vector a, Vector b, Vector c) {
 #endif
 }
 
-template <std::size_t R>
-inline void finish(const Place& place, const IntVector (&sums)[R][2]) {
-    Vector bias[2] = {}, scales[2];
+/// What finishes the sums of integers, of the panel's columns.
+struct IntColumns {
+    Vector bias[2], scales[2];
     IntVector zeros[2];
-    if (place.bias) load_columns(place.bias, place.columns, bias);
-    load_columns(place.weight_scales, place.columns, scales);
-    load_columns(place.weight_sums, place.columns, zeros);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < R; ++i)
-        with_row(place, i, [&](float* row) {
-            const RowScale& own = place.row_scales[i * place.num_groups];
-            for (std::size_t v = 0; v < 2; ++v) {
-                const IntVector exact = sums[i][v] - zeros[v] * own.zero;
-                const Vector before = place.more ? load(row + v * lanes) + bias[v] : bias[v];
-                store(row + v * lanes, fused(__builtin_convertvector(exact, Vector), scales[v] * own.scale, before));
-            }
-        });
-}
+};
 
-template <std::size_t R>
-inline void begin(const Place& place, Vector (&sums)[R][2]) {
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < R; ++i) {
-        sums[i][0] = sums[i][1] = Vector{};
-        if (place.more)
-            with_row(place, i, [&](float* row) {
-                for (std::size_t v = 0; v < 2; ++v) sums[i][v] = load(row + v * lanes);
-            });
+template <bool whole>
+FACETER_INLINE void finish_row(const Place& place, std::size_t row, const IntVector (&sums)[2], const IntColumns& of) {
+    const RowScale& own = place.row_scales[row * place.num_groups];
+    Vector values[2] = {of.bias[0], of.bias[1]};
+    if (place.more) {
+        Vector before[2];
+        load_row<whole>(place, row, before);
+        values[0] += before[0], values[1] += before[1];
     }
+    for (std::size_t v = 0; v < 2; ++v) {
+        const IntVector exact = sums[v] - of.zeros[v] * own.zero;
+        values[v] = fused(__builtin_convertvector(exact, Vector), of.scales[v] * own.scale, values[v]);
+    }
+    store_row<whole>(place, row, values);
 }
 
-template <std::size_t R>
-inline void begin(const Place&, IntVector (&sums)[R][2]) {
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < R; ++i) sums[i][0] = sums[i][1] = IntVector{};
+template <bool whole, std::size_t R, std::size_t... row>
+FACETER_INLINE void finish(Rows<row...>, const Place& place, const IntVector (&sums)[R][2]) {
+    IntColumns of{};
+    if (place.bias) load_columns<whole>(place.bias, place.columns, of.bias);
+    load_columns<whole>(place.weight_scales, place.columns, of.scales);
+    load_columns<whole>(place.weight_sums, place.columns, of.zeros);
+    (finish_row<whole>(place, row, sums[row], of), ...);
 }
 
-template <typename F, std::size_t R>
+template <bool whole>
+FACETER_INLINE void begin_row(const Place& place, std::size_t row, Vector (&sums)[2]) {
+    if (place.more)
+        load_row<whole>(place, row, sums);
+    else
+        sums[0] = sums[1] = Vector{};
+}
+
+template <bool whole, std::size_t R, std::size_t... row>
+FACETER_INLINE void begin(Rows<row...>, const Place& place, Vector (&sums)[R][2]) {
+    (begin_row<whole>(place, row, sums[row]), ...);
+}
+
+FACETER_INLINE void begin_row(IntVector (&sums)[2]) { sums[0] = sums[1] = IntVector{}; }
+
+template <bool whole, std::size_t R, std::size_t... row>
+FACETER_INLINE void begin(Rows<row...>, const Place&, IntVector (&sums)[R][2]) {
+    (begin_row(sums[row]), ...);
+}
+
+template <typename F, std::size_t R, bool whole>
 void tile(std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, const Place& place) {
+    constexpr RowsUpTo<R> rows;
     typename F::Sum sums[R][2];
-    begin<R>(place, sums);
-    add_products<F, R>(steps, x, x_stride, w, sums);
-    finish<R>(place, sums);
+    begin<whole>(rows, place, sums);
+    add_products<F>(rows, steps, x, x_stride, w, sums);
+    finish<whole>(rows, place, sums);
+}
+
+/// Of a panel that is wider than y apart: its loops over columns would have the sums of all others go through the memory.
+template <typename F, std::size_t R>
+void tile_of_panel(std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w, const Place& place) {
+    (place.columns == panel_rows ? tile<F, R, true> : tile<F, R, false>)(steps, x, x_stride, w, place);
 }
 
 using Tile = void (*)(std::size_t, const std::byte*, std::size_t, const std::byte*, const Place&);
@@ -255,21 +308,21 @@ using Tile = void (*)(std::size_t, const std::byte*, std::size_t, const std::byt
 template <typename F>
 inline Tile tile_of(std::size_t rows) {
     static constexpr Tile all[] = {
-        tile<F, 1>,
-        tile<F, 2>,
-        tile<F, 3>,
-        tile<F, 4>,
+        tile_of_panel<F, 1>,
+        tile_of_panel<F, 2>,
+        tile_of_panel<F, 3>,
+        tile_of_panel<F, 4>,
 #if defined(__AVX2__)
-        tile<F, 5>,
-        tile<F, 6>,
+        tile_of_panel<F, 5>,
+        tile_of_panel<F, 6>,
 #endif
 #if defined(__AVX512F__)
-        tile<F, 7>,
-        tile<F, 8>,
-        tile<F, 9>,
-        tile<F, 10>,
-        tile<F, 11>,
-        tile<F, 12>
+        tile_of_panel<F, 7>,
+        tile_of_panel<F, 8>,
+        tile_of_panel<F, 9>,
+        tile_of_panel<F, 10>,
+        tile_of_panel<F, 11>,
+        tile_of_panel<F, 12>
 #endif
     };
     static_assert(sizeof all / sizeof all[0] == tile_rows);

@@ -69,10 +69,11 @@ template <typename F, std::size_t R>
 inline void finish_rows(std::size_t i, std::size_t done, std::size_t steps, const std::byte* x, std::size_t x_stride, const std::byte* w,
                         typename F::Sum (*sums)[2], Place place) {
     auto& own = reinterpret_cast<typename F::Sum(&)[R][2]>(sums[i]);
-    if (done < steps) add_products<F, R>(steps - done, x + i * x_stride + done * F::value_step, x_stride, w + done * panel_bytes, own);
+    constexpr RowsUpTo<R> rows;
+    if (done < steps) add_products<F>(rows, steps - done, x + i * x_stride + done * F::value_step, x_stride, w + done * panel_bytes, own);
     place.y += i * place.y_stride;
     place.row_scales += i * place.num_groups;
-    finish<R>(place, own);
+    place.columns == panel_rows ? finish<true>(rows, place, own) : finish<false>(rows, place, own);
 }
 
 /// As tile(), of up to two groups of rows, for which the tiles are shaped.
