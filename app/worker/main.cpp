@@ -1,3 +1,6 @@
+#include <cstdio>
+#include <cstdlib>
+
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -46,4 +49,13 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace faceter::worker
 
-int main(int argc, char** argv) { return faceter::run_guarded("faceter-worker", faceter::worker::run, argc, argv); }
+/// libtorch takes its registries apart for longer than a short text is embedded; the system takes all of it back at once.
+int main(int argc, char** argv) {
+    const int code = faceter::run_guarded("faceter-worker", faceter::worker::run, argc, argv);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return code;  // they report at the end
+#else
+    std::fflush(nullptr);
+    std::quick_exit(code);
+#endif
+}
