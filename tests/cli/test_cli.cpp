@@ -89,7 +89,8 @@ class TestCli : public QObject {
         HAS(nested.err, "did you mean 'welch'?");
         HAS(faceter::testing::faceter({"stats", "welch", "a.txt"}).err,
             "unexpected argument 'a.txt' of stats welch; see faceter stats welch --help");
-        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of duplicates, overlap, show");
+        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of duplicates, overlap, show, mine, filter, score");
+        HAS(faceter::testing::faceter({"data", "filte"}).err, "did you mean 'filter'?");
         QCOMPARE(faceter::testing::faceter({}).code, 2);
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
     }
