@@ -33,7 +33,7 @@ void add_merge_command(Cli& cli) {
                     "  faceter merge study-ic-s1 study-ic-s2 study-ic-s3 --how soup --project p\n"
                     "  faceter merge IC-retrieval IC-clustering --how task_arithmetic --weight 0.5 --project p\n"
                     "  faceter merge MoTE --fold-experts --project p   one dense model of a run's experts\n"
-                    "The new run is scored as its first parent was, and is compared, exported and embedded with as any run.",
+                    "The new run is scored as its first parent was, and is compared, exported and embedded with as any\nrun.",
                     [options] { return merge(*options); });
     command->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant (its newest run)")->required();
     add_project_option(*command, options->project);

@@ -123,7 +123,7 @@ void add_embed(CLI::App& app, int& exit_code) {
         app.add_subcommand("embed", "Embed texts into a NumPy file, float32 [N, D] unless --precision says otherwise, in input order.");
     command->footer(
         "Example:\n  faceter embed --model minilm --output vectors.npy texts.txt\n"
-        "  faceter embed --model quickstart-mote --project my-project --task retrieval.document --output d.npy docs.jsonl");
+        "  faceter embed --model MoTE-1 --project p --task retrieval.document --output d.npy docs.jsonl");
     add_model_options(*command, options->model, true);
     add_compute_option(*command, options->model);
     command->add_option("--output", options->output, "File to write, .npy")->required();

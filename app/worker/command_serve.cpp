@@ -76,9 +76,11 @@ void add_serve(CLI::App& app, int& exit_code) {
         "Example:\n  faceter serve minilm --port 8080\n"
         "  faceter serve quickstart-mote --project my-project --port 0\n"
         "  faceter serve quickstart-mote --project my-project --resident 1\n"
-        "  curl http://127.0.0.1:8080/v1/embeddings -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
-        "SIGTERM and Ctrl-C answer what was asked and end with 0. The API key comes from FACETER_API_KEY or a file. It is plain HTTP:\n"
-        "where others could listen on the way, put a proxy that speaks TLS in front.");
+        "  curl http://127.0.0.1:8080/v1/embeddings \\\n"
+        "    -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
+        "SIGTERM and Ctrl-C answer what was asked and end with 0. The API key comes from FACETER_API_KEY\n"
+        "or a file. It is plain HTTP: where others could listen on the way, put a proxy that speaks TLS in\n"
+        "front.");
     command->add_option("MODEL", options->models, "Runs or model folders, as --model of faceter embed")->required();
     command->add_option("--project", options->common.project, "Project folder that runs' names are looked up in");
     command->add_option("--host", options->host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();

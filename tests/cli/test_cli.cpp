@@ -67,8 +67,9 @@ class TestCli : public QObject {
         QCOMPARE(help.code, 0);
         HAS(help.out, "faceter run experiments/quickstart.yaml --project");
         HAS(help.out, "Exit codes: 0 done, 2 wrong usage");
-        for (const char* command : {"run", "check", "list", "show", "compare", "similarity", "tokenize", "resume", "rerun", "stop",
-                                    "ingest", "tag", "note", "delete", "doctor", "plugins", "schema", "conform"}) {
+        for (const char* command :
+             {"run", "check", "list",   "show",   "compare", "similarity", "tokenize", "resume", "rerun", "stop", "ingest",
+              "tag", "note",  "delete", "doctor", "plugins", "schema",     "conform",  "stats",  "study", "data", "merge"}) {
             const Outcome one = faceter::testing::faceter({command, "--help"});
             QCOMPARE(one.code, 0);
             HAS(one.out, std::string("faceter ") + command);
@@ -388,6 +389,7 @@ class TestCli : public QObject {
             std::string usage = "Usage: faceter";
             for (const std::string& part : command) usage += " " + part;
             HAS(help.out, usage);
+            QVERIFY2(widest_line(help.out) <= 100, help.out.c_str());
             QVERIFY2(help.out.find("faceter-worker") == std::string::npos, help.out.c_str());
         }
     }
