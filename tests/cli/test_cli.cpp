@@ -94,6 +94,15 @@ class TestCli : public QObject {
         HAS(faceter::testing::faceter({"data", "filte"}).err, "did you mean 'filter'?");
         QCOMPARE(faceter::testing::faceter({}).code, 2);
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
+        HAS(faceter::testing::faceter({"--projct"}).err, "unknown flag '--projct' of faceter");
+    }
+    void what_the_worker_serves_names_the_nearest_as_well() {
+        HAS(faceter::testing::faceter({"serve", "--prot", "80", "m"}).err, "unknown flag '--prot' of serve; did you mean '--port'?");
+        HAS(faceter::testing::faceter({"router", "explian"}).err, "unknown command 'explian'; did you mean 'explain'?");
+        HAS(faceter::testing::faceter({"router"}).err,
+            "router is followed by one of list, explain, add, remove; see faceter router --help");
+        HAS(faceter::testing::faceter({"data", "mine", "--modle", "x"}).err, "did you mean '--model'?");
+        HAS(faceter::testing::faceter({"data", "mine", "no_such_file"}).err, "see faceter data mine --help");
     }
     void welch_gives_scipys_values() {
         NEED_SHARED();
