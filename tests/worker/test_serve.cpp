@@ -86,6 +86,18 @@ Json long_work(int texts) {
 }
 constexpr int much = 12'000;
 
+/// A request whose length is not told before.
+std::string chunked(const Json& request) {
+    const std::string body = request.dump();
+    return fmt::format("POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n",
+                       body.size(), body);
+}
+int ask_chunked(const Server& server, const Json& request) {
+    HttpClient client(server.port);
+    client.send(chunked(request));
+    return client.read().status;
+}
+
 }  // namespace
 
 /// The embedding server, on real sockets.
@@ -306,6 +318,15 @@ class TestServe : public QObject {
         client.send("POST http://localhost/v1/embeddings?x=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
         client.send("a\r\n{\"input\": \r\n8\r\n\"a cat\"}\r\n0\r\n\r\n");
         compare(rows_in(client.read()), expected({"a cat"}));
+    }
+    void a_chunked_body_takes_the_room_that_it_may_need_while_it_is_read_alone() {
+        const Server large(QStringList{"--max-body", "500000000"});
+        QCOMPARE(ask_chunked(large, {{"input", "a cat"}}), 200);
+        const Server server(QStringList{"--max-body", "200000000", "--max-texts", "100000"});
+        HttpClient busy(server.port);
+        busy.send(chunked(long_work(much)));
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
+        QCOMPARE(ask_chunked(server, {{"input", "a cat"}}), 200);
     }
     void a_log_that_cannot_be_written_ends_nothing() {
         const Server server({}, QProcessEnvironment::systemEnvironment(), tiny_model(), "/dev/full");

@@ -125,10 +125,11 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     void linger();
     void hang_up();
     bool reserve();
-    void release() {
-        server_.reserved_bytes -= reserved_;
-        reserved_ = 0;
+    void keep_reserved(std::size_t bytes) {
+        server_.reserved_bytes += bytes;
+        server_.reserved_bytes -= std::exchange(reserved_, bytes);
     }
+    void release() { keep_reserved(0); }
 
     State& server_;
     beast::tcp_stream stream_;
@@ -232,13 +233,12 @@ void HttpServer::State::Connection::took_header(error_code error) {
                       [self = shared_from_this(), go_on](error_code failed, std::size_t) { failed ? self->close() : self->read_body(); });
 }
 
-/// A body takes memory before it is whole: what it says, or what it may be at most.
+/// A body takes memory before it is whole: what it says, or what it may be at most. One alone has room, however large it may be.
 bool HttpServer::State::Connection::reserve() {
     const auto length = parser_->content_length();
     const std::size_t wanted = length ? static_cast<std::size_t>(*length) : parser_->chunked() ? server_.limits.body_bytes : 0;
-    if (server_.reserved_bytes + wanted > server_.limits.all_bodies_bytes) return false;
-    reserved_ = wanted;
-    server_.reserved_bytes += wanted;
+    if (server_.reserved_bytes + wanted > std::max(server_.limits.all_bodies_bytes, server_.limits.body_bytes)) return false;
+    keep_reserved(wanted);
     return true;
 }
 
@@ -263,6 +263,7 @@ void HttpServer::State::Connection::took_body(error_code error) {
     request.host = host_of(message);
     request.origin = std::string(message[http::field::origin]);
     request.body = std::move(message.body());
+    keep_reserved(request.body.size());  // a chunked one may have been larger
     exchange_ = std::make_shared<Exchange>(shared_from_this(), server_.loop, std::move(request));
     watch_client(exchange_);
     try {
