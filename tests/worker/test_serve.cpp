@@ -304,6 +304,11 @@ class TestServe : public QObject {
         QCOMPARE(client.read().status, 200);
         QVERIFY(client.is_closed_by_server());
     }
+    void a_client_of_http_1_0_is_not_told_to_go_on() {
+        HttpClient client(server_->port);
+        client.send("POST /embed HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 19\r\n\r\n{\"inputs\": \"a cat\"}");
+        QCOMPARE(client.read().status, 200);
+    }
     void a_body_whose_end_cannot_be_told_is_not_taken_for_the_next_request() {
         HttpClient client(server_->port);
         client.send(

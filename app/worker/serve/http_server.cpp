@@ -227,7 +227,8 @@ void HttpServer::State::Connection::took_header(error_code error) {
         return refuse(http::status::unsupported_media_type, "the body is encoded by its Content-Encoding; send it as it is");
     if (!has_one_host(header)) return refuse(http::status::bad_request, "the request must have one Host");
     if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
-    if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
+    // A client of HTTP/1.0 would take what tells it to go on for its answer (RFC 9110, section 10.1.1).
+    if (version_ < 11 || !beast::iequals(header[http::field::expect], "100-continue")) return read_body();
     const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
     http::async_write(stream_, *go_on,
                       [self = shared_from_this(), go_on](error_code failed, std::size_t) { failed ? self->close() : self->read_body(); });
