@@ -444,7 +444,10 @@ class TestServe : public QObject {
         const Json all = Json::parse(server_->ask("GET", "/v1/models").body).at("data");
         const std::string id = all.at(0).at("id").get<std::string>();
         QCOMPARE(Json::parse(server_->ask("GET", "/v1/models/" + id).body), all.at(0));
+        QCOMPARE(Json::parse(server_->ask("GET", fmt::format("/v1/models/%{:02x}{}", id.at(0), id.substr(1))).body), all.at(0));
         QCOMPARE(server_->ask("GET", "/v1/models/" + id + "x").status, 404);
+        QCOMPARE(server_->ask("GET", "/v1/models/" + id + "%").status, 404);
+        QCOMPARE(server_->ask("GET", "/v1/models/" + id + "%zz").status, 404);
         QCOMPARE(server_->ask("POST", "/v1/models/" + id).status, 405);
     }
     void connections_that_are_opened_and_dropped_leave_nothing() {

@@ -11,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -32,10 +33,23 @@ constexpr std::string_view scheme = "http://";  // of a whole address, as proxie
 
 std::string_view view_of(beast::string_view text) { return {text.data(), text.size()}; }
 
+/// "a/b" of "a%2Fb" (RFC 3986, section 2.1); what is no such escape stays.
+std::string unescaped(std::string_view text) {
+    std::string plain;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned char byte = 0;
+        const std::string_view digits = text.substr(at + 1, text[at] == '%' ? 2 : 0);
+        const bool escaped = digits.size() == 2 && std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2;
+        plain += escaped ? static_cast<char>(byte) : text[at];
+        if (escaped) at += 2;
+    }
+    return plain;
+}
+
 /// "/embed" of "/embed?x=1", and of "http://host/embed".
 std::string path_of(std::string_view target) {
     if (target.starts_with(scheme)) target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
-    return std::string(target.substr(0, target.find('?')));
+    return unescaped(target.substr(0, target.find('?')));
 }
 
 /// That of a whole address goes before the header's (RFC 9112, section 3.2.2).
