@@ -360,6 +360,14 @@ class TestServe : public QObject {
         QCOMPARE(second.exitCode(), 2);
         QVERIFY(second.readAllStandardError().contains("choose another --port"));
     }
+    void an_address_of_another_machine_is_said_to_be_that() {
+        QProcess elsewhere;
+        elsewhere.start(FACETER_BINARY_DIR "/bin/faceter-worker",
+                        {"serve", QString::fromStdString(tiny_model()), "--host", "192.0.2.1", "--port", "0"});
+        QVERIFY(elsewhere.waitForFinished(patience_ms));
+        QCOMPARE(elsewhere.exitCode(), 2);
+        QVERIFY(elsewhere.readAllStandardError().contains("--host 192.0.2.1: it is no address of this machine"));
+    }
     void many_clients_at_once_get_each_its_own() {
         std::vector<std::thread> clients;
         std::vector<at::Tensor> found(16);

@@ -368,6 +368,8 @@ void HttpServer::State::listen(const std::string& host, std::uint16_t port) {
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error == boost::system::errc::address_not_available)
+        throw usage_error("--host {}: it is no address of this machine; give one that is, such as 127.0.0.1", host);
     if (error) throw usage_error("{} port {}: cannot listen there: {}; choose another --port (0: a free one)", host, port, error.message());
 }
 
