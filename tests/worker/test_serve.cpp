@@ -186,6 +186,11 @@ class TestServe : public QObject {
         compare(rows_in(server.embeddings({{"model", "prompted:query"}, {"input", "a cat"}})), wanted);
         compare(rows_of(Json::parse(server.ask("POST", "/embed", R"({"inputs": ["a cat"], "prompt_name": "query"})").body)), wanted);
         compare(rows_in(server.embeddings({{"model", "prompted"}, {"input", "a cat"}})), expected({"a cat"}));
+        const std::vector<std::int32_t> ids{1, 2};
+        const HttpAnswer refused = server.embeddings({{"model", "prompted:query"}, {"input", ids}});  // not the vectors without it
+        QCOMPARE(refused.status, 400);
+        QVERIFY2(refused.body.find("search query: ") != std::string::npos, refused.body.c_str());
+        QCOMPARE(server.embeddings({{"model", "prompted"}, {"input", ids}}).status, 200);
         QCOMPARE(Json::parse(server.ask("GET", "/v1/models").body).at("data").at(1).at("id").get<std::string>(),
                  std::string("prompted:query"));
     }
