@@ -81,8 +81,7 @@ fs::path manual_page(const std::string& chapter) {
     const fs::path folder = shared_resource("resources/manual");
     const std::vector<std::string> chapters = manual_chapters(folder);
     if (std::find(chapters.begin(), chapters.end(), chapter) == chapters.end())
-        throw usage_error("the manual has no chapter {}{} (there are: {})", faceter::quoted(chapter), suggestion(chapter, chapters),
-                          join(chapters, ", "));
+        throw usage_error("the manual has no chapter {}{}", faceter::quoted(chapter), suggestion(chapter, chapters));
     try {
         return shared_resource("../doc/faceter/html/" + (chapter == contents_page ? "index" : chapter) + ".html");
     } catch (const Error&) {
