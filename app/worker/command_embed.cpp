@@ -135,7 +135,7 @@ void add_embed(CLI::App& app, int& exit_code) {
         ->check(CLI::IsMember({"float32", "int8", "binary"}));
     command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
         ->check(CLI::Range(1, 1 << 30));
-    command->add_flag("--jsonl", options->jsonl, "Read standard input as JSON lines with \"text\"");
+    command->add_flag("--jsonl", options->jsonl, "The input is JSON lines with \"text\", whatever its name");
     command
         ->add_option("INPUT", options->input,
                      "A text a line (.txt), JSON lines with \"text\" (.jsonl), also .gz and .zst; - for standard input")
