@@ -13,10 +13,14 @@ struct MergeOptions {
     std::vector<std::string> runs;
     std::string project;
     MergeRequest request;
+    double weight = 0;  ///< 0: none was given
     StartOptions start;
 };
 
 int merge(MergeOptions& options) {
+    if (options.weight > 0 && options.request.how != "task_arithmetic")
+        throw usage_error("--weight counts differences to the start model; it goes with --how task_arithmetic");
+    if (options.weight > 0) options.request.weight = options.weight;
     const Project project = open_project(options.project);
     options.request.parents = find_runs(project, options.runs);
     const RunInfo info = merged_run(options.request);
@@ -43,7 +47,7 @@ void add_merge_command(Cli& cli) {
             "mean of the weights; soup: of those that do not lower the validation score; task_arithmetic: start model plus differences")
         ->check(CLI::IsMember({"mean", "soup", "task_arithmetic"}))
         ->default_str("mean");
-    command->add_option("--weight", options->request.weight, "task_arithmetic: what each difference counts")
+    command->add_option("--weight", options->weight, "task_arithmetic: what each difference counts")
         ->type_name("NUMBER")
         ->check(finite_number(1e-6, 10));
     command->add_flag("--fold-experts", options->request.fold_experts,
