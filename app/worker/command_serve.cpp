@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -27,13 +28,22 @@ struct ServeCommand {
 
 std::chrono::milliseconds milliseconds(double seconds) { return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds)); }
 
+/// Without the line break that often ends it; no client could send one that has blanks or further lines.
+std::string checked_key(std::string_view given, const std::string& from) {
+    const std::string key(trim(given));
+    const auto is_blank = [](unsigned char c) { return c <= ' ' || c == 127; };
+    if (std::any_of(key.begin(), key.end(), is_blank))
+        throw usage_error("{}: an API key has no blanks and no second line; write the key alone", from);
+    return key;
+}
+
 std::string api_key(const ServeCommand& options) {
     if (!options.key_file.empty()) {
-        const std::string key(trim(read_file(options.key_file, 4096)));
+        const std::string key = checked_key(read_file(options.key_file, 4096), options.key_file);
         return key.empty() ? throw usage_error("{}: holds no API key", options.key_file) : key;
     }
     const char* set = std::getenv("FACETER_API_KEY");
-    return set ? set : "";
+    return set ? checked_key(set, "FACETER_API_KEY") : "";
 }
 
 /// As it stands in an address.
