@@ -86,6 +86,8 @@ void add_bundle_commands(Cli& cli);    // bundle open
 bool is_worker_command(int argc, char** argv);
 int run_worker_command(int argc, char** argv);
 const std::vector<std::pair<std::string, std::string>>& worker_commands();
+/// Those of the group "data".
+const std::vector<std::pair<std::string, std::string>>& worker_data_commands();
 
 struct StartOptions {
     int jobs = 1, devices = 1;  ///< runs at a time; processes of each

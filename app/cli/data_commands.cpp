@@ -147,7 +147,7 @@ void add_options(Cli& cli, CLI::App& command, DataOptions& options) {
 
 void add_data_commands(Cli& cli) {
     auto options = std::make_shared<DataOptions>();
-    CLI::App* data = add_command_group(cli, "data", "Look at the data of an experiment");
+    CLI::App* data = add_command_group(cli, "data", "Look at an experiment's data; judge training pairs by a teacher");
     add_options(
         cli,
         *add_command(cli, *data, "duplicates", "Count examples that stand in a data set more than once",
@@ -161,6 +161,7 @@ void add_data_commands(Cli& cli) {
                 *add_command(cli, *data, "show", "Counts, sources and first examples of every data set",
                              "  faceter data show experiments/quickstart.yaml", [&cli, options] { return show(cli, *options); }),
                 *options);
+    for (const auto& [name, summary] : worker_data_commands()) data->add_subcommand(name, summary)->group("Commands");
 }
 
 }  // namespace faceter::cli

@@ -251,9 +251,9 @@ void add_list_commands(Cli& cli) {
                                  [options] { return show_run(*options); });
     show->add_option("RUN", options->run, "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run)")->required();
     add_project_option(*show, options->project);
-    show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");
-    show->add_flag("--log", options->log, "only the worker's log of its last attempt");
-    show->add_flag("--json", options->json, "print as JSON");
+    CLI::Option* settings = show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");
+    CLI::Option* log = show->add_flag("--log", options->log, "only the worker's log of its last attempt");
+    log->excludes(settings, show->add_flag("--json", options->json, "print as JSON"));
 }
 
 }  // namespace faceter::cli

@@ -14,6 +14,7 @@
 #include "figure/help_formatter.h"
 #include "figure/table_export.h"
 #include "figure/text_width.h"
+#include "figure/usage_message.h"
 #include "record/models_by_run.h"
 
 namespace faceter::cli {
@@ -30,58 +31,6 @@ Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data 
 lost.
 Help of a command: faceter COMMAND --help)";
 
-std::vector<std::string> command_names(const CLI::App& app) {
-    std::vector<std::string> names;
-    for (const CLI::App* command :
-         app.get_subcommands([](const CLI::App* one) { return !one->get_name().empty() && !one->get_group().empty(); }))
-        names.push_back(command->get_name());
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
-/// The innermost subcommand that was named on the command line.
-const CLI::App& chosen(const CLI::App& app) {
-    const auto parsed = app.get_subcommands();
-    return parsed.empty() ? app : chosen(*parsed.front());
-}
-
-/// As it is typed: "stats welch".
-std::string full_name(const CLI::App& command) {
-    const CLI::App* parent = command.get_parent();
-    return parent && parent->get_parent() ? full_name(*parent) + " " + command.get_name() : command.get_name();
-}
-
-std::vector<std::string> subcommand_names(const CLI::App& command) {
-    std::vector<std::string> names;
-    for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
-    return names;
-}
-
-std::vector<std::string> flag_names(const CLI::App& command) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options())
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    return names;
-}
-
-/// CLI11's message for what it did not understand, with the nearest thing that it would have.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-    const CLI::App& command = chosen(app);
-    for (const std::string& argument : command.remaining(true)) {
-        const std::string flag = argument.substr(0, argument.find('='));
-        if (flag.starts_with("-"))
-            return fmt::format("unknown flag '{}' of {}{}", flag, full_name(command), suggestion(flag, flag_names(command)));
-        if (command.get_subcommands({}).empty())
-            return fmt::format("unexpected argument {} of {}", faceter::quoted(argument), full_name(command));
-        const bool top = &command == &app;
-        return fmt::format("unknown command {}{}", faceter::quoted(argument),
-                           suggestion(argument, top ? command_names(app) : subcommand_names(command)));
-    }
-    if (error.get_name() == "RequiredError" && !command.get_subcommands({}).empty() && command.get_subcommands().empty())
-        return fmt::format("{} is followed by one of {}", full_name(command), join(subcommand_names(command), ", "));
-    return error.what();
-}
-
 /// Of commands that make no run: where names of runs stand for their models.
 void add_project_of_models(CLI::App& command) {
     const std::string description = "project whose runs may be named as models (default: FACETER_PROJECT, else this folder)";
@@ -90,7 +39,7 @@ void add_project_of_models(CLI::App& command) {
 
 /// Experiment files may name runs of the project at hand; a worker that reads one finds the project in its environment.
 void use_models_of_project(const CLI::App& app) {
-    const CLI::Option* option = chosen(app).get_option_no_throw("--project");
+    const CLI::Option* option = chosen_command(app).get_option_no_throw("--project");
     if (option && !option->empty()) ::setenv("FACETER_PROJECT", absolute_path(option->as<std::string>()).c_str(), 1);
     use_runs_as_models();
 }
@@ -130,7 +79,8 @@ int parse_and_run(int argc, char** argv) {
     add_bundle_commands(cli);
     for (const char* name : {"check", "stage", "tokenize", "conform"}) add_project_of_models(*app.get_subcommand(name));
     if (argc > 1 && argv[1][0] != '-') {
-        const std::vector<std::string> names = command_names(app);
+        std::vector<std::string> names = command_names(app);
+        std::sort(names.begin(), names.end());
         const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
         if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() &&
             std::find(names.begin(), names.end(), argv[1]) == names.end())
@@ -149,7 +99,7 @@ int parse_and_run(int argc, char** argv) {
             put(stderr, app.help());
             return static_cast<int>(ExitCode::usage);
         }
-        throw usage_error("{}; see faceter {}--help", explain(app, error), &chosen(app) == &app ? "" : full_name(chosen(app)) + " ");
+        throw usage_error("{}", usage_message(app, error));
     }
     use_models_of_project(app);
     return cli.action ? cli.action() : 0;

@@ -13,10 +13,14 @@ struct MergeOptions {
     std::vector<std::string> runs;
     std::string project;
     MergeRequest request;
+    double weight = 0;  ///< 0: none was given
     StartOptions start;
 };
 
 int merge(MergeOptions& options) {
+    if (options.weight > 0 && options.request.how != "task_arithmetic")
+        throw usage_error("--weight counts differences to the start model; it goes with --how task_arithmetic");
+    if (options.weight > 0) options.request.weight = options.weight;
     const Project project = open_project(options.project);
     options.request.parents = find_runs(project, options.runs);
     const RunInfo info = merged_run(options.request);
@@ -33,7 +37,7 @@ void add_merge_command(Cli& cli) {
                     "  faceter merge study-ic-s1 study-ic-s2 study-ic-s3 --how soup --project p\n"
                     "  faceter merge IC-retrieval IC-clustering --how task_arithmetic --weight 0.5 --project p\n"
                     "  faceter merge MoTE --fold-experts --project p   one dense model of a run's experts\n"
-                    "The new run is scored as its first parent was, and is compared, exported and embedded with as any run.",
+                    "The new run is scored as its first parent was, and is compared, exported and embedded with as any\nrun.",
                     [options] { return merge(*options); });
     command->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant (its newest run)")->required();
     add_project_option(*command, options->project);
@@ -43,7 +47,7 @@ void add_merge_command(Cli& cli) {
             "mean of the weights; soup: of those that do not lower the validation score; task_arithmetic: start model plus differences")
         ->check(CLI::IsMember({"mean", "soup", "task_arithmetic"}))
         ->default_str("mean");
-    command->add_option("--weight", options->request.weight, "task_arithmetic: what each difference counts")
+    command->add_option("--weight", options->weight, "task_arithmetic: what each difference counts")
         ->type_name("NUMBER")
         ->check(finite_number(1e-6, 10));
     command->add_flag("--fold-experts", options->request.fold_experts,

@@ -119,6 +119,13 @@ std::string long_name(const Json& option) {
     return names.empty() ? "" : names.back().get<std::string>();
 }
 
+std::vector<std::string> long_names(const Json& option) {
+    std::vector<std::string> names;
+    for (const Json& name : option.at("names"))
+        if (name.get<std::string>().starts_with("--")) names.push_back(name);
+    return names;
+}
+
 std::vector<std::string> choices(const Json& option) {
     const std::string value = option.at("value").get<std::string>();
     const std::size_t open = value.find('{'), close = value.rfind('}');

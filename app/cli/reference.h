@@ -19,6 +19,8 @@ std::vector<ReferenceCommand> all_commands(const Json& tree);
 
 /// "--format" of "-f,--format"; empty for an argument.
 std::string long_name(const Json& option);
+/// All of them: {"--task", "--prompt-name"} of "--task,--prompt-name".
+std::vector<std::string> long_names(const Json& option);
 /// What stands for an option's value: {"text", "csv"} of "NAME:{text,csv}".
 std::vector<std::string> choices(const Json& option);
 /// "NAME" of "NAME:{text,csv}"; empty for a flag.

@@ -28,26 +28,22 @@ Json* find_command(Json& tree, const std::string& name) {
     return nullptr;
 }
 
-bool is_handed_on(const std::string& name) {
-    const auto& commands = worker_commands();
-    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; });
-}
-
-/// `ours` with what the worker says of the commands that it is handed, and with its commands in groups of ours. Its own 'run', which gets a
-/// run's folder, is not the 'run' that people call.
-void merge(Json& ours, const Json& workers) {
-    for (const Json& command : workers.at("commands")) {
-        Json* found = find_command(ours, command.at("name"));
-        if (!found) continue;
-        if (is_handed_on(command.at("name"))) {
-            const Json summary = found->at("summary");
+/// What the worker says of each command that it is handed, below our summary.
+void take_handed_on(Json& ours, const Json& workers, const std::vector<std::pair<std::string, std::string>>& handed_on) {
+    for (const auto& [name, summary] : handed_on)
+        for (const Json& command : workers.at("commands")) {
+            Json* found = command.at("name") == name ? find_command(ours, name) : nullptr;
+            if (!found) continue;
             *found = command;
             found->at("summary") = summary;
-            continue;
         }
-        for (const Json& sub : command.at("commands"))
-            if (!find_command(*found, sub.at("name"))) found->at("commands").push_back(sub);
-    }
+}
+
+/// Its own 'run', which gets a run's folder, is not the 'run' that people call.
+void merge(Json& ours, const Json& workers) {
+    take_handed_on(ours, workers, worker_commands());
+    for (const Json& command : workers.at("commands"))
+        if (command.at("name") == "data") take_handed_on(*find_command(ours, "data"), command, worker_data_commands());
 }
 
 int write_reference(const Cli& cli, const std::string& form, const std::string& output) {
@@ -85,8 +81,7 @@ fs::path manual_page(const std::string& chapter) {
     const fs::path folder = shared_resource("resources/manual");
     const std::vector<std::string> chapters = manual_chapters(folder);
     if (std::find(chapters.begin(), chapters.end(), chapter) == chapters.end())
-        throw usage_error("the manual has no chapter {}{} (there are: {})", faceter::quoted(chapter), suggestion(chapter, chapters),
-                          join(chapters, ", "));
+        throw usage_error("the manual has no chapter {}{}", faceter::quoted(chapter), suggestion(chapter, chapters));
     try {
         return shared_resource("../doc/faceter/html/" + (chapter == contents_page ? "index" : chapter) + ".html");
     } catch (const Error&) {

@@ -17,7 +17,7 @@ std::vector<std::string> sub_names(const Json& tree) {
 std::vector<std::string> words_of(const Json& tree) {
     std::vector<std::string> words = sub_names(tree);
     for (const Json& option : tree.at("options"))
-        if (!long_name(option).empty()) words.push_back(long_name(option));
+        for (const std::string& name : long_names(option)) words.push_back(name);
     return words;
 }
 
@@ -62,7 +62,7 @@ std::string zsh_value(const Json& option) {
 std::string zsh_options(const Json& tree) {
     std::string text;
     for (const Json& option : tree.at("options"))
-        if (const std::string name = long_name(option); !name.empty())
+        for (const std::string& name : long_names(option))
             text += " \\\n            " + shell_word(fmt::format("{}{}[{}]{}", option.at("many") ? "*" : "", name,
                                                                  described(option.at("summary"), true), zsh_value(option)));
     return text;
@@ -84,15 +84,17 @@ std::string fish_condition(const std::string& path) {
 }
 
 std::string fish_option(const std::string& condition, const Json& option) {
-    const std::string name = long_name(option), value = value_name(option);
-    if (!name.starts_with("--")) return "";
+    const std::string value = value_name(option);
     const std::vector<std::string> words = choices(option);
     const std::string wanted = value.empty()    ? ""
                                : !words.empty() ? " -x -a " + shell_word(join(words, " "))
                                : value == "DIR" ? " -x -a '(__fish_complete_directories)'"
                                                 : " -r";
-    return fmt::format("complete -c faceter -n {} -l {}{} -d {}\n", shell_word(condition), name.substr(2), wanted,
-                       described(option.at("summary"), false));
+    std::string names;
+    for (const std::string& name : long_names(option)) names += " -l " + name.substr(2);
+    return names.empty() ? ""
+                         : fmt::format("complete -c faceter -n {}{}{} -d {}\n", shell_word(condition), names, wanted,
+                                       described(option.at("summary"), false));
 }
 
 }  // namespace
@@ -103,8 +105,8 @@ std::string bash_completion(const Json& tree) {
         words += fmt::format("        {}) echo {} ;;\n", shell_word(path), shell_word(join(words_of(command), " ")));
         for (const Json& option : command.at("options")) {
             const std::string kind = value_name(option) == "DIR" ? "-d" : join(choices(option), " ");
-            if (!kind.empty())
-                values += fmt::format("        {}) echo {} ;;\n", shell_word(path + " " + long_name(option)), shell_word(kind));
+            for (const std::string& name : long_names(option))
+                if (!kind.empty()) values += fmt::format("        {}) echo {} ;;\n", shell_word(path + " " + name), shell_word(kind));
         }
     }
     return fmt::format(

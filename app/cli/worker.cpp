@@ -26,12 +26,21 @@ const std::vector<std::pair<std::string, std::string>>& worker_commands() {
     return commands;
 }
 
+const std::vector<std::pair<std::string, std::string>>& worker_data_commands() {
+    static const std::vector<std::pair<std::string, std::string>> commands = {
+        {"mine", "Find hard negatives for pairs, by a teacher"},
+        {"filter", "Keep the pairs that belong together, by a teacher"},
+        {"score", "Write a teacher's scores of pairs, to distil from"},
+    };
+    return commands;
+}
+
 bool is_worker_command(int argc, char** argv) {
+    const auto has = [](const auto& commands, const std::string& name) {
+        return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; });
+    };
     if (argc < 2) return false;
-    const auto& commands = worker_commands();
-    const std::string name = argv[1], second = argc > 2 ? argv[2] : "";
-    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) { return command.first == name; }) ||
-           (name == "data" && (second == "mine" || second == "filter" || second == "score"));
+    return has(worker_commands(), argv[1]) || (argc > 2 && argv[1] == std::string("data") && has(worker_data_commands(), argv[2]));
 }
 
 void become_program(const std::string& program, std::vector<std::string> words) {

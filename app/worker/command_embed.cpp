@@ -123,7 +123,7 @@ void add_embed(CLI::App& app, int& exit_code) {
         app.add_subcommand("embed", "Embed texts into a NumPy file, float32 [N, D] unless --precision says otherwise, in input order.");
     command->footer(
         "Example:\n  faceter embed --model minilm --output vectors.npy texts.txt\n"
-        "  faceter embed --model quickstart-mote --project my-project --task retrieval.document --output d.npy docs.jsonl");
+        "  faceter embed --model MoTE-1 --project p --task retrieval.document --output d.npy docs.jsonl");
     add_model_options(*command, options->model, true);
     add_compute_option(*command, options->model);
     command->add_option("--output", options->output, "File to write, .npy")->required();
@@ -135,7 +135,7 @@ void add_embed(CLI::App& app, int& exit_code) {
         ->check(CLI::IsMember({"float32", "int8", "binary"}));
     command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
         ->check(CLI::Range(1, 1 << 30));
-    command->add_flag("--jsonl", options->jsonl, "Read standard input as JSON lines with \"text\"");
+    command->add_flag("--jsonl", options->jsonl, "The input is JSON lines with \"text\", whatever its name");
     command
         ->add_option("INPUT", options->input,
                      "A text a line (.txt), JSON lines with \"text\" (.jsonl), also .gz and .zst; - for standard input")

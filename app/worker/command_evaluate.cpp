@@ -240,8 +240,9 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     command->add_option("--data", options->data, "Folder of one data set (BEIR, or MTEB's JSON lines); may be given again");
     command->add_option("--suite", options->suite,
                         "A suite of data sets (mteb-english-56, beir-15, mote ...), or a YAML file; needs --data-root");
-    command->add_option("--data-root", options->data_root, "Folder whose sub-folders are the suite's data sets");
-    command->add_flag("--present", options->present, "With --suite: score those that are there; without it a missing one is an error");
+    command->add_option("--data-root", options->data_root, "Folder whose sub-folders are the suite's data sets")->needs("--suite");
+    command->add_flag("--present", options->present, "Score those of a suite that are there; without it a missing one is an error")
+        ->needs("--suite");
     command->add_option("--split", options->split, "Split to score");
     command
         ->add_option("--max-examples", options->max_examples,
@@ -263,9 +264,10 @@ void add_evaluate(CLI::App& app, int& exit_code) {
                      "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")
         ->check(CLI::Range(1, 1 << 24));
     command->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder");
-    command->add_option("--model-name", options->model_name, "With --mteb-results: the model's name, as org/name; default: of --model");
+    command->add_option("--model-name", options->model_name, "The model's name there, as org/name; default: of --model")
+        ->needs("--mteb-results");
     command->add_flag("--json", options->json, "Print JSON");
-    command->add_flag("--per-example", options->per_example, "With --json: the value of every example too");
+    command->add_flag("--per-example", options->per_example, "The value of every example too")->needs("--json");
     command->callback([=, &exit_code] { exit_code = evaluate(*options); });
 }
 

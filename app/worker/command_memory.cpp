@@ -91,7 +91,8 @@ void add_memory(CLI::App& app, int& exit_code) {
     auto* command = app.add_subcommand("memory", "Say what training takes of a GPU's memory, and the largest batch that fits.");
     command->footer(
         "Examples:\n  faceter memory experiments/mine.yaml --gib 24\n  faceter memory mine.yaml --set training.batch_size=64 --json\n"
-        "No data is read: every text is as long as the run lets it be. Nothing is computed, and no GPU is needed.");
+        "No data is read: every text is as long as the run lets it be. Nothing is computed, and no GPU is\n"
+        "needed.");
     command->add_option("FILE", options->file, "The experiment file")->required();
     command->add_option("--set", options->overrides, "KEY=VALUE over the file's")->type_name("KEY=VALUE");
     command->add_option("--gib", options->gibibytes, "Memory of a GPU in GiB; without it that of the GPU here, where there is one")

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -27,13 +28,22 @@ struct ServeCommand {
 
 std::chrono::milliseconds milliseconds(double seconds) { return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds)); }
 
+/// Without the line break that often ends it; no client could send one that has blanks or further lines.
+std::string checked_key(std::string_view given, const std::string& from) {
+    const std::string key(trim(given));
+    const auto is_blank = [](unsigned char c) { return c <= ' ' || c == 127; };
+    if (std::any_of(key.begin(), key.end(), is_blank))
+        throw usage_error("{}: an API key has no blanks and no second line; write the key alone", from);
+    return key;
+}
+
 std::string api_key(const ServeCommand& options) {
     if (!options.key_file.empty()) {
-        const std::string key(trim(read_file(options.key_file, 4096)));
+        const std::string key = checked_key(read_file(options.key_file, 4096), options.key_file);
         return key.empty() ? throw usage_error("{}: holds no API key", options.key_file) : key;
     }
     const char* set = std::getenv("FACETER_API_KEY");
-    return set ? set : "";
+    return set ? checked_key(set, "FACETER_API_KEY") : "";
 }
 
 /// As it stands in an address.
@@ -76,9 +86,11 @@ void add_serve(CLI::App& app, int& exit_code) {
         "Example:\n  faceter serve minilm --port 8080\n"
         "  faceter serve quickstart-mote --project my-project --port 0\n"
         "  faceter serve quickstart-mote --project my-project --resident 1\n"
-        "  curl http://127.0.0.1:8080/v1/embeddings -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
-        "SIGTERM and Ctrl-C answer what was asked and end with 0. The API key comes from FACETER_API_KEY or a file. It is plain HTTP:\n"
-        "where others could listen on the way, put a proxy that speaks TLS in front.");
+        "  curl http://127.0.0.1:8080/v1/embeddings \\\n"
+        "    -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
+        "SIGTERM and Ctrl-C answer what was asked and end with 0. The API key comes from FACETER_API_KEY\n"
+        "or a file. It is plain HTTP: where others could listen on the way, put a proxy that speaks TLS in\n"
+        "front.");
     command->add_option("MODEL", options->models, "Runs or model folders, as --model of faceter embed")->required();
     command->add_option("--project", options->common.project, "Project folder that runs' names are looked up in");
     command->add_option("--host", options->host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();

@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "figure/command_tree.h"
 #include "figure/help_formatter.h"
+#include "figure/usage_message.h"
 #include "model/tensor_memory.h"
 
 namespace faceter::worker {
@@ -40,8 +41,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& asked_for_help) {
         return app.exit(asked_for_help);
     } catch (const CLI::ParseError& error) {
-        const auto chosen = app.get_subcommands();
-        throw usage_error("{}; see faceter {}--help", error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
+        throw usage_error("{}", usage_message(app, error));
     }
     return exit_code;
 }

@@ -19,6 +19,14 @@ bool is_jsonl(const std::string& input) {
     return is == ".jsonl" || is == ".parquet";
 }
 
+/// A file of another encoding would be embedded as other texts.
+void check_encoding(const LineReader& reader, std::string_view line) {
+    if (is_valid_utf8(line)) return;
+    const bool wide = line.find('\0') != std::string_view::npos;
+    throw data_error("{}: not UTF-8; write the file so: iconv -f {} -t UTF-8 FILE > NEW", reader.position().text(),
+                     wide ? "UTF-16" : "WINDOWS-1252");
+}
+
 }  // namespace
 
 TextChunks::TextChunks(const std::string& input, bool jsonl)
@@ -31,6 +39,7 @@ bool TextChunks::next() {
         const auto line = reader_.next();
         if (!line) break;
         if (jsonl_ && trim(*line).empty()) continue;
+        if (!jsonl_) check_encoding(reader_, *line);
         bytes_ += jsonl_ ? text_of(*line) : *line;
         ends_.push_back(bytes_.size());
     }

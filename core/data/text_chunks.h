@@ -14,7 +14,7 @@ namespace faceter {
 class TextChunks {
   public:
     explicit TextChunks(const std::string& input, bool jsonl = false);
-    /// Reads the next chunk; false at the end. A data error (file:line) where a record has no "text".
+    /// Reads the next chunk; false at the end. A data error (file:line) where a record has no "text", or a line is not UTF-8.
     bool next();
     /// Views into the current chunk.
     std::vector<std::string_view> texts() const;

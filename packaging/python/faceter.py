@@ -16,7 +16,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Union
 
 __all__ = ["FaceterError", "call", "embed", "evaluate", "runs"]
 
@@ -46,8 +46,9 @@ def _environment() -> dict:
 
 
 def call(*arguments: Any) -> str:
-    """Runs `faceter ARGUMENT...` and returns what it prints. Raises FaceterError where it fails."""
-    result = subprocess.run([str(_program()), *map(str, arguments)], env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Runs `faceter ARGUMENT...` and returns what it prints. It asks nothing. Raises FaceterError where it fails."""
+    result = subprocess.run([str(_program()), *map(str, arguments)], env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
     if result.returncode:
         raise FaceterError(result.returncode, result.stderr)
     return result.stdout
@@ -61,6 +62,17 @@ def _options(**options: Any) -> list:
     return words
 
 
+def _checked_texts(texts: Iterable[str]) -> list:
+    """A text alone would be taken for its letters."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("embed() takes a list of texts, and this is one text; give [text]")
+    texts = list(texts)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"texts[{i}] is {type(text).__name__}, not str")
+    return texts
+
+
 def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instruction: Optional[str] = None, project: Optional[str] = None,
           compute: Optional[str] = None, max_length: Optional[int] = None, threads: Optional[int] = None, device: Optional[str] = None,
           prefix: Optional[int] = None):
@@ -69,6 +81,7 @@ def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instr
     model: a Hugging Face folder, 'minilm', org/name, a run folder, or (with project) the name of a run. task: whose instruction and expert
     to use, such as 'retrieval.document'. prefix: only the first elements (Matryoshka models).
     """
+    texts = _checked_texts(texts)
     import numpy
 
     with tempfile.TemporaryDirectory() as folder:
@@ -82,17 +95,19 @@ def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instr
         return numpy.load(target)
 
 
-def evaluate(model: str, data: Iterable[str], *, task: Optional[str] = None, project: Optional[str] = None, compute: Optional[str] = None,
-             threads: Optional[int] = None, device: Optional[str] = None) -> Any:
-    """Scores by MTEB's protocols on folders of evaluation data, as `faceter evaluate --json` prints them."""
-    folders = [word for folder in data for word in ("--data", str(folder))]
+def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.PathLike]]], *, task: Optional[str] = None,
+             project: Optional[str] = None, compute: Optional[str] = None, threads: Optional[int] = None,
+             device: Optional[str] = None) -> Any:
+    """Scores by MTEB's protocols on a folder of evaluation data, or several, as `faceter evaluate --json` prints them."""
+    several = [data] if isinstance(data, (str, os.PathLike)) else data
+    folders = [word for folder in several for word in ("--data", str(folder))]
     return json.loads(call("evaluate", "--model", model, *folders, "--json",
                            *_options(task=task, project=project, compute=compute, threads=threads, device=device)))
 
 
 def runs(project: str, *, where: Optional[str] = None) -> list:
     """The runs of a project, each a dictionary of what `faceter list` shows; where: only those that an expression is true of."""
-    return json.loads(call("list", "--project", project, "--json", *_options(where=where)))
+    return json.loads(call("list", "--project", project, "--json", *_options(where=where)))["runs"]
 
 
 def main() -> None:

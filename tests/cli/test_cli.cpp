@@ -67,8 +67,9 @@ class TestCli : public QObject {
         QCOMPARE(help.code, 0);
         HAS(help.out, "faceter run experiments/quickstart.yaml --project");
         HAS(help.out, "Exit codes: 0 done, 2 wrong usage");
-        for (const char* command : {"run", "check", "list", "show", "compare", "similarity", "tokenize", "resume", "rerun", "stop",
-                                    "ingest", "tag", "note", "delete", "doctor", "plugins", "schema", "conform"}) {
+        for (const char* command :
+             {"run", "check", "list",   "show",   "compare", "similarity", "tokenize", "resume", "rerun", "stop", "ingest",
+              "tag", "note",  "delete", "doctor", "plugins", "schema",     "conform",  "stats",  "study", "data", "merge"}) {
             const Outcome one = faceter::testing::faceter({command, "--help"});
             QCOMPARE(one.code, 0);
             HAS(one.out, std::string("faceter ") + command);
@@ -89,9 +90,19 @@ class TestCli : public QObject {
         HAS(nested.err, "did you mean 'welch'?");
         HAS(faceter::testing::faceter({"stats", "welch", "a.txt"}).err,
             "unexpected argument 'a.txt' of stats welch; see faceter stats welch --help");
-        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of duplicates, overlap, show");
+        HAS(faceter::testing::faceter({"data"}).err, "data is followed by one of duplicates, overlap, show, mine, filter, score");
+        HAS(faceter::testing::faceter({"data", "filte"}).err, "did you mean 'filter'?");
         QCOMPARE(faceter::testing::faceter({}).code, 2);
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", "x"}).code, 2);
+        HAS(faceter::testing::faceter({"--projct"}).err, "unknown flag '--projct' of faceter");
+    }
+    void what_the_worker_serves_names_the_nearest_as_well() {
+        HAS(faceter::testing::faceter({"serve", "--prot", "80", "m"}).err, "unknown flag '--prot' of serve; did you mean '--port'?");
+        HAS(faceter::testing::faceter({"router", "explian"}).err, "unknown command 'explian'; did you mean 'explain'?");
+        HAS(faceter::testing::faceter({"router"}).err,
+            "router is followed by one of list, explain, add, remove; see faceter router --help");
+        HAS(faceter::testing::faceter({"data", "mine", "--modle", "x"}).err, "did you mean '--model'?");
+        HAS(faceter::testing::faceter({"data", "mine", "no_such_file"}).err, "see faceter data mine --help");
     }
     void welch_gives_scipys_values() {
         NEED_SHARED();
@@ -387,6 +398,7 @@ class TestCli : public QObject {
             std::string usage = "Usage: faceter";
             for (const std::string& part : command) usage += " " + part;
             HAS(help.out, usage);
+            QVERIFY2(widest_line(help.out) <= 100, help.out.c_str());
             QVERIFY2(help.out.find("faceter-worker") == std::string::npos, help.out.c_str());
         }
     }

@@ -111,6 +111,7 @@ class TestMerge : public QObject {
         }
         QVERIFY(compared > 10);
         QCOMPARE(run.info().variant, std::string("sum"));
+        QCOMPARE(call({"merge", id(0), id(1), "--weight", "0.7"}).code, 2);  // a mean has no use for it
     }
 
     void a_greedy_soup_keeps_what_does_not_lower_the_validation_score() {

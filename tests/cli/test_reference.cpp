@@ -49,6 +49,8 @@ class TestReference : public QObject {
         QCOMPARE(offered("list --proj"), std::string("--project\n"));
         QCOMPARE(offered("list --format la"), std::string("latex\n"));
         QCOMPARE(offered("embed --comp"), std::string("--compute\n"));  // an option that the worker alone knows
+        QCOMPARE(offered("embed --ta"), std::string("--task\n"));       // the first of an option's two names
+        QCOMPARE(offered("data mine --mar"), std::string("--margin\n"));
     }
     void other_shells_understand_theirs() {
         if (!here("zsh") || !here("fish")) QSKIP("zsh and fish are not both installed");

@@ -135,6 +135,11 @@ class TestRuns : public QObject {
         HAS(call({"show", "Mix"}).out, "quick-mix-s2");
         HAS(call({"show", "Mix", "--settings"}).out, "placement: every_other");
         HAS(call({"show", "Mix", "--log"}).out, "all is well");
+        for (const char* other : {"--json", "--settings"}) {  // neither is a log
+            const Outcome refused = call({"show", "Mix", "--log", other});
+            QCOMPARE(refused.code, 2);
+            HAS(refused.err, "excludes");
+        }
     }
     void a_failed_run_gives_its_own_exit_code_and_the_others_go_on() {
         mode("fail");

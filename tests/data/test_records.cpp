@@ -136,6 +136,15 @@ class TestRecords : public QObject {
         QCOMPARE(data_ending("folder.d/Train.JSONL.Gz"), std::string(".jsonl"));
         QCOMPARE(data_ending("folder.d/train"), std::string());
     }
+    void a_text_file_that_is_not_utf_8_is_refused_with_what_to_do() {
+        const auto read_through = [&](const char* name, const std::string& content) {
+            TextChunks chunks(put(at(name), content).string());
+            while (chunks.next()) continue;
+        };
+        read_through("utf8.txt", "\xef\xbb\xbf\x61\n\nStra\xc3\x9f\x65\n");
+        EXPECT_ERROR(read_through("latin.txt", "a\nStra\xdf\x65\n"), "latin.txt:2:", "not UTF-8", "iconv -f WINDOWS-1252 -t UTF-8");
+        EXPECT_ERROR(read_through("wide.txt", std::string("\xff\xfe\x61\0\n\0", 6)), "wide.txt:1:", "iconv -f UTF-16");
+    }
     void reasons_are_counted_each() {
         const auto result = read(put(at("many.jsonl"), "{\"text\": 1}\nx\n{\"text\": 2}\n{}\n{\"text\": \"a\"}\n"));
         const Json card = result.errors.card();

@@ -66,6 +66,17 @@ class TestResultNames : public QObject {
         QVERIFY2(result.last_lines.find("name each folder once") != std::string::npos, result.last_lines.c_str());
     }
 
+    void options_that_would_have_no_effect_are_refused() {
+        for (const auto& [alone, needed] : {std::pair("--per-example", "--json"),
+                                            {"--present", "--suite"},
+                                            {"--data-root=.", "--suite"},
+                                            {"--model-name=a/b", "--mteb-results"}}) {
+            const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("en/sts"), alone});
+            QCOMPARE(result.exit_code, 2);
+            QVERIFY2(result.last_lines.find(std::string(" requires ") + needed) != std::string::npos, result.last_lines.c_str());
+        }
+    }
+
     void two_sets_that_are_one_to_mteb_are_refused_before_they_are_scored() {
         const ChildResult result =
             worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("other/sts12"), "--mteb-results", in("results")});

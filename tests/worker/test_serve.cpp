@@ -86,6 +86,18 @@ Json long_work(int texts) {
 }
 constexpr int much = 12'000;
 
+/// A request whose length is not told before.
+std::string chunked(const Json& request) {
+    const std::string body = request.dump();
+    return fmt::format("POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n",
+                       body.size(), body);
+}
+int ask_chunked(const Server& server, const Json& request) {
+    HttpClient client(server.port);
+    client.send(chunked(request));
+    return client.read().status;
+}
+
 }  // namespace
 
 /// The embedding server, on real sockets.
@@ -174,6 +186,11 @@ class TestServe : public QObject {
         compare(rows_in(server.embeddings({{"model", "prompted:query"}, {"input", "a cat"}})), wanted);
         compare(rows_of(Json::parse(server.ask("POST", "/embed", R"({"inputs": ["a cat"], "prompt_name": "query"})").body)), wanted);
         compare(rows_in(server.embeddings({{"model", "prompted"}, {"input", "a cat"}})), expected({"a cat"}));
+        const std::vector<std::int32_t> ids{1, 2};
+        const HttpAnswer refused = server.embeddings({{"model", "prompted:query"}, {"input", ids}});  // not the vectors without it
+        QCOMPARE(refused.status, 400);
+        QVERIFY2(refused.body.find("search query: ") != std::string::npos, refused.body.c_str());
+        QCOMPARE(server.embeddings({{"model", "prompted"}, {"input", ids}}).status, 200);
         QCOMPARE(Json::parse(server.ask("GET", "/v1/models").body).at("data").at(1).at("id").get<std::string>(),
                  std::string("prompted:query"));
     }
@@ -292,6 +309,11 @@ class TestServe : public QObject {
         QCOMPARE(client.read().status, 200);
         QVERIFY(client.is_closed_by_server());
     }
+    void a_client_of_http_1_0_is_not_told_to_go_on() {
+        HttpClient client(server_->port);
+        client.send("POST /embed HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 19\r\n\r\n{\"inputs\": \"a cat\"}");
+        QCOMPARE(client.read().status, 200);
+    }
     void a_body_whose_end_cannot_be_told_is_not_taken_for_the_next_request() {
         HttpClient client(server_->port);
         client.send(
@@ -306,6 +328,15 @@ class TestServe : public QObject {
         client.send("POST http://localhost/v1/embeddings?x=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
         client.send("a\r\n{\"input\": \r\n8\r\n\"a cat\"}\r\n0\r\n\r\n");
         compare(rows_in(client.read()), expected({"a cat"}));
+    }
+    void a_chunked_body_takes_the_room_that_it_may_need_while_it_is_read_alone() {
+        const Server large(QStringList{"--max-body", "500000000"});
+        QCOMPARE(ask_chunked(large, {{"input", "a cat"}}), 200);
+        const Server server(QStringList{"--max-body", "200000000", "--max-texts", "100000"});
+        HttpClient busy(server.port);
+        busy.send(chunked(long_work(much)));
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
+        QCOMPARE(ask_chunked(server, {{"input", "a cat"}}), 200);
     }
     void a_log_that_cannot_be_written_ends_nothing() {
         const Server server({}, QProcessEnvironment::systemEnvironment(), tiny_model(), "/dev/full");
@@ -333,6 +364,14 @@ class TestServe : public QObject {
         QVERIFY(second.waitForFinished(patience_ms));
         QCOMPARE(second.exitCode(), 2);
         QVERIFY(second.readAllStandardError().contains("choose another --port"));
+    }
+    void an_address_of_another_machine_is_said_to_be_that() {
+        QProcess elsewhere;
+        elsewhere.start(FACETER_BINARY_DIR "/bin/faceter-worker",
+                        {"serve", QString::fromStdString(tiny_model()), "--host", "192.0.2.1", "--port", "0"});
+        QVERIFY(elsewhere.waitForFinished(patience_ms));
+        QCOMPARE(elsewhere.exitCode(), 2);
+        QVERIFY(elsewhere.readAllStandardError().contains("--host 192.0.2.1: it is no address of this machine"));
     }
     void many_clients_at_once_get_each_its_own() {
         std::vector<std::thread> clients;
@@ -418,7 +457,10 @@ class TestServe : public QObject {
         const Json all = Json::parse(server_->ask("GET", "/v1/models").body).at("data");
         const std::string id = all.at(0).at("id").get<std::string>();
         QCOMPARE(Json::parse(server_->ask("GET", "/v1/models/" + id).body), all.at(0));
+        QCOMPARE(Json::parse(server_->ask("GET", fmt::format("/v1/models/%{:02x}{}", id.at(0), id.substr(1))).body), all.at(0));
         QCOMPARE(server_->ask("GET", "/v1/models/" + id + "x").status, 404);
+        QCOMPARE(server_->ask("GET", "/v1/models/" + id + "%").status, 404);
+        QCOMPARE(server_->ask("GET", "/v1/models/" + id + "%zz").status, 404);
         QCOMPARE(server_->ask("POST", "/v1/models/" + id).status, 405);
     }
     void connections_that_are_opened_and_dropped_leave_nothing() {

@@ -153,6 +153,16 @@ class TestServeBrowsers : public QObject {
         QCOMPARE(header(without, "access-control-allow-origin"), page);  // so that the page can read why
         QCOMPARE(answer_to(server, asked_as("evil.example", page, "POST", work, "Authorization: Bearer secret\r\n")).status, 200);
     }
+    void a_key_is_what_stands_in_its_line() {
+        const Server server({}, environment_with("secret\n"));
+        QCOMPARE(answer_to(server, asked_as("localhost", "", "POST", work, "Authorization: Bearer secret\r\n")).status, 200);
+        QProcess broken;
+        broken.setProcessEnvironment(environment_with("secret\nand more"));
+        broken.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"serve", "--port", "0", QString::fromStdString(tiny_model())});
+        QVERIFY(broken.waitForFinished(patience_ms));
+        QCOMPARE(broken.exitCode(), 2);
+        QVERIFY(broken.readAllStandardError().contains("FACETER_API_KEY: an API key has no blanks"));
+    }
     void names_bind_a_server_with_a_key_too() {
         const Server server({"--allow-host", "embed.example.org"}, environment_with("secret"));
         const char* key = "Authorization: Bearer secret\r\n";

@@ -139,7 +139,13 @@ std::int64_t dimensions_of(const EmbeddingRequest& request, const ServedRouteOf&
     return dimensions;
 }
 
-void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& model) {
+/// Ids are embedded as they are: what a prompt puts in front of a text would silently be missing.
+void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& model, const Route& route) {
+    if (request.ids.empty()) return;
+    if (route.routed) throw Refused(400, "a model with a router takes texts, not token ids");
+    if (!route.instruction.empty())
+        throw Refused(400, fmt::format("the instruction {} cannot be put in front of token ids, which are embedded as they are; send texts",
+                                       faceter::quoted(route.instruction)));
     const auto vocabulary = static_cast<std::int32_t>(model.tokenizer->vocab_size());
     for (const auto& ids : request.ids)
         for (const std::int32_t id : ids)
@@ -156,8 +162,7 @@ EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service
 EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     Asked asked;
     asked.work.where = models_.find(request.model, request.prompt_name);
-    if (!request.ids.empty() && asked.work.where.route.routed) throw Refused(400, "a model with a router takes texts, not token ids");
-    refuse_strange_ids(request, *asked.work.where.model);
+    refuse_strange_ids(request, *asked.work.where.model, asked.work.where.route);
     asked.dimensions = dimensions_of(request, asked.work.where);
     asked.work.texts = std::move(request.texts);
     asked.work.ids = std::move(request.ids);

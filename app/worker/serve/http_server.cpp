@@ -11,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -32,10 +33,23 @@ constexpr std::string_view scheme = "http://";  // of a whole address, as proxie
 
 std::string_view view_of(beast::string_view text) { return {text.data(), text.size()}; }
 
+/// "a/b" of "a%2Fb" (RFC 3986, section 2.1); what is no such escape stays.
+std::string unescaped(std::string_view text) {
+    std::string plain;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned char byte = 0;
+        const std::string_view digits = text.substr(at + 1, text[at] == '%' ? 2 : 0);
+        const bool escaped = digits.size() == 2 && std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2;
+        plain += escaped ? static_cast<char>(byte) : text[at];
+        if (escaped) at += 2;
+    }
+    return plain;
+}
+
 /// "/embed" of "/embed?x=1", and of "http://host/embed".
 std::string path_of(std::string_view target) {
     if (target.starts_with(scheme)) target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
-    return std::string(target.substr(0, target.find('?')));
+    return unescaped(target.substr(0, target.find('?')));
 }
 
 /// That of a whole address goes before the header's (RFC 9112, section 3.2.2).
@@ -125,10 +139,11 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     void linger();
     void hang_up();
     bool reserve();
-    void release() {
-        server_.reserved_bytes -= reserved_;
-        reserved_ = 0;
+    void keep_reserved(std::size_t bytes) {
+        server_.reserved_bytes += bytes;
+        server_.reserved_bytes -= std::exchange(reserved_, bytes);
     }
+    void release() { keep_reserved(0); }
 
     State& server_;
     beast::tcp_stream stream_;
@@ -226,19 +241,19 @@ void HttpServer::State::Connection::took_header(error_code error) {
         return refuse(http::status::unsupported_media_type, "the body is encoded by its Content-Encoding; send it as it is");
     if (!has_one_host(header)) return refuse(http::status::bad_request, "the request must have one Host");
     if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
-    if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
+    // A client of HTTP/1.0 would take what tells it to go on for its answer (RFC 9110, section 10.1.1).
+    if (version_ < 11 || !beast::iequals(header[http::field::expect], "100-continue")) return read_body();
     const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
     http::async_write(stream_, *go_on,
                       [self = shared_from_this(), go_on](error_code failed, std::size_t) { failed ? self->close() : self->read_body(); });
 }
 
-/// A body takes memory before it is whole: what it says, or what it may be at most.
+/// A body takes memory before it is whole: what it says, or what it may be at most. One alone has room, however large it may be.
 bool HttpServer::State::Connection::reserve() {
     const auto length = parser_->content_length();
     const std::size_t wanted = length ? static_cast<std::size_t>(*length) : parser_->chunked() ? server_.limits.body_bytes : 0;
-    if (server_.reserved_bytes + wanted > server_.limits.all_bodies_bytes) return false;
-    reserved_ = wanted;
-    server_.reserved_bytes += wanted;
+    if (server_.reserved_bytes + wanted > std::max(server_.limits.all_bodies_bytes, server_.limits.body_bytes)) return false;
+    keep_reserved(wanted);
     return true;
 }
 
@@ -263,6 +278,7 @@ void HttpServer::State::Connection::took_body(error_code error) {
     request.host = host_of(message);
     request.origin = std::string(message[http::field::origin]);
     request.body = std::move(message.body());
+    keep_reserved(request.body.size());  // a chunked one may have been larger
     exchange_ = std::make_shared<Exchange>(shared_from_this(), server_.loop, std::move(request));
     watch_client(exchange_);
     try {
@@ -352,6 +368,8 @@ void HttpServer::State::listen(const std::string& host, std::uint16_t port) {
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error == boost::system::errc::address_not_available)
+        throw usage_error("--host {}: it is no address of this machine; give one that is, such as 127.0.0.1", host);
     if (error) throw usage_error("{} port {}: cannot listen there: {}; choose another --port (0: a free one)", host, port, error.message());
 }
 

@@ -1,0 +1,57 @@
+#include "packaging/command.h"
+#include "support/sample_runs.h"
+
+using namespace faceter;
+using namespace faceter::packaging;
+using namespace faceter::testing;
+
+/// The module of the Python wheel, beside the programs as the wheel lays them.
+class TestPythonModule : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+    Outcome python(const QString& code) const {
+        return faceter::packaging::run("python3", {"-c", "import faceter\n" + code}, {{"PYTHONPATH", text(folder_.path())}});
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (!fs::exists(binaries / "bin/faceter")) QSKIP("programs are not built");
+        fs::copy_file(project / "packaging/python/faceter.py", folder_.path() / "faceter.py");
+        fs::create_directories(folder_.path() / "faceter_programs");
+        fs::create_symlink(binaries / "bin/faceter", folder_.path() / "faceter_programs/faceter");
+    }
+    void runs_are_a_list_of_dictionaries() {
+        const RunDirectory run = sample_run(folder_.path() / "project");
+        const Outcome listed = python("for run in faceter.runs('" + text(folder_.path() / "project") + "'): print(run['id'])");
+        VERIFY_CODE(listed, 0);
+        QCOMPARE(listed.output, QString::fromStdString(run.info().id + "\n"));
+        const Outcome none = python("print(faceter.runs('" + text(folder_.path() / "project") + "', where='seed > 5'))");
+        VERIFY_CODE(none, 0);
+        QCOMPARE(none.output, QString("[]\n"));
+    }
+    void what_the_program_says_and_its_exit_code_are_the_errors() {
+        const Outcome outcome = python("try: faceter.call('lisst')\nexcept faceter.FaceterError as error: print(error.code, error)");
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.startsWith("2 faceter: unknown command 'lisst'"), qPrintable(outcome.output));
+    }
+    void one_text_is_not_taken_for_its_letters() {
+        const Outcome outcome = python("try: faceter.embed('a text', model='minilm')\nexcept TypeError as error: print(error)");
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.contains("give [text]"), qPrintable(outcome.output));
+    }
+    void what_is_no_text_is_named_by_its_place() {
+        const Outcome outcome = python("try: faceter.embed(['a', None], model='minilm')\nexcept TypeError as error: print(error)");
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("texts[1] is NoneType, not str\n"));
+    }
+    void one_folder_to_score_on_need_not_be_in_a_list() {
+        const Outcome outcome = python(
+            "faceter.call = lambda *words: print(*words) or '{}'\nfaceter.evaluate('m', '/data/set')\nfaceter.evaluate('m', ['/a', '/b'])");
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("evaluate --model m --data /data/set --json\nevaluate --model m --data /a --data /b --json\n"));
+    }
+};
+
+FACETER_TEST(TestPythonModule)
+#include "test_python_module.moc"
