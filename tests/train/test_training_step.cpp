@@ -110,6 +110,20 @@ class TestTrainingStep : public QObject {
         }
     }
 
+    void losses_of_prefixes_are_means_over_the_batches_of_a_step() {
+        NEED_SHARED();
+        const Matryoshka objective(std::make_unique<InfoNce>(InfoNceSettings{}), {8, 32}, {});
+        for (const std::int64_t chunk : {0, 5}) {
+            TrainingSettings settings = small();
+            settings.accumulate = 3;
+            settings.gradient_cache_chunk = chunk;
+            Bench bench(settings);
+            Trainer trainer(*bench.model, Stage{}, 0, bench.batcher, *bench.curriculum, objective, settings, {}, bench.group);
+            const StepReport report = trainer.train_step();
+            QVERIFY(std::abs(report.parts.at("loss@8") + report.parts.at("loss@32") - report.loss) < 1e-4 * report.loss);
+        }
+    }
+
     void hard_negatives_that_count_for_no_query_are_not_embedded() {
         NEED_SHARED();
         InfoNceSettings none;
