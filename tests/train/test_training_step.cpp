@@ -163,6 +163,17 @@ class TestTrainingStep : public QObject {
         QVERIFY(frozen.pairs.negatives.size(0) > 2 && max_difference(frozen.pairs.negatives, rows.negatives) < 1e-5);
     }
 
+    void labels_of_two_sets_of_one_name_are_told_apart() {
+        NEED_SHARED();
+        Bench bench(small());
+        const TrainingSet set = labelled_pairs(bench.cache.path()), other = set;
+        const PairBatcher batcher(*bench.model, {&set, &other}, bench.cache.path(), 1);
+        const std::vector<ExampleReference> items{{0, 0}, {1, 0}, {0, 0}};
+        const auto labels = batcher.build(items, 0.05).pairs.labels;
+        QCOMPARE(labels[2], labels[0]);
+        QVERIFY(labels[1] != labels[0]);
+    }
+
     void hard_negatives_of_a_querys_own_class_are_masked() {
         NEED_SHARED();
         Bench bench(small());
