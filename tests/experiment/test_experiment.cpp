@@ -151,6 +151,19 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(sample + "sweep: {seeds: [1, 2]}\n"), "list the seeds under 'seeds'");
         EXPECT_ERROR(parse_sample(sample + "sweep: [1]\n"), "sweep is a list");
     }
+    void a_sweep_that_no_variant_makes_is_refused() {
+        EXPECT_ERROR(parse_sample(sample + "sweep: {variants.Mx.placement: [every, every_other]}\n"), "there is no variant 'Mx'", "'Mix'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {variants.Mix: [{method: mote}]}\n"), "'variants.Mix' cannot be swept whole");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {variants: [{A: {method: mote}}]}\n"), "'variants' cannot be swept whole");
+    }
+    void points_of_a_sweep_that_are_the_same_run_are_refused_with_both() {
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.learning_rate: [1.0e-3, 2.0e-3, 0.001]}\n"), "learning_rate=1.0e-3",
+                     "learning_rate=0.001", "the same run");
+        const std::string stages = "stages: [{name: one, training: {steps: 2}}";
+        EXPECT_ERROR(parse_sample(sample + stages + "]\nsweep: {training.steps: [3, 4]}\n"), "steps=3", "steps=4", "stages[0]");
+        QVERIFY(!parse_sample(sample + stages + ", {name: two}]\nsweep: {training.steps: [3, 4]}\n").runs().empty());
+        QVERIFY(!parse_sample(sample + stages + "]\nsweep: {'stages[0].training.steps': [3, 4]}\n").runs().empty());
+    }
     void a_sweep_without_end_is_refused() {
         std::string axis = "[0";
         for (int i = 1; i < 150; ++i) axis += fmt::format(", {}", i);
