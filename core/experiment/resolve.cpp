@@ -12,6 +12,7 @@
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/noise_rates.h"
+#include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
 #include "experiment/run_models.h"
 #include "experiment/suite.h"
@@ -65,6 +66,7 @@ class Resolver {
         suite();
         check_noise_rates(settings_, root_, problems_);
         result_names();
+        recipe_settings();
         head();
         return std::move(settings_);
     }
@@ -354,6 +356,16 @@ class Resolver {
                 problem(node_of(node_of(meeting.second) == section ? meeting.first : meeting.second), meeting.message);
         } catch (const Error& error) {
             problem(section, error.what());  // an entry without a path
+        }
+    }
+
+    /// Only where all else is right, as above.
+    void recipe_settings() {
+        if (!problems_.empty()) return;
+        try {
+            check_recipe_settings(settings_, root_, problems_);
+        } catch (const Error& error) {
+            problem(root_.find("tasks"), error.what());  // an entry without a path
         }
     }
 

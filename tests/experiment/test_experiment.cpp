@@ -204,6 +204,30 @@ class TestExperiment : public QObject {
         QCOMPARE(parse_sample(sample + "training: {evaluate_every_steps: 5, early_stopping: {patience: 2}}\n").runs().size(),
                  std::size_t{5});
     }
+    void scores_that_are_watched_are_of_data_that_are_scored() {
+        const auto training = [](const std::string& settings) { return "training: {evaluate_every_steps: 2, " + settings + "}\n"; };
+        EXPECT_ERROR(parse_sample(sample + training("early_stopping: {dataset: scifac}")),
+                     "/base/quick.yaml:16:", "training.early_stopping.dataset is 'scifac'", "did you mean 'scifact'");
+        EXPECT_ERROR(parse_sample(sample + training("evaluate_datasets: [scidocs]")), "evaluate_datasets names 'scidocs'");
+        const std::string nothing = with(sample, "  datasets:\n    - {source: folder, path: scifact}\n", "  datasets: []\n");
+        EXPECT_ERROR(parse_sample(nothing + training("early_stopping: {patience: 2}")), "nothing is scored");
+        EXPECT_ERROR(parse_sample(sample + "stages:\n  - {name: a, training: {evaluate_every_steps: 2, evaluate_datasets: [a]}}\n"),
+                     "/base/quick.yaml:17:", "stages[0].training.evaluate_datasets names 'a'");
+        const std::string held_out = with(nothing, "max_examples: 100}", "max_examples: 100}\n    validation: [{path: held_out}]");
+        for (const std::string& right :
+             {sample + training("evaluate_datasets: [scifact], early_stopping: {dataset: scifact}"),
+              held_out + training("early_stopping: {patience: 2}"), held_out + training("early_stopping: {dataset: held_out}")})
+            QVERIFY(!parse_sample(right).runs().empty());
+    }
+    void an_objective_that_contradicts_itself_is_refused() {
+        const auto objective = [](const std::string& settings) { return sample + "objective: {method: " + settings + "}\n"; };
+        EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1]")),
+                     "/base/quick.yaml:16:", "1 numbers for 2 prefixes");
+        EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_weights: [1, 2]")), "2 numbers for 0 prefixes");
+        EXPECT_ERROR(parse_sample(objective("masked_language, matryoshka_dims: [16]")), "masked_language has none");
+        EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
+        QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());
+    }
     void a_stage_takes_over_what_it_does_not_say() {
         const std::string stages =
             "training: {batch_size: 16, learning_rate: 1.0e-4}\nstages:\n  - {name: weak, tasks: [retrieval]}\n  - {name: fine, training: "
