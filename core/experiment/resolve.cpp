@@ -213,7 +213,24 @@ class Resolver {
                 for (const auto& other : node->entries) empty.entries.push_back(other);
             node = &empty;
         }
-        return check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+        const Json settled =
+            check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+        excluded_by_itself(*entry, settled, *node, where);
+        return settled;
+    }
+
+    /// What a method's settings do not go together with among its own, as in "training=one_by_one".
+    void excluded_by_itself(const Catalogue::Entry& entry, const Json& method, const YamlNode& node, const std::string& where) {
+        for (const Field& field : entry.extension.schema.fields)
+            for (const Exclusion& other : field.exclusions) {
+                const std::size_t at = other.setting.find('=');
+                if (at == std::string::npos || method[field.key] == field.default_value) continue;
+                const std::string key = other.setting.substr(0, at), value = other.setting.substr(at + 1);
+                if (json_or<Json>(method, key, Json(), where) != Json(value)) continue;
+                problem(node.find(field.key) ? node.find(field.key) : &node,
+                        fmt::format("{}.{} is {} and {}.{} is {}: {}", where, field.key, method[field.key].dump(), where, key, value,
+                                    other.reason));
+            }
     }
 
     /// Each with its whole recipe: what a stage does not say is the experiment's.

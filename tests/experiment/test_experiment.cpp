@@ -183,6 +183,19 @@ class TestExperiment : public QObject {
                      "did you mean 'every_other'?");
         EXPECT_ERROR(parse_sample(with(sample, "placement:", "place:")), "unknown setting 'place' in variants.Mix");
     }
+    void a_setting_that_does_not_go_with_another_of_its_method_is_refused() {
+        Catalogue catalogue = sample_catalogue();
+        const Schema schema{
+            "picky", "", {choice("mode", {"a", "b"}, "a", "Mode."), real("rate", 0, "Rate.").excludes("mode=b", "why not")}};
+        catalogue.add(ExtensionKind::variant, {"picky", "Picky.", schema}, "demo");
+        const auto parse = [&](const std::string& settings) {
+            return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: picky" + settings + "}"),
+                                     "/base/quick.yaml", catalogue, {})
+                .runs();
+        };
+        EXPECT_ERROR(parse(", mode: b, rate: 0.1"), "/base/quick.yaml:12:", "variants.Mix.rate is 0.1 and variants.Mix.mode is b: why not");
+        for (const char* right : {", mode: b", ", rate: 0.1", ", mode: b, rate: 0"}) QVERIFY(!parse(right).empty());
+    }
     void all_problems_of_a_file_come_at_once() {
         EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"),
                      "unknown setting 'batch'", "tasks.odd.weight", "tasks.odd has no type", "unknown variant method 'no'",
