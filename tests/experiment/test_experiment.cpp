@@ -265,6 +265,14 @@ class TestExperiment : public QObject {
                      "/base/quick.yaml:16:", "unknown setting 'bach_size' in stages[0].training");
         EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, curriculum: {method: statik}}]\n"), "did you mean 'static'?");
     }
+    void what_a_stage_sets_without_effect_is_refused() {
+        const auto stage = [](const std::string& own) {
+            return parse_sample(sample + "stages: [{name: a, training: {" + own + "}}]\n").runs().size();
+        };
+        EXPECT_ERROR(stage("keep_checkpoints: 5"), "/base/quick.yaml:16:", "stages[0].training.keep_checkpoints", "the whole run");
+        EXPECT_ERROR(stage("rank_timeout_s: 5"), "set it under 'training'");
+        QVERIFY(stage("checkpoint_every_steps: 5") > 0);
+    }
     void a_trial_run_shortens_every_stage() {
         ExperimentOptions options;
         options.smoke = true;
