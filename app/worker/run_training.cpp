@@ -56,6 +56,7 @@ bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>&
              run_.journal->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
          }});
     const std::size_t first = resume ? resume->state.stage : 0;
+    check_stages(stages, first);
     for (std::size_t i = 0; i < stages.size(); ++i) {
         if (i == 0 || stages[i].part != stages[i - 1].part) {
             data.prepare(stages[i],
@@ -65,6 +66,23 @@ bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>&
         if (i >= first && !train_stage(i, stages[i], i == first ? resume : std::nullopt)) return false;
     }
     return true;
+}
+
+/// What a later stage would be refused for is said before the first is trained. A stage that filters or mines changes the examples of those
+/// behind it, too.
+void RunTraining::check_stages(const std::vector<PlannedStage>& stages, std::size_t first) const {
+    std::vector<const TrainingSet*> sets;
+    for (const TrainingSet& set : data_.training()) sets.push_back(&set);
+    bool as_given = true;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        as_given = as_given && !stages[i].filter.is_object() && !stages[i].mine.is_object();
+        if (i < first) continue;
+        const auto objective = objective_of(stages[i]);
+        require_fitting(*objective, stages[i].stage);
+        const CurriculumContext context = curriculum_context(stages[i], model_, sets);
+        if (as_given) check_sets(context, *objective);
+        if (run_.is_root() && stages[i].training().evaluate_every_steps > 0) scores_.check(stages[i]);
+    }
 }
 
 /// What a run of many stages will take, before it takes it.

@@ -29,6 +29,7 @@ class RunTraining {
     using TextsKey = std::pair<TokenLengths, std::optional<ReadTexts>>;
 
     void announce(const std::vector<PlannedStage>& stages);
+    void check_stages(const std::vector<PlannedStage>& stages, std::size_t first) const;
     bool train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume);
     void foresee_memory(std::size_t index, const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher);
     EarlyStopping early_stopping_of(const PlannedStage& planned) const;

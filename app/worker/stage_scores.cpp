@@ -31,11 +31,16 @@ std::vector<const EvaluationSet*> StageScores::scored(const PlannedStage& planne
 }
 
 void StageScores::check(const PlannedStage& planned) const {
-    const std::string watched = watched_by(planned);
-    if (watched.empty() || planned.stage.adapter >= 0) return;
+    if (planned.stage.adapter >= 0) return;
     std::vector<std::string> names;
     for (const EvaluationSet* set : scored(planned)) names.push_back(set->name);
-    if (std::find(names.begin(), names.end(), watched) == names.end())
+    if (names.empty() && training_of(planned.settings).at("early_stopping").is_object())
+        throw settings_error(
+            "stage '{}': training.early_stopping watches scores, and none of evaluation.datasets is there to be scored; add one, or leave "
+            "early_stopping out",
+            planned.stage.name);
+    const std::string watched = watched_by(planned);
+    if (!watched.empty() && std::find(names.begin(), names.end(), watched) == names.end())
         throw settings_error("training.early_stopping.dataset is '{}', which is not scored during training{}", watched,
                              suggestion(watched, names));
 }

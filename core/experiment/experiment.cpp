@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
+#include "common/hash.h"
 #include "common/strings.h"
 #include "data/settings.h"
 #include "experiment/each_run.h"
@@ -83,6 +85,7 @@ class Expander {
         Problems problems;
         axes_ = read_sweep(root_.find("sweep"), problems);
         base_ = resolve_experiment(root_, file_, catalogue_, problems, models_);
+        swept_variants(problems);
         problems.throw_if_any();
         unswept_ = root_;
         std::erase_if(unswept_.entries, [](const YamlNode::Entry& entry) { return entry.key == "sweep"; });
@@ -93,6 +96,20 @@ class Expander {
     }
 
   private:
+    /// An axis of a variant that there is not would be swept by none.
+    void swept_variants(Problems& problems) const {
+        constexpr std::string_view prefix = "variants.";
+        std::vector<std::string> known;
+        for (const auto& [name, variant] : base_["variants"].items()) known.push_back(name);
+        for (const SweepAxis& axis : axes_) {
+            if (!axis.key.starts_with(prefix)) continue;
+            const std::string name = axis.key.substr(prefix.size(), axis.key.find('.', prefix.size()) - prefix.size());
+            if (std::find(known.begin(), known.end(), name) == known.end())
+                problems.add(axis.values.front().position(),
+                             fmt::format("sweep.{}: there is no variant {}{}", axis.key, faceter::quoted(name), suggestion(name, known)));
+        }
+    }
+
     /// `own` holds them where the point has values of its own.
     const Json& at_point(const SweepPoint& point, Json& own) {
         if (point.values.empty()) return base_;
@@ -134,10 +151,25 @@ class Expander {
         for (ResolvedRun& run : runs) give(std::move(run));
     }
 
+    /// What a run is trained by: stages have their whole recipes.
+    static std::string hash_of(Json settings) {
+        if (!settings["stages"].empty())
+            for (const char* part : {"training", "curriculum", "objective"}) settings.erase(part);
+        return hash128(settings.dump()).hex();
+    }
+
     void add_variant(const std::string& variant) {
+        std::map<std::string, std::string> point_of;
         for (const SweepPoint& point : points(variant)) {
             Json own;
             const Json& resolved = at_point(point, own);
+            const auto [first, fresh] =
+                point_of.emplace(hash_of(run_settings(resolved, variant, seeds().front(), options_.smoke)), point.label());
+            if (!fresh)
+                throw settings_error(
+                    "{}: the points {} and {} of the sweep make the same run of variant {}: a value stands twice, or what is swept is set "
+                    "by each of the stages; leave one out, or sweep the stages' setting, as in stages[0].training.learning_rate",
+                    file_.string(), faceter::quoted(first->second), faceter::quoted(point.label()), faceter::quoted(variant));
             for (const std::uint64_t seed : seeds())
                 give(run_of(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke)));
         }

@@ -12,6 +12,7 @@
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/noise_rates.h"
+#include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
 #include "experiment/run_models.h"
 #include "experiment/suite.h"
@@ -65,6 +66,7 @@ class Resolver {
         suite();
         check_noise_rates(settings_, root_, problems_);
         result_names();
+        recipe_settings();
         head();
         return std::move(settings_);
     }
@@ -211,7 +213,24 @@ class Resolver {
                 for (const auto& other : node->entries) empty.entries.push_back(other);
             node = &empty;
         }
-        return check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+        const Json settled =
+            check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
+        excluded_by_itself(*entry, settled, *node, where);
+        return settled;
+    }
+
+    /// What a method's settings do not go together with among its own, as in "training=one_by_one".
+    void excluded_by_itself(const Catalogue::Entry& entry, const Json& method, const YamlNode& node, const std::string& where) {
+        for (const Field& field : entry.extension.schema.fields)
+            for (const Exclusion& other : field.exclusions) {
+                const std::size_t at = other.setting.find('=');
+                if (at == std::string::npos || method[field.key] == field.default_value) continue;
+                const std::string key = other.setting.substr(0, at), value = other.setting.substr(at + 1);
+                if (json_or<Json>(method, key, Json(), where) != Json(value)) continue;
+                problem(node.find(field.key) ? node.find(field.key) : &node,
+                        fmt::format("{}.{} is {} and {}.{} is {}: {}", where, field.key, method[field.key].dump(), where, key, value,
+                                    other.reason));
+            }
     }
 
     /// Each with its whole recipe: what a stage does not say is the experiment's.
@@ -241,11 +260,20 @@ class Resolver {
                     fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
         const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
         settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
+        if (training) without_effect(*training, where + ".training");
         for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"),
                                                    std::tuple("objective", ExtensionKind::objective, "infonce")})
             settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
         stage_tasks(settled, node);
         return settled;
+    }
+
+    /// What is read of the whole run's training, whatever a stage says.
+    void without_effect(const YamlNode& own, const std::string& where) {
+        for (const char* key : {"keep_checkpoints", "rank_timeout_s"})
+            if (own.find(key))
+                problem(own.find(key),
+                        fmt::format("{}.{} is one for the whole run, and has no effect in a stage; set it under 'training'", where, key));
     }
 
     void stage_tasks(const Json& stage, const YamlNode& node) {
@@ -354,6 +382,16 @@ class Resolver {
                 problem(node_of(node_of(meeting.second) == section ? meeting.first : meeting.second), meeting.message);
         } catch (const Error& error) {
             problem(section, error.what());  // an entry without a path
+        }
+    }
+
+    /// Only where all else is right, as above.
+    void recipe_settings() {
+        if (!problems_.empty()) return;
+        try {
+            check_recipe_settings(settings_, root_, problems_);
+        } catch (const Error& error) {
+            problem(root_.find("tasks"), error.what());  // an entry without a path
         }
     }
 

@@ -7,7 +7,9 @@
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/recipes.h"
 #include "experiment/run_models.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 struct StartModel {
     ModelFolder files;
     bool routes_tokens = false;
-    std::int64_t blocks = 0;
+    std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
 };
 
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
@@ -29,7 +31,8 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
     const EncoderConfig config =
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
     const bool routed = config.routed.every > 0 || (folder.description && folder.description->has_routed_blocks());
-    return {std::move(folder), routed, config.num_layers};
+    const std::int64_t dim = folder.dense.empty() ? config.hidden_dim : folder.dense.back().out_features;
+    return {std::move(folder), routed, config.num_layers, dim};
 }
 
 /// Errors (settings): a start model that the run's variant cannot begin with.
@@ -44,6 +47,25 @@ void check_variant(const ResolvedRun& run, const StartModel& start, const std::s
             "{}: variant '{}' ({}) begins at the second block ({}), and {} has one; set another value, or name a model of two blocks or "
             "more",
             file, run.variant, run.method, run.two_blocks, start.files.folder.string());
+}
+
+/// Errors (settings): lengths of texts and prefixes of embeddings beyond those of the model that the run starts from.
+void check_recipes(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    if (run.method == "start") return;
+    const auto own = json_or<std::size_t>(run.settings, "max_length", 0, "settings");
+    const std::size_t longest = own > 0 ? own : start.files.max_seq_length;
+    for (const Json& recipe : recipes_of(run.settings)) {
+        const auto name = json_or<std::string>(recipe, "name", "", "stages");
+        const std::string where = name.empty() ? file : fmt::format("{}: stage '{}'", file, name);
+        for (const char* key : {"query_length", "document_length"})
+            if (const auto length = json_or<std::size_t>(training_of(recipe), key, 0, "training"); length > longest)
+                throw settings_error("{}: training.{} is {}, beyond max_length, which is {} here; name {} or less, or leave it out", where,
+                                     key, length, longest, longest);
+        for (const auto dim : json_or<std::vector<std::int64_t>>(recipe.at("objective"), "matryoshka_dims", {}, "objective"))
+            if (dim > start.dim)
+                throw settings_error("{}: objective.matryoshka_dims has {}, but the embeddings of {} have {} elements", where, dim,
+                                     start.files.folder.string(), start.dim);
+    }
 }
 
 /// Of the objectives, curricula, filters and minings of a run's stages.
@@ -108,6 +130,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());
         check_variant(run, seen[name], experiment.file().string());
+        check_recipes(run, seen[name], experiment.file().string());
     }
     return remarks;
 }

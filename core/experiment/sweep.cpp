@@ -41,6 +41,12 @@ bool may_be_swept(const YamlNode::Entry& entry, const YamlNode& sweep, Problems&
         problems.add(at, fmt::format("'{}' cannot be swept{}", entry.key, head == "seeds" ? "; list the seeds under 'seeds'" : ""));
         return false;
     }
+    if (head == "variants" && std::count(entry.key.begin(), entry.key.end(), '.') < 2) {
+        problems.add(at, fmt::format("'{}' cannot be swept whole; list each under 'variants', or sweep a setting, as in "
+                                     "variants.MoTE.placement",
+                                     entry.key));
+        return false;
+    }
     if (entry.value.kind == YamlNode::Kind::sequence && !entry.value.items.empty()) return true;
     problems.add(entry.value.position(),
                  fmt::format("sweep.{} is {}; expected a list of values, such as [1.0e-5, 2.0e-5]", entry.key,

@@ -24,12 +24,17 @@ Values values_of(const EmbeddingModel& model) {
     return values;
 }
 
-void require_same_shape(const EmbeddingModel& model, const EmbeddingModel& first, const std::string& name) {
-    const auto own = model.named_tensors(), wanted = first.named_tensors();
+bool have_one_shape(const EmbeddingModel& one, const EmbeddingModel& other) {
+    const auto own = one.named_tensors(), wanted = other.named_tensors();
     bool same = own.size() == wanted.size();
     for (std::size_t i = 0; same && i < own.size(); ++i)
         same = own[i].name == wanted[i].name && own[i].tensor.sizes() == wanted[i].tensor.sizes();
-    if (!same) throw data_error("{}: its model has other tensors than the first run's; only models of one shape can be merged", name);
+    return same;
+}
+
+void require_same_shape(const EmbeddingModel& model, const EmbeddingModel& first, const std::string& name) {
+    if (!have_one_shape(model, first))
+        throw data_error("{}: its model has other tensors than the first run's; only models of one shape can be merged", name);
 }
 
 void set_values(EmbeddingModel& model, const Values& values) {
@@ -92,11 +97,25 @@ class Merged final : public Variant {
         return values_of(*model);
     }
 
-    /// What the run's variant began from: for task experts, copies of the dense blocks.
+    /// What the run's variant began from, in the form of what it left: for task experts, copies of the dense blocks; for a merged run, what
+    /// its parents began from.
+    static std::unique_ptr<EmbeddingModel> start_model_of(const RunDirectory& run) {
+        const Json settings = run.settings();
+        if (settings.at("variant").at("method") == "merged") {
+            const Merged merged(settings.at("variant"));
+            auto start = start_model_of(RunDirectory(merged.runs_.front()));
+            if (merged.fold_experts_) fold(*start);
+            return start;
+        }
+        auto start = open_start_model(settings);
+        const auto variant = variant_of(settings);
+        variant->prepare(*start);
+        if (!have_one_shape(*start, *open_run_model(run))) variant->finish(*start, {});  // its parts are averaged, untrained ones as well
+        return start;
+    }
+
     static Values start_of(const std::string& run, const EmbeddingModel& first) {
-        const Json settings = RunDirectory(run).settings();
-        const auto start = open_start_model(settings);
-        variant_of(settings)->prepare(*start);
+        const auto start = start_model_of(RunDirectory(run));
         require_same_shape(*start, first, "the start model of " + run);
         return values_of(*start);
     }

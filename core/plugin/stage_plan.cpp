@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/strings.h"
 #include "plugin/loader.h"
 #include "settings/check.h"
 #include "settings/core_settings.h"
@@ -38,6 +39,23 @@ PlannedStage under_recipe(const Json& settings, const Json& given, std::size_t p
     PlannedStage planned{std::move(stage), settings, part, recipe.at("filter"), recipe.at("mine"), tasks_of(recipe)};
     for (const char* part : {"training", "curriculum", "objective"}) planned.settings[part] = recipe.at(part);
     return planned;
+}
+
+/// A stage that trains one task alone draws from it by its weight, too.
+void require_weight(const PlannedStage& planned, const std::vector<Task>& tasks, const std::map<std::string, std::size_t>& sizes) {
+    if (json_at<std::string>(planned.settings.at("curriculum"), "method", "curriculum") != "task_aware") return;
+    std::vector<std::string> weightless;
+    for (const Task& task : tasks) {
+        const auto size = sizes.find(task.name);
+        if (size == sizes.end() || size->second == 0) continue;
+        if (task.weight > 0) return;
+        weightless.push_back(task.name);
+    }
+    if (!weightless.empty())
+        throw settings_error(
+            "stage '{}': no batch can be drawn, because curriculum task_aware draws them by weight and that of {} is 0; give it a weight, "
+            "or name the tasks that are trained under 'stages'",
+            planned.stage.name, join(weightless, ", "));
 }
 
 }  // namespace
@@ -81,6 +99,7 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
         if (sizes[task] == 0)
             throw data_error("stage '{}': task '{}' has no training examples; give it data under tasks.{}.train, or leave it out",
                              stage.name, task, task);
+    require_weight(planned, context.tasks, sizes);
     if (stage.budget)
         for (const Task& task : context.tasks) context.max_examples[task.name] = stage.budget(task.name, sizes);
     context.batch_size = planned.training().batch_size;

@@ -23,7 +23,8 @@ enum class FieldType {
 
 struct Schema;
 
-/// Another setting (dotted, of the same run) that must keep its default where one is set, and why.
+/// Another setting (dotted, of the same run) that must keep its default where one is set, or a value that another setting of the same
+/// method must not have ("training=one_by_one"), and why.
 struct Exclusion {
     std::string setting, reason;
 };

@@ -59,7 +59,7 @@ std::string SeriesValue::words() const {
 }
 
 int SeriesValue::direction(std::string_view series) {
-    const std::string_view name = series.substr(0, series.rfind('@'));  // of later stages: loss@1
+    const std::string_view name = series.substr(0, series.find('@'));  // of later stages, of prefixes: loss@1, loss@256@1
     if (name == "loss" || name.starts_with("loss/") || name.ends_with("_loss")) return -1;
     return name.starts_with("score/") ? 1 : 0;
 }

@@ -73,7 +73,11 @@ std::function<Extent(const SeriesNode&)> axis(Database& database, const std::str
     if (x == SeriesX::step)
         return [](const SeriesNode& node) { return Extent(static_cast<double>(node.first_step), static_cast<double>(node.last_step)); };
     if (x == SeriesX::time) return [](const SeriesNode& node) { return Extent(node.min_time, node.max_time); };
-    const auto sums = std::make_shared<Cumulative>(database, run, counter_of(name, x), from, to, grain);
+    const auto counted = [&](const std::string& of) {
+        return std::make_shared<Cumulative>(database, run, counter_of(of, x), from, to, grain);
+    };
+    auto sums = counted(name);
+    if (sums->empty()) sums = counted("");  // no stage has that number: "loss@256" is of a prefix, in the first one
     if (sums->empty()) return {};
     return [sums](const SeriesNode& node) { return Extent(sums->at(node.first_step), sums->at(node.last_step)); };
 }

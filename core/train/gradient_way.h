@@ -57,7 +57,7 @@ struct StepTools {
     LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
     /// The share that one batch has in its step.
     double part() const { return 1.0 / static_cast<double>(settings.accumulate); }
-    /// `share_of_parts`: what the parts count for.
+    /// `share_of_parts`: what the parts count for, but for losses of prefixes, which count as the loss does.
     void add_loss(const LossResult& result, const std::string& task, LossSums& sums, double share_of_parts) const;
     /// The loads of all ranks' tokens. A rank without a share has none of its own, so the shapes are those of the model.
     void sum_over_ranks(RoutingTotals& totals) const;

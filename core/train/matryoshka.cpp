@@ -23,7 +23,7 @@ LossResult Matryoshka::operator()(const PairEmbeddings& batch) const {
     for (std::size_t i = 0; i < dims_.size(); ++i) {
         const at::Tensor share = parts[i].loss * weights_[i];
         result.loss = i == 0 ? share : result.loss + share;
-        result.parts[fmt::format("loss@{}", dims_[i])] = parts[i].loss.detach();
+        result.parts[fmt::format("{}{}", loss_of_prefix, dims_[i])] = parts[i].loss.detach();
         if (i == 0) result.parts.insert(parts[i].parts.begin(), parts[i].parts.end());
     }
     return result;

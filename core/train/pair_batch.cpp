@@ -43,6 +43,12 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
         if (length > model.max_length)
             throw settings_error("training.query_length or document_length is {}, beyond max_length, which is {} here", length,
                                  model.max_length);
+    std::map<std::uint64_t, int> sets_of_name;
+    const auto hash_of = [&](const TrainingSet& set) {
+        const std::uint64_t name = hash64(set.name, hash64(set.task));
+        const int before = sets_of_name[name]++;
+        return before == 0 ? name : hash64(std::to_string(before), name);
+    };
     for (const TrainingSet* set : sets) {
         std::vector<std::string_view> all;
         for (std::uint32_t i = 0; i < set->texts.size(); ++i) all.push_back(set->texts[i]);
@@ -59,12 +65,11 @@ PairBatcher::PairBatcher(const EmbeddingModel& model, std::vector<const Training
             result.tokens = cache;
             return result;
         };
-        sets_.push_back(
-            {set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash64(set->name, hash64(set->task)), {}, {}});
+        sets_.push_back({set, side(PairSide::query), side(PairSide::positive), side(PairSide::negative), hash_of(*set), {}, {}});
     }
 }
 
-/// Labels of different sets are different.
+/// Labels of different sets are different, whatever the sets are called.
 std::uint64_t PairBatcher::label_of(const Set& set, std::int32_t label) {
     return label < 0 ? no_label : set.hash + static_cast<std::uint64_t>(label);
 }

@@ -75,7 +75,7 @@ class PairBatcher {
     struct Set {
         const TrainingSet* data;
         Side query, document, negative;
-        std::uint64_t hash;                            ///< of the name: part of dropout keys and labels
+        std::uint64_t hash;                            ///< of the name, another for each set that has it: part of dropout keys and labels
         mutable at::Tensor frozen;                     ///< [documents, D]; undefined: none yet
         mutable std::vector<std::int64_t> frozen_row;  ///< of each text; -1: no document
     };

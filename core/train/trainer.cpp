@@ -22,15 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// What an objective on tokens cannot be asked for.
-void check_adapter(const Objective& objective, const Stage& stage) {
-    if ((stage.adapter >= 0 || !stage.adapters.empty()) && !objective.fits_adapters())
-        throw settings_error(
-            "stage '{}' trains a low-rank adapter, but its objective is one on tokens, which trains the encoder itself; pre-train in a "
-            "stage of a dense variant",
-            stage.name);
-}
-
 PairBatcher::Sides sides_of(const Stage& stage, const Objective& objective) {
     PairBatcher::Sides sides;
     sides.negatives = objective.reads_negatives();
@@ -61,6 +52,14 @@ std::int64_t steps_of(const TrainingSettings& settings, const Curriculum& curric
 
 }  // namespace
 
+void require_fitting(const Objective& objective, const Stage& stage) {
+    if ((stage.adapter >= 0 || !stage.adapters.empty()) && !objective.fits_adapters())
+        throw settings_error(
+            "stage '{}' trains a low-rank adapter, but its objective is one on tokens, which trains the encoder itself; pre-train in a "
+            "stage of a dense variant",
+            stage.name);
+}
+
 Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_index, const PairBatcher& batcher, Curriculum& curriculum,
                  const Objective& objective, const TrainingSettings& settings, const EarlyStopping& early, ProcessGroup& group)
     : encoder_(*model.encoders[static_cast<std::size_t>(stage.encoder)]),
@@ -75,7 +74,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       early_(early),
       group_(group),
       tools_{model, encoder_, batcher, settings_, group, stage.routing_loss, sides_of(stage, objective)} {
-    check_adapter(objective, stage);
+    require_fitting(objective, stage);
     if (adapter_ >= 0 || !adapters_.empty()) encoder_.require_grad(false);
     if (adapter_ < 0 && (adapters_.empty() || base_rate_ > 0)) encoder_.widen();
     if (tools_.sides.documents_frozen) {

@@ -30,6 +30,9 @@ struct Stage {
     std::function<std::size_t(const std::string& task, const std::map<std::string, std::size_t>& sizes)> budget{};
 };
 
+/// Errors (settings): the stage trains a low-rank adapter, and the objective is one that cannot.
+void require_fitting(const Objective& objective, const Stage& stage);
+
 /// What a step leaves to be journaled.
 struct StepReport {
     std::int64_t step = 0, total_steps = 0, tokens = 0, pairs = 0;

@@ -5,6 +5,7 @@
 
 #include "checkpoint/weights.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/random.h"
 #include "losses.h"
 #include "model/embedding_model.h"
@@ -52,7 +53,8 @@ class CosineToTeacher final : public PairObjective {
         if (!map_.weight.defined()) return {};
         return {{"projection.weight", map_.weight}, {"projection.bias", map_.bias, false}};
     }
-    std::string kept_as() const override { return "distillation_map.safetensors"; }
+    /// A map leads to the embeddings of its own teacher: a stage with another one begins with a fresh one.
+    std::string kept_as() const override { return fmt::format("distillation_map-{}.safetensors", hash128(teacher_).hex().substr(0, 12)); }
     void keep(const std::filesystem::path& file) const override {
         if (!map_.weight.defined()) return;
         const fs::path fresh = file.string() + ".new";

@@ -170,7 +170,18 @@ class RouterRetriever final : public Variant {
             for (const std::string& domain : domains)
                 all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
         require_own_folders(all);
+        require_fixed_gate(all);
         return all;
+    }
+
+    /// The router is built when all gates are trained, which is late to learn that there is no such gate.
+    void require_fixed_gate(const std::vector<PlannedGate>& gates) const {
+        if (router_.kind != "fixed") return;
+        std::vector<std::string> known{"base"};
+        for (const PlannedGate& gate : gates) known.push_back(gate.info.name);
+        if (std::find(known.begin(), known.end(), router_.fixed_gate) == known.end())
+            throw settings_error("variant.router is fixed, and variant.fixed_gate is {}, which is no gate{}",
+                                 faceter::quoted(router_.fixed_gate), suggestion(router_.fixed_gate, known));
     }
 
     static void require_own_folders(const std::vector<PlannedGate>& gates) {

@@ -36,6 +36,8 @@ Manifest plugin_manifest() {
                    "Learning rate of the base, as a share of the adapters'; 0 keeps it frozen. Only with training: together.")
                   .at_least(0)
                   .at_most(1)
+                  .excludes("training=one_by_one",
+                            "each task would move the base under the others' adapters; use training: together, or base_rate: 0")
                   .from("jina-embeddings-v3, section 5: frozen"),
               choice("final_form", {"adapters", "averaged"}, "adapters",
                      "What is left after training: the adapters, or one dense model with their average merged into it.")

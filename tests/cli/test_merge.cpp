@@ -57,6 +57,19 @@ class TestMerge : public QObject {
                "evaluation: {baseline: false, datasets: [{name: all, source: file, path: pairs.jsonl, task: retrieval, max_queries: "
                "30}]}\n";
     }
+    /// `sum` is start + 0.5 of what a and b have learned since, tensor by tensor.
+    static void compare_sum(const Weights& sum, const Weights& a, const Weights& b, const Weights& start) {
+        std::size_t compared = 0;
+        for (const auto& [name, values] : sum) {
+            if (!start.contains(name)) continue;
+            ++compared;
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                const float s = start.at(name)[i], wanted = s + 0.5F * (a.at(name)[i] - s) + 0.5F * (b.at(name)[i] - s);
+                QVERIFY2(std::abs(values[i] - wanted) < 1e-6F, name.c_str());
+            }
+        }
+        QVERIFY(compared > 10);
+    }
 
   private Q_SLOTS:
     void initTestCase() {
@@ -112,6 +125,35 @@ class TestMerge : public QObject {
         QVERIFY(compared > 10);
         QCOMPARE(run.info().variant, std::string("sum"));
         QCOMPARE(call({"merge", id(0), id(1), "--weight", "0.7"}).code, 2);  // a mean has no use for it
+    }
+
+    void task_arithmetic_on_merged_and_averaged_runs_begins_at_their_start_model() {
+        NEED_SHARED();
+        const Weights start = weights_of(shared_folder() / "fixtures/bert/model.safetensors");
+        const std::vector<std::string> half = {"--how", "task_arithmetic", "--weight", "0.5"};
+        const auto sum_of = [&](const RunDirectory& one, const RunDirectory& other) {
+            std::vector<std::string> arguments = {one.info().id, other.info().id};
+            arguments.insert(arguments.end(), half.begin(), half.end());
+            compare_sum(weights_of(merged(arguments)), weights_of(one), weights_of(other), start);
+        };
+        sum_of(merged({id(0), id(1)}), trained_[1]);
+        sum_of(merged({id(2), "--fold-experts"}), merged({id(3), "--fold-experts"}));
+        const std::string file = (folder_.path() / "averaged.yaml").string();
+        std::string text = read_file(folder_.path() / "tiny.yaml");
+        const std::size_t variants = text.find("  IC:");
+        text.replace(variants, text.find("training:") - variants,
+                     "  EA: {method: mote, placement: every, final_form: averaged}\n"
+                     "  LA: {method: task_lora, final_form: averaged}\n");
+        std::ofstream(file) << text;
+        const Outcome outcome = call({"run", file, "--json"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        std::map<std::string, std::vector<RunDirectory>> averaged;
+        for (const Json& run : json_of(outcome).at("runs")) {
+            const RunDirectory made(fs::path(run.at("folder").get<std::string>()));
+            averaged[made.info().variant].push_back(made);
+        }
+        for (const auto& [variant, runs] : averaged) sum_of(runs.at(0), runs.at(1));
+        QCOMPARE(averaged.size(), std::size_t{2});
     }
 
     void a_greedy_soup_keeps_what_does_not_lower_the_validation_score() {

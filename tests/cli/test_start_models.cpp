@@ -163,6 +163,23 @@ class TestStartModels : public QObject {
         HAS(outcome.err, "has no tokenizer; that of");
     }
 
+    void lengths_and_prefixes_beyond_the_models_are_refused_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const auto refused = [&](const std::string& more, const std::string& message) {
+            const Outcome outcome = check(model, "instruction", {}, "max_length: 24\n" + more);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, message);
+        };
+        refused("training: {query_length: 30}\n", "training.query_length is 30, beyond max_length, which is 24 here");
+        refused("objective: {method: infonce, matryoshka_dims: [16, 64]}\n", "objective.matryoshka_dims has 64, but the embeddings");
+        refused("stages: [{name: one}, {name: two, training: {document_length: 25}}]\n", "stage 'two': training.document_length is 25");
+        QCOMPARE(check(model, "instruction", {},
+                       "max_length: 24\ntraining: {query_length: 24}\nobjective: {method: infonce, matryoshka_dims: [48, 16]}\n")
+                     .code,
+                 0);
+    }
+
     void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
         NEED_SHARED();
         const TemporaryDirectory folder;

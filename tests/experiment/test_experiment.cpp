@@ -151,6 +151,19 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(sample + "sweep: {seeds: [1, 2]}\n"), "list the seeds under 'seeds'");
         EXPECT_ERROR(parse_sample(sample + "sweep: [1]\n"), "sweep is a list");
     }
+    void a_sweep_that_no_variant_makes_is_refused() {
+        EXPECT_ERROR(parse_sample(sample + "sweep: {variants.Mx.placement: [every, every_other]}\n"), "there is no variant 'Mx'", "'Mix'");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {variants.Mix: [{method: mote}]}\n"), "'variants.Mix' cannot be swept whole");
+        EXPECT_ERROR(parse_sample(sample + "sweep: {variants: [{A: {method: mote}}]}\n"), "'variants' cannot be swept whole");
+    }
+    void points_of_a_sweep_that_are_the_same_run_are_refused_with_both() {
+        EXPECT_ERROR(parse_sample(sample + "sweep: {training.learning_rate: [1.0e-3, 2.0e-3, 0.001]}\n"), "learning_rate=1.0e-3",
+                     "learning_rate=0.001", "the same run");
+        const std::string stages = "stages: [{name: one, training: {steps: 2}}";
+        EXPECT_ERROR(parse_sample(sample + stages + "]\nsweep: {training.steps: [3, 4]}\n"), "steps=3", "steps=4", "stages[0]");
+        QVERIFY(!parse_sample(sample + stages + ", {name: two}]\nsweep: {training.steps: [3, 4]}\n").runs().empty());
+        QVERIFY(!parse_sample(sample + stages + "]\nsweep: {'stages[0].training.steps': [3, 4]}\n").runs().empty());
+    }
     void a_sweep_without_end_is_refused() {
         std::string axis = "[0";
         for (int i = 1; i < 150; ++i) axis += fmt::format(", {}", i);
@@ -169,6 +182,19 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(with(sample, "every_other", "every_othr")), "/base/quick.yaml:12:37", "variants.Mix.placement",
                      "did you mean 'every_other'?");
         EXPECT_ERROR(parse_sample(with(sample, "placement:", "place:")), "unknown setting 'place' in variants.Mix");
+    }
+    void a_setting_that_does_not_go_with_another_of_its_method_is_refused() {
+        Catalogue catalogue = sample_catalogue();
+        const Schema schema{
+            "picky", "", {choice("mode", {"a", "b"}, "a", "Mode."), real("rate", 0, "Rate.").excludes("mode=b", "why not")}};
+        catalogue.add(ExtensionKind::variant, {"picky", "Picky.", schema}, "demo");
+        const auto parse = [&](const std::string& settings) {
+            return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: picky" + settings + "}"),
+                                     "/base/quick.yaml", catalogue, {})
+                .runs();
+        };
+        EXPECT_ERROR(parse(", mode: b, rate: 0.1"), "/base/quick.yaml:12:", "variants.Mix.rate is 0.1 and variants.Mix.mode is b: why not");
+        for (const char* right : {", mode: b", ", rate: 0.1", ", mode: b, rate: 0"}) QVERIFY(!parse(right).empty());
     }
     void all_problems_of_a_file_come_at_once() {
         EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"),
@@ -190,6 +216,30 @@ class TestExperiment : public QObject {
             "stages[0].training.early_stopping needs");
         QCOMPARE(parse_sample(sample + "training: {evaluate_every_steps: 5, early_stopping: {patience: 2}}\n").runs().size(),
                  std::size_t{5});
+    }
+    void scores_that_are_watched_are_of_data_that_are_scored() {
+        const auto training = [](const std::string& settings) { return "training: {evaluate_every_steps: 2, " + settings + "}\n"; };
+        EXPECT_ERROR(parse_sample(sample + training("early_stopping: {dataset: scifac}")),
+                     "/base/quick.yaml:16:", "training.early_stopping.dataset is 'scifac'", "did you mean 'scifact'");
+        EXPECT_ERROR(parse_sample(sample + training("evaluate_datasets: [scidocs]")), "evaluate_datasets names 'scidocs'");
+        const std::string nothing = with(sample, "  datasets:\n    - {source: folder, path: scifact}\n", "  datasets: []\n");
+        EXPECT_ERROR(parse_sample(nothing + training("early_stopping: {patience: 2}")), "nothing is scored");
+        EXPECT_ERROR(parse_sample(sample + "stages:\n  - {name: a, training: {evaluate_every_steps: 2, evaluate_datasets: [a]}}\n"),
+                     "/base/quick.yaml:17:", "stages[0].training.evaluate_datasets names 'a'");
+        const std::string held_out = with(nothing, "max_examples: 100}", "max_examples: 100}\n    validation: [{path: held_out}]");
+        for (const std::string& right :
+             {sample + training("evaluate_datasets: [scifact], early_stopping: {dataset: scifact}"),
+              held_out + training("early_stopping: {patience: 2}"), held_out + training("early_stopping: {dataset: held_out}")})
+            QVERIFY(!parse_sample(right).runs().empty());
+    }
+    void an_objective_that_contradicts_itself_is_refused() {
+        const auto objective = [](const std::string& settings) { return sample + "objective: {method: " + settings + "}\n"; };
+        EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1]")),
+                     "/base/quick.yaml:16:", "1 numbers for 2 prefixes");
+        EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_weights: [1, 2]")), "2 numbers for 0 prefixes");
+        EXPECT_ERROR(parse_sample(objective("masked_language, matryoshka_dims: [16]")), "masked_language has none");
+        EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
+        QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());
     }
     void a_stage_takes_over_what_it_does_not_say() {
         const std::string stages =
@@ -214,6 +264,14 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, training: {bach_size: 4}}]\n"),
                      "/base/quick.yaml:16:", "unknown setting 'bach_size' in stages[0].training");
         EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, curriculum: {method: statik}}]\n"), "did you mean 'static'?");
+    }
+    void what_a_stage_sets_without_effect_is_refused() {
+        const auto stage = [](const std::string& own) {
+            return parse_sample(sample + "stages: [{name: a, training: {" + own + "}}]\n").runs().size();
+        };
+        EXPECT_ERROR(stage("keep_checkpoints: 5"), "/base/quick.yaml:16:", "stages[0].training.keep_checkpoints", "the whole run");
+        EXPECT_ERROR(stage("rank_timeout_s: 5"), "set it under 'training'");
+        QVERIFY(stage("checkpoint_every_steps: 5") > 0);
     }
     void a_trial_run_shortens_every_stage() {
         ExperimentOptions options;

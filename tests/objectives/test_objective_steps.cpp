@@ -125,6 +125,14 @@ class TestObjectiveSteps : public QObject {
         QVERIFY2(difference < 1e-6, std::to_string(difference).c_str());
     }
 
+    void a_map_is_kept_for_its_own_teacher() {
+        const auto kept_for = [](const char* teacher) {
+            return registry().make_objective("cosine_to_teacher", {{"teacher", teacher}})->kept_as();
+        };
+        QVERIFY(!kept_for("one").empty() && kept_for("one") != kept_for("other"));
+        QCOMPARE(kept_for("one"), kept_for("one"));
+    }
+
     void two_processes_give_the_steps_of_one() {
         NEED_SHARED();
         for (const int size : {1, 2}) {

@@ -125,6 +125,19 @@ RouterSettings settings_of(const std::string& kind) {
     return settings;
 }
 
+/// Of a variant with these settings, over these tasks.
+std::size_t num_stages(std::initializer_list<const char*> tasks, const Json& settings) {
+    EmbeddingModel model;
+    for (const char* name : tasks) {
+        Task task;
+        task.name = name;
+        model.tasks.push_back(std::move(task));
+    }
+    Json complete = filled_in(plugin_manifest().variants.front().schema, settings);
+    complete["seed"] = 1;
+    return make_router_retriever(complete)->stages(model).size();
+}
+
 }  // namespace
 
 /// Pilots and routers against what the paper prints, written plainly, on instances with ties.
@@ -384,21 +397,17 @@ class TestRouters : public QObject {
         QCOMPARE(cap_for_total({}, 9), std::size_t{0});
     }
 
+    void a_fixed_gate_that_there_will_not_be_is_refused_before_any_is_trained() {
+        const auto fixed = [](const char* gate) { return num_stages({"a", "b"}, {{"router", "fixed"}, {"fixed_gate", gate}}); };
+        EXPECT_ERROR(fixed("c"), "fixed_gate is 'c', which is no gate", "multi-task");
+        EXPECT_ERROR(fixed(""), "fixed_gate is ''");
+        for (const char* gate : {"a", "base", "multi-task"}) QCOMPARE(fixed(gate), std::size_t{3});
+    }
+
     void gates_whose_folders_would_be_one_are_refused_with_both() {
-        const auto stages = [](std::initializer_list<const char*> tasks, const Json& settings) {
-            EmbeddingModel model;
-            for (const char* name : tasks) {
-                Task task;
-                task.name = name;
-                model.tasks.push_back(std::move(task));
-            }
-            Json complete = filled_in(plugin_manifest().variants.front().schema, settings);
-            complete["seed"] = 1;
-            return make_router_retriever(complete)->stages(model).size();
-        };
-        QCOMPARE(stages({"a", "b"}, Json::object()), std::size_t{3});
-        EXPECT_ERROR(stages({"a", "multi-task"}, Json::object()), "gates 'multi-task' and 'multi-task'", "one folder, multi-task");
-        EXPECT_ERROR(stages({"a", "a-of-100"}, {{"training_sizes", {100}}}), "'a of 100'", "another name");
+        QCOMPARE(num_stages({"a", "b"}, Json::object()), std::size_t{3});
+        EXPECT_ERROR(num_stages({"a", "multi-task"}, Json::object()), "gates 'multi-task' and 'multi-task'", "one folder, multi-task");
+        EXPECT_ERROR(num_stages({"a", "a-of-100"}, {{"training_sizes", {100}}}), "'a of 100'", "another name");
     }
 
     void a_library_is_read_as_it_was_written() {

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "store/series_value.h"
 #include "store/store.h"
 #include "store/store_series.h"
 #include "support/sample_runs.h"
@@ -228,6 +229,20 @@ class TestSeries : public QObject {
         QCOMPARE(store.series_names(run.info().id), (std::vector<std::string>{"loss", "loss@1", "pairs", "pairs@1"}));
         QCOMPARE(store.series(run.info().id, "loss").size(), std::size_t{10});
         QCOMPARE(store.series_range(run.info().id, "loss@1", SeriesX::examples).to, 15.0);
+    }
+    void losses_of_prefixes_lie_over_the_examples_of_their_stage() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            for (int step = 1; step <= 10; ++step) journal.step({{"step", step}, {"loss@16", 1.0}, {"pairs", 2}});
+            for (int step = 1; step <= 5; ++step) journal.step({{"step", step}, {"loss@16", 2.0}, {"pairs", 3}, {"stage", 1}});
+        }
+        Store store(project.path());
+        store.ingest(run);
+        QCOMPARE(store.series_range(run.info().id, "loss@16", SeriesX::examples).to, 20.0);
+        QCOMPARE(store.series_range(run.info().id, "loss@16@1", SeriesX::examples).to, 15.0);
+        QCOMPARE(SeriesValue::direction("loss@16@1"), -1);
     }
     void a_senseless_view_is_an_error() {
         Fixture f;

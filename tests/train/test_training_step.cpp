@@ -110,6 +110,20 @@ class TestTrainingStep : public QObject {
         }
     }
 
+    void losses_of_prefixes_are_means_over_the_batches_of_a_step() {
+        NEED_SHARED();
+        const Matryoshka objective(std::make_unique<InfoNce>(InfoNceSettings{}), {8, 32}, {});
+        for (const std::int64_t chunk : {0, 5}) {
+            TrainingSettings settings = small();
+            settings.accumulate = 3;
+            settings.gradient_cache_chunk = chunk;
+            Bench bench(settings);
+            Trainer trainer(*bench.model, Stage{}, 0, bench.batcher, *bench.curriculum, objective, settings, {}, bench.group);
+            const StepReport report = trainer.train_step();
+            QVERIFY(std::abs(report.parts.at("loss@8") + report.parts.at("loss@32") - report.loss) < 1e-4 * report.loss);
+        }
+    }
+
     void hard_negatives_that_count_for_no_query_are_not_embedded() {
         NEED_SHARED();
         InfoNceSettings none;
@@ -147,6 +161,17 @@ class TestTrainingStep : public QObject {
                         anew = batcher.build(items, 0.05, {0, Path::none, false});
         const PairEmbeddings rows = anew.assemble(bench.model->embed(*bench.model->encoders.front(), anew.tokens, {}));
         QVERIFY(frozen.pairs.negatives.size(0) > 2 && max_difference(frozen.pairs.negatives, rows.negatives) < 1e-5);
+    }
+
+    void labels_of_two_sets_of_one_name_are_told_apart() {
+        NEED_SHARED();
+        Bench bench(small());
+        const TrainingSet set = labelled_pairs(bench.cache.path()), other = set;
+        const PairBatcher batcher(*bench.model, {&set, &other}, bench.cache.path(), 1);
+        const std::vector<ExampleReference> items{{0, 0}, {1, 0}, {0, 0}};
+        const auto labels = batcher.build(items, 0.05).pairs.labels;
+        QCOMPARE(labels[2], labels[0]);
+        QVERIFY(labels[1] != labels[0]);
     }
 
     void hard_negatives_of_a_querys_own_class_are_masked() {

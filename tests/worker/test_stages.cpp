@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "common/file.h"
 #include "data/child_process.h"
@@ -74,6 +75,23 @@ class TestStages : public QObject {
         for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events)
             if (event.type == type) found.push_back(event);
         return found;
+    }
+
+    /// Why a run was refused before any of its stages began.
+    std::string refused(const std::string& text) const {
+        std::set<fs::path> before;
+        const auto runs = [&] { return fs::directory_iterator(project_.path() / "runs"); };
+        make_directories(project_.path() / "runs");
+        for (const fs::directory_entry& entry : runs()) before.insert(entry.path());
+        try {
+            run_text(text);
+        } catch (const std::exception& error) {
+            for (const fs::directory_entry& entry : runs())
+                if (!before.contains(entry.path()) && !events(RunDirectory(entry.path()), "stage_started").empty())
+                    return "a stage was trained before it was said: " + std::string(error.what());
+            return error.what();
+        }
+        return "nothing was refused";
     }
 
   private Q_SLOTS:
@@ -208,6 +226,17 @@ class TestStages : public QObject {
         std::string text = experiment_text("{method: instruction}", "");
         text.replace(text.find("warmup_ratio: 0}"), 16, "warmup_ratio: 0, evaluate_every_steps: 2, early_stopping: {dataset: simlar}}");
         EXPECT_ERROR(run_text(text), "early_stopping.dataset", "did you mean 'similar'");
+    }
+    void what_a_later_stage_is_refused_for_is_said_before_the_first_is_trained() {
+        NEED_SHARED();
+        const auto has = [](const std::string& text, const char* piece) {
+            QVERIFY2(!text.starts_with("a stage") && text.find(piece) != std::string::npos, text.c_str());
+        };
+        has(refused(experiment_text("{method: dense}", ", objective: {method: cosent}")), "learns an order of pairs");
+        has(refused(experiment_text("{method: task_lora}", ", objective: {method: masked_language}")), "trains a low-rank adapter");
+        std::string text = experiment_text("{method: specialists}", "");
+        text.replace(text.find("fine: {type: retrieval"), 22, "fine: {type: retrieval, weight: 0");
+        has(refused(text), "stage 'supervised: fine': no batch can be drawn");
     }
     void the_model_as_it_stands_judges_where_no_teacher_is_named() {
         NEED_SHARED();
