@@ -31,7 +31,9 @@ class Grouping {
     explicit Grouping(Store& store) : store_(store) {}
 
     Comparison group(const std::vector<RunRow>& runs) {
-        for (const RunRow& run : runs) add(run);
+        std::vector<Scored> scored;
+        for (const RunRow& run : runs) take(run, scored);
+        for (const Scored& one : scored) add(one);
         name_groups();
         if (repeats_ > most_repeats)
             comparison_.notes.push_back(
@@ -42,29 +44,42 @@ class Grouping {
     }
 
   private:
-    void add(const RunRow& run) {
-        const std::vector<ResultRow> results = store_.results(run.info.id);
+    struct Scored {
+        const RunRow* run;
+        std::size_t group;
+        std::vector<ResultRow> results;
+    };
+
+    /// Of the runs of one configuration and seed the first that is done counts, else the first: what failed may lack scores.
+    void take(const RunRow& run, std::vector<Scored>& scored) {
+        std::vector<ResultRow> results = store_.results(run.info.id);
         if (results.empty()) {
             comparison_.notes.push_back(fmt::format("{} has no results yet ({})", run.info.shown_name(), run_phase_name(run.state.phase)));
             return;
         }
         const std::string key = configuration(run, store_.settings(run.info.id));
-        auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
+        const auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
-        RunGroup& group = comparison_.groups[place->second];
-        const auto same_seed =
-            std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
-        if (same_seed != group.runs.end()) {
+        const RunRow*& counted = counted_[{place->second, run.info.seed}];
+        if (!counted || (counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done)) counted = &run;
+        scored.push_back({&run, place->second, std::move(results)});
+    }
+
+    void add(const Scored& one) {
+        const RunRow& run = *one.run;
+        const RunRow* counted = counted_.at({one.group, run.info.seed});
+        if (counted != &run) {
             if (++repeats_ <= most_repeats)
                 comparison_.notes.push_back(
-                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), same_seed->info.shown_name()));
+                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), counted->info.shown_name()));
             return;
         }
         if (run.state.phase != RunPhase::done)
             comparison_.notes.push_back(fmt::format("{} is {}", run.info.shown_name(), run_phase_name(run.state.phase)));
+        RunGroup& group = comparison_.groups[one.group];
         group.runs.push_back(run);
         group.costs.push_back(store_.cost(run.info.id));
-        for (const ResultRow& result : results) {
+        for (const ResultRow& result : one.results) {
             group.scores[result.name].push_back(result.score);
             group.scored_runs[result.name].push_back(group.runs.size() - 1);
             if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
@@ -95,6 +110,7 @@ class Grouping {
     Store& store_;
     Comparison comparison_;
     std::map<std::string, std::size_t> index_;
+    std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
     std::size_t repeats_ = 0;
 };

@@ -130,6 +130,20 @@ class TestCompare : public QObject {
         QCOMPARE(comparison.groups.size(), std::size_t{1});
         QCOMPARE(comparison.notes.size(), std::size_t{2});
     }
+    /// Of a run that failed while it was scored and its rerun, the older one lacks two of three data sets.
+    void a_run_that_is_done_counts_before_one_that_failed_with_the_same_seed() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0);
+        const RunDirectory failed = sample_run(project.path(), 1);
+        write_attempt(failed, 1, 3, "failed");
+        write_results(failed, 9, 1);
+        add_run(project.path(), 1, 3);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(common_sets(comparison).size(), std::size_t{3});
+        QCOMPARE(comparison.groups[1].scores.at("set0"), std::vector<double>{43.0});
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY(comparison.notes[0].find("with the same seed and is left out") != std::string::npos);
+    }
     void other_settings_under_the_same_name_are_another_row() {
         const TemporaryDirectory project;
         add_run(project.path(), 1, 1);
