@@ -75,36 +75,58 @@ void check_encoding(const fs::path& file) {
 }
 
 /// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none. Data error for two
-/// columns of one name that says what is in a column: a header all the same.
-std::string first_name(const fs::path& file, std::string_view line, char separator) {
+/// columns of one name where any says what is in a column: a header all the same.
+std::string first_name(std::string_view line, const std::string& place, char separator) {
     std::set<std::string> names;
     std::string first, twice;
+    bool says_a_role = false;
     for (const std::string_view cell : split(line, separator)) {
         std::string_view name = trim(cell);
         if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
         if (trim(name).empty()) continue;
         if (!reads_like_a_name(name)) return "";
         if (!names.insert(lowercase_ascii(name)).second) twice = name;
+        says_a_role |= is_name_of_a_role(name);
         if (first.empty()) first = lowercase_ascii(name);
     }
     if (twice.empty()) return first;
-    if (!is_name_of_a_role(twice)) return "";
-    throw data_error("{}:1: two columns are called {}; give each a name of its own", file.string(), faceter::quoted(twice));
+    if (!says_a_role) return "";
+    throw data_error("{}: two columns are called {}; give each a name of its own", place, faceter::quoted(twice));
 }
 
-/// The name of a table's first column that has one; empty where the first line is a row.
-std::string first_column(const fs::path& file, RecordForm form) {
+/// A column's name stands in it as one of its labels, in rows that are no copies of the header: the first line is a row like the others.
+bool names_are_a_row(const Survey& survey) {
+    for (std::size_t c = 0; c < survey.columns.size(); ++c) {
+        const SurveyedColumn& column = survey.columns[c];
+        if (!column.is_label() || is_name_of_a_role(column.name)) continue;
+        for (const auto& row : survey.rows) {
+            std::size_t same = 0;
+            for (std::size_t other = 0; other < row.size(); ++other) same += lowercase_ascii(row[other]) == survey.columns[other].name;
+            if (lowercase_ascii(row[c]) == column.name && same < row.size()) return true;
+        }
+    }
+    return false;
+}
+
+struct Header {
+    std::string first;         ///< name of the first column that has one; empty: the first line is a row
+    bool tells_cells = false;  ///< the separator is known by it alone
+};
+
+Header header_of(const fs::path& file, RecordForm form) {
     check_encoding(file);
     LineReader lines(file);
-    const auto line = lines.next();
-    if (!line) return "";
-    if (form == RecordForm::tsv) return first_name(file, *line, '\t');
+    auto line = lines.next();
+    while (line && trim(*line).empty()) line = lines.next();
+    if (!line) return {};
+    const std::string place = lines.position().text();
+    if (form == RecordForm::tsv) return {first_name(*line, place, '\t')};
     const char separator = likely_separator(*line);
-    std::string first = first_name(file, *line, separator);
+    std::string first = first_name(*line, place, separator);
     if (separator != ',' && first.empty())
-        throw data_error("{}:1: its cells are separated by {} and no names of columns stand above them; write such a line", file.string(),
+        throw data_error("{}: its cells are separated by {} and no names of columns stand above them; write such a line", place,
                          separator == '\t' ? "tabs" : fmt::format("'{}'", separator));
-    return first;
+    return {first, separator != ','};
 }
 
 std::vector<std::string> numbered_columns() {
@@ -179,6 +201,22 @@ void measure_languages(Survey& survey) {
     for (auto& [language, share] : survey.languages) share /= static_cast<double>(told);
 }
 
+/// `first`: the name of a column that the first line has; empty: it is a row.
+Survey read_survey(const fs::path& file, const std::string& first) {
+    Survey survey;
+    survey.file = file;
+    RecordErrors errors(RecordErrors::Policy::fail);
+    Reader reader(survey);
+    const std::vector<std::string> numbered = numbered_columns();
+    TableColumns columns{{numbered.begin(), numbered.end()}, {}};
+    if (!first.empty()) columns.required = {{first}};
+    read_records(file, errors, columns, [&](const Record& record) { reader.take(record); });
+    if (survey.rows.empty()) throw data_error("{}: it holds no rows with texts", file.string());
+    for (auto& row : survey.rows) row.resize(survey.columns.size());
+    for (std::size_t column = 0; column < survey.columns.size(); ++column) measure(survey, column);
+    return survey;
+}
+
 struct Script {
     std::string_view name;
     char32_t first, last;
@@ -228,19 +266,10 @@ std::size_t Survey::column(std::string_view name) const {
 }
 
 Survey survey_file(const fs::path& file) {
-    Survey survey;
-    survey.file = file;
     const RecordForm form = record_form(file);
-    RecordErrors errors(RecordErrors::Policy::fail);
-    Reader reader(survey);
-    const std::vector<std::string> numbered = numbered_columns();
-    const std::string first = form == RecordForm::json_lines ? "" : first_column(file, form);
-    TableColumns columns{{numbered.begin(), numbered.end()}, {}};
-    if (!first.empty()) columns.required = {{first}};
-    read_records(file, errors, columns, [&](const Record& record) { reader.take(record); });
-    if (survey.rows.empty()) throw data_error("{}: it holds no rows with texts", file.string());
-    for (auto& row : survey.rows) row.resize(survey.columns.size());
-    for (std::size_t column = 0; column < survey.columns.size(); ++column) measure(survey, column);
+    const Header header = form == RecordForm::json_lines ? Header{} : header_of(file, form);
+    Survey survey = read_survey(file, header.first);
+    if (!header.first.empty() && !header.tells_cells && names_are_a_row(survey)) survey = read_survey(file, "");
     measure_languages(survey);
     return survey;
 }

@@ -184,6 +184,27 @@ class TestInit : public QObject {
         HAS(outcome.err, "120 rows");
         HAS(made(), "# from column_1 to its column_2");
     }
+    /// A header whatever stands above it; none where what would be a name is a label of the rows below.
+    void the_first_line_is_told_from_a_row_by_the_others() {
+        std::string rows;
+        for (int i = 0; i < 80; ++i) rows += fmt::format("my request {} of them,{}\n", i, i % 2 ? "printer" : "password");
+        put("blank.csv", "\n\r\ntext,team\n" + rows);
+        Outcome outcome = start("blank.csv");
+        HAS(outcome.err, "80 rows");
+        HAS(outcome.err, "columns: text=text, label=team");
+        init();
+        put("bare.csv", "no paper,printer\n" + rows);
+        outcome = start("bare.csv");
+        HAS(outcome.err, "81 rows");
+        HAS(outcome.err, "columns: text=column_1, label=column_2");
+        init();
+        put("joined.csv", "text,team\n" + rows + "text,team\n");
+        outcome = start("joined.csv");
+        HAS(outcome.err, "columns: text=text, label=team");
+        init();
+        put("twice.tsv", "text\tnotes\tlabel\tnotes\na text of it\tx\tone\ty\n");
+        refuses("twice.tsv", {"twice.tsv:1", "two columns are called 'notes'"});
+    }
     void json_lines_of_texts_and_labels_make_a_classification() {
         std::string text;
         for (int i = 0; i < 90; ++i)
