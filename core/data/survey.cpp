@@ -136,6 +136,7 @@ std::vector<std::string> numbered_columns() {
 }
 
 std::string value_of(const Record::Member& member) {
+    if (member.kind == Record::Kind::boolean) return std::string(label_text(member));
     const bool plain = member.kind == Record::Kind::text || member.kind == Record::Kind::number;
     return plain ? std::string(trim(member.text)) : std::string();
 }
@@ -155,6 +156,7 @@ class Reader {
             const std::size_t place = place_of(member.key);
             row.resize(survey_.columns.size());
             row[place] = value_of(member);
+            survey_.columns[place].lists += member.kind == Record::Kind::list;
         }
         for (const std::string& cell : row) whole += cell + '\0';
         const bool blank = std::all_of(row.begin(), row.end(), [](const std::string& cell) { return cell.empty(); });

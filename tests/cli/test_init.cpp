@@ -184,6 +184,20 @@ class TestInit : public QObject {
         HAS(outcome.err, "120 rows");
         HAS(made(), "# from column_1 to its column_2");
     }
+    void true_and_false_are_labels_and_lists_are_named() {
+        std::string labelled, listed;
+        for (int i = 0; i < 90; ++i) {
+            labelled += fmt::format("{{\"text\": \"this is text {} of it\", \"spam\": {}}}\n", i, i % 2 ? "true" : "false");
+            listed += fmt::format("{{\"query\": \"what is text {0}?\", \"positives\": [\"that\", \"it {0}\"]}}\n", i);
+        }
+        put("spam.jsonl", labelled);
+        const Outcome outcome = start("spam.jsonl");
+        HAS(outcome.err, "columns: text=text, label=spam");
+        HAS(read_file(in("made-data/labels/train.jsonl")), "\"label\":\"1\"");
+        init();
+        put("listed.jsonl", listed);
+        refuses("listed.jsonl", {"positives holds lists, and a text or a label a row is wanted"});
+    }
     /// A header whatever stands above it; none where what would be a name is a label of the rows below.
     void the_first_line_is_told_from_a_row_by_the_others() {
         std::string rows;
