@@ -74,6 +74,42 @@ void check_encoding(const fs::path& file) {
     if (returns) throw data_error("{}: its lines end in a carriage return alone; write others: tr '\\r' '\\n' < FILE > NEW", file.string());
 }
 
+bool in_quotes(std::string_view cell) { return cell.size() >= 2 && cell.front() == '"' && cell.back() == '"'; }
+
+/// In quotes, and those within are doubled: one at least, since a text may well be a quotation.
+bool is_quoted_as_csv(std::string_view cell) {
+    if (!in_quotes(cell)) return false;
+    cell = cell.substr(1, cell.size() - 2);
+    bool doubled = false;
+    for (std::size_t at = cell.find('"'); at != std::string_view::npos; at = cell.find('"', at + 2)) {
+        if (at + 1 == cell.size() || cell[at + 1] != '"') return false;
+        doubled = true;
+    }
+    return doubled;
+}
+
+/// A quote that opens in the last cell of a short row: the cell goes on below.
+bool is_cut_in_quotes(const std::vector<std::string_view>& cells, std::size_t columns) {
+    const std::string_view last = cells.back();
+    return cells.size() < columns && last.starts_with('"') && std::count(last.begin(), last.end(), '"') % 2 == 1;
+}
+
+/// Data error for tabs between cells that are quoted: what writes CSV with tabs does that, and a quote of a .tsv is part of the text.
+void check_quotes(const fs::path& file) {
+    LineReader lines(file);
+    std::size_t columns = 0;
+    for (auto line = lines.next(); line && lines.line_number() <= most_looked_at; line = lines.next()) {
+        if (trim(*line).empty()) continue;
+        const std::vector<std::string_view> cells = split(*line, '\t');
+        const bool quoted = columns == 0 ? std::all_of(cells.begin(), cells.end(), in_quotes)
+                                         : std::any_of(cells.begin(), cells.end(), is_quoted_as_csv) || is_cut_in_quotes(cells, columns);
+        if (quoted)
+            throw data_error("{}: cells in quotes, as in CSV: those of a .tsv are part of the texts; name the file .csv, tabs and all",
+                             lines.position().text());
+        if (columns == 0) columns = cells.size();
+    }
+}
+
 /// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none. Data error for two
 /// columns of one name where any says what is in a column: a header all the same.
 std::string first_name(std::string_view line, const std::string& place, char separator) {
@@ -82,7 +118,7 @@ std::string first_name(std::string_view line, const std::string& place, char sep
     bool says_a_role = false;
     for (const std::string_view cell : split(line, separator)) {
         std::string_view name = trim(cell);
-        if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+        if (in_quotes(name)) name = name.substr(1, name.size() - 2);
         if (trim(name).empty()) continue;
         if (!reads_like_a_name(name)) return "";
         if (!names.insert(lowercase_ascii(name)).second) twice = name;
@@ -115,6 +151,7 @@ struct Header {
 
 Header header_of(const fs::path& file, RecordForm form) {
     check_encoding(file);
+    if (form == RecordForm::tsv) check_quotes(file);
     LineReader lines(file);
     auto line = lines.next();
     while (line && trim(*line).empty()) line = lines.next();

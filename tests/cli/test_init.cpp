@@ -184,6 +184,27 @@ class TestInit : public QObject {
         HAS(outcome.err, "120 rows");
         HAS(made(), "# from column_1 to its column_2");
     }
+    /// As pandas and spreadsheets write tabs; a text that is a quotation is none of it.
+    void quotes_between_tabs_are_refused_where_they_are_csvs() {
+        std::string rows;
+        for (int i = 0; i < 80; ++i)
+            rows += fmt::format("\"my text {}\" they said\t{}\n\"and text {}\"\tone\n", i, i % 2 ? "one" : "two", i);
+        put("said.tsv", "text\tlabel\n" + rows);
+        QCOMPARE(start("said.tsv").code, 0);
+        QVERIFY(read_file(in("made-data/labels/train.jsonl")).find("\"text\":\"\\\"my text ") != std::string::npos);
+        init();
+        put("doubled.tsv", "text\tlabel\n" + rows + "\"they \"\"said\"\" so\"\tone\n");
+        refuses("doubled.tsv", {"doubled.tsv:162", "quotes", "name the file .csv"});
+        put("lines.tsv", "text\tlabel\n" + rows + "\"they said\nso\"\tone\n");
+        refuses("lines.tsv", {"lines.tsv:162", "quotes"});
+        put("all.tsv", "\"text\"\t\"label\"\n\"a text of it\"\t\"one\"\n");
+        refuses("all.tsv", {"all.tsv:1", "quotes"});
+        std::string quoted = "text\tlabel\n";
+        for (int i = 0; i < 80; ++i) quoted += fmt::format("\"they \"\"said\"\" so {}\"\t{}\n", i, i % 2 ? "one" : "two");
+        put("doubled.csv", quoted);
+        QCOMPARE(start("doubled.csv").code, 0);
+        HAS(read_file(in("made-data/labels/train.jsonl")), "they \\\"said\\\" so");
+    }
     void true_and_false_are_labels_and_lists_are_named() {
         std::string labelled, listed;
         for (int i = 0; i < 90; ++i) {
