@@ -34,6 +34,9 @@ class Grouping {
         std::vector<Scored> scored;
         for (const RunRow& run : runs) take(run, scored);
         for (const Scored& one : scored) add(one);
+        for (const auto& [set, runs_without] : no_numbers_)
+            comparison_.notes.push_back(fmt::format("the score of {} is not a number in {} run{} and counts as missing", set, runs_without,
+                                                    runs_without == 1 ? "" : "s"));
         name_groups();
         if (repeats_ > most_repeats)
             comparison_.notes.push_back(
@@ -80,9 +83,13 @@ class Grouping {
         group.runs.push_back(run);
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : one.results) {
+            if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
+            if (!std::isfinite(result.score)) {
+                ++no_numbers_[result.name];
+                continue;
+            }
             group.scores[result.name].push_back(result.score);
             group.scored_runs[result.name].push_back(group.runs.size() - 1);
-            if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
         }
     }
 
@@ -112,6 +119,7 @@ class Grouping {
     std::map<std::string, std::size_t> index_;
     std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
+    std::map<std::string, std::size_t> no_numbers_;  ///< data set -> runs whose score of it is none: a correlation of constants
     std::size_t repeats_ = 0;
 };
 

@@ -18,10 +18,11 @@ constexpr std::size_t most_lost = 3;
 
 using Results = std::map<std::string, Json>;
 
+/// A score that is not a number (a correlation of constants) is none.
 Results results_of(const RunDirectory& run) {
     Results results;
     for (auto& [stem, json] : run.read_all(run.results(), [](const std::string&, const std::string&) {}))
-        if (json.is_object() && json.contains("task_type") && json.contains("score"))
+        if (json.is_object() && json.contains("task_type") && json.contains("score") && !json["score"].is_null())
             results[json_at<std::string>(json, "name", stem)] = json;
     return results;
 }

@@ -203,6 +203,15 @@ class TestDiagnosis : public QObject {
         QCOMPARE(findings[0].details.at("lost_most").size(), std::size_t{3});
         QVERIFY(findings[0].details.at("interval").at(1).get<double>() < 0);
     }
+    void a_score_that_is_not_a_number_is_no_gain_and_no_error() {
+        const fs::path folder = project_.path() / "flat";
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+            const RunDirectory run = sample_run(folder, index);
+            write_results(run, static_cast<double>(index));
+            run.write_result("flat", {{"name", "flat"}, {"task_type", "sts"}, {"metric", "m"}, {"score", nullptr}, {"n", 3}});
+            QVERIFY(index == 0 || diagnose_gain(run, {}).size() == 3);
+        }
+    }
     void without_scores_of_the_start_model_there_is_no_gain() {
         const fs::path folder = project_.path() / "alone";
         const RunDirectory run = sample_run(folder, 1);
