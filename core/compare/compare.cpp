@@ -52,6 +52,11 @@ class Grouping {
         std::size_t group;
         std::vector<ResultRow> results;
     };
+    struct ScoredData {
+        const RunRow* run;  ///< the first that was scored on it
+        std::string fingerprint;
+        bool differs = false;  ///< from that of another run, which is noted
+    };
 
     /// Of the runs of one configuration and seed the first that is done counts, else the first: what failed may lack scores.
     void take(const RunRow& run, std::vector<Scored>& scored) {
@@ -83,6 +88,7 @@ class Grouping {
         group.runs.push_back(run);
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : one.results) {
+            note_data(run, result);
             if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
             if (!std::isfinite(result.score)) {
                 ++no_numbers_[result.name];
@@ -91,6 +97,16 @@ class Grouping {
             group.scores[result.name].push_back(result.score);
             group.scored_runs[result.name].push_back(group.runs.size() - 1);
         }
+    }
+
+    /// Scores on data that changed meanwhile, or were sampled otherwise, say nothing of the models.
+    void note_data(const RunRow& run, const ResultRow& result) {
+        if (result.fingerprint.empty()) return;
+        ScoredData& data = data_.try_emplace(result.name, ScoredData{&run, result.fingerprint}).first->second;
+        if (data.differs || data.fingerprint == result.fingerprint) return;
+        data.differs = true;
+        comparison_.notes.push_back(fmt::format("{} and {} were scored on different data of {} (faceter diff says more)",
+                                                data.run->info.shown_name(), run.info.shown_name(), result.name));
     }
 
     /// The shortest names that tell the rows apart.
@@ -119,6 +135,7 @@ class Grouping {
     std::map<std::string, std::size_t> index_;
     std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
+    std::map<std::string, ScoredData> data_;
     std::map<std::string, std::size_t> no_numbers_;  ///< data set -> runs whose score of it is none: a correlation of constants
     std::size_t repeats_ = 0;
 };

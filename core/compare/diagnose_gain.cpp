@@ -71,9 +71,17 @@ void judge(const std::vector<double>& now, const std::vector<double>& before, Fi
     finding.advice = "Read the texts that lost most (faceter examples); train with fewer steps or a lower rate, or add data of this kind.";
 }
 
+std::string data_of(const Json& result) {
+    return json_or<std::string>(json_or<Json>(result, "settings", Json::object(), "result"), "data_fingerprint", "", "result");
+}
+
 Finding gain_on(const Json& now, const Json& before, const RunDirectory& run, std::span<const EvaluationSet> sets) {
     const auto name = json_at<std::string>(now, "name", "result");
     Finding finding{"gain", name, FindingState::unknown, not_a_number, 0, {}, {}, {}, {}};
+    if (const std::string mine = data_of(now), theirs = data_of(before); !mine.empty() && !theirs.empty() && mine != theirs) {
+        finding.says = "The start model was scored on other data of this name, so there is no gain to tell.";
+        return finding;
+    }
     const std::vector<double> a = examples_of(now), b = examples_of(before);
     finding.value = json_at<double>(now, "score", name) - json_at<double>(before, "score", name);
     finding.says = fmt::format("{:+.2f} points over the start model; its metric has no scores of single examples, so there is no interval.",

@@ -165,6 +165,23 @@ class TestCompare : public QObject {
         QCOMPARE(rank_intervals(comparison).sentence(comparison),
                  std::string("Ranks by the mean over 3 data sets (95 % of resamples): 1 EM [1-1]; 2 start [2-2]."));
     }
+    void runs_that_were_scored_on_different_data_are_told() {
+        const TemporaryDirectory project;
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 3, "finished");
+            for (const char* set : {"same", "changed"})
+                run.write_result(set, {{"name", set},
+                                       {"task_type", "sts"},
+                                       {"metric", "m"},
+                                       {"score", 50},
+                                       {"n", 3},
+                                       {"settings", {{"data_fingerprint", set == std::string("same") || index == 0 ? "aa" : "bb"}}}});
+        }
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY2(comparison.notes[0].find("were scored on different data of changed") != std::string::npos, comparison.notes[0].c_str());
+    }
     void other_settings_under_the_same_name_are_another_row() {
         const TemporaryDirectory project;
         add_run(project.path(), 1, 1);
