@@ -235,12 +235,18 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
             fmt::format("Stars at the mean over data sets: paired t-test over the {} data sets against {} (two-sided, Holm-adjusted over "
                         "the rows; * p < 0.05, ** p < 0.01, *** p < 0.001).",
                         common, comparison.groups[*comparison.baseline].name));
-    for (const GroupTest& test : tests)
-        table.footnotes.push_back(fmt::format(
-            "{} against {}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, "
-            "d_z = {:.2f}.",
-            comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name, test.result.mean_difference,
-            test.result.interval.low, test.result.interval.high, test.result.t, test.result.df, test.result.p, test.p_holm, test.effect()));
+    for (const GroupTest& test : tests) {
+        const std::string names =
+            fmt::format("{} against {}", comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name);
+        const PairedTResult& result = test.result;
+        table.footnotes.push_back(
+            std::isnan(result.p)
+                ? fmt::format("{}: mean difference {:+.2f}, no test: {}.", names, result.mean_difference, result.note)
+                : fmt::format(
+                      "{}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, d_z = {:.2f}.",
+                      names, result.mean_difference, result.interval.low, result.interval.high, result.t, result.df, result.p, test.p_holm,
+                      test.effect()));
+    }
     if (const std::string warning = small_sample_warning(CompareTest::paired_sets, common); !tests.empty() && !warning.empty())
         table.footnotes.push_back("Note that " + warning + ".");
     if (const std::string ranks = rank_intervals(comparison).sentence(comparison); !ranks.empty()) table.footnotes.push_back(ranks);
@@ -287,6 +293,15 @@ std::vector<double> means_over_types(const Comparison& comparison, const RunGrou
     return means;
 }
 
+PairedTResult paired_t_of_scores(std::span<const double> a, std::span<const double> b) {
+    PairedTResult result = paired_t(a, b);
+    if (result.std_difference < no_spread && !std::isnan(result.p)) {
+        result.p = not_a_number;
+        result.note = "all differences are equal, which does not say how others would vary";
+    }
+    return result;
+}
+
 std::vector<GroupTest> tests_against_baseline(const Comparison& comparison) {
     std::vector<GroupTest> tests;
     const std::vector<ComparedSet> sets = common_sets(comparison);
@@ -300,7 +315,7 @@ std::vector<GroupTest> tests_against_baseline(const Comparison& comparison) {
     std::vector<double> p;
     for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
         if (i == *comparison.baseline) continue;
-        tests.push_back({i, paired_t(scores(comparison.groups[i]), base), 0});
+        tests.push_back({i, paired_t_of_scores(scores(comparison.groups[i]), base), 0});
         p.push_back(tests.back().result.p);
     }
     const std::vector<double> adjusted = holm(p);
