@@ -308,6 +308,12 @@ class TestInit : public QObject {
         refuses("header.csv", {"no rows"});
         put("few.csv", faq(',', "question,answer,topic\n", 10));
         refuses("few.csv", {"10 rows are left of 10", "at least 40"});
+        put("shared.csv", [] {
+            std::string text = "question,answer\n,an answer alone\n";
+            for (int i = 0; i < 90; ++i) text += fmt::format("how is it with case {}?,it is answered like {} others\n", i, i % 9);
+            return text;
+        }());
+        refuses("shared.csv", {"9 rows are left of 91 (1 lack a value, 81 repeat a text of answer)", "at least 40"});
         put("numbers.csv", "a,b\n1,2\n3,4\n5,6\n");
         refuses("numbers.csv", {"nothing says which texts belong together", "--columns"});
         put("semicolon.csv", "what is it?;that, or that\n");
