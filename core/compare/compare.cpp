@@ -31,7 +31,12 @@ class Grouping {
     explicit Grouping(Store& store) : store_(store) {}
 
     Comparison group(const std::vector<RunRow>& runs) {
-        for (const RunRow& run : runs) add(run);
+        std::vector<Scored> scored;
+        for (const RunRow& run : runs) take(run, scored);
+        for (const Scored& one : scored) add(one);
+        for (const auto& [set, runs_without] : no_numbers_)
+            comparison_.notes.push_back(fmt::format("the score of {} is not a number in {} run{} and counts as missing", set, runs_without,
+                                                    runs_without == 1 ? "" : "s"));
         name_groups();
         if (repeats_ > most_repeats)
             comparison_.notes.push_back(
@@ -42,33 +47,66 @@ class Grouping {
     }
 
   private:
-    void add(const RunRow& run) {
-        const std::vector<ResultRow> results = store_.results(run.info.id);
+    struct Scored {
+        const RunRow* run;
+        std::size_t group;
+        std::vector<ResultRow> results;
+    };
+    struct ScoredData {
+        const RunRow* run;  ///< the first that was scored on it
+        std::string fingerprint;
+        bool differs = false;  ///< from that of another run, which is noted
+    };
+
+    /// Of the runs of one configuration and seed the first that is done counts, else the first: what failed may lack scores.
+    void take(const RunRow& run, std::vector<Scored>& scored) {
+        std::vector<ResultRow> results = store_.results(run.info.id);
         if (results.empty()) {
             comparison_.notes.push_back(fmt::format("{} has no results yet ({})", run.info.shown_name(), run_phase_name(run.state.phase)));
             return;
         }
         const std::string key = configuration(run, store_.settings(run.info.id));
-        auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
+        const auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
-        RunGroup& group = comparison_.groups[place->second];
-        const auto same_seed =
-            std::find_if(group.runs.begin(), group.runs.end(), [&](const RunRow& other) { return other.info.seed == run.info.seed; });
-        if (same_seed != group.runs.end()) {
+        const RunRow*& counted = counted_[{place->second, run.info.seed}];
+        if (!counted || (counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done)) counted = &run;
+        scored.push_back({&run, place->second, std::move(results)});
+    }
+
+    void add(const Scored& one) {
+        const RunRow& run = *one.run;
+        const RunRow* counted = counted_.at({one.group, run.info.seed});
+        if (counted != &run) {
             if (++repeats_ <= most_repeats)
                 comparison_.notes.push_back(
-                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), same_seed->info.shown_name()));
+                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), counted->info.shown_name()));
             return;
         }
         if (run.state.phase != RunPhase::done)
             comparison_.notes.push_back(fmt::format("{} is {}", run.info.shown_name(), run_phase_name(run.state.phase)));
+        RunGroup& group = comparison_.groups[one.group];
         group.runs.push_back(run);
         group.costs.push_back(store_.cost(run.info.id));
-        for (const ResultRow& result : results) {
+        for (const ResultRow& result : one.results) {
+            note_data(run, result);
+            if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
+            if (!std::isfinite(result.score)) {
+                ++no_numbers_[result.name];
+                continue;
+            }
             group.scores[result.name].push_back(result.score);
             group.scored_runs[result.name].push_back(group.runs.size() - 1);
-            if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
         }
+    }
+
+    /// Scores on data that changed meanwhile, or were sampled otherwise, say nothing of the models.
+    void note_data(const RunRow& run, const ResultRow& result) {
+        if (result.fingerprint.empty()) return;
+        ScoredData& data = data_.try_emplace(result.name, ScoredData{&run, result.fingerprint}).first->second;
+        if (data.differs || data.fingerprint == result.fingerprint) return;
+        data.differs = true;
+        comparison_.notes.push_back(fmt::format("{} and {} were scored on different data of {} (faceter diff says more)",
+                                                data.run->info.shown_name(), run.info.shown_name(), result.name));
     }
 
     /// The shortest names that tell the rows apart.
@@ -95,7 +133,10 @@ class Grouping {
     Store& store_;
     Comparison comparison_;
     std::map<std::string, std::size_t> index_;
+    std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
+    std::map<std::string, ScoredData> data_;
+    std::map<std::string, std::size_t> no_numbers_;  ///< data set -> runs whose score of it is none: a correlation of constants
     std::size_t repeats_ = 0;
 };
 
@@ -194,12 +235,18 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
             fmt::format("Stars at the mean over data sets: paired t-test over the {} data sets against {} (two-sided, Holm-adjusted over "
                         "the rows; * p < 0.05, ** p < 0.01, *** p < 0.001).",
                         common, comparison.groups[*comparison.baseline].name));
-    for (const GroupTest& test : tests)
-        table.footnotes.push_back(fmt::format(
-            "{} against {}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, "
-            "d_z = {:.2f}.",
-            comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name, test.result.mean_difference,
-            test.result.interval.low, test.result.interval.high, test.result.t, test.result.df, test.result.p, test.p_holm, test.effect()));
+    for (const GroupTest& test : tests) {
+        const std::string names =
+            fmt::format("{} against {}", comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name);
+        const PairedTResult& result = test.result;
+        table.footnotes.push_back(
+            std::isnan(result.p)
+                ? fmt::format("{}: mean difference {:+.2f}, no test: {}.", names, result.mean_difference, result.note)
+                : fmt::format(
+                      "{}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, d_z = {:.2f}.",
+                      names, result.mean_difference, result.interval.low, result.interval.high, result.t, result.df, result.p, test.p_holm,
+                      test.effect()));
+    }
     if (const std::string warning = small_sample_warning(CompareTest::paired_sets, common); !tests.empty() && !warning.empty())
         table.footnotes.push_back("Note that " + warning + ".");
     if (const std::string ranks = rank_intervals(comparison).sentence(comparison); !ranks.empty()) table.footnotes.push_back(ranks);
@@ -246,6 +293,15 @@ std::vector<double> means_over_types(const Comparison& comparison, const RunGrou
     return means;
 }
 
+PairedTResult paired_t_of_scores(std::span<const double> a, std::span<const double> b) {
+    PairedTResult result = paired_t(a, b);
+    if (result.std_difference < no_spread && !std::isnan(result.p)) {
+        result.p = not_a_number;
+        result.note = "all differences are equal, which does not say how others would vary";
+    }
+    return result;
+}
+
 std::vector<GroupTest> tests_against_baseline(const Comparison& comparison) {
     std::vector<GroupTest> tests;
     const std::vector<ComparedSet> sets = common_sets(comparison);
@@ -259,7 +315,7 @@ std::vector<GroupTest> tests_against_baseline(const Comparison& comparison) {
     std::vector<double> p;
     for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
         if (i == *comparison.baseline) continue;
-        tests.push_back({i, paired_t(scores(comparison.groups[i]), base), 0});
+        tests.push_back({i, paired_t_of_scores(scores(comparison.groups[i]), base), 0});
         p.push_back(tests.back().result.p);
     }
     const std::vector<double> adjusted = holm(p);

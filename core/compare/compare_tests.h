@@ -4,6 +4,13 @@
 
 namespace faceter {
 
+/// Spreads below it, in points, are those of rounding.
+constexpr double no_spread = 1e-9;
+
+/// The paired t-test of scores. Differences that are all equal have no p, where SciPy's is 0: two or three of them are a chance of scores
+/// that are shares of few examples, and do not say how others would vary.
+PairedTResult paired_t_of_scores(std::span<const double> a, std::span<const double> b);
+
 /// A group against the baseline: paired over the data sets that every group has.
 struct GroupTest {
     std::size_t group = 0;

@@ -18,10 +18,11 @@ constexpr std::size_t most_lost = 3;
 
 using Results = std::map<std::string, Json>;
 
+/// A score that is not a number (a correlation of constants) is none.
 Results results_of(const RunDirectory& run) {
     Results results;
     for (auto& [stem, json] : run.read_all(run.results(), [](const std::string&, const std::string&) {}))
-        if (json.is_object() && json.contains("task_type") && json.contains("score"))
+        if (json.is_object() && json.contains("task_type") && json.contains("score") && !json["score"].is_null())
             results[json_at<std::string>(json, "name", stem)] = json;
     return results;
 }
@@ -70,9 +71,17 @@ void judge(const std::vector<double>& now, const std::vector<double>& before, Fi
     finding.advice = "Read the texts that lost most (faceter examples); train with fewer steps or a lower rate, or add data of this kind.";
 }
 
+std::string data_of(const Json& result) {
+    return json_or<std::string>(json_or<Json>(result, "settings", Json::object(), "result"), "data_fingerprint", "", "result");
+}
+
 Finding gain_on(const Json& now, const Json& before, const RunDirectory& run, std::span<const EvaluationSet> sets) {
     const auto name = json_at<std::string>(now, "name", "result");
     Finding finding{"gain", name, FindingState::unknown, not_a_number, 0, {}, {}, {}, {}};
+    if (const std::string mine = data_of(now), theirs = data_of(before); !mine.empty() && !theirs.empty() && mine != theirs) {
+        finding.says = "The start model was scored on other data of this name, so there is no gain to tell.";
+        return finding;
+    }
     const std::vector<double> a = examples_of(now), b = examples_of(before);
     finding.value = json_at<double>(now, "score", name) - json_at<double>(before, "score", name);
     finding.says = fmt::format("{:+.2f} points over the start model; its metric has no scores of single examples, so there is no interval.",

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "common/random.h"
+#include "compare/compare_tests.h"
 #include "stats/bootstrap.h"
 #include "stats/descriptive.h"
 
@@ -18,18 +19,13 @@ constexpr double confidence = 0.95;
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// Of a group, [data set that every group has][seed].
+/// Of a group, [data set that every run of every group has][seed]: the sets of the table's means, and a seed has one place in all of them.
 using SeedScores = Matrix;
 
 std::vector<SeedScores> scores_of(const Comparison& comparison) {
     std::vector<SeedScores> scores(comparison.groups.size());
-    for (const ComparedSet& set : comparison.sets) {
-        const bool everywhere = std::all_of(comparison.groups.begin(), comparison.groups.end(), [&](const RunGroup& group) {
-            const auto found = group.scores.find(set.name);
-            return found != group.scores.end() && !found->second.empty();
-        });
-        for (std::size_t g = 0; everywhere && g < scores.size(); ++g) scores[g].push_back(comparison.groups[g].scores.at(set.name));
-    }
+    for (const ComparedSet& set : common_sets(comparison))
+        for (std::size_t g = 0; g < scores.size(); ++g) scores[g].push_back(comparison.groups[g].scores.at(set.name));
     return scores;
 }
 
@@ -41,8 +37,7 @@ double mean_of(const SeedScores& scores) {
 
 /// As many seeds as there are, drawn with replacement: a seed's runs go together over the data sets. One seed is all there is.
 std::vector<std::size_t> drawn_seeds(const SeedScores& scores, RandomStream& random) {
-    std::size_t seeds = scores.front().size();
-    for (const auto& own : scores) seeds = std::min(seeds, own.size());
+    const std::size_t seeds = scores.front().size();
     std::vector<std::size_t> drawn(seeds, 0);
     if (seeds > 1)
         for (std::size_t& seed : drawn) seed = static_cast<std::size_t>(random.below(seeds));

@@ -48,7 +48,7 @@ TestOutcome without(std::string reason) {
 
 TestOutcome from_paired(std::span<const double> a, std::span<const double> b, std::string_view observations) {
     if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations));
-    const PairedTResult result = paired_t(a, b);
+    const PairedTResult result = paired_t_of_scores(a, b);
     TestOutcome outcome{result.p, not_a_number, result.mean_difference, result.interval, result.n, {}};
     outcome.effect = paired_effect_size(a, b);
     outcome.effect_name = "d_z";
@@ -78,6 +78,10 @@ TestOutcome from_welch(std::span<const double> a, std::span<const double> b, std
     outcome.effect = hedges_g(a, b);
     outcome.effect_name = "g";
     if (std::isnan(result.p)) outcome.reason = result.note;
+    if (result.std_a < no_spread && result.std_b < no_spread && !std::isnan(result.p)) {
+        outcome.p = not_a_number;
+        outcome.reason = "neither group varies, which does not say how others would";
+    }
     return outcome;
 }
 

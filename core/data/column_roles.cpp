@@ -71,6 +71,8 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
     for (const SurveyedColumn& column : survey.columns)
         if (column.distinct == 1 && column.filled * 2 > survey.rows.size())
             alone += fmt::format(". {} has one value alone, and labels are two or more", column.name);
+    for (const SurveyedColumn& column : survey.columns)
+        if (column.lists > 0) alone += fmt::format(". {} holds lists, and a text or a label a row is wanted", column.name);
     throw data_error(
         "{}: nothing says which texts belong together: a column of texts with one of labels, or two columns of texts, is wanted, and there "
         "are {}{}. "

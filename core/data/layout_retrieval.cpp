@@ -70,6 +70,7 @@ fs::path qrels_file(const FolderContext& context) {
 int grade_of(const Record& record) {
     const double score = record.number("score");
     if (std::abs(score) > 1e6) throw BadRecord{"a score is out of range", ""};
+    if (score != std::trunc(score)) throw BadRecord{"a score is not a whole number", fmt::format("{}; grades are 0, 1, 2 ...", score)};
     return static_cast<int>(score);
 }
 

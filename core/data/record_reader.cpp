@@ -93,13 +93,25 @@ class TableReader {
     SourcePosition start_;
 };
 
-bool is_header(const std::vector<std::string>& cells, const TableColumns& columns) {
-    if (columns.required.empty()) return false;
-    return std::all_of(columns.required.begin(), columns.required.end(), [&](const auto& names) {
-        return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-            return std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) { return lowercase_ascii(trim(cell)) == name; });
-        });
+bool has_one_of(const std::vector<std::string>& cells, const std::vector<std::string_view>& names) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) { return lowercase_ascii(trim(cell)) == name; });
     });
+}
+
+bool is_header(const std::vector<std::string>& cells, const TableColumns& columns) {
+    return !columns.required.empty() &&
+           std::all_of(columns.required.begin(), columns.required.end(), [&](const auto& names) { return has_one_of(cells, names); });
+}
+
+/// Data error for names of columns without one that is needed: as a row they would be a text among the others.
+void refuse_half_header(const std::vector<std::string>& cells, const TableColumns& columns, const SourcePosition& place) {
+    const auto found = [&](const auto& names) { return has_one_of(cells, names); };
+    if (std::none_of(columns.required.begin(), columns.required.end(), found)) return;
+    const auto missing = std::find_if_not(columns.required.begin(), columns.required.end(), found);
+    if (missing == columns.required.end()) return;
+    throw data_error("{}: names of columns, and none of them is {}; rename one, or write names above if this line is a row", place.text(),
+                     fmt::join(*missing, ", "));
 }
 
 /// Spreadsheets of many countries write CSV with semicolons, databases with tabs or bars. Such a separator is taken only where it makes a
@@ -151,6 +163,7 @@ void read_table(const fs::path& file, RecordForm form, RecordErrors& errors, con
                 names = names_of(cells);
                 continue;
             }
+            if (first) refuse_half_header(cells, columns, table.position());
             fill(record, names, cells);
             take(record);
         } catch (const BadRecord& bad) {

@@ -74,37 +74,96 @@ void check_encoding(const fs::path& file) {
     if (returns) throw data_error("{}: its lines end in a carriage return alone; write others: tr '\\r' '\\n' < FILE > NEW", file.string());
 }
 
+bool in_quotes(std::string_view cell) { return cell.size() >= 2 && cell.front() == '"' && cell.back() == '"'; }
+
+/// In quotes, and those within are doubled: one at least, since a text may well be a quotation.
+bool is_quoted_as_csv(std::string_view cell) {
+    if (!in_quotes(cell)) return false;
+    cell = cell.substr(1, cell.size() - 2);
+    bool doubled = false;
+    for (std::size_t at = cell.find('"'); at != std::string_view::npos; at = cell.find('"', at + 2)) {
+        if (at + 1 == cell.size() || cell[at + 1] != '"') return false;
+        doubled = true;
+    }
+    return doubled;
+}
+
+/// A quote that opens in the last cell of a short row: the cell goes on below.
+bool is_cut_in_quotes(const std::vector<std::string_view>& cells, std::size_t columns) {
+    const std::string_view last = cells.back();
+    return cells.size() < columns && last.starts_with('"') && std::count(last.begin(), last.end(), '"') % 2 == 1;
+}
+
+/// Data error for tabs between cells that are quoted: what writes CSV with tabs does that, and a quote of a .tsv is part of the text.
+void check_quotes(const fs::path& file) {
+    LineReader lines(file);
+    std::size_t columns = 0;
+    for (auto line = lines.next(); line && lines.line_number() <= most_looked_at; line = lines.next()) {
+        if (trim(*line).empty()) continue;
+        const std::vector<std::string_view> cells = split(*line, '\t');
+        const bool quoted = columns == 0 ? std::all_of(cells.begin(), cells.end(), in_quotes)
+                                         : std::any_of(cells.begin(), cells.end(), is_quoted_as_csv) || is_cut_in_quotes(cells, columns);
+        if (quoted)
+            throw data_error("{}: cells in quotes, as in CSV: those of a .tsv are part of the texts; name the file .csv, tabs and all",
+                             lines.position().text());
+        if (columns == 0) columns = cells.size();
+    }
+}
+
 /// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none. Data error for two
-/// columns of one name that says what is in a column: a header all the same.
-std::string first_name(const fs::path& file, std::string_view line, char separator) {
+/// columns of one name where any says what is in a column: a header all the same.
+std::string first_name(std::string_view line, const std::string& place, char separator) {
     std::set<std::string> names;
     std::string first, twice;
+    bool says_a_role = false;
     for (const std::string_view cell : split(line, separator)) {
         std::string_view name = trim(cell);
-        if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+        if (in_quotes(name)) name = name.substr(1, name.size() - 2);
         if (trim(name).empty()) continue;
         if (!reads_like_a_name(name)) return "";
         if (!names.insert(lowercase_ascii(name)).second) twice = name;
+        says_a_role |= is_name_of_a_role(name);
         if (first.empty()) first = lowercase_ascii(name);
     }
     if (twice.empty()) return first;
-    if (!is_name_of_a_role(twice)) return "";
-    throw data_error("{}:1: two columns are called {}; give each a name of its own", file.string(), faceter::quoted(twice));
+    if (!says_a_role) return "";
+    throw data_error("{}: two columns are called {}; give each a name of its own", place, faceter::quoted(twice));
 }
 
-/// The name of a table's first column that has one; empty where the first line is a row.
-std::string first_column(const fs::path& file, RecordForm form) {
+/// A column's name stands in it as one of its labels, in rows that are no copies of the header: the first line is a row like the others.
+bool names_are_a_row(const Survey& survey) {
+    for (std::size_t c = 0; c < survey.columns.size(); ++c) {
+        const SurveyedColumn& column = survey.columns[c];
+        if (!column.is_label() || is_name_of_a_role(column.name)) continue;
+        for (const auto& row : survey.rows) {
+            std::size_t same = 0;
+            for (std::size_t other = 0; other < row.size(); ++other) same += lowercase_ascii(row[other]) == survey.columns[other].name;
+            if (lowercase_ascii(row[c]) == column.name && same < row.size()) return true;
+        }
+    }
+    return false;
+}
+
+struct Header {
+    std::string first;         ///< name of the first column that has one; empty: the first line is a row
+    bool tells_cells = false;  ///< the separator is known by it alone
+};
+
+Header header_of(const fs::path& file, RecordForm form) {
     check_encoding(file);
+    if (form == RecordForm::tsv) check_quotes(file);
     LineReader lines(file);
-    const auto line = lines.next();
-    if (!line) return "";
-    if (form == RecordForm::tsv) return first_name(file, *line, '\t');
+    auto line = lines.next();
+    while (line && trim(*line).empty()) line = lines.next();
+    if (!line) return {};
+    const std::string place = lines.position().text();
+    if (form == RecordForm::tsv) return {first_name(*line, place, '\t')};
     const char separator = likely_separator(*line);
-    std::string first = first_name(file, *line, separator);
+    std::string first = first_name(*line, place, separator);
     if (separator != ',' && first.empty())
-        throw data_error("{}:1: its cells are separated by {} and no names of columns stand above them; write such a line", file.string(),
+        throw data_error("{}: its cells are separated by {} and no names of columns stand above them; write such a line", place,
                          separator == '\t' ? "tabs" : fmt::format("'{}'", separator));
-    return first;
+    return {first, separator != ','};
 }
 
 std::vector<std::string> numbered_columns() {
@@ -114,6 +173,7 @@ std::vector<std::string> numbered_columns() {
 }
 
 std::string value_of(const Record::Member& member) {
+    if (member.kind == Record::Kind::boolean) return std::string(label_text(member));
     const bool plain = member.kind == Record::Kind::text || member.kind == Record::Kind::number;
     return plain ? std::string(trim(member.text)) : std::string();
 }
@@ -133,6 +193,7 @@ class Reader {
             const std::size_t place = place_of(member.key);
             row.resize(survey_.columns.size());
             row[place] = value_of(member);
+            survey_.columns[place].lists += member.kind == Record::Kind::list;
         }
         for (const std::string& cell : row) whole += cell + '\0';
         const bool blank = std::all_of(row.begin(), row.end(), [](const std::string& cell) { return cell.empty(); });
@@ -177,6 +238,22 @@ void measure_languages(Survey& survey) {
                 if (const std::string language = language_of(survey.rows[i][column]); !language.empty())
                     ++survey.languages[language], ++told;
     for (auto& [language, share] : survey.languages) share /= static_cast<double>(told);
+}
+
+/// `first`: the name of a column that the first line has; empty: it is a row.
+Survey read_survey(const fs::path& file, const std::string& first) {
+    Survey survey;
+    survey.file = file;
+    RecordErrors errors(RecordErrors::Policy::fail);
+    Reader reader(survey);
+    const std::vector<std::string> numbered = numbered_columns();
+    TableColumns columns{{numbered.begin(), numbered.end()}, {}};
+    if (!first.empty()) columns.required = {{first}};
+    read_records(file, errors, columns, [&](const Record& record) { reader.take(record); });
+    if (survey.rows.empty()) throw data_error("{}: it holds no rows with texts", file.string());
+    for (auto& row : survey.rows) row.resize(survey.columns.size());
+    for (std::size_t column = 0; column < survey.columns.size(); ++column) measure(survey, column);
+    return survey;
 }
 
 struct Script {
@@ -228,19 +305,10 @@ std::size_t Survey::column(std::string_view name) const {
 }
 
 Survey survey_file(const fs::path& file) {
-    Survey survey;
-    survey.file = file;
     const RecordForm form = record_form(file);
-    RecordErrors errors(RecordErrors::Policy::fail);
-    Reader reader(survey);
-    const std::vector<std::string> numbered = numbered_columns();
-    const std::string first = form == RecordForm::json_lines ? "" : first_column(file, form);
-    TableColumns columns{{numbered.begin(), numbered.end()}, {}};
-    if (!first.empty()) columns.required = {{first}};
-    read_records(file, errors, columns, [&](const Record& record) { reader.take(record); });
-    if (survey.rows.empty()) throw data_error("{}: it holds no rows with texts", file.string());
-    for (auto& row : survey.rows) row.resize(survey.columns.size());
-    for (std::size_t column = 0; column < survey.columns.size(); ++column) measure(survey, column);
+    const Header header = form == RecordForm::json_lines ? Header{} : header_of(file, form);
+    Survey survey = read_survey(file, header.first);
+    if (!header.first.empty() && !header.tells_cells && names_are_a_row(survey)) survey = read_survey(file, "");
     measure_languages(survey);
     return survey;
 }

@@ -19,9 +19,17 @@ double dot(std::span<const float> a, std::span<const float> b) {
     return sum;
 }
 
+/// 1 - |a/|a| - b/|b||^2 / 2, as scikit-learn takes it: exactly 1 of a vector with itself, where a quotient is 1 but for rounding, which
+/// would put pairs of equal texts in some order.
 double cosine(std::span<const float> a, std::span<const float> b) {
-    const double lengths = std::sqrt(dot(a, a)) * std::sqrt(dot(b, b));
-    return lengths > 0 ? dot(a, b) / lengths : 0;
+    const double length_a = std::sqrt(dot(a, a)), length_b = std::sqrt(dot(b, b));
+    if (!(length_a > 0 && length_b > 0)) return 0;
+    double squares = 0;
+    for (std::size_t d = 0; d < a.size(); ++d) {
+        const double difference = a[d] / length_a - b[d] / length_b;
+        squares += difference * difference;
+    }
+    return 1 - squares / 2;
 }
 
 double euclidean(std::span<const float> a, std::span<const float> b) {

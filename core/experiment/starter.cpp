@@ -72,15 +72,17 @@ class TableStarter {
         }
         if (blank > 0) starter_.remarks.push_back(fmt::format("{} rows lack a value and are left out.", blank));
         if (repeated > 0) starter_.remarks.push_back(fmt::format("{} rows repeat a text and are left out.", repeated));
-        check_count();
+        const std::string why =
+            blank + repeated == 0 ? "" : fmt::format(" ({} lack a value, {} repeat a text of {})", blank, repeated, printable(document));
+        check_count(why);
         if (roles_.has_labels()) drop_rare_labels(labels);
-        check_count();
+        check_count(why);
     }
 
-    void check_count() const {
+    void check_count(const std::string& why) const {
         if (rows_.size() < least_rows)
-            throw data_error("{}: {} rows are left of {}; at least {} are needed to train on some and score on others",
-                             survey_.file.string(), rows_.size(), survey_.rows.size(), least_rows);
+            throw data_error("{}: {} rows are left of {}{}; at least {} are needed to train on some and score on others",
+                             survey_.file.string(), rows_.size(), survey_.rows.size(), why, least_rows);
     }
 
     void drop_rare_labels(const std::map<std::string, std::size_t>& labels) {

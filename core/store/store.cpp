@@ -140,9 +140,10 @@ Json Store::settings(const std::string& run) {
 
 std::vector<ResultRow> Store::results(const std::string& run, bool with_examples) {
     std::vector<ResultRow> rows;
-    Statement statement(*database_,
-                        fmt::format("SELECT name, task, task_type, metric, score, n, metrics{} FROM results WHERE run = ? ORDER BY rowid",
-                                    with_examples ? ", per_example" : ""));
+    Statement statement(
+        *database_, fmt::format("SELECT name, task, task_type, metric, score, n, metrics, json_extract(settings, '$.data_fingerprint'){} "
+                                "FROM results WHERE run = ? ORDER BY rowid",
+                                with_examples ? ", per_example" : ""));
     statement.bind(run);
     while (statement.next()) {
         ResultRow row{statement.text(0),
@@ -152,8 +153,9 @@ std::vector<ResultRow> Store::results(const std::string& run, bool with_examples
                       statement.real(4),
                       statement.integer(5),
                       parse_json(statement.text(6), run),
-                      {}};
-        if (with_examples) row.per_example = unpack_doubles(statement.blob(7));
+                      {},
+                      statement.text(7)};
+        if (with_examples) row.per_example = unpack_doubles(statement.blob(8));
         rows.push_back(std::move(row));
     }
     return rows;

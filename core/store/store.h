@@ -31,6 +31,7 @@ struct ResultRow {
     std::int64_t n = 0;
     Json metrics;
     std::vector<double> per_example;
+    std::string fingerprint;  ///< of the data; empty: not recorded
 };
 
 struct ModelCost {

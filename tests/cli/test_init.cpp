@@ -184,6 +184,62 @@ class TestInit : public QObject {
         HAS(outcome.err, "120 rows");
         HAS(made(), "# from column_1 to its column_2");
     }
+    /// As pandas and spreadsheets write tabs; a text that is a quotation is none of it.
+    void quotes_between_tabs_are_refused_where_they_are_csvs() {
+        std::string rows;
+        for (int i = 0; i < 80; ++i)
+            rows += fmt::format("\"my text {}\" they said\t{}\n\"and text {}\"\tone\n", i, i % 2 ? "one" : "two", i);
+        put("said.tsv", "text\tlabel\n" + rows);
+        QCOMPARE(start("said.tsv").code, 0);
+        QVERIFY(read_file(in("made-data/labels/train.jsonl")).find("\"text\":\"\\\"my text ") != std::string::npos);
+        init();
+        put("doubled.tsv", "text\tlabel\n" + rows + "\"they \"\"said\"\" so\"\tone\n");
+        refuses("doubled.tsv", {"doubled.tsv:162", "quotes", "name the file .csv"});
+        put("lines.tsv", "text\tlabel\n" + rows + "\"they said\nso\"\tone\n");
+        refuses("lines.tsv", {"lines.tsv:162", "quotes"});
+        put("all.tsv", "\"text\"\t\"label\"\n\"a text of it\"\t\"one\"\n");
+        refuses("all.tsv", {"all.tsv:1", "quotes"});
+        std::string quoted = "text\tlabel\n";
+        for (int i = 0; i < 80; ++i) quoted += fmt::format("\"they \"\"said\"\" so {}\"\t{}\n", i, i % 2 ? "one" : "two");
+        put("doubled.csv", quoted);
+        QCOMPARE(start("doubled.csv").code, 0);
+        HAS(read_file(in("made-data/labels/train.jsonl")), "they \\\"said\\\" so");
+    }
+    void true_and_false_are_labels_and_lists_are_named() {
+        std::string labelled, listed;
+        for (int i = 0; i < 90; ++i) {
+            labelled += fmt::format("{{\"text\": \"this is text {} of it\", \"spam\": {}}}\n", i, i % 2 ? "true" : "false");
+            listed += fmt::format("{{\"query\": \"what is text {0}?\", \"positives\": [\"that\", \"it {0}\"]}}\n", i);
+        }
+        put("spam.jsonl", labelled);
+        const Outcome outcome = start("spam.jsonl");
+        HAS(outcome.err, "columns: text=text, label=spam");
+        HAS(read_file(in("made-data/labels/train.jsonl")), "\"label\":\"1\"");
+        init();
+        put("listed.jsonl", listed);
+        refuses("listed.jsonl", {"positives holds lists, and a text or a label a row is wanted"});
+    }
+    /// A header whatever stands above it; none where what would be a name is a label of the rows below.
+    void the_first_line_is_told_from_a_row_by_the_others() {
+        std::string rows;
+        for (int i = 0; i < 80; ++i) rows += fmt::format("my request {} of them,{}\n", i, i % 2 ? "printer" : "password");
+        put("blank.csv", "\n\r\ntext,team\n" + rows);
+        Outcome outcome = start("blank.csv");
+        HAS(outcome.err, "80 rows");
+        HAS(outcome.err, "columns: text=text, label=team");
+        init();
+        put("bare.csv", "no paper,printer\n" + rows);
+        outcome = start("bare.csv");
+        HAS(outcome.err, "81 rows");
+        HAS(outcome.err, "columns: text=column_1, label=column_2");
+        init();
+        put("joined.csv", "text,team\n" + rows + "text,team\n");
+        outcome = start("joined.csv");
+        HAS(outcome.err, "columns: text=text, label=team");
+        init();
+        put("twice.tsv", "text\tnotes\tlabel\tnotes\na text of it\tx\tone\ty\n");
+        refuses("twice.tsv", {"twice.tsv:1", "two columns are called 'notes'"});
+    }
     void json_lines_of_texts_and_labels_make_a_classification() {
         std::string text;
         for (int i = 0; i < 90; ++i)
@@ -252,6 +308,12 @@ class TestInit : public QObject {
         refuses("header.csv", {"no rows"});
         put("few.csv", faq(',', "question,answer,topic\n", 10));
         refuses("few.csv", {"10 rows are left of 10", "at least 40"});
+        put("shared.csv", [] {
+            std::string text = "question,answer\n,an answer alone\n";
+            for (int i = 0; i < 90; ++i) text += fmt::format("how is it with case {}?,it is answered like {} others\n", i, i % 9);
+            return text;
+        }());
+        refuses("shared.csv", {"9 rows are left of 91 (1 lack a value, 81 repeat a text of answer)", "at least 40"});
         put("numbers.csv", "a,b\n1,2\n3,4\n5,6\n");
         refuses("numbers.csv", {"nothing says which texts belong together", "--columns"});
         put("semicolon.csv", "what is it?;that, or that\n");

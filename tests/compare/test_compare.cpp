@@ -3,6 +3,7 @@
 #include "common/error.h"
 #include "compare/compare_columns.h"
 #include "compare/compare_tests.h"
+#include "compare/rank_intervals.h"
 #include "figure/table_export.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -129,6 +130,57 @@ class TestCompare : public QObject {
         const Comparison comparison = compare_all(project.path());
         QCOMPARE(comparison.groups.size(), std::size_t{1});
         QCOMPARE(comparison.notes.size(), std::size_t{2});
+    }
+    /// Of a run that failed while it was scored and its rerun, the older one lacks two of three data sets.
+    void a_run_that_is_done_counts_before_one_that_failed_with_the_same_seed() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0);
+        const RunDirectory failed = sample_run(project.path(), 1);
+        write_attempt(failed, 1, 3, "failed");
+        write_results(failed, 9, 1);
+        add_run(project.path(), 1, 3);
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(common_sets(comparison).size(), std::size_t{3});
+        QCOMPARE(comparison.groups[1].scores.at("set0"), std::vector<double>{43.0});
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY(comparison.notes[0].find("with the same seed and is left out") != std::string::npos);
+    }
+    /// As of a correlation with constants, which is written as null.
+    void a_score_that_is_not_a_number_is_none() {
+        const TemporaryDirectory project;
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 3, "finished");
+            write_results(run, 3.0 * static_cast<double>(index));
+            run.write_result("flat",
+                             {{"name", "flat"}, {"task_type", "sts"}, {"metric", "m"}, {"score", index ? Json(50) : Json()}, {"n", 3}});
+        }
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.sets.size(), std::size_t{4});
+        QCOMPARE(common_sets(comparison).size(), std::size_t{3});
+        QCOMPARE(comparison.notes, std::vector<std::string>{"the score of flat is not a number in 1 run and counts as missing"});
+        QCOMPARE(tests_against_baseline(comparison).at(0).result.n, std::size_t{3});
+        const std::string text = export_table(comparison_table(comparison), TableFormat::text);
+        QVERIFY2(text.find("nan") == std::string::npos, text.c_str());
+        QCOMPARE(rank_intervals(comparison).sentence(comparison),
+                 std::string("Ranks by the mean over 3 data sets (95 % of resamples): 1 EM [1-1]; 2 start [2-2]."));
+    }
+    void runs_that_were_scored_on_different_data_are_told() {
+        const TemporaryDirectory project;
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 3, "finished");
+            for (const char* set : {"same", "changed"})
+                run.write_result(set, {{"name", set},
+                                       {"task_type", "sts"},
+                                       {"metric", "m"},
+                                       {"score", 50},
+                                       {"n", 3},
+                                       {"settings", {{"data_fingerprint", set == std::string("same") || index == 0 ? "aa" : "bb"}}}});
+        }
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY2(comparison.notes[0].find("were scored on different data of changed") != std::string::npos, comparison.notes[0].c_str());
     }
     void other_settings_under_the_same_name_are_another_row() {
         const TemporaryDirectory project;

@@ -203,6 +203,32 @@ class TestDiagnosis : public QObject {
         QCOMPARE(findings[0].details.at("lost_most").size(), std::size_t{3});
         QVERIFY(findings[0].details.at("interval").at(1).get<double>() < 0);
     }
+    void a_score_that_is_not_a_number_is_no_gain_and_no_error() {
+        const fs::path folder = project_.path() / "flat";
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+            const RunDirectory run = sample_run(folder, index);
+            write_results(run, static_cast<double>(index));
+            run.write_result("flat", {{"name", "flat"}, {"task_type", "sts"}, {"metric", "m"}, {"score", nullptr}, {"n", 3}});
+            QVERIFY(index == 0 || diagnose_gain(run, {}).size() == 3);
+        }
+    }
+    void data_that_changed_since_the_start_model_was_scored_tell_no_gain() {
+        const fs::path folder = project_.path() / "changed";
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+            const RunDirectory run = sample_run(folder, index);
+            run.write_result("set", {{"name", "set"},
+                                     {"task_type", "sts"},
+                                     {"metric", "m"},
+                                     {"score", 50},
+                                     {"n", 3},
+                                     {"settings", {{"data_fingerprint", index == 0 ? "aa" : "bb"}}}});
+            if (index == 0) continue;
+            const auto findings = diagnose_gain(run, {});
+            QCOMPARE(findings.size(), std::size_t{1});
+            QVERIFY(std::isnan(findings[0].value));
+            QVERIFY(findings[0].says.find("other data of this name") != std::string::npos);
+        }
+    }
     void without_scores_of_the_start_model_there_is_no_gain() {
         const fs::path folder = project_.path() / "alone";
         const RunDirectory run = sample_run(folder, 1);

@@ -72,6 +72,7 @@ Comparison compared(const Matrix& scores) {
     for (const std::vector<double>& own : scores) {
         RunGroup group;
         group.name = std::to_string(comparison.groups.size());
+        group.runs.resize(1);
         for (std::size_t set = 0; set < own.size(); ++set) group.scores["set" + std::to_string(set)] = {own[set]};
         comparison.groups.push_back(group);
     }

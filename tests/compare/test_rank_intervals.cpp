@@ -14,6 +14,7 @@ Comparison compared(const std::vector<std::vector<double>>& scores) {
     for (const std::vector<double>& own : scores) {
         RunGroup group;
         group.name = std::string(1, static_cast<char>('a' + comparison.groups.size()));
+        group.runs.resize(1);
         for (std::size_t set = 0; set < own.size(); ++set) group.scores["set" + std::to_string(set)] = {own[set]};
         comparison.groups.push_back(group);
     }
@@ -51,6 +52,7 @@ class TestRankIntervals : public QObject {
     void a_lead_that_rests_on_one_seed_cannot_be_told_from_chance() {
         Comparison comparison = compared({{50, 50, 50, 50}, {51, 51, 51, 51}});
         QCOMPARE(ranks_of(rank_intervals(comparison)), std::string("1:1[1-1]t0 0:2[2-2]t1 "));
+        for (RunGroup& group : comparison.groups) group.runs.resize(3);
         for (auto& [set, seeds] : comparison.groups[1].scores) seeds = {47, 47, 59};
         for (auto& [set, seeds] : comparison.groups[0].scores) seeds = {50, 50, 50};
         QCOMPARE(ranks_of(rank_intervals(comparison)), std::string("1:1[1-2]t0 0:2[1-2]t0 "));
@@ -67,6 +69,18 @@ class TestRankIntervals : public QObject {
         QCOMPARE(rank_intervals(comparison).sentence(comparison), std::string());
         comparison.groups.pop_back();
         QCOMPARE(rank_intervals(comparison).reason, std::string("there is one row"));
+    }
+    /// The table's means leave such a set out, and its scores are not those of the seeds in the same places of the other sets.
+    void a_data_set_that_one_run_lacks_does_not_count() {
+        Comparison comparison = compared({{50, 50, 50, 0}, {51, 51, 51, 51}});
+        RunGroup& group = comparison.groups[0];
+        group.runs.resize(2);
+        for (auto& [set, seeds] : group.scores) seeds = {50, 50};
+        group.scores["set3"] = {90};
+        const RankIntervals ranks = rank_intervals(comparison);
+        QCOMPARE(ranks.num_sets, std::size_t{3});
+        QCOMPARE(ranks_of(ranks), std::string("1:1[1-1]t0 0:2[2-2]t1 "));
+        QCOMPARE(ranks.ranks[1].mean, 50.0);
     }
     void the_same_seed_gives_the_same_ranks_and_the_table_says_them() {
         const Comparison comparison = compared({{1, 5, 3, 4}, {2, 3, 4, 5}});

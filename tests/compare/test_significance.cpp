@@ -87,6 +87,25 @@ class TestSignificance : public QObject {
         QVERIFY(test_on_set(CompareTest::paired_seeds, other_seeds, {}, 1, "set0").reason.find("0 seeds in common") != std::string::npos);
         QVERIFY(test_on_set(CompareTest::welch_seeds, other_seeds, {}, 1, "set0").has_p());
     }
+    /// 76.1 - 74.1 and 80.2 - 78.2 differ in the last bits, and so would t and p be without bounds.
+    void equal_differences_have_no_stars_but_a_reason() {
+        Comparison equal = compared_groups();
+        for (auto& [name, scores] : equal.groups[0].scores) scores = {74.1, 78.2, 70.3};
+        for (auto& [name, scores] : equal.groups[1].scores) scores = {76.1, 80.2, 72.3};
+        for (const CompareTest test : {CompareTest::paired_sets, CompareTest::paired_seeds}) {
+            const TestOutcome outcome = test_on_mean(test, equal, {}, 1);
+            QVERIFY(!outcome.has_p() && outcome.stars() == 0);
+            QVERIFY2(outcome.reason.find("all differences are equal") != std::string::npos, outcome.reason.c_str());
+        }
+        const Table table = comparison_table(equal);
+        QCOMPARE(table.rows[1].cells[5].stars, 0);
+        QVERIFY(std::any_of(table.footnotes.begin(), table.footnotes.end(), [](const std::string& note) {
+            return note.find("MoTE against EM: mean difference +2.00, no test: all differences are equal") != std::string::npos;
+        }));
+        for (auto& [name, scores] : equal.groups[0].scores) scores = {70, 70, 70};
+        for (auto& [name, scores] : equal.groups[1].scores) scores = {72, 72, 72};
+        QVERIFY(!test_on_set(CompareTest::welch_seeds, equal, {}, 1, "set0").has_p());
+    }
     void examples_that_cannot_be_paired_say_why() {
         QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1, "set1")
                     .reason.find("no mean over examples") != std::string::npos);

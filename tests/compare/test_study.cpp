@@ -210,6 +210,21 @@ class TestStudy : public QObject {
             if (has_record) QVERIFY(run.state.phase == RunPhase::done);
         }
     }
+    void a_score_that_is_not_a_number_is_none() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1, 2]");
+        const fs::path project = folder.path() / "p";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        for (std::size_t index = 1; index <= 4; ++index) {
+            const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(index), false);
+            write_attempt(run, 1, 2, "finished");
+            write_results(run, static_cast<double>(index));
+            run.write_result("flat", {{"name", "flat"}, {"task_type", "sts"}, {"metric", "m"}, {"score", nullptr}, {"n", 3}});
+        }
+        const StudyReport report = report_study(study, sample_catalogue(), project, false);
+        QCOMPARE(report.claims.at(0).seeds.size(), std::size_t{2});
+        QCOMPARE(report.claims.at(0).sets.size(), std::size_t{3});
+    }
     void an_experiment_is_said_to_be_none() {
         EXPECT_ERROR(read_study(fs::path(FACETER_SOURCE_DIR) / "experiments/quickstart.yaml"), "is an experiment, not a study",
                      "faceter run");

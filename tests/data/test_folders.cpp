@@ -90,6 +90,7 @@ class TestFolders : public QObject {
     }
     void broken_beir_folders_name_the_file_and_line() {
         EXPECT_ERROR(load_evaluation_folder(beir("grade", "q1\td1\tx\n")), "test.tsv:1:", "member 'score' is not a number");
+        EXPECT_ERROR(load_evaluation_folder(beir("share", "q1\td1\t1\nq1\td2\t0.9\n")), "test.tsv:2:", "not a whole number (0.9");
         EXPECT_ERROR(load_evaluation_folder(beir("two", "q1\td1\n")), "test.tsv:1:", "score");
         EXPECT_ERROR(load_evaluation_folder(beir("blanks", "q1 d1 1\n")), "test.tsv:1:", "separated by tabs");
         EXPECT_ERROR(

@@ -34,6 +34,14 @@ class TestOddEvaluation : public QObject {
                                  "{\"text\": \"c\", \"label\": \"x\"}\n");
         EXPECT_ERROR(load_evaluation_folder(made), "one_class", "all 1 training texts", "two different labels");
     }
+    /// As where a benchmark keeps the labels of its test part to itself.
+    void labels_that_training_lacks_are_warned_of() {
+        const char* train = "{\"text\": \"c\", \"label\": 0}\n{\"text\": \"d\", \"label\": 1}\n";
+        const std::string test = "{\"text\": \"a\", \"label\": -1}\n{\"text\": \"b\", \"label\": 1}\n";
+        QVERIFY(warnings(load_evaluation_folder(folder("withheld", test, train))).find("1 of 2 texts of split 'test'") !=
+                std::string::npos);
+        QCOMPARE(warnings(load_evaluation_folder(folder("known", train, train))), std::string("[]"));
+    }
     void pairs_of_one_label_are_warned_of() {
         const auto set = load_evaluation_folder(folder("all_positive", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"label\": 1}\n"));
         QVERIFY(warnings(set).find("all pairs have the label 1; average precision is then 100") != std::string::npos);
@@ -60,6 +68,9 @@ class TestOddEvaluation : public QObject {
         EXPECT_ERROR(
             load_evaluation_folder(folder("multi_none", "{\"text\": \"a\", \"label\": []}\n", "{\"text\": \"b\", \"label\": []}\n")),
             "no label at all");
+        EXPECT_ERROR(
+            load_evaluation_folder(folder("multi_test", "{\"text\": \"a\", \"label\": []}\n", "{\"text\": \"b\", \"label\": [1]}\n")),
+            "no text of split 'test' has a label");
     }
     void listed_pairs_of_different_lengths_are_refused() {
         EXPECT_ERROR(load_evaluation_folder(folder("listed", R"({"sent1": ["a", "b"], "sent2": ["c"], "labels": [0, 1]})")), "test.jsonl:1",

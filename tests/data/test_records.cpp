@@ -111,6 +111,13 @@ class TestRecords : public QObject {
         QCOMPARE(read(put(at("h.csv"), "Label,Text\nx,a\ny,b\n")).texts, (std::vector<std::string>{"a", "b"}));
         QCOMPARE(read(put(at("n.csv"), "a,x\nb,y\n")).texts, (std::vector<std::string>{"a", "b"}));
     }
+    void a_header_that_lacks_a_column_is_no_row() {
+        const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
+        const auto read_with = [&](const fs::path& file) { return read(file, "text", RecordErrors::Policy::skip, columns); };
+        EXPECT_ERROR(read_with(put(at("half.csv"), "text,category\na,x\n")), "half.csv:1:", "none of them is label, label_text");
+        EXPECT_ERROR(read_with(put(at("half.tsv"), "id\tText\n1\ta\n")), "half.tsv:1:", "rename one");
+        QCOMPARE(read_with(put(at("none.csv"), "a,x\nb,y\n")).texts, (std::vector<std::string>{"a", "b"}));
+    }
     void broken_csv_is_named_by_the_line_where_its_record_begins() {
         EXPECT_ERROR(read(put(at("open.csv"), "text,label\na,b\n\"never closed,x\nmore\n")), "open.csv:3:", "never closed");
         EXPECT_ERROR(read(put(at("behind.csv"), "text,label\n\"a\"b,x\n"), "text", RecordErrors::Policy::fail),

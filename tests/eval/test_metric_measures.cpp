@@ -22,6 +22,22 @@ class TestMetricMeasures : public QObject {
         EXPECT_CLOSE(pair_similarity(PairMeasure::manhattan, a, b), -4.0, "Manhattan");
         QCOMPARE(pair_similarity(PairMeasure::cosine, a, zero), 0.0);
     }
+    /// Each pair is a text with itself: no measure may tell the positive ones from the others.
+    void pairs_of_equal_texts_are_equally_alike() {
+        constexpr std::uint32_t count = 200, dim = 24;
+        std::vector<float> rows;
+        std::vector<std::uint32_t> same;
+        Labels labels;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            for (std::uint32_t d = 0; d < dim; ++d) rows.push_back(std::sin(static_cast<float>(i * dim + d)));
+            same.push_back(i);
+            labels.push_back(static_cast<std::int32_t>(i % 4 == 0));
+        }
+        const RowPairs pairs{{rows.data(), count, dim}, same, same};
+        for (const double cosine : pair_similarities(PairMeasure::cosine, pairs)) QVERIFY(cosine >= 1);
+        const auto metrics = pair_classification_metrics(pairs, labels);
+        for (const char* measure : {"cosine_ap", "euclidean_ap", "manhattan_ap"}) EXPECT_CLOSE(metrics.at(measure), 25.0, measure);
+    }
     /// Rows that only length tells apart: dot and the distances separate the pairs, cosine cannot.
     void the_best_measure_of_pair_classification_is_the_maximum() {
         const std::vector<float> rows{1, 0, 2, 0, 10, 0};
