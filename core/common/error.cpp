@@ -29,6 +29,7 @@ std::pair<ExitCode, std::string> describe_current_exception() {
     } catch (const Error& error) {
         return {error.code(), error.what()};
     } catch (const std::filesystem::filesystem_error& error) {
+        if (error.path1().empty()) return {ExitCode::data, error.what()};
         return {ExitCode::data, fmt::format("{}: {}", error.path1().string(), errno_text(error.code().value()))};
     } catch (const std::bad_alloc&) {
         return {ExitCode::out_of_memory, "out of memory; use a smaller batch, shorter texts or a gradient cache"};

@@ -13,6 +13,7 @@
 #include "common/command.h"
 #include "common/error.h"
 #include "common/open_file.h"
+#include "common/user_folders.h"
 
 namespace faceter {
 namespace {
@@ -189,7 +190,7 @@ std::uint64_t OutputFile::size() const {
 fs::path cache_directory() {
     if (const char* own = std::getenv("FACETER_CACHE"); own && *own) return own;
     if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "faceter";
-    if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "faceter";
+    if (const fs::path home = home_folder(); !home.empty()) return home / ".cache" / "faceter";
     throw failure("no folder for caches: set HOME or FACETER_CACHE");
 }
 
@@ -212,7 +213,7 @@ MappedFile::~MappedFile() {
 }
 
 TemporaryDirectory::TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "faceter-XXXXXX").string();
+    std::string pattern = (temporary_folder() / "faceter-XXXXXX").string();
     if (!::mkdtemp(pattern.data())) throw_io("create temporary folder", pattern, errno);
     path_ = pattern;
 }
