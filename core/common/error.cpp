@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -59,6 +60,7 @@ void fill_standard_streams() {
 
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv) {
     fill_standard_streams();
+    ::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of its write, which says so and cleans up
     try {
         const int code = body(argc, argv);
         check_output();

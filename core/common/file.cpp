@@ -66,6 +66,7 @@ int injected_fault(FileOperation operation, const fs::path& path) { return fault
 void throw_io(std::string_view what, const fs::path& path, int error) {
     std::string hint = error == ENOSPC    ? "; free some space and try again"
                        : error == EDQUOT  ? "; your quota is used up: free some space and try again"
+                       : error == EFBIG   ? "; files may not be larger here (ulimit -f): raise the limit and try again"
                        : error == EACCES  ? "; check the folder's permissions"
                        : error == ENOENT  ? missing_of(path)
                        : error == ENOTDIR ? "; a file stands where its path names a folder"
