@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "common/user_folders.h"
+
 namespace faceter::worker {
 namespace {
 
@@ -22,7 +24,7 @@ TrainingSet longest_texts(const Task& task, std::size_t tokens, std::size_t pair
 }  // namespace
 
 MadePairs::MadePairs(const EmbeddingModel& model, std::size_t pairs, std::uint32_t negatives, const TokenLengths& lengths)
-    : folder_(fs::temp_directory_path() / fmt::format("faceter-memory-{}", ::getpid())) {
+    : folder_(temporary_folder() / fmt::format("faceter-memory-{}", ::getpid())) {
     for (const Task& task : model.tasks) made_.push_back(longest_texts(task, model.max_length, pairs, negatives));
     for (const TrainingSet& set : made_) pointers_.push_back(&set);
     batcher_ = std::make_unique<PairBatcher>(model, pointers_, folder_, 1, lengths);

@@ -1,9 +1,52 @@
 #include "run_data.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "data/leaves.h"
 #include "data/overlap.h"
 
 namespace faceter::worker {
+namespace {
+
+constexpr std::uint64_t head_bytes = 4 << 20;  // of a journal, which has its data before its steps
+
+std::string text_of(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// A set as it was read: of which use, and what it held.
+struct DataRead {
+    explicit DataRead(const Json& event) : use(text_of(event, "use")), task(text_of(event, "task")), name(text_of(event, "name")) {
+        if (const auto card = event.find("card"); card != event.end() && card->is_object()) fingerprint = text_of(*card, "fingerprint");
+    }
+    bool same_place(const DataRead& other) const { return use == other.use && task == other.task && name == other.name; }
+    std::string use, task, name, fingerprint;
+};
+
+/// Of one attempt, which reads them ahead of its stages. Older versions kept no fingerprints.
+std::vector<DataRead> data_read(const fs::path& journal) {
+    std::ifstream file(journal, std::ios::binary);
+    std::string head(head_bytes, '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(file.gcount()));
+    std::vector<DataRead> read;
+    for (const std::string_view line : split(head, '\n')) {
+        const Json event = parse_untrusted_json(line);
+        const std::string type = event.is_object() ? text_of(event, "event") : "";
+        if (type == "stage_started") break;
+        if (type == "data") read.emplace_back(event);
+    }
+    std::erase_if(read, [](const DataRead& one) { return one.fingerprint.empty(); });
+    return read;
+}
+
+}  // namespace
 
 void RunData::read_training() {
     run_.journal->phase("read training data");
@@ -27,7 +70,7 @@ void RunData::add_training_sets(std::vector<TrainingSet> sets, const Task& task)
                 task.name, set.name);
         set.task = task.name;
         for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) run_.warn(warning.get<std::string>());
-        run_.journal->event("data", {{"use", "training"}, {"task", task.name}, {"name", set.name}, {"card", set.card}});
+        note("training", task.name, set.name, set.card);
         training_.push_back(std::move(set));
     }
 }
@@ -43,10 +86,7 @@ void RunData::read_evaluation() {
         }
         for (const Json& warning : json_or<Json>(evaluation_.back().card, "warnings", Json::array(), "card"))
             run_.warn(warning.get<std::string>());
-        run_.journal->event("data", {{"use", "evaluation"},
-                                     {"task", evaluation_.back().task_type},
-                                     {"name", evaluation_.back().name},
-                                     {"card", evaluation_.back().card}});
+        note("evaluation", evaluation_.back().task_type, evaluation_.back().name, evaluation_.back().card);
     }
 }
 
@@ -61,9 +101,37 @@ void RunData::read_validation() {
                 continue;
             }
             validation_.back().routing.task = task.name;
-            run_.journal->event(
-                "data", {{"use", "validation"}, {"task", task.name}, {"name", validation_.back().name}, {"card", validation_.back().card}});
+            note("validation", task.name, validation_.back().name, validation_.back().card);
         }
+}
+
+void RunData::note(const char* use, const std::string& task, const std::string& name, const Json& card) {
+    read_.push_back({{"use", use}, {"task", task}, {"name", name}, {"card", card}});
+    run_.journal->event("data", read_.back());
+}
+
+/// Against the newest attempt before this one that read a set of the name, or several.
+void RunData::warn_of_changes() const {
+    if (!run_.is_root()) return;
+    std::vector<DataRead> open(read_.begin(), read_.end());
+    std::erase_if(open, [](const DataRead& one) { return one.fingerprint.empty(); });
+    std::vector<int> earlier = run_.run.attempts();
+    std::erase_if(earlier, [&](int attempt) { return attempt >= run_.journal->attempt(); });
+    for (; !earlier.empty() && !open.empty(); earlier.pop_back()) {
+        const std::vector<DataRead> before = data_read(run_.run.attempt_journal(earlier.back()));
+        std::erase_if(open, [&](const DataRead& now) {
+            const auto same = [&](const DataRead& one) { return one.same_place(now); };
+            const bool known = std::any_of(before.begin(), before.end(), same);
+            const auto equal = [&](const DataRead& one) { return one.same_place(now) && one.fingerprint == now.fingerprint; };
+            if (known && std::none_of(before.begin(), before.end(), equal))
+                run_.warn(
+                    fmt::format("{} data '{}' ({}) are not those that attempt {} read, which the run goes on from; 'faceter rerun' makes "
+                                "one of what is "
+                                "there now alone",
+                                now.use, now.name, now.task, earlier.back()));
+            return known;
+        });
+    }
 }
 
 void RunData::warn_of_overlap() const {

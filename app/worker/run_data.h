@@ -16,6 +16,8 @@ class RunData {
     void read_validation();
     /// Of texts that stand in both training and test data.
     void warn_of_overlap() const;
+    /// Of sets that are others than an earlier attempt at the run read.
+    void warn_of_changes() const;
 
     std::vector<TrainingSet>& training() { return training_; }
     const std::vector<EvaluationSet>& evaluation() const { return evaluation_; }
@@ -24,9 +26,11 @@ class RunData {
 
   private:
     void add_training_sets(std::vector<TrainingSet> sets, const Task& task);
+    void note(const char* use, const std::string& task, const std::string& name, const Json& card);
     const RunContext& run_;
     std::vector<TrainingSet> training_;
     std::vector<EvaluationSet> evaluation_, validation_;
+    std::vector<Json> read_;  ///< what the journal has of each
 };
 
 }  // namespace faceter::worker

@@ -96,6 +96,7 @@ int RunSession::work() {
     refuse_meeting_names(run_.settings);
     check_processes(run_.settings, Catalogue::load(plugin_folders()), run_.rendezvous.size);  // they came by torchrun or srun
     if (run_.is_root()) data_.read_evaluation();
+    if (trained_) data_.warn_of_changes();
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
     run_.group->barrier();  // rank 0 has written the final model
     if (trained_ || !run_.is_root()) {
@@ -126,6 +127,7 @@ bool RunSession::train() {
     data_.read_training();
     data_.read_validation();
     data_.warn_of_overlap();
+    if (resume_) data_.warn_of_changes();
     run_.journal->phase("load model");
     model_ = open_start_model(run_.settings);
     const auto variant = variant_of(run_.settings);

@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "common/strings.h"
+#include "common/user_folders.h"
 
 namespace faceter {
 namespace {
@@ -21,7 +22,7 @@ std::string environment(const char* name) {
 fs::path hub_home() {
     if (const std::string home = environment("HF_HOME"); !home.empty()) return home;
     if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "huggingface";
-    return fs::path(environment("HOME")) / ".cache/huggingface";
+    return home_folder() / ".cache/huggingface";
 }
 
 fs::path hub_cache() {

@@ -1,20 +1,17 @@
 #include <algorithm>
-#include <cstdlib>
 
 #include "checkpoint/hub.h"
 #include "checkpoint/model_folder.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
+#include "common/user_folders.h"
 
 namespace faceter {
 namespace {
 
 fs::path as_path(const std::string& name, const fs::path& relative_to) {
-    if (name == "~" || name.starts_with("~/")) {
-        const char* home = std::getenv("HOME");
-        return fs::path(home ? home : "") / name.substr(std::min<std::size_t>(2, name.size()));
-    }
+    if (name == "~" || name.starts_with("~/")) return home_folder() / name.substr(std::min<std::size_t>(2, name.size()));
     return relative_to.empty() ? fs::path(name) : relative_to / name;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +30,7 @@ std::pair<ExitCode, std::string> describe_current_exception() {
     } catch (const Error& error) {
         return {error.code(), error.what()};
     } catch (const std::filesystem::filesystem_error& error) {
+        if (error.path1().empty()) return {ExitCode::data, error.what()};
         return {ExitCode::data, fmt::format("{}: {}", error.path1().string(), errno_text(error.code().value()))};
     } catch (const std::bad_alloc&) {
         return {ExitCode::out_of_memory, "out of memory; use a smaller batch, shorter texts or a gradient cache"};
@@ -58,6 +60,7 @@ void fill_standard_streams() {
 
 int run_guarded(std::string_view program, int (*body)(int, char**), int argc, char** argv) {
     fill_standard_streams();
+    ::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of its write, which says so and cleans up
     try {
         const int code = body(argc, argv);
         check_output();

@@ -13,6 +13,7 @@
 #include "common/command.h"
 #include "common/error.h"
 #include "common/open_file.h"
+#include "common/user_folders.h"
 
 namespace faceter {
 namespace {
@@ -65,6 +66,7 @@ int injected_fault(FileOperation operation, const fs::path& path) { return fault
 void throw_io(std::string_view what, const fs::path& path, int error) {
     std::string hint = error == ENOSPC    ? "; free some space and try again"
                        : error == EDQUOT  ? "; your quota is used up: free some space and try again"
+                       : error == EFBIG   ? "; files may not be larger here (ulimit -f): raise the limit and try again"
                        : error == EACCES  ? "; check the folder's permissions"
                        : error == ENOENT  ? missing_of(path)
                        : error == ENOTDIR ? "; a file stands where its path names a folder"
@@ -189,7 +191,7 @@ std::uint64_t OutputFile::size() const {
 fs::path cache_directory() {
     if (const char* own = std::getenv("FACETER_CACHE"); own && *own) return own;
     if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "faceter";
-    if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "faceter";
+    if (const fs::path home = home_folder(); !home.empty()) return home / ".cache" / "faceter";
     throw failure("no folder for caches: set HOME or FACETER_CACHE");
 }
 
@@ -212,7 +214,7 @@ MappedFile::~MappedFile() {
 }
 
 TemporaryDirectory::TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "faceter-XXXXXX").string();
+    std::string pattern = (temporary_folder() / "faceter-XXXXXX").string();
     if (!::mkdtemp(pattern.data())) throw_io("create temporary folder", pattern, errno);
     path_ = pattern;
 }

@@ -8,6 +8,7 @@
 #include "common/file_name.h"
 #include "common/hash.h"
 #include "common/inner_path.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
 #include "compare/bundle.h"
 #include "compare/bundle_layout.h"
@@ -98,10 +99,16 @@ void add_empty_folders(const fs::path& run) {
     for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(run / part);
 }
 
-/// Within the project, so that runs are renamed into it; gone at the end.
+fs::path made_folder(const fs::path& folder) {
+    make_directories(folder);
+    return folder;
+}
+
+/// Within the project, so that runs are renamed into it; gone at the end. One at a time: who comes meanwhile waits.
 struct WorkFolder {
-    explicit WorkFolder(const Project& project) : path(project.folder() / "bundles" / ".opening") {
-        remove_tree(path);
+    explicit WorkFolder(const fs::path& bundles) : path(bundles / ".opening"), lock_(made_folder(bundles)) {
+        lock_.wait();
+        remove_tree(path);  // of one that was killed
         make_directories(path);
     }
     ~WorkFolder() {
@@ -111,6 +118,9 @@ struct WorkFolder {
     WorkFolder(const WorkFolder&) = delete;
     WorkFolder& operator=(const WorkFolder&) = delete;
     const fs::path path;
+
+  private:
+    LockFile lock_;
 };
 
 }  // namespace
@@ -130,10 +140,11 @@ std::string bundle_name(const fs::path& archive) {
 
 OpenedBundle open_bundle(const fs::path& archive, const Project& project) {
     if (!fs::is_regular_file(archive)) throw data_error("{}: no such file; 'faceter bundle' makes one", archive.string());
-    OpenedBundle opened{project.folder() / "bundles" / bundle_name(archive), {}, {}};
+    const fs::path bundles = project.folder() / "bundles";
+    OpenedBundle opened{bundles / bundle_name(archive), {}, {}};
+    const WorkFolder work(bundles);
     if (fs::exists(opened.folder))
         throw usage_error("{}: it was opened there before; remove the folder to open it again", opened.folder.string());
-    const WorkFolder work(project);
     const Unpacked unpacked(archive, work.path);
     for (const RunDirectory& run : unpacked.runs()) {
         const std::string& id = run.info().id;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "common/error.h"
+#include "common/file_name.h"
 #include "compare/mteb_results.h"
 #include "record/journal.h"
 #include "record/state.h"
@@ -44,6 +46,17 @@ RunInfo info_of(const ImportedModel& model, const fs::path& folder, bool several
     return info;
 }
 
+/// A file each, also where two names would have one: they are read by the name inside.
+void write_results(const RunDirectory& run, const ImportedModel& model) {
+    std::set<std::string> taken{"_model"};  // what is measured of a model
+    for (const Json& result : model.results) {
+        const std::string wanted = safe_file_name(result.at("name").get<std::string>());
+        std::string file = wanted;
+        for (int number = 2; !taken.insert(file).second; ++number) file = fmt::format("{}-{}", wanted.substr(0, 90), number);
+        run.write_result(file, result);
+    }
+}
+
 }  // namespace
 
 std::vector<ImportedRun> import_models(const Project& project, const fs::path& folder, const std::vector<ImportedModel>& models) {
@@ -58,7 +71,7 @@ std::vector<ImportedRun> import_models(const Project& project, const fs::path& f
         const RunDirectory run =
             RunDirectory::create_imported(project.folder(), info_of(model, folder, revisions[model.model] > 1),
                                           "# Not an experiment: results of MTEB that 'faceter import mteb' took over.\n");
-        for (const Json& result : model.results) run.write_result(result.at("name").get<std::string>(), result);
+        write_results(run, model);
         JournalWriter journal(run, run.begin_attempt(), {});
         for (const std::string& note : model.notes) journal.event("warning", {{"message", note}});
         journal.event("finished");

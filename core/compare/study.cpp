@@ -13,6 +13,7 @@
 #include "experiment/completed_settings.h"
 #include "experiment/each_run.h"
 #include "experiment/flat_settings.h"
+#include "launch/supervisor.h"
 #include "settings/check.h"
 #include "stats/power.h"
 
@@ -343,7 +344,7 @@ StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<S
         if (run.done) continue;
         if (run.record.empty())
             start.runs.push_back(RunDirectory::create(project, experiments.at(run.experiment), run.wanted, smoke));
-        else if (run.state.phase == RunPhase::queued || run.ended_early())
+        else if (run.ended_early() || (run.state.phase == RunPhase::queued && !waits_in_queue(RunDirectory(run.record), run.state)))
             start.runs.emplace_back(run.record);
         else
             start.under_way.push_back(fmt::format("{} is {} already", run.record_name, run_phase_name(run.state.phase)));

@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "common/user_folders.h"
 #include "experiment/machine.h"
 #include "settings/check.h"
 
@@ -186,8 +187,8 @@ int Profile::processes() const {
 
 fs::path profile_folder() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
-    const char* home = std::getenv("HOME");
-    const fs::path root = config && *config == '/' ? fs::path(config) : fs::path(home ? home : "/nonexistent") / ".config";
+    const fs::path home = home_folder();
+    const fs::path root = config && *config == '/' ? fs::path(config) : (home.empty() ? fs::path("/nonexistent") : home) / ".config";
     return root / "faceter" / "profiles";
 }
 

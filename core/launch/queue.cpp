@@ -72,6 +72,11 @@ bool Queue::supervised() const {
     return process.on_this_machine() && process.alive();
 }
 
+bool waits_in_queue(const RunDirectory& run, const RunState& state) {
+    const auto supervisor = state.phase == RunPhase::queued ? read_supervisor(run) : std::nullopt;
+    return supervisor && supervisor->on_this_machine() && supervisor->alive();
+}
+
 void prepare_resume(const std::vector<RunDirectory>& runs) {
     for (const RunDirectory& run : runs) {
         const RunState state = read_state(run);
@@ -80,6 +85,8 @@ void prepare_resume(const std::vector<RunDirectory>& runs) {
         if (const auto job = read_job(run); job && !job->is_over() && state.phase == RunPhase::queued)
             throw usage_error("{} {}; stop it first (faceter stop {})", id, state.cause, id);
         if (is_being_submitted(run)) throw usage_error("{} {}", id, state.cause);
+        if (waits_in_queue(run, state))
+            throw usage_error("{} waits in a queue, which will start it; 'faceter queue move {}' lets it start earlier", id, id);
         if (state.phase == RunPhase::silent) throw usage_error("{} may still be running: {}", id, state.cause);
         if (state.phase == RunPhase::done) throw usage_error("{} is done; a rerun runs it anew (faceter rerun {})", id, id);
     }

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/process.h"
 #include "common/strings.h"
+#include "common/user_folders.h"
 
 namespace faceter {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::size_t log_tail_bytes = 8192;
 /// A folder that only this user can look into, for the file in which ranks meet: not in the run's own, which may lie where files cannot be
 /// locked.
 fs::path make_meeting_folder() {
-    std::string name = (fs::temp_directory_path() / "faceter-ranks-XXXXXX").string();
+    std::string name = (temporary_folder() / "faceter-ranks-XXXXXX").string();
     if (!::mkdtemp(name.data())) throw failure("{}: cannot create folder: {}", name, errno_text(errno));
     return name;
 }
@@ -37,6 +38,15 @@ std::map<std::string, std::string> rank_environment(int attempt, int rank, int r
             {"WORLD_SIZE", size},
             {"LOCAL_WORLD_SIZE", size},
             {"FACETER_RENDEZVOUS", (meeting / "store").string()}};
+}
+
+/// Why, as far as it can be written. Called while an exception is handled.
+void record_failed_start(const RunDirectory& run, int attempt) {
+    const std::string why = describe_current_exception().second;
+    try {
+        if (attempt > 0) write_worker_exit(run, attempt, {static_cast<int>(ExitCode::failed), 0, why});
+    } catch (const Error&) {
+    }
 }
 
 }  // namespace
@@ -74,6 +84,7 @@ RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, i
         for (int rank = 0; rank < size_; ++rank) start(worker, run, rank);
     } catch (...) {
         for (const auto& [process, rank] : alive_) ::kill(process, SIGKILL);
+        record_failed_start(run, attempt_);
         throw;
     }
     lock_.leave_to_children();

@@ -78,6 +78,7 @@ class Supervisor {
 
     void start(const RunDirectory& run) {
         if (run.requested("stop")) return record_done(run.folder(), static_cast<int>(ExitCode::stopped));
+        if (read_state(run).phase == RunPhase::done) return record_done(run.folder(), 0);  // by another queue, while it waited
         working_.push_back(std::make_unique<RunProcesses>(run, queue_.worker, queue_.devices));
     }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "record/run_directory.h"
+#include "record/state.h"
 
 namespace faceter {
 
@@ -26,8 +27,11 @@ struct Queue {
     bool supervised() const;
 };
 
+/// Whether a supervisor of this machine will come to the run, whose state is given.
+bool waits_in_queue(const RunDirectory& run, const RunState& state);
+
 /// Makes runs ready to go on from their last checkpoint: takes back what asked them to stop. A usage error names the first that is running,
-/// may still be running, or is done; nothing is changed then.
+/// may still be running, waits in a queue, or is done; nothing is changed then.
 void prepare_resume(const std::vector<RunDirectory>& runs);
 
 /// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so

@@ -213,7 +213,9 @@ std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path&
     std::vector<std::pair<std::string, Json>> all;
     for (const std::string& stem : stems) {
         try {
-            all.emplace_back(stem, read_json(sub_folder / (stem + ".json")));
+            const fs::path file = sub_folder / (stem + ".json");
+            if (!fs::is_regular_file(file)) throw data_error("{}: is not a file that can be read", file.string());  // /dev/zero has no end
+            all.emplace_back(stem, read_json(file));
         } catch (const std::exception& problem) {
             broken(stem, problem.what());
         }

@@ -30,10 +30,26 @@ T member(const Json& object, const char* key, T fallback) {
     }
 }
 
-/// At a step, or in between with a message of its own.
+/// At a step, while it was scored, or in between with a message of its own.
 std::string stop_cause(const JournalEvent& event, std::int64_t last_step) {
     const auto said = event.fields.contains("step") ? std::string() : member(event.fields, "message", std::string());
+    if (said.empty() && event.fields.contains("phase")) return "stopped before all was scored";
     return said.empty() ? fmt::format("stopped at step {}", member(event.fields, "step", last_step)) : said;
+}
+
+/// Of an attempt that only scored what an earlier one had trained.
+void take_earlier_steps(const RunDirectory& run, RunState& state) {
+    std::vector<int> attempts = run.attempts();
+    std::erase_if(attempts, [&](int attempt) { return attempt >= state.attempt; });
+    for (; !attempts.empty(); attempts.pop_back()) {
+        const std::vector<JournalEvent> events = read_journal(run.attempt_journal(attempts.back())).events;
+        const auto last = std::find_if(events.rbegin(), events.rend(), [](const JournalEvent& event) { return event.type == "step"; });
+        if (last == events.rend()) continue;
+        state.step = member(last->fields, "step", state.step);
+        state.total_steps = member(last->fields, "total_steps", state.total_steps);
+        state.loss = member(last->fields, "loss", state.loss);
+        return;
+    }
 }
 
 fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_journal(attempt).parent_path() / "exit.json"; }
@@ -190,6 +206,8 @@ void RunFollower::take(const JournalEvent& event) {
         rate_since_ = 0;
     } else if (event.type == "finished" || event.type == "stopped" || event.type == "failed") {
         ended_ = true;
+        const bool scored = event.type == "finished" || (event.type == "stopped" && event.fields.contains("phase"));
+        if (scored && state_.total_steps == 0) take_earlier_steps(run_, state_);
         state_.phase = event.type == "finished" ? RunPhase::done : event.type == "stopped" ? RunPhase::stopped : RunPhase::failed;
         state_.exit_code = event.type == "failed" ? member(event.fields, "code", 5) : event.type == "stopped" ? 6 : 0;
         if (event.type == "failed") state_.cause = member(event.fields, "message", std::string("it did not say why"));

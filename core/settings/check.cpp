@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "common/strings.h"
+#include "common/user_folders.h"
 
 namespace faceter {
 namespace {
@@ -91,8 +91,8 @@ Json Checker::fallback(const Field& field) const {
 }
 
 std::string Checker::path(const std::string& text) const {
-    if (const char* home = std::getenv("HOME"); home && text.starts_with("~/"))
-        return (fs::path(home) / text.substr(2)).lexically_normal().string();
+    if (text.starts_with("~/"))
+        if (const fs::path home = home_folder(); !home.empty()) return (home / text.substr(2)).lexically_normal().string();
     if (context.base_folder.empty() || text.empty()) return text;
     return (context.base_folder / text).lexically_normal().string();
 }

@@ -65,7 +65,14 @@ class ProjectSearch {
 
     /// A project whose store is missing is well: the next list makes it.
     void look_at_store() {
-        const fs::path file = Store::location(project_.folder()), folder = project_.folder();
+        try {
+            look_at_store(Store::location(project_.folder()));
+        } catch (const Unwritable& no_place) {
+            found_.push_back({no_place.what(), "", {}});
+        }
+    }
+    void look_at_store(const fs::path& file) {
+        const fs::path folder = project_.folder();
         std::error_code ignored;
         if (!fs::exists(file, ignored)) return;
         const auto damaged = [&] {

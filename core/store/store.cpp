@@ -19,6 +19,18 @@
 namespace faceter {
 namespace {
 
+/// Where those lie that cannot lie in their projects.
+fs::path cache_for_stores(const fs::path& project) {
+    try {
+        fs::path cache = cache_directory() / "stores";
+        make_directories(cache);
+        return cache;
+    } catch (const Error& error) {
+        throw Unwritable(
+            fmt::format("{}: has no place for its store: {} (FACETER_CACHE names another folder)", project.string(), error.what()));
+    }
+}
+
 const char* const run_columns =
     "id, name, experiment, variant, method, plugin, point, seed, created, parent, version, smoke, phase, cause, exit_code, attempt, "
     "attempts, "
@@ -71,8 +83,7 @@ fs::path Store::location(const fs::path& project) {
     struct statfs info {};
     const bool shared = ::statfs(folder.c_str(), &info) == 0 && is_shared_file_system(static_cast<std::uint64_t>(info.f_type));
     if (!shared && ::access(folder.c_str(), W_OK) == 0) return folder / "faceter.sqlite";
-    const fs::path cache = cache_directory() / "stores";
-    make_directories(cache);
+    const fs::path cache = cache_for_stores(folder);
     return cache / (hash128(fs::weakly_canonical(folder).string()).hex() + ".sqlite");
 }
 

@@ -38,6 +38,16 @@ std::vector<double> numbers_of(const Json& list) {
     return numbers;
 }
 
+/// What a store in memory means for who asked.
+std::string why_in_memory(const fs::path& project) {
+    try {
+        return fmt::format("{}: cannot be written: the runs were read anew, and will be each time; free some space",
+                           Store::location(project).string());
+    } catch (const Unwritable& no_place) {
+        return fmt::format("{}; the runs were read anew, and will be each time", no_place.what());
+    }
+}
+
 }  // namespace
 
 /// One run's way into the store, inside a transaction.
@@ -347,8 +357,7 @@ std::vector<std::string> Store::ingest_all(const LookProgress& progress) {
         Ingest::go_on_in_memory(*this);
     }
     std::vector<std::string> warnings = take_in();
-    warnings.push_back(
-        fmt::format("{}: cannot be written: the runs were read anew, and will be each time; free some space", location(project_).string()));
+    warnings.push_back(why_in_memory(project_));
     return warnings;
 }
 

@@ -61,6 +61,25 @@ class TestFullDisk : public QObject {
         make_directories(folder.path() / "taken.html");
         HAS(report("--output", "taken.html").err, "taken.html: cannot write: Is a directory");
     }
+    void a_limit_on_the_size_of_files_is_said_and_leaves_nothing() {
+        const TemporaryDirectory folder;
+        for (const std::size_t index : {0, 1}) {
+            const RunDirectory run = sample_run(folder.path(), index);
+            write_attempt(run, 1, 5, "finished");
+            write_results(run, static_cast<double>(index));
+        }
+        QProcess process;
+        process.start(QStringLiteral("/bin/bash"), {QStringLiteral("-c"),
+                                                    QStringLiteral("ulimit -f 1; exec " FACETER_BINARY_DIR
+                                                                   "/bin/faceter report --project \"$0\" --output \"$0/r.html\""),
+                                                    QString::fromStdString(folder.path().string())});
+        QVERIFY(process.waitForFinished(60'000));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 5);
+        HAS(process.readAllStandardError().toStdString(), "cannot write: File too large; files may not be larger here (ulimit -f)");
+        for (const auto& entry : fs::directory_iterator(folder.path()))
+            QVERIFY2(entry.path().filename().string().find("r.html") == std::string::npos, entry.path().c_str());
+    }
     void a_run_that_cannot_be_begun_leaves_nothing() {
         const TemporaryDirectory folder;
         const RunDirectory run = sample_run(folder.path());

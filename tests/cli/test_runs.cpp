@@ -243,6 +243,29 @@ class TestRuns : public QObject {
         QCOMPARE(first_of_rest, last);
         QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
     }
+    void a_run_that_waits_is_left_to_its_queue() {
+        mode("wait");
+        QCOMPARE(run({"--detach", "--seeds", "1", "--set", "evaluation.baseline=false"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        const std::string waiting = json_of(call({"queue", "list", "--json"}))["queues"][0]["waiting"][0];
+        const Outcome resumed = call({"resume", waiting});
+        QCOMPARE(resumed.code, 2);
+        HAS(resumed.err, "waits in a queue");
+        QCOMPARE(json_of(call({"queue", "list", "--json"}))["queues"].size(), std::size_t{1});
+        QCOMPARE(call({"stop", "EM", "Mix"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+    }
+    void a_queue_that_comes_to_a_run_that_is_done_meanwhile_leaves_it() {
+        mode("done");
+        QCOMPARE(run({"--seeds", "1", "--set", "evaluation.baseline=false"}).code, 0);
+        const RunDirectory done = runs().front();
+        make_directories(in("project/queue/q-late/done"));
+        write_file_atomic(in("project/queue/q-late/queue.json"),
+                          Json{{"runs", {done.folder().string()}}, {"worker", in("worker/worker")}}.dump());
+        QCOMPARE(faceter::testing::faceter({"supervise", in("project/queue/q-late")}).code, 0);
+        QCOMPARE(done.attempts().size(), std::size_t{1});
+        QCOMPARE(read_file(in("project/queue/q-late/done/" + done.info().id)), std::string("0\n"));
+    }
     void examples_that_changed_are_listed() {
         mode("done");
         QCOMPARE(run({"--seeds", "1"}).code, 0);

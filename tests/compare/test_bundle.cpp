@@ -1,4 +1,6 @@
 #include <QRegularExpression>
+#include <numeric>
+#include <thread>
 
 #include "common/archive.h"
 #include "common/command.h"
@@ -231,6 +233,29 @@ class TestBundle : public QObject {
         QCOMPARE(opened.known.size(), std::size_t{2});
         QVERIFY(fs::exists(runs_[0].checkpoints() / "weights"));
         QVERIFY_THROWS_EXCEPTION(Error, open_bundle(copy, project));  // opened before
+    }
+    void several_that_are_opened_at_once_do_not_meet() {
+        constexpr int count = 6;
+        const Project project = new_project("at-once");
+        std::vector<std::size_t> taken(count), known(count);
+        std::vector<std::thread> threads;
+        for (int i = 0; i < count; ++i) {
+            const fs::path copy = folder_.path() / fmt::format("copy-{}.tar.gz", i);
+            fs::copy_file(archive_, copy);
+            threads.emplace_back([&, i, copy] {
+                try {
+                    const OpenedBundle opened = open_bundle(copy, project);
+                    taken[static_cast<std::size_t>(i)] = opened.runs.size();
+                    known[static_cast<std::size_t>(i)] = opened.known.size();
+                } catch (const std::exception&) {  // its numbers stay 0
+                }
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        QCOMPARE(std::accumulate(taken.begin(), taken.end(), std::size_t{0}), std::size_t{2});
+        QCOMPARE(std::accumulate(known.begin(), known.end(), std::size_t{0}), std::size_t{2 * (count - 1)});
+        QCOMPARE(project.run_ids().size(), std::size_t{2});
+        QVERIFY(!fs::exists(project.folder() / "bundles/.opening"));
     }
     void a_run_that_is_not_over_is_refused() {
         const RunDirectory waits = sample_run(folder_.path() / "other", 1);

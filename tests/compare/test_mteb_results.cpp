@@ -140,6 +140,25 @@ class TestMtebResults : public QObject {
         QVERIFY(runs[0].is_new && runs[1].is_new && !again[0].is_new && !again[1].is_new);
         QVERIFY(runs[0].id != runs[1].id && again[1].id == runs[1].id);
     }
+    void names_that_make_one_file_name_are_all_kept() {
+        const fs::path root = folder_.path() / "alike";
+        const std::string name(110, 'T');
+        int number = 0;
+        for (const std::string& task : {std::string("A B"), std::string("A-B"), name + "a", name + "b", std::string("_model")})
+            put(root / fmt::format("m/{}.json", ++number),
+                fmt::format(R"({{"task_name": "{}", "scores": {{"test": [{{"hf_subset": "default", "main_score": 0.{}}}]}}}})", task,
+                            number));
+        const Project project(folder_.path() / "alike-project", true);
+        const auto runs = import_models(project, root, read_mteb_results(root));
+        Store store(project.folder());
+        QCOMPARE(store.ingest_all().size(), std::size_t{0});
+        const auto results = store.results(runs.front().id);
+        QCOMPARE(results.size(), std::size_t{5});
+        double sum = 0;
+        for (const ResultRow& result : results) sum += result.score;
+        QVERIFY(near(sum, 150));
+        QVERIFY(!store.cost(runs.front().id).total_parameters);
+    }
     void what_we_write_reads_back_as_it_was() {
         const Json result = {{"name", "banking77"},
                              {"task_type", "classification"},

@@ -76,6 +76,23 @@ class TestStudy : public QObject {
     static constexpr const char* claims = "claims:\n  - {claim: A over B, better: A, than: B}\nexperiments:\n  - {file: e.yaml}\n";
 
   private Q_SLOTS:
+    void runs_that_wait_in_a_queue_are_not_begun_again() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p";
+        const auto begun = [&] {
+            return begin_study(study_experiments(study, sample_catalogue(), false), study_runs(study, sample_catalogue(), project, false),
+                               project, false);
+        };
+        use_run_models({[](const std::string&) { return fs::path(); }, {}});
+        const StudyStart first = begun();
+        write_supervisor(first.runs.front(), ProcessIdentity::own());
+        const StudyStart second = begun();
+        use_run_models({});
+        QCOMPARE(second.under_way.size(), std::size_t{1});
+        HAS(second.under_way.front(), "is queued already");
+        QCOMPARE(second.runs.size() + 1, first.runs.size());
+    }
     void the_verdict_follows_the_scores_data() {
         QTest::addColumn<QList<double>>("above");
         QTest::addColumn<double>("wobble");

@@ -94,6 +94,18 @@ class TestRunProcesses : public QObject {
         QCOMPARE(read_state(run).phase, RunPhase::dead);
     }
 
+    void what_keeps_processes_from_being_started_is_said_of_the_run() {
+        const RunDirectory run = new_run();
+        const QByteArray before = qgetenv("TMPDIR");
+        qputenv("TMPDIR", "/nonexistent/place");
+        const auto restore = qScopeGuard([&] { before.isEmpty() ? qunsetenv("TMPDIR") : qputenv("TMPDIR", before); });
+        EXPECT_ERROR(RunProcesses(run, worker("exit 0"), 2), "/nonexistent/place: no folder for temporary files");
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::failed);
+        QVERIFY2(state.cause.find("/nonexistent/place: no folder for temporary files") != std::string::npos, state.cause.c_str());
+        QVERIFY(!is_run_locked(run));
+    }
+
     /// Up already, it looks for a stop itself.
     void a_worker_that_ends_itself_before_its_first_step_has_stopped() {
         const RunDirectory run = new_run();

@@ -125,6 +125,16 @@ class TestRunDirectory : public QObject {
         QCOMPARE(store.ingest_all().size(), std::size_t{2});
         QCOMPARE(store.results(run.info().id).size(), std::size_t{3});
     }
+    void a_device_in_place_of_a_result_is_not_read() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path(), 0);
+        write_results(run, 1);
+        fs::create_symlink("/dev/zero", run.results() / "endless.json");
+        std::string problem;
+        const auto all = run.read_all(run.results(), [&](const std::string&, const std::string& what) { problem += what; });
+        QCOMPARE(all.size(), std::size_t{4});
+        QCOMPARE(problem, (run.results() / "endless.json").string() + ": is not a file that can be read");
+    }
     void the_path_of_a_project_is_text() {
         const TemporaryDirectory folder;
         EXPECT_ERROR(Project(folder.path() / "p\xff", true), "must be UTF-8");

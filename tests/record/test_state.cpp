@@ -94,6 +94,23 @@ class TestState : public QObject {
         QCOMPARE(state.attempts, 2);
         QCOMPARE(state.step, std::int64_t{40});
     }
+    void a_run_that_was_only_scored_in_its_last_attempts_keeps_its_steps() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "");
+        const auto attempt = [&](const char* ending) {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            journal.event(ending, std::string_view(ending) == "stopped" ? Json{{"phase", "evaluate"}} : Json::object());
+        };
+        for (const char* ending : {"stopped", "finished"}) {
+            attempt(ending);
+            const RunState state = read_state(run);
+            QCOMPARE(state.step, std::int64_t{20});
+            QCOMPARE(state.total_steps, std::int64_t{100});
+            QVERIFY(std::abs(state.loss - 1.0 / 20) < 1e-12);
+            if (state.phase == RunPhase::stopped) QCOMPARE(state.cause, std::string("stopped before all was scored"));
+        }
+        QCOMPARE(read_state(run).phase, RunPhase::done);
+    }
     void a_process_that_is_gone_without_a_word_is_dead() {
         const RunDirectory run = new_run();
         const pid_t child = ::fork();

@@ -234,6 +234,15 @@ class TestStore : public QObject {
         Store::rebuild(project.path());
         QCOMPARE(reference_dump(project.path()), expected);
     }
+    void where_neither_project_nor_cache_can_be_written_it_lies_in_memory() {
+        const QByteArray before = qgetenv("FACETER_CACHE");
+        qputenv("FACETER_CACHE", "/dev/null/cache");
+        const auto restore = qScopeGuard([&] { before.isEmpty() ? qunsetenv("FACETER_CACHE") : qputenv("FACETER_CACHE", before); });
+        EXPECT_ERROR(Store::location("/nonexistent/project"), "/nonexistent/project: has no place for its store: /dev/null/cache/stores");
+        Store store("/nonexistent/project");
+        QVERIFY(store.file().empty());
+        QCOMPARE(store.runs().size(), std::size_t{0});
+    }
     void a_damaged_store_says_what_to_do_and_can_be_made_anew() {
         const TemporaryDirectory project;
         fill(project.path());

@@ -66,6 +66,26 @@ class TestEarlyStop : public QObject {
         prepare_resume({run});
     }
 
+    void data_that_changed_since_the_run_stopped_are_said() {
+        NEED_SHARED();
+        const RunDirectory run = run_of((shared_folder() / "fixtures/bert").string());
+        const auto warnings_of = [&](int attempt) {
+            run.request("stop");
+            QProcess worker;
+            start(worker, run, {{"FACETER_ATTEMPT", std::to_string(attempt)}});
+            [&] { QVERIFY(worker.waitForFinished(hang_ms)); }();
+            std::string all;
+            for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
+                if (event.type == "warning") all += event.fields.at("message").get<std::string>();
+            return all;
+        };
+        QCOMPARE(warnings_of(1), std::string());
+        QCOMPARE(warnings_of(2), std::string());
+        std::ofstream(project_.path() / "pairs.jsonl", std::ios::app) << "{\"query\": \"another\", \"document\": \"pair\"}\n";
+        HAS(warnings_of(3), "training data 'pairs' (retrieval) are not those that attempt 2 read");
+        QCOMPARE(read_state(run).step, std::int64_t{3});
+    }
+
     /// Whoever starts an attempt clears what earlier ones were asked for.
     void a_stop_that_comes_between_the_start_of_an_attempt_and_its_first_word_counts() {
         NEED_SHARED();
