@@ -165,11 +165,12 @@ Pooling usual_pooling(const Json& config, const std::string& name) {
     return language_model && json_or(config, "is_causal", true, name) ? Pooling::last_token : Pooling::mean;
 }
 
-/// The length that the tokenizer's configuration gives; 0 where it gives none (1e30 means none).
+/// The length that the tokenizer's configuration gives ("max_len" in old files); 0 where it gives none (1e30 means none).
 std::size_t tokenizer_length(const ModelFolder& model) {
     const fs::path path = model.encoder_folder / "tokenizer_config.json";
     if (!fs::exists(path)) return 0;
-    const double length = json_or(read_config(path), "model_max_length", 0.0, path.string());
+    const Json config = read_config(path);
+    const double length = json_or(config, config.contains("model_max_length") ? "model_max_length" : "max_len", 0.0, path.string());
     return length >= 1 && length < 1e9 ? static_cast<std::size_t>(length) : 0;
 }
 

@@ -39,12 +39,37 @@ struct PlaceFinder : nlohmann::json_sax<nlohmann::json> {
     throw data_error("{}:{}:{}: not valid JSON: {}", name, line, column, simdjson::error_message(error));
 }
 
+bool is_of_number(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; }
+
+/// Whole numbers of more digits than 64 bits hold, which simdjson refuses, get an exponent: a double, as nlohmann's parser makes of them.
+std::string with_large_numbers_as_doubles(std::string_view text) {
+    constexpr std::size_t fitting_digits = 18;
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at + 1;
+        if (text[at] == '"') {
+            while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+            end = std::min(end + 1, text.size());
+        } else if (is_of_number(text[at])) {
+            while (end < text.size() && is_of_number(text[end])) ++end;
+        }
+        const std::string_view part = text.substr(at, end - at);
+        out += part;
+        const bool whole = is_of_number(part[0]) && part.find_first_of(".eE") == part.npos;
+        if (whole && part.size() > fitting_digits) out += "e0";
+        at = end;
+    }
+    return out;
+}
+
 }  // namespace
 
 void with_json_document(std::string_view text, std::string_view name, const std::function<void(simdjson::dom::element)>& read) {
     simdjson::dom::parser parser;
     simdjson::dom::element root;
-    if (const auto error = parser.parse(text.data(), text.size()).get(root)) throw_syntax_error(text, name, error);
+    auto error = parser.parse(text.data(), text.size()).get(root);
+    if (error) error = parser.parse(with_large_numbers_as_doubles(text)).get(root);
+    if (error) throw_syntax_error(text, name, error);
     read(root);
 }
 

@@ -118,6 +118,7 @@ PipelineSettings parse_pipeline_json(std::string_view text, std::string_view nam
         read_model(root, byte_chars, name, settings);
         settings.added_tokens = read_added_tokens(root, name);
         settings.special = read_post_processor(root, name);
+        settings.truncate_left = truncates_left(root, name);
     });
     settings.description = fmt::format("pipeline 1\n{}", text);
     return settings;

@@ -67,9 +67,9 @@ TokenRoles read_token_roles(const std::filesystem::path& folder) {
     roles.configured |= read_if_there(config_path, [&](const JsonElement& config) {
         const std::string name = config_path.string();
         take_tokens(config, roles);
-        roles.truncate_left = member_or(config, "truncation_side", std::string_view("right"), name) == "left";
         roles.add_prefix_space = member_or(config, "add_prefix_space", false, name);
         JsonElement member;
+        if (find_member(config, "truncation_side", member)) roles.truncate_left = member_text(config, "truncation_side", name) == "left";
         if (find_member(config, "add_bos_token", member)) roles.add_bos_token = member_or(config, "add_bos_token", true, name);
         if (find_member(config, "add_eos_token", member)) roles.add_eos_token = member_or(config, "add_eos_token", false, name);
         if (find_member(config, "extra_ids", member)) {

@@ -13,7 +13,7 @@ struct TokenRoles {
     std::array<std::string, 5>
         tokens;  ///< in the order of SpecialTokens: what the files name, else what the class does by itself; empty: none
     std::string bos_token, eos_token;
-    bool truncate_left = false;
+    std::optional<bool> truncate_left;  ///< nothing where no file says it
     bool add_prefix_space = false;
     std::optional<bool> add_bos_token, add_eos_token;
     std::optional<std::size_t> extra_ids;  ///< T5's sentinels

@@ -34,9 +34,9 @@ std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles r
                std::any_of(settings.vocabulary.begin(), settings.vocabulary.end(), is_piece);
     });
     settings.roles = roles.tokens;
-    settings.truncate_left = roles.truncate_left;
+    settings.truncate_left = roles.truncate_left.value_or(settings.truncate_left);
     settings.lowercase_first = lowercase_first;
-    settings.description += fmt::format("\n{} {}", roles.truncate_left, lowercase_first);
+    settings.description += fmt::format("\n{} {}", settings.truncate_left, lowercase_first);
     return std::make_unique<PipelineTokenizer>(std::move(settings));
 }
 

@@ -38,10 +38,10 @@ class Tokenizer {
 };
 
 /// Reads tokenizer.json, else vocab.txt (BERT), sentencepiece.bpe.model (XLM-R), spiece.model (T5), tokenizer.model (Llama), spm.model
-/// (DeBERTa), or vocab.json and merges.txt (RoBERTa, GPT-2, Qwen2), with tokenizer_config.json and special_tokens_map.json. The truncation
-/// and padding that a tokenizer.json carries are ignored: the caller says max_length. `lowercase_first` is sentence_bert_config.json's
-/// do_lower_case (ModelFolder has it): the text is lower-cased even where the tokenizer's own files do not say so. Throws a data error:
-/// nothing there, a kind that is not supported (named), or a broken file.
+/// (DeBERTa), or vocab.json and merges.txt (RoBERTa, GPT-2, Qwen2), with tokenizer_config.json and special_tokens_map.json. Of the
+/// truncation and padding that a tokenizer.json carries the side alone counts, where no truncation_side is named: the caller says
+/// max_length. `lowercase_first` is sentence_bert_config.json's do_lower_case (ModelFolder has it): the text is lower-cased even where the
+/// tokenizer's own files do not say so. Throws a data error: nothing there, a kind that is not supported (named), or a broken file.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& model_folder, bool lowercase_first = false);
 
 }  // namespace faceter

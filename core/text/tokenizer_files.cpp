@@ -74,6 +74,7 @@ WordPieceSettings parse_wordpiece_json(std::string_view text, std::string_view n
         if (find_member(root, "normalizer", normalizer)) settings.normalizer = read_bert_normalizer(normalizer, name);
         settings.added_tokens = read_added_tokens(root, name);
         settings.around = read_post_processor(root, name);
+        settings.truncate_left = truncates_left(root, name);
     });
     return settings;
 }
@@ -95,7 +96,8 @@ WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_
 void apply_tokenizer_config(std::string_view text, std::string_view name, bool bert_flags, WordPieceSettings& settings) {
     with_json_document(text, name, [&](Element config) {
         for (std::size_t i = 0; i < role_keys.size(); ++i) settings.special[i] = token_content(config, role_keys[i], settings.special[i]);
-        settings.truncate_left = member_or(config, "truncation_side", std::string_view("right"), name) == "left";
+        settings.truncate_left =
+            member_or(config, "truncation_side", std::string_view(settings.truncate_left ? "left" : "right"), name) == "left";
         if (!bert_flags) return;
         settings.unk_token = settings.special[1];
         BertNormalizer& normalizer = settings.normalizer;

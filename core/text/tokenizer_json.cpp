@@ -151,6 +151,11 @@ SpecialIds read_post_processor(const JsonElement& root, std::string_view name) {
     return find_member(root, "post_processor", processor) ? read_processor(processor, name) : SpecialIds();
 }
 
+bool truncates_left(const JsonElement& root, std::string_view name) {
+    JsonElement truncation;
+    return find_member(root, "truncation", truncation) && member_or(truncation, "direction", std::string_view("Right"), name) == "Left";
+}
+
 std::string_view token_content(const JsonElement& config, std::string_view key, std::string_view fallback) {
     JsonElement member, content;
     std::string_view text = fallback;

@@ -27,6 +27,8 @@ std::vector<AddedToken> read_added_tokens_decoder(const JsonElement& config, std
 AddedToken special_token(std::string_view content);
 /// The ids around a text that post_processor says: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (none) and Sequence.
 SpecialIds read_post_processor(const JsonElement& root, std::string_view name);
+/// Whether truncation.direction is "Left": what counts where tokenizer_config.json names no truncation_side.
+bool truncates_left(const JsonElement& root, std::string_view name);
 /// A special token in a configuration: "[CLS]" or {"content": "[CLS]", ...}; `fallback` where it is missing or null.
 std::string_view token_content(const JsonElement& config, std::string_view key, std::string_view fallback);
 

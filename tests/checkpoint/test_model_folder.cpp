@@ -65,6 +65,10 @@ class TestModelFolder : public QObject {
         QCOMPARE(folder.open().max_seq_length, std::size_t{128});
         folder.write("tokenizer_config.json", {{"model_max_length", 100}});
         QCOMPARE(folder.open().max_seq_length, std::size_t{100});
+        folder.write("tokenizer_config.json", {{"max_len", 90}});  // as transformers reads old files
+        QCOMPARE(folder.open().max_seq_length, std::size_t{90});
+        folder.write("tokenizer_config.json", {{"model_max_length", 100}, {"max_len", 90}});
+        QCOMPARE(folder.open().max_seq_length, std::size_t{100});
         folder.write("sentence_bert_config.json", {{"max_seq_length", 64}, {"do_lower_case", true}});
         QVERIFY(folder.open().max_seq_length == 64 && folder.open().lowercase_first);
         folder.write("sentence_bert_config.json", {{"max_seq_length", 5000}});

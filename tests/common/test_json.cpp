@@ -1,3 +1,4 @@
+#include "common/json_document.h"
 #include "common/json_text.h"
 #include "common/printable.h"
 #include "common/untrusted_json.h"
@@ -46,6 +47,22 @@ class TestJson : public QObject {
     }
     void a_number_beyond_a_double_is_said_in_our_words() {
         EXPECT_ERROR(parse_json(R"({"a": 1e400})", "n.json"), "n.json: holds a number that is too large");
+    }
+    void a_large_document_holds_whole_numbers_beyond_64_bits_as_doubles() {
+        const auto length_of = [](std::string_view text) {
+            double length = 0;
+            with_json_document(text, "t.json", [&](simdjson::dom::element root) {
+                if (root["length"].get(length)) throw_json_member("t.json", "length", "is no number");
+            });
+            return length;
+        };
+        // What transformers writes as model_max_length of a tokenizer without a limit.
+        QCOMPARE(length_of(R"({"text": "a \"1000000000000000019884624838656\" \\", "length": 1000000000000000019884624838656, "id": 7})"),
+                 1e30);
+        QCOMPARE(length_of(R"({"length":-1000000000000000019884624838656})"), -1e30);
+        QCOMPARE(length_of(R"({"length": 0.1000000000000000000000000005, "large": 99999999999999999999999})"), 0.1);
+        EXPECT_ERROR(length_of(R"({"length": 1000000000000000019884624838656)"), "t.json:1:", "not valid JSON");
+        EXPECT_ERROR(length_of(R"({"length": 10000000000000000198846248386-56})"), "t.json:1:", "not valid JSON");
     }
     void whole_numbers_are_taken_however_they_are_written() {
         const Json json = parse_json(R"({"a": 12, "b": 12.0, "c": 1e3, "list": [1, 2.0], "least": -9223372036854775808})", "j");

@@ -52,6 +52,15 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(encode(*load_tokenizer(folder.path()), "A a"), (std::vector<std::int32_t>{2, 1, 8, 3}));
         QCOMPARE(encode(*load_tokenizer(folder.path(), true), "A a"), (std::vector<std::int32_t>{2, 8, 8, 3}));
     }
+    void a_length_without_limit_as_transformers_writes_it_is_read() {
+        Json stepped = small_tokenizer_json();
+        stepped["normalizer"] = {{"type", "Lowercase"}};
+        for (const Json& json : {small_tokenizer_json(), stepped}) {
+            TokenizerFolder folder(json);
+            folder.write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656, "pad_token": "[PAD]"})");
+            QCOMPARE(encode(*folder.load(), "A a"), (std::vector<std::int32_t>{2, 8, 8, 3}));
+        }
+    }
     void bert_processing_is_read_too() {
         Json json = small_tokenizer_json();
         json["post_processor"] = Json::parse(R"({"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})");

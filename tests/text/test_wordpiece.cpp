@@ -70,6 +70,19 @@ class TestWordpiece : public QObject {
         folder.write("tokenizer_config.json", R"({"truncation_side": "left"})");
         QCOMPARE(encode(*folder.load(), "a a a b .", 4), (Ids{2, 10, 11, 3}));
     }
+    void a_side_that_tokenizer_json_names_counts_where_its_configuration_names_none() {
+        Json stepped = small_tokenizer_json();
+        stepped["normalizer"] = {{"type", "Lowercase"}};
+        for (Json json : {small_tokenizer_json(), stepped}) {
+            json["truncation"]["direction"] = "Left";
+            TokenizerFolder folder(json);
+            QCOMPARE(encode(*folder.load(), "a a a b .", 4), (Ids{2, 10, 11, 3}));
+            folder.write("tokenizer_config.json", "{}");
+            QCOMPARE(encode(*folder.load(), "a a a b .", 4), (Ids{2, 10, 11, 3}));
+            folder.write("tokenizer_config.json", R"({"truncation_side": "right"})");
+            QCOMPARE(encode(*folder.load(), "a a a b .", 4), (Ids{2, 8, 8, 3}));
+        }
+    }
     void encode_appends_and_the_second_time_gives_the_same() {
         const auto tokenizer = TokenizerFolder().load();
         Ids ids{-7};
