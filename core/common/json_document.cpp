@@ -39,12 +39,41 @@ struct PlaceFinder : nlohmann::json_sax<nlohmann::json> {
     throw data_error("{}:{}:{}: not valid JSON: {}", name, line, column, simdjson::error_message(error));
 }
 
+/// Whole numbers of more than 64 bits, which simdjson refuses, as doubles: transformers writes int(1e30) for a tokenizer without a longest
+/// text.
+std::string with_wide_numbers_as_doubles(std::string_view text) {
+    constexpr std::size_t least_digits = 20;
+    std::string wide;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = in_string ? at : std::min(text.find_first_not_of("+-.0123456789Ee", at), text.size());
+        const std::string_view number = text.substr(at, end - at);
+        if (number.empty()) {
+            const std::size_t taken = in_string && text[at] == '\\' ? 2 : 1;
+            if (text[at] == '"') in_string = !in_string;
+            wide += text.substr(at, taken);
+            at += taken;
+            continue;
+        }
+        wide += number;
+        const std::string_view digits = number.substr(number.front() == '-');
+        if (digits.size() >= least_digits && digits.find_first_not_of("0123456789") == std::string_view::npos) wide += "e0";
+        at = end;
+    }
+    return wide;
+}
+
 }  // namespace
 
 void with_json_document(std::string_view text, std::string_view name, const std::function<void(simdjson::dom::element)>& read) {
     simdjson::dom::parser parser;
     simdjson::dom::element root;
-    if (const auto error = parser.parse(text.data(), text.size()).get(root)) throw_syntax_error(text, name, error);
+    simdjson::error_code error = parser.parse(text.data(), text.size()).get(root);
+    if (error) {
+        const std::string wide = with_wide_numbers_as_doubles(text);
+        if (wide.size() > text.size()) error = parser.parse(wide).get(root);
+    }
+    if (error) throw_syntax_error(text, name, error);
     read(root);
 }
 
