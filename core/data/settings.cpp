@@ -1,5 +1,7 @@
 #include "data/settings.h"
 
+#include <fmt/format.h>
+
 #include "data/sources.h"
 #include "settings/check.h"
 
@@ -108,5 +110,13 @@ Schema data_entry_schema() {
 }
 
 Json whole_entry(const Json& entry) { return filled_in(data_entry_schema(), entry); }
+
+std::string reason_not_scored(std::string_view format, std::string_view task_type) {
+    const bool pairs = format != "labelled" && format != "texts", labelled = format == "labelled" || format.empty();
+    if ((pairs && task_type == "retrieval") || (labelled && task_type == "clustering")) return {};
+    return fmt::format(
+        "a file{} cannot be scored as {}; pairs are scored as retrieval, labelled texts as clustering, other kinds come from a folder",
+        format.empty() ? "" : fmt::format(" of the format {}", format), task_type);
+}
 
 }  // namespace faceter

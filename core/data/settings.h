@@ -7,5 +7,7 @@ namespace faceter {
 Schema data_entry_schema();
 /// A data entry with the default of each setting that it leaves out.
 Json whole_entry(const Json& entry);
+/// Why a file of this format cannot be scored as this task type; empty: it can.
+std::string reason_not_scored(std::string_view format, std::string_view task_type);
 
 }  // namespace faceter

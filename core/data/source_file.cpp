@@ -3,6 +3,7 @@
 #include "common/strings.h"
 #include "data/pair_file.h"
 #include "data/sampling.h"
+#include "data/settings.h"
 
 // source: file - one file of pairs, triplets or labelled texts.
 
@@ -87,21 +88,18 @@ EvaluationSet evaluation(const DataRequest& request) {
     EvaluationSet set;
     set.name = entry.set_name();
     set.task_type = entry.task.empty() ? (format == "labelled" ? "clustering" : "retrieval") : entry.task;
-    if (set.task_type == "retrieval" && format != "labelled" && format != "texts") {
+    if (const std::string reason = reason_not_scored(format, set.task_type); !reason.empty())
+        throw settings_error("data entry '{}': {}", entry.path, reason);
+    if (set.task_type == "retrieval") {
         TrainingBuilder builder(set.name, set.task_type);
         read_pair_file(entry.need_path(), entry, builder, report);
         const TrainingSet pairs = builder.finish({}, report, {});
         warn_of_instructions(own_instructions(pairs), entry, report);
         set.data = retrieval_from_pairs(pairs);
-    } else if (set.task_type == "clustering" && format == "labelled") {
+    } else {
         const LabelledTexts labelled = read_labelled_file(entry.need_path(), report);
         warn_of_instructions(labelled.instructions, entry, report);
         set.data = clustering_from_labels(labelled);
-    } else {
-        throw settings_error(
-            "data entry '{}': a file of the format {} cannot be scored as {}; pairs are scored as retrieval, labelled texts as "
-            "clustering, other kinds come from a folder",
-            entry.path, format, set.task_type);
     }
     limit_evaluation(set, entry.limits, report);
     set.fingerprint = fingerprint_of(set);

@@ -413,12 +413,26 @@ class Resolver {
             if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
                 problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
             const YamlNode* task = item.find("task");
+            check_scored_file(item);
             if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
             if (const Schema known = task_schema();
                 std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text))
                 continue;
             problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, names)));
         }
+    }
+
+    /// What a file holds is known where its format is named, and what none holds without.
+    void check_scored_file(const YamlNode& item) {
+        const auto text_of = [&](const char* key) {
+            const YamlNode* value = item.find(key);
+            return value ? value->text : std::string();
+        };
+        if (text_of("source") != "file") return;
+        const std::string format = text_of("format"), task = text_of("task");
+        const std::string scored_as = !task.empty() ? task : format == "labelled" ? "clustering" : "retrieval";
+        if (const std::string reason = reason_not_scored(format, scored_as); !reason.empty())
+            problem(item.find(task.empty() ? "format" : "task"), reason);
     }
 
     const YamlNode& root_;

@@ -299,6 +299,20 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(with(sample, "path: scifact", "path: scifact, task: retreival")), "unknown task 'retreival'",
                      "did you mean 'retrieval'?");
     }
+    void a_file_that_cannot_be_scored_as_its_task_is_refused() {
+        const auto scored = [](const std::string& entry) { return parse_sample(with(sample, "path: scifact", entry)); };
+        EXPECT_ERROR(scored("source: file, path: a.jsonl, format: labelled, task: classification"),
+                     "/base/quick.yaml:", "a file of the format labelled cannot be scored as classification", "come from a folder");
+        EXPECT_ERROR(scored("source: file, path: a.jsonl, format: pairs, task: clustering"),
+                     "the format pairs cannot be scored as clustering");
+        EXPECT_ERROR(scored("source: file, path: a.jsonl, task: classification"), "a file cannot be scored as classification");
+        EXPECT_ERROR(scored("source: file, path: a.txt, format: texts"), "the format texts cannot be scored as retrieval");
+        scored("source: file, path: a.jsonl, format: labelled, task: clustering");
+        scored("source: file, path: a.tsv, format: triplets, task: retrieval");
+        scored("source: file, path: a.jsonl, task: retrieval");
+        scored("source: file, path: a.jsonl");
+        scored("source: folder, path: a, task: classification");
+    }
     void overrides_and_seeds_come_from_the_command_line() {
         const auto runs = parse_sample(sample, {{"training.batch_size=8", "variants.Mix.placement=every"}, {7}, false}).runs();
         QCOMPARE(runs.size(), std::size_t{3});
