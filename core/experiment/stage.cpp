@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/hash.h"
+#include "common/lock_file.h"
 #include "common/strings.h"
 #include "data/debian_lists.h"
 #include "experiment/run_inputs.h"
@@ -179,20 +180,37 @@ class Stager {
     std::uint64_t copied_ = 0, to_copy_ = 0;
 };
 
-/// The folder under its temporary name; goes where it was not finished.
+fs::path made_beside(const fs::path& final) {
+    fs::path folder = final.parent_path() / fmt::format(".{}.new", final.filename().string());
+    make_directories(folder);
+    return folder;
+}
+
+/// The folder under its temporary name, of one process; goes where it was not finished.
 class Unfinished {
   public:
-    explicit Unfinished(const fs::path& final) : path(final.parent_path() / fmt::format(".{}.new", final.filename().string())) {
-        remove_tree(path);
-        make_directories(path);
+    explicit Unfinished(const fs::path& final) : path(made_beside(final)), final_(final), lock_(path) {
+        if (lock_.try_lock() == LockOutcome::held)
+            throw usage_error("{}: another 'faceter stage' is writing it; wait for that, or give another name with --output",
+                              final.string());
+        for (const auto& left : fs::directory_iterator(path)) remove_tree(left.path());  // by one that was killed
     }
     ~Unfinished() {
         std::error_code ignored;
-        fs::remove_all(path, ignored);
+        if (!placed_) fs::remove_all(path, ignored);
     }
     Unfinished(const Unfinished&) = delete;
     Unfinished& operator=(const Unfinished&) = delete;
+    void put_in_place() {
+        rename_synced(path, final_);
+        placed_ = true;
+    }
     const fs::path path;
+
+  private:
+    fs::path final_;
+    LockFile lock_;
+    bool placed_ = false;
 };
 
 Json staged_runs(const Experiment& experiment, const Catalogue& catalogue, Stager& stager) {
@@ -227,7 +245,7 @@ StageReport stage_experiment(const Experiment& experiment, const Catalogue& cata
     const fs::path final = absolute_path(folder / "x").parent_path();  // without a slash at its end
     if (fs::exists(final)) throw usage_error("{}: it is there already; give another name with --output", final.string());
     make_directories(final.parent_path());
-    const Unfinished made(final);
+    Unfinished made(final);
     Stager stager(absolute_path(experiment.file()).parent_path(), made.path, options.progress);
     const Json runs = staged_runs(experiment, catalogue, stager);
     const std::size_t token_caches = add_token_caches(options, made.path, stager);
@@ -240,7 +258,7 @@ StageReport stage_experiment(const Experiment& experiment, const Catalogue& cata
                        {"staged", utc_now()},
                        {"files", stager.files}};
     write_file_atomic(made.path / "staged.json", card.dump(1) + "\n");
-    rename_synced(made.path, final);
+    made.put_in_place();
     return {stager.files.size(), token_caches, stager.bytes};
 }
 

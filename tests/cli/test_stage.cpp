@@ -5,6 +5,7 @@
 #include "cli/program.h"
 #include "cli/tiny_experiment.h"
 #include "common/hash.h"
+#include "common/lock_file.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -185,6 +186,20 @@ class TestStage : public QObject {
         const Outcome far = with({"far"});
         QCOMPARE(far.code, 2);
         HAS(far.err, "copy it there and call 'faceter run --staged'");
+    }
+    void a_folder_that_another_is_writing_is_left_to_it() {
+        const fs::path half = in(".busy.new");
+        make_directories(half);
+        write_file_atomic(half / "of-the-other", "x");
+        {
+            LockFile other(half);
+            QCOMPARE(other.try_lock(), LockOutcome::taken);
+            const Outcome outcome = call({"stage", in("moved away/mine.yaml"), "--output", in("busy")});
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, "another 'faceter stage' is writing it");
+            QVERIFY(fs::exists(half / "of-the-other"));
+        }
+        remove_tree(half);
     }
     void staging_overwrites_nothing_and_leaves_nothing_half_made() {
         const Outcome again = call({"stage", in("moved away/mine.yaml"), "--output", staged_.string()});

@@ -31,7 +31,7 @@ class TestUserFolders : public QObject {
     void a_temporary_folder_that_is_not_there_is_named() {
         qputenv("TMPDIR", "/nonexistent/place");
         EXPECT_ERROR(temporary_folder(), "/nonexistent/place: no folder for temporary files: No such file or directory; set TMPDIR to one");
-        EXPECT_ERROR(TemporaryDirectory(), "/nonexistent/place: no folder for temporary files");
+        EXPECT_ERROR(TemporaryDirectory{}, "/nonexistent/place: no folder for temporary files");
         qputenv("TMPDIR", "/tmp");
         QCOMPARE(temporary_folder().string(), std::string("/tmp"));
     }

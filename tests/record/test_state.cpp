@@ -99,7 +99,9 @@ class TestState : public QObject {
         write_attempt(run, 1, 20, "");
         const auto attempt = [&](const char* ending) {
             JournalWriter journal(run, run.begin_attempt(), {});
-            journal.event(ending, std::string_view(ending) == "stopped" ? Json{{"phase", "evaluate"}} : Json::object());
+            Json fields = Json::object();
+            if (std::string_view(ending) == "stopped") fields["phase"] = "evaluate";
+            journal.event(ending, fields);
         };
         for (const char* ending : {"stopped", "finished"}) {
             attempt(ending);

@@ -79,10 +79,10 @@ class TestEarlyStop : public QObject {
                 if (event.type == "warning") all += event.fields.at("message").get<std::string>();
             return all;
         };
-        QCOMPARE(warnings_of(1), std::string());
-        QCOMPARE(warnings_of(2), std::string());
+        for (const int attempt : {1, 2}) QVERIFY(warnings_of(attempt).find("are not those") == std::string::npos);
         std::ofstream(project_.path() / "pairs.jsonl", std::ios::app) << "{\"query\": \"another\", \"document\": \"pair\"}\n";
-        HAS(warnings_of(3), "training data 'pairs' (retrieval) are not those that attempt 2 read");
+        const std::string warned = warnings_of(3);
+        QVERIFY2(warned.find("training data 'pairs' (retrieval) are not those that attempt 2 read") != std::string::npos, warned.c_str());
         QCOMPARE(read_state(run).step, std::int64_t{3});
     }
 
