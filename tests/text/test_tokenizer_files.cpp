@@ -52,6 +52,17 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(encode(*load_tokenizer(folder.path()), "A a"), (std::vector<std::int32_t>{2, 1, 8, 3}));
         QCOMPARE(encode(*load_tokenizer(folder.path(), true), "A a"), (std::vector<std::int32_t>{2, 8, 8, 3}));
     }
+    void it_is_lower_cased_letter_by_letter_between_the_special_tokens_as_in_sentence_transformers() {
+        for (const char* step : {"BertNormalizer", "NFC"}) {  // each kind of tokenizer has its own way
+            Json json = small_tokenizer_json();
+            json["normalizer"]["type"] = step;
+            json["normalizer"]["lowercase"] = false;
+            json["model"]["vocab"]["οσ"] = 17;
+            json["model"]["vocab"]["ος"] = 18;
+            const TokenizerFolder folder(json);
+            QCOMPARE(encode(*load_tokenizer(folder.path(), true), "ΟΣ [MASK] A"), (std::vector<std::int32_t>{2, 17, 4, 8, 3}));
+        }
+    }
     void a_length_without_limit_as_transformers_writes_it_is_read() {
         Json stepped = small_tokenizer_json();
         stepped["normalizer"] = {{"type", "Lowercase"}};
