@@ -79,6 +79,14 @@ class TestTokenizerFiles : public QObject {
         json["post_processor"]["cls"] = Json::array({"[CLS]"});
         EXPECT_ERROR(TokenizerFolder(json).load(), "'cls'");
     }
+    void a_sequence_of_post_processors_has_one_that_adds_tokens() {
+        Json json = small_tokenizer_json();
+        const Json own = json["post_processor"], bytes = {{"type", "ByteLevel"}, {"trim_offsets", true}};
+        json["post_processor"] = {{"type", "Sequence"}, {"processors", {bytes, own, bytes}}};
+        QCOMPARE(encode(*TokenizerFolder(json).load(), "a"), (std::vector<std::int32_t>{2, 8, 3}));
+        json["post_processor"]["processors"].push_back(own);
+        EXPECT_ERROR(TokenizerFolder(json).load(), "tokenizer.json", "two post_processors", "TemplateProcessing");
+    }
     void broken_members_are_named() {
         EXPECT_ERROR(load_changed([](Json& json) { json.erase("model"); }), "tokenizer.json", "'model'");
         EXPECT_ERROR(load_changed([](Json& json) { json["model"]["vocab"] = Json::array({1}); }), "model.vocab");
