@@ -79,6 +79,21 @@ class TestTokenizerFiles : public QObject {
         json["post_processor"]["cls"] = Json::array({"[CLS]"});
         EXPECT_ERROR(TokenizerFolder(json).load(), "'cls'");
     }
+    void a_class_of_berts_goes_by_the_flags_of_its_configuration() {
+        const auto ids_with = [](const char* config, bool lowercase) {
+            Json json = small_tokenizer_json();
+            json["normalizer"]["lowercase"] = lowercase;
+            const TokenizerFolder folder(json);
+            write_file_atomic(folder.path() / "tokenizer_config.json", config);
+            return encode(*load_tokenizer(folder.path()), "A cafe Cafe");
+        };
+        const std::vector<std::int32_t> lowered{2, 8, 12, 12, 3}, kept{2, 1, 12, 1, 3};
+        QCOMPARE(ids_with(R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})", false), lowered);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "DistilBertTokenizerFast", "do_lower_case": false})", true), kept);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": false})", true), lowered);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "BertTokenizer"})", false), lowered);
+        QCOMPARE(ids_with(R"({"do_lower_case": true})", false), kept);
+    }
     void a_sequence_of_post_processors_has_one_that_adds_tokens() {
         Json json = small_tokenizer_json();
         const Json own = json["post_processor"], bytes = {{"type", "ByteLevel"}, {"trim_offsets", true}};
