@@ -33,6 +33,7 @@ class NormalizerChain {
         std::string first, second;
     };
     void add(std::unique_ptr<NormalizerStep> step) { steps_.push_back(std::move(step)); }
+    void add_first(std::unique_ptr<NormalizerStep> step) { steps_.insert(steps_.begin(), std::move(step)); }
     std::size_t size() const { return steps_.size(); }
     /// The view is of `text` or of one of the buffers.
     std::string_view apply(std::string_view text, Buffers& buffers, bool& front_cut) const;

@@ -1,8 +1,5 @@
 #include "text/pipeline.h"
 
-#include <unicode/locid.h>
-#include <unicode/unistr.h>
-
 #include <algorithm>
 
 #include "common/error.h"
@@ -15,13 +12,6 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t key_bytes = 32;  // what WordKey::load reads
-
-std::string lowercase_as_python(std::string_view text) {
-    icu::UnicodeString units = icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())));
-    std::string lower;
-    units.toLower(icu::Locale::getRoot()).toUTF8String(lower);
-    return lower;
-}
 
 }  // namespace
 
@@ -60,14 +50,10 @@ void PipelineTokenizer::encode(std::string_view text, std::size_t max_length, st
     scratch.ids.clear();
     scratch.cache = settings_.pieces_are_words ? &WordCache::of_thread(serial_) : nullptr;
     const std::size_t limit = settings_.truncate_left ? SIZE_MAX : content;
-    if (!is_valid_utf8(text)) {
-        const std::string repaired = replace_invalid_utf8(text);
-        encode_content(settings_.lowercase_first ? lowercase_as_python(repaired) : repaired, scratch, limit);
-    } else if (settings_.lowercase_first) {
-        encode_content(lowercase_as_python(text), scratch, limit);
-    } else {
+    if (is_valid_utf8(text))
         encode_content(text, scratch, limit);
-    }
+    else
+        encode_content(replace_invalid_utf8(text), scratch, limit);
     const std::size_t kept = std::min(scratch.ids.size(), content), skipped = settings_.truncate_left ? scratch.ids.size() - kept : 0;
     const auto begin = scratch.ids.begin() + static_cast<std::ptrdiff_t>(skipped);
     ids.insert(ids.end(), settings_.special.before.begin(), settings_.special.before.end());

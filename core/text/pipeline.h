@@ -20,7 +20,6 @@ struct PipelineSettings {
     std::vector<std::unique_ptr<PreTokenizerStep>> pre_tokenizers;
     std::unique_ptr<PieceModel> model;
     bool pieces_are_words = true;  ///< false where a piece's ids are not worth remembering
-    bool lowercase_first = false;  ///< lower-cased before anything else, as Python's str.lower() does it
     bool truncate_left = false;
     SpecialIds special;
     /// Names of the tokens with a role, in the order of SpecialTokens; empty where there is none.

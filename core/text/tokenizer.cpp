@@ -35,8 +35,8 @@ std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles r
     });
     settings.roles = roles.tokens;
     settings.truncate_left = roles.truncate_left.value_or(settings.truncate_left);
-    settings.lowercase_first = lowercase_first;
-    settings.description += fmt::format("\n{} {}", settings.truncate_left, lowercase_first);
+    if (lowercase_first) settings.normalizers.add_first(make_lowercase());
+    settings.description += fmt::format("\n{} {}", settings.truncate_left, lowercase_first ? "Lowercase" : "false");
     return std::make_unique<PipelineTokenizer>(std::move(settings));
 }
 

@@ -36,6 +36,20 @@ bool has_bert_steps(const Element& root, std::string_view name) {
     return (normalizer.empty() || normalizer == "BertNormalizer") && step_type(root, "pre_tokenizer", name) == "BertPreTokenizer";
 }
 
+/// What transformers' BERT tokenizers go by, whatever normaliser tokenizer.json has.
+void take_bert_flags(const Element& config, std::string_view name, BertNormalizer& normalizer) {
+    normalizer.clean_text = true;
+    normalizer.lowercase = member_or(config, "do_lower_case", true, name);
+    normalizer.strip_accents = member_or(config, "strip_accents", normalizer.lowercase, name);
+    normalizer.handle_chinese_chars = member_or(config, "tokenize_chinese_chars", true, name);
+}
+
+bool names_bert_tokenizer(const Element& config, std::string_view name) {
+    std::string_view kind = member_or(config, "tokenizer_class", std::string_view(), name);
+    if (kind.ends_with("Fast")) kind.remove_suffix(4);
+    return kind == "BertTokenizer" || kind == "DistilBertTokenizer";
+}
+
 }  // namespace
 
 BertNormalizer read_bert_normalizer(const JsonElement& element, std::string_view name) {
@@ -98,12 +112,9 @@ void apply_tokenizer_config(std::string_view text, std::string_view name, bool b
         for (std::size_t i = 0; i < role_keys.size(); ++i) settings.special[i] = token_content(config, role_keys[i], settings.special[i]);
         settings.truncate_left =
             member_or(config, "truncation_side", std::string_view(settings.truncate_left ? "left" : "right"), name) == "left";
+        if (bert_flags || names_bert_tokenizer(config, name)) take_bert_flags(config, name, settings.normalizer);
         if (!bert_flags) return;
         settings.unk_token = settings.special[1];
-        BertNormalizer& normalizer = settings.normalizer;
-        normalizer.lowercase = member_or(config, "do_lower_case", true, name);
-        normalizer.strip_accents = member_or(config, "strip_accents", normalizer.lowercase, name);
-        normalizer.handle_chinese_chars = member_or(config, "tokenize_chinese_chars", true, name);
         settings.added_tokens = read_added_tokens_decoder(config, name);
     });
 }

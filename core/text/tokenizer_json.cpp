@@ -118,16 +118,19 @@ std::int32_t read_pair_id(const JsonElement& processor, std::string_view key, st
 
 SpecialIds read_processor(const JsonElement& processor, std::string_view name);
 
-/// Each of a sequence puts its ids around what those before it made.
+/// One of a sequence at most adds tokens. Hugging Face's library gives a second one what the first made as several texts, which it puts
+/// together as a pair's: not what such a file means.
 SpecialIds read_sequence(const JsonElement& processor, std::string_view name) {
     simdjson::dom::array processors;
     if (processor["processors"].get(processors)) throw_json_member(name, "post_processor.processors", "is missing or not a list");
     SpecialIds ids;
     for (const JsonElement inner : processors) {
         SpecialIds around = read_processor(inner, name);
-        around.before.insert(around.before.end(), ids.before.begin(), ids.before.end());
-        ids.after.insert(ids.after.end(), around.after.begin(), around.after.end());
-        ids.before = std::move(around.before);
+        if (around.before.empty() && around.after.empty()) continue;
+        if (!ids.before.empty() || !ids.after.empty())
+            throw data_error(
+                "{}: two post_processors of a Sequence add tokens, which is not supported; write them as one TemplateProcessing", name);
+        ids = std::move(around);
     }
     return ids;
 }

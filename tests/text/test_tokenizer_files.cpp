@@ -52,6 +52,17 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(encode(*load_tokenizer(folder.path()), "A a"), (std::vector<std::int32_t>{2, 1, 8, 3}));
         QCOMPARE(encode(*load_tokenizer(folder.path(), true), "A a"), (std::vector<std::int32_t>{2, 8, 8, 3}));
     }
+    void it_is_lower_cased_letter_by_letter_between_the_special_tokens_as_in_sentence_transformers() {
+        for (const char* step : {"BertNormalizer", "NFC"}) {  // each kind of tokenizer has its own way
+            Json json = small_tokenizer_json();
+            json["normalizer"]["type"] = step;
+            json["normalizer"]["lowercase"] = false;
+            json["model"]["vocab"]["οσ"] = 17;
+            json["model"]["vocab"]["ος"] = 18;
+            const TokenizerFolder folder(json);
+            QCOMPARE(encode(*load_tokenizer(folder.path(), true), "ΟΣ [MASK] A"), (std::vector<std::int32_t>{2, 17, 4, 8, 3}));
+        }
+    }
     void a_length_without_limit_as_transformers_writes_it_is_read() {
         Json stepped = small_tokenizer_json();
         stepped["normalizer"] = {{"type", "Lowercase"}};
@@ -67,6 +78,29 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(encode(*TokenizerFolder(json).load(), "a"), (std::vector<std::int32_t>{2, 8, 3}));
         json["post_processor"]["cls"] = Json::array({"[CLS]"});
         EXPECT_ERROR(TokenizerFolder(json).load(), "'cls'");
+    }
+    void a_class_of_berts_goes_by_the_flags_of_its_configuration() {
+        const auto ids_with = [](const char* config, bool lowercase) {
+            Json json = small_tokenizer_json();
+            json["normalizer"]["lowercase"] = lowercase;
+            const TokenizerFolder folder(json);
+            write_file_atomic(folder.path() / "tokenizer_config.json", config);
+            return encode(*load_tokenizer(folder.path()), "A cafe Cafe");
+        };
+        const std::vector<std::int32_t> lowered{2, 8, 12, 12, 3}, kept{2, 1, 12, 1, 3};
+        QCOMPARE(ids_with(R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})", false), lowered);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "DistilBertTokenizerFast", "do_lower_case": false})", true), kept);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": false})", true), lowered);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "BertTokenizer"})", false), lowered);
+        QCOMPARE(ids_with(R"({"do_lower_case": true})", false), kept);
+    }
+    void a_sequence_of_post_processors_has_one_that_adds_tokens() {
+        Json json = small_tokenizer_json();
+        const Json own = json["post_processor"], bytes = {{"type", "ByteLevel"}, {"trim_offsets", true}};
+        json["post_processor"] = {{"type", "Sequence"}, {"processors", {bytes, own, bytes}}};
+        QCOMPARE(encode(*TokenizerFolder(json).load(), "a"), (std::vector<std::int32_t>{2, 8, 3}));
+        json["post_processor"]["processors"].push_back(own);
+        EXPECT_ERROR(TokenizerFolder(json).load(), "tokenizer.json", "two post_processors", "TemplateProcessing");
     }
     void broken_members_are_named() {
         EXPECT_ERROR(load_changed([](Json& json) { json.erase("model"); }), "tokenizer.json", "'model'");
