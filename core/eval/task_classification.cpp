@@ -15,7 +15,8 @@ namespace {
 
 constexpr int num_draws = 10;
 
-/// MTEB's very draws: the training texts are shuffled again and again, and of each shuffle the first k of every label are taken.
+/// As MTEB drew: the training texts are shuffled again and again by one generator, and of each shuffle the first k of every label are
+/// taken. mteb 2 begins its generator anew for each shuffle, so that its first draw is the same, and the others are not.
 std::vector<std::vector<std::size_t>> draw_training(const ClassificationData& data) {
     NumpyRandom random(42);
     std::vector<std::size_t> order(data.train_labels.size());
