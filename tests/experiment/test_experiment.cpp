@@ -300,7 +300,7 @@ class TestExperiment : public QObject {
                      "did you mean 'retrieval'?");
     }
     void a_file_that_cannot_be_scored_as_its_task_is_refused() {
-        const auto scored = [](const std::string& entry) { return parse_sample(with(sample, "path: scifact", entry)); };
+        const auto scored = [](const std::string& entry) { return parse_sample(with(sample, "source: folder, path: scifact", entry)); };
         EXPECT_ERROR(scored("source: file, path: a.jsonl, format: labelled, task: classification"),
                      "/base/quick.yaml:", "a file of the format labelled cannot be scored as classification", "come from a folder");
         EXPECT_ERROR(scored("source: file, path: a.jsonl, format: pairs, task: clustering"),

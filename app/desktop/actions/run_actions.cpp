@@ -9,7 +9,16 @@ namespace {
 
 constexpr int most_at_once = 8;
 
-QString countOf(const QStringList& runs) { return runs.size() == 1 ? runs.first() : RunActions::tr("%1 runs").arg(runs.size()); }
+/// As lists and commands name it; one that is not there, or has no name yet, by its id.
+QString nameOf(const Workspace& workspace, const QString& run) {
+    const RunsSnapshotPtr snapshot = workspace.runs();
+    const int place = snapshot->find(run.toStdString());
+    return place < 0 ? run : qs(snapshot->runs[static_cast<std::size_t>(place)].info.shown_name());
+}
+
+QString countOf(const Workspace& workspace, const QStringList& runs) {
+    return runs.size() == 1 ? nameOf(workspace, runs.first()) : RunActions::tr("%1 runs").arg(runs.size());
+}
 
 }  // namespace
 
@@ -67,20 +76,19 @@ QStringList RunActions::pending() const {
 
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
     if (!m_workspace.session()) return;
-    const auto fill = [&](const QString& text) {
-        return text.arg(qs(experiment->name())).arg(place.only.empty() ? experiment->runs().size() : place.only.size());
-    };
+    const std::size_t count = place.only.empty() ? experiment->runs().size() : place.only.size();
+    const QString name = qs(experiment->name()), runs = count == 1 ? tr("1 run") : tr("%1 runs").arg(count);
     const bool here = place.profile.isEmpty();
     const auto over = [this] { --m_launching; };
     ++m_launching;
-    start({here ? fill(tr("%1: starting %2 runs")) : fill(tr("%1: submitting %2 runs through %3")).arg(place.profile),
-           here ? fill(tr("%1: %2 runs started")) : fill(tr("%1: %2 runs submitted")),
+    start({here ? tr("%1: starting %2").arg(name, runs) : tr("%1: submitting %2 through %3").arg(name, runs, place.profile),
+           here ? tr("%1: %2 started").arg(name, runs) : tr("%1: %2 submitted").arg(name, runs),
            [experiment, smoke, place](const std::filesystem::path& folder) { return launchRuns(folder, *experiment, smoke, place); }, over,
            over});
 }
 
 void RunActions::stop(const QStringList& runs) {
-    start({tr("Asking %1 to stop").arg(countOf(runs)), tr("%1 will stop with a checkpoint").arg(countOf(runs)),
+    start({tr("Asking %1 to stop").arg(countOf(m_workspace, runs)), tr("%1 will stop with a checkpoint").arg(countOf(m_workspace, runs)),
            [runs](const std::filesystem::path& folder) {
                stopRuns(folder, runs);
                return QStringList();
@@ -88,7 +96,7 @@ void RunActions::stop(const QStringList& runs) {
 }
 
 void RunActions::resume(const QStringList& runs) {
-    start({tr("Resuming %1").arg(countOf(runs)), tr("%1 resumed").arg(countOf(runs)),
+    start({tr("Resuming %1").arg(countOf(m_workspace, runs)), tr("%1 resumed").arg(countOf(m_workspace, runs)),
            [runs](const std::filesystem::path& folder) {
                resumeRuns(folder, runs);
                return QStringList();
@@ -99,7 +107,8 @@ void RunActions::resume(const QStringList& runs) {
 }
 
 void RunActions::moveInQueue(const QString& run, int place) {
-    start({tr("Moving %1 in the queue").arg(run), tr("%1 is number %2 of those that wait").arg(run).arg(place + 1),
+    start({tr("Moving %1 in the queue").arg(nameOf(m_workspace, run)),
+           tr("%1 is number %2 of those that wait").arg(nameOf(m_workspace, run), QString::number(place + 1)),
            [run, place](const std::filesystem::path& folder) {
                move_in_queue(Project(folder, false), run.toStdString(), static_cast<std::size_t>(place));
                return QStringList();
@@ -116,13 +125,13 @@ void RunActions::setQueuesPaused(bool paused) {
 }
 
 void RunActions::rerun(const QStringList& runs) {
-    start({tr("Starting %1 anew").arg(countOf(runs)), tr("%1 started anew").arg(countOf(runs)),
+    start({tr("Starting %1 anew").arg(countOf(m_workspace, runs)), tr("%1 started anew").arg(countOf(m_workspace, runs)),
            [runs](const std::filesystem::path& folder) { return rerunRuns(folder, runs); }});
 }
 
 void RunActions::takeOver(const QString& run) {
-    start({tr("Taking %1 over").arg(run), tr("%1 was taken over; it can be resumed or deleted").arg(run),
-           [run](const std::filesystem::path& folder) {
+    start({tr("Taking %1 over").arg(nameOf(m_workspace, run)),
+           tr("%1 was taken over; it can be resumed or deleted").arg(nameOf(m_workspace, run)), [run](const std::filesystem::path& folder) {
                for (const RunDirectory& directory : openRuns(folder, {run})) take_over(directory);
                return QStringList();
            }});
@@ -130,34 +139,34 @@ void RunActions::takeOver(const QString& run) {
 
 /// A line more in what the user says of each run.
 void RunActions::mark(const QStringList& runs, const QString& done, const Json& event) {
-    start({tr("Marking %1").arg(countOf(runs)), done, [runs, event](const std::filesystem::path& folder) {
+    start({tr("Marking %1").arg(countOf(m_workspace, runs)), done, [runs, event](const std::filesystem::path& folder) {
                for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
                return QStringList();
            }});
 }
 
 void RunActions::setArchived(const QStringList& runs, bool archived) {
-    mark(runs, (archived ? tr("%1 archived") : tr("%1 back from the archive")).arg(countOf(runs)), {{"archived", archived}});
+    mark(runs, (archived ? tr("%1 archived") : tr("%1 back from the archive")).arg(countOf(m_workspace, runs)), {{"archived", archived}});
 }
 
 void RunActions::setPinned(const QStringList& runs, bool pinned) {
-    mark(runs, (pinned ? tr("%1 pinned") : tr("%1 no longer pinned")).arg(countOf(runs)), {{"pinned", pinned}});
+    mark(runs, (pinned ? tr("%1 pinned") : tr("%1 no longer pinned")).arg(countOf(m_workspace, runs)), {{"pinned", pinned}});
 }
 
 void RunActions::addTag(const QStringList& runs, const QString& tag) {
-    mark(runs, tr("%1 tagged %2").arg(countOf(runs), tag), {{"tag", tag.toStdString()}});
+    mark(runs, tr("%1 tagged %2").arg(countOf(m_workspace, runs), tag), {{"tag", tag.toStdString()}});
 }
 
 void RunActions::removeTag(const QStringList& runs, const QString& tag) {
-    mark(runs, tr("tag %2 taken from %1").arg(countOf(runs), tag), {{"untag", tag.toStdString()}});
+    mark(runs, tr("tag %2 taken from %1").arg(countOf(m_workspace, runs), tag), {{"untag", tag.toStdString()}});
 }
 
 void RunActions::setNote(const QString& run, const QString& note) {
-    mark({run}, tr("note of %1 kept").arg(run), {{"note", note.toStdString()}});
+    mark({run}, tr("note of %1 kept").arg(nameOf(m_workspace, run)), {{"note", note.toStdString()}});
 }
 
 void RunActions::addToNotes(const QStringList& runs, const QString& text) {
-    start({tr("Marking %1").arg(countOf(runs)), tr("added to the notes of %1").arg(countOf(runs)),
+    start({tr("Marking %1").arg(countOf(m_workspace, runs)), tr("added to the notes of %1").arg(countOf(m_workspace, runs)),
            [runs, text](const std::filesystem::path& folder) {
                for (const RunDirectory& run : openRuns(folder, runs)) {
                    const std::string before = run.user_state().note;
@@ -169,14 +178,14 @@ void RunActions::addToNotes(const QStringList& runs, const QString& text) {
 
 void RunActions::trash(const QStringList& runs) {
     if (runs.isEmpty() || !m_workspace.session()) return;
-    start({tr("Moving %1 to the trash").arg(countOf(runs)),
-           tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(runs)),
+    start({tr("Moving %1 to the trash").arg(countOf(m_workspace, runs)),
+           tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(m_workspace, runs)),
            [runs](const std::filesystem::path& folder) {
                trashRuns(folder, runs);
                return QStringList();
            },
-           [this, runs, project = m_workspace.session()->folder()] {
-               m_trashed.append({project, runs});
+           [this, runs, project = m_workspace.session()->folder(), said = countOf(m_workspace, runs)] {
+               m_trashed.append({project, runs, said});
                Q_EMIT undoChanged();
            }});
 }
@@ -198,7 +207,7 @@ void RunActions::undo() {
     m_trashed[place].isReturning = true;
     const Trashed entry = m_trashed[place];
     Q_EMIT undoChanged();
-    start({tr("Bringing %1 back").arg(countOf(entry.runs)), tr("%1 brought back").arg(countOf(entry.runs)),
+    start({tr("Bringing %1 back").arg(entry.said), tr("%1 brought back").arg(entry.said),
            [runs = entry.runs](const std::filesystem::path& folder) {
                restoreRuns(folder, runs);
                return QStringList();

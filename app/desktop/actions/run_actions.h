@@ -94,6 +94,7 @@ class RunActions : public QObject {
     struct Trashed {
         std::filesystem::path project;
         QStringList runs;
+        QString said;  // what they are called in what is said of them
         bool isReturning = false;
     };
     void start(Work work);

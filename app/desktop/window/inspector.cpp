@@ -297,7 +297,7 @@ void Inspector::showTags(const RunRow& run) {
     if (std::exchange(m_shownTags, tags) == tags) return;
     clearLayout(m_tags->layout());
     for (const QString& tag : tags) {
-        auto* button = new QPushButton(tag + QStringLiteral(" ×"));
+        auto* button = new QPushButton(QString(tag).replace(QLatin1Char('&'), QStringLiteral("&&")) + QStringLiteral(" ×"));
         button->setProperty("tag", true);
         button->setToolTip(tr("Take this tag away"));
         connect(button, &QPushButton::clicked, this, [this, tag] { m_workspace.actions().removeTag({m_shownRun}, tag); });

@@ -170,7 +170,8 @@ void MainWindow::buildFileMenu() {
     QMenu* recent = file->addMenu(tr("Open recent"));
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
         recent->clear();
-        for (const QString& folder : recentProjects()) recent->addAction(folder, this, [this, folder] { openPath(folder); });
+        for (const QString& folder : recentProjects())
+            recent->addAction(QString(folder).replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, folder] { openPath(folder); });
     });
     file->addAction(tr("Close project"), this, [this] { m_workspace.closeProject(); });
     file->addSeparator();

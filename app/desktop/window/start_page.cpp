@@ -124,7 +124,8 @@ void StartPage::showRecent(const QStringList& folders) {
         delete item;
     }
     for (const QString& folder : folders) {
-        auto* button = new QPushButton(QDir(folder).dirName() + QStringLiteral("   ") + folder);
+        const QString text = QDir(folder).dirName() + QStringLiteral("   ") + folder;
+        auto* button = new QPushButton(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
         button->setFlat(true);
         button->setProperty("link", true);
         connect(button, &QPushButton::clicked, this, [this, folder] { Q_EMIT projectChosen(folder); });

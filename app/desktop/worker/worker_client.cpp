@@ -30,7 +30,9 @@ WorkerClient::~WorkerClient() {
     m_process->disconnect(this);
     m_process->closeWriteChannel();
     m_process->terminate();
-    if (!m_process->waitForFinished(patience_at_end_ms)) m_process->kill();
+    if (m_process->waitForFinished(patience_at_end_ms)) return;
+    m_process->kill();
+    m_process->waitForFinished(patience_at_end_ms);
 }
 
 WorkerClient& WorkerClient::shared() {

@@ -8,8 +8,10 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QPainter>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QToolButton>
 
@@ -139,6 +141,13 @@ class TestComparePage : public QObject {
         QTRY_VERIFY(opened.find<FigureView>("compareExamples")->isVisible());
         QVERIFY(opened.find<ErrorBar>("errorBar")->message().isEmpty());
     }
+    void the_head_of_a_group_counts_its_seeds() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        const QAbstractItemModel* model = opened.find<QTableView>("compareTable")->model();
+        QCOMPARE(model->headerData(2, Qt::Horizontal, Qt::ToolTipRole).toString(), QStringLiteral("start, 1 seed"));
+        QCOMPARE(model->headerData(3, Qt::Horizontal, Qt::ToolTipRole).toString(), QStringLiteral("EM, 3 seeds"));
+    }
     void the_model_keeps_the_rules_of_models() {
         Opened opened;
         QVERIFY(opened.wait());
@@ -241,6 +250,39 @@ class TestComparePage : public QObject {
         for (int i = 0; i < 6; ++i) QTest::keyClick(table, Qt::Key_Down);
         QTRY_VERIFY(opened.find<FigureView>("compareSeeds")->figure().title.starts_with("same source,"));
         QVERIFY(!opened.find<FigureView>("compareExamples")->isVisible());
+    }
+    void no_digit_of_a_score_of_a_hundred_is_cut() {
+        ComparedShape shape;
+        shape.sets = 13;  // the last are scored so
+        Opened opened(shape);
+        QVERIFY(opened.wait());
+        opened.page->resize(600, 700);
+        auto* table = opened.find<QTableView>("compareTable");
+        const QAbstractItemModel* model = table->model();
+        QTRY_VERIFY(table->horizontalScrollBar()->maximum() > 0);  // no column has more than it needs
+        const auto painted = [&](const QModelIndex& cell, int width) {
+            QImage image(width, 24, QImage::Format_RGB32);
+            image.fill(Qt::white);
+            QPainter painter(&image);
+            QStyleOptionViewItem option;
+            option.initFrom(table);
+            option.rect = image.rect();
+            option.widget = table;
+            table->itemDelegate()->paint(&painter, option, cell);
+            return image;
+        };
+        int hundreds = 0;
+        for (int row = 0; row < model->rowCount(); ++row)
+            for (int column = 2; column < model->columnCount(); ++column) {
+                const QModelIndex cell = model->index(row, column);
+                if (!cell.data().toString().startsWith(QStringLiteral("10"))) continue;
+                ++hundreds;
+                constexpr int more = 40, padding = 7;  // would hold what is cut
+                const QImage image = painted(cell, table->columnWidth(column) + more);
+                for (int y = 0; y < image.height(); ++y)
+                    for (int x = 1; x < more + padding; ++x) QCOMPARE(image.pixel(x, y), image.pixel(0, y));
+            }
+        QVERIFY(hundreds > 0);
     }
     void many_groups_scroll_beside_the_names_of_the_rows() {
         ComparedShape shape;

@@ -121,6 +121,23 @@ class TestLaunchBar : public QObject {
         QCOMPARE(again.where()->currentText(), QStringLiteral("on this machine"));
         fs::rename(folder_.path() / "gpu.yaml", profile_folder() / "gpu.yaml");
     }
+    void ctrl_return_launches_and_what_it_launched_is_counted() {
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo 12");
+        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        Fixture f(project());
+        f.choose("g");
+        f.page.document().reset(QString::fromUtf8(written).replace(QStringLiteral("mine"), QStringLiteral("mine %1 %2")), {});
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady() && f.find("launch")->isEnabled(), patience_ms);
+        f.page.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&f.page));
+        QSignalSpy said(&f.workspace, &Workspace::said);
+        QTest::keyClick(&f.page, Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY2_WITH_TIMEOUT(f.launched.count() == 1 || !f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))),
+                                  patience_ms);
+        QVERIFY2(f.complaints.isEmpty(), qPrintable(f.complaints.join(QLatin1Char('\n'))));
+        QCOMPARE(said.first().first().toString(), QStringLiteral("mine %1 %2: 1 run submitted"));
+    }
     void a_run_is_submitted_and_what_slurm_says_is_seen_without_asking() {
         const FakePrograms programs;
         programs.answers("sbatch", "echo 12");

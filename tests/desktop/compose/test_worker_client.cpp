@@ -1,3 +1,4 @@
+#include <QRegularExpression>
 #include <QSignalSpy>
 
 #include "desktop/compose/fake_worker.h"
@@ -57,6 +58,17 @@ class TestWorkerClient : public QObject {
         QVERIFY2(message.contains(QStringLiteral("signal 9")) && message.contains(QStringLiteral("the last words")), qPrintable(message));
         QTRY_VERIFY(waiting.isFinished());
         QVERIFY(outcome(client.request(QStringLiteral("anything"), Json::object())).contains(QStringLiteral("echo")));
+    }
+
+    void a_worker_that_does_not_go_is_ended_without_a_warning() {
+        const fs::path stubborn = folder_.path() / "stubborn";
+        write_file_atomic(stubborn, "#!/bin/sh\ntrap '' TERM\ntouch '" + stubborn.string() + ".log'\nwhile :; do sleep 0.1; done\n");
+        fs::permissions(stubborn, fs::perms::owner_all);
+        qputenv("FACETER_WORKER", stubborn.c_str());
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("QProcess")));
+        WorkerClient client;
+        const QFuture<WorkerAnswer> waiting = client.request(QStringLiteral("anything"), Json::object());
+        QTRY_VERIFY(fs::exists(stubborn.string() + ".log"));
     }
 
     void a_request_that_is_withdrawn_is_cancelled_in_the_worker() {

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPushButton>
 #include <QSlider>
 #include <QToolButton>
 #include <cmath>
@@ -194,6 +195,16 @@ class TestCurvePanels : public QObject {
         QVERIFY(panel("loss")->view()->yRange().lower > 1);
         const auto points = panel("loss")->view()->grabData().first().points;
         QVERIFY(std::any_of(points.begin(), points.end(), [](const QPointF& point) { return point.y() == spike; }));
+    }
+
+    void a_board_without_a_panel_offers_the_usual_ones() {
+        open({"loss"});
+        auto* bare = page_->findChild<QWidget*>(QStringLiteral("curvesBare"));
+        QVERIFY(!bare->isVisible());
+        QTest::mouseClick(panel("loss")->findChild<QToolButton*>(QStringLiteral("panelClose")), Qt::LeftButton);
+        QTRY_VERIFY(bare->isVisible());  // and not that there are no curves yet
+        QTest::mouseClick(bare->findChild<QPushButton*>(), Qt::LeftButton);
+        QTRY_COMPARE(order(), (QStringList{"loss/clustering", "loss/retrieval", "lr"}));
     }
 
     void panels_are_dragged_to_another_place() {

@@ -104,6 +104,24 @@ class TestRunsPage : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void the_best_value_has_the_room_of_its_own_font() {
+        Opened on;
+        on.page->setGrouping({});
+        const QFontMetrics usual(on.table->font());
+        int measured = 0;
+        for (int row = 0; row < on.model->rowCount(); ++row)
+            for (int column = 0; column < on.model->columnCount(); ++column) {
+                const QModelIndex cell = on.model->index(row, column);
+                const QVariant own = cell.data(Qt::FontRole);
+                if (!own.isValid()) continue;
+                ++measured;
+                const QString text = cell.data().toString();
+                const int more = QFontMetrics(own.value<QFont>()).horizontalAdvance(text) - usual.horizontalAdvance(text);
+                QVERIFY(RunsDelegate::wantedWidth(cell, usual) >= usual.horizontalAdvance(text) + 2 * 6 + 8 + more);
+            }
+        QVERIFY(measured > 0);
+    }
+
     void the_default_columns_fit_a_window_of_1280() {
         Opened on;
         on.page->resize(824, 560);  // what navigator and inspector leave
@@ -263,14 +281,18 @@ class TestRunsPage : public QObject {
         Opened on;
         on.page->setGrouping({});
         on.clickLine(3);
-        const QString run = on.table->selectedRuns().value(0);
+        const QString run = on.table->selectedRuns().value(0), name = qs(on.run(run).info.shown_name());
+        QVERIFY(name != run);
+        QSignalSpy said(&on.workspace, &Workspace::said);
         QTest::keyClick(on.table, Qt::Key_P);
         QTRY_VERIFY(on.run(run).pinned);
+        QCOMPARE(said.first().first().toString(), name + QStringLiteral(" pinned"));
         QTRY_COMPARE(on.runs().first(), run);  // pinned ones stand first
         QCOMPARE(on.table->selectedRuns(), QStringList{run});
         QTest::keyClick(on.table, Qt::Key_T);
         auto* dialog = on.table->findChild<QInputDialog*>(QStringLiteral("tagDialog"));
         QVERIFY(dialog);
+        QCOMPARE(dialog->labelText(), QStringLiteral("Tag for %1:").arg(name));
         QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("paper"));
         QTest::keyClick(dialog, Qt::Key_Return);
         QTRY_COMPARE(on.run(run).tags, std::vector<std::string>{"paper"});
@@ -383,7 +405,13 @@ class TestRunsPage : public QObject {
         QCOMPARE(on.table->selectedRuns(), QStringList{id});
         QCOMPARE(reset.size(), 0);
         QTRY_VERIFY(on.find<FigureView>("runsCurves")->isVisible());
-        QTRY_COMPARE(on.find<FigureView>("runsCurves")->figure().series.front().x.back(), 50.0);
+        const auto drawn = [&] { return on.find<FigureView>("runsCurves")->figure().series.front().x.back(); };
+        QTRY_COMPARE(drawn(), 50.0);
+        for (int step = 51; step <= 100; ++step) journal.step({{"step", step}, {"total_steps", 100}, {"loss", 1.0 / step}, {"lr", 1e-5}});
+        journal.event("finished", {{"step", 100}});
+        on.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(on.run(id).state.phase == RunPhase::done, 10000);
+        QTRY_COMPARE(drawn(), 100.0);
     }
 
     void a_failed_run_tells_its_cause_and_offers_to_resume() {

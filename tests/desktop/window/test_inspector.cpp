@@ -85,6 +85,21 @@ class TestInspector : public QObject {
   private Q_SLOTS:
     void init() { QSettings().clear(); }
 
+    void a_tag_is_shown_with_each_of_its_characters() {
+        Opened on;
+        on.workspace.setCurrentRun(on.id(1));
+        auto* tag = on.find<QLineEdit>("inspectorNewTag");
+        QTest::keyClicks(tag, QStringLiteral("R&D"));
+        QTest::keyClick(tag, Qt::Key_Return);
+        const auto shown = [&] {
+            QStringList texts;
+            for (const QPushButton* button : on.find<QWidget>("inspector")->findChildren<QPushButton*>())
+                if (button->property("tag").toBool()) texts << button->text();
+            return texts;
+        };
+        QTRY_COMPARE(shown(), QStringList{QStringLiteral("R&&D ×")});  // one is a mnemonic, drawn as a line under the next
+    }
+
     void a_typed_note_is_kept_when_another_run_is_selected() {
         Opened on;
         on.workspace.setCurrentRun(on.id(1));

@@ -1,6 +1,7 @@
 #include "pages/compare/compare_delegate.h"
 
 #include <QPainter>
+#include <algorithm>
 
 #include "pages/compare/compare_model.h"
 #include "theme/theme.h"
@@ -17,13 +18,29 @@ QFont fontOf(bool strong) {
 }
 
 int starsWidth() { return QFontMetrics(fontOf(true)).horizontalAdvance(QStringLiteral("***")); }
-int deltaWidth() { return QFontMetrics(fontOf(true)).horizontalAdvance(QStringLiteral("+00.00")); }
 
 }  // namespace
 
-int CompareDelegate::groupWidth(bool withDelta) {
-    const int value = QFontMetrics(fontOf(true)).horizontalAdvance(QStringLiteral("00.00")) + 2 * padding;
-    return withDelta ? value + gap + deltaWidth() + starsWidth() : value;
+void CompareDelegate::measure(const QAbstractItemModel& model) {
+    const QFontMetrics metrics(fontOf(true));
+    const int value = metrics.horizontalAdvance(QStringLiteral("00.00")), delta = metrics.horizontalAdvance(QStringLiteral("+00.00"));
+    m_widths.assign(static_cast<std::size_t>(model.columnCount()), {value, delta});
+    for (int column = CompareModel::firstGroup; column < model.columnCount(); ++column)
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const QModelIndex cell = model.index(row, column);
+            Widths& widths = m_widths[static_cast<std::size_t>(column)];
+            widths.value = std::max(widths.value, metrics.horizontalAdvance(cell.data(CompareModel::valueRole).toString()));
+            widths.delta = std::max(widths.delta, metrics.horizontalAdvance(cell.data(CompareModel::deltaRole).toString()));
+        }
+}
+
+int CompareDelegate::deltaWidth(int column) const {
+    return column < static_cast<int>(m_widths.size()) ? m_widths[static_cast<std::size_t>(column)].delta : 0;
+}
+
+int CompareDelegate::groupWidth(int column, bool withDelta) const {
+    const int value = column < static_cast<int>(m_widths.size()) ? m_widths[static_cast<std::size_t>(column)].value : 0;
+    return value + 2 * padding + (withDelta ? gap + deltaWidth(column) + starsWidth() : 0);
 }
 
 void CompareDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
@@ -49,7 +66,8 @@ void CompareDelegate::paintGroup(QPainter* painter, const QRect& rect, const QMo
     const ThemeColours& colours = Theme::instance().colours();
     const bool strong = index.data(CompareModel::bestRole).toBool() || index.data(CompareModel::meanRole).toBool();
     const QString delta = index.data(CompareModel::deltaRole).toString();
-    const bool withDelta = rect.width() >= groupWidth(true) - 2;
+    const bool withDelta = rect.width() >= groupWidth(index.column(), true) - 2;
+    const int deltaPlace = deltaWidth(index.column());
     QRect place = rect.adjusted(padding, 0, -padding, 0);
     painter->setFont(fontOf(strong));
     if (withDelta) {
@@ -58,9 +76,9 @@ void CompareDelegate::paintGroup(QPainter* painter, const QRect& rect, const QMo
         painter->drawText(QRect(place.right() - starsWidth() + 1, place.top(), starsWidth(), place.height()),
                           Qt::AlignLeft | Qt::AlignVCenter, index.data(CompareModel::starsRole).toString());
         place.setRight(place.right() - starsWidth());
-        painter->drawText(QRect(place.right() - deltaWidth(), place.top(), deltaWidth() + 1, place.height()),
-                          Qt::AlignRight | Qt::AlignVCenter, delta);
-        place.setRight(place.right() - deltaWidth() - gap);
+        painter->drawText(QRect(place.right() - deltaPlace, place.top(), deltaPlace + 1, place.height()), Qt::AlignRight | Qt::AlignVCenter,
+                          delta);
+        place.setRight(place.right() - deltaPlace - gap);
     }
     painter->setPen(colours.text);
     painter->drawText(place, Qt::AlignRight | Qt::AlignVCenter, index.data(CompareModel::valueRole).toString());

@@ -27,6 +27,11 @@ QString signedNumber(double value) {
     return qs(text == "-0.00" ? "+0.00" : text);
 }
 
+QString seedsTip(const RunGroup& group) {
+    const QString seeds = group.runs.size() == 1 ? CompareModel::tr("1 seed") : CompareModel::tr("%1 seeds").arg(group.runs.size());
+    return (qs(group.name) + QStringLiteral(", ") + seeds).toHtmlEscaped();
+}
+
 /// What stands in the column of names: a data set and its metric, a series and which of its values.
 std::pair<QString, QString> nameParts(const ComparedRow& row) {
     const auto series = row.kind == ComparedRow::Kind::column ? SeriesValue::parse(row.name) : std::nullopt;
@@ -209,10 +214,7 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         const auto place = static_cast<std::size_t>(group);
         if (role == Qt::DisplayRole) return qs(m_comparison->groups[place].name);
         if (role == Qt::ForegroundRole) return Theme::instance().colours().seriesText(m_colours[place]);
-        if (role == Qt::ToolTipRole)
-            return tr("%1, %n seed(s)", nullptr, static_cast<int>(m_comparison->groups[place].runs.size()))
-                .arg(qs(m_comparison->groups[place].name))
-                .toHtmlEscaped();
+        if (role == Qt::ToolTipRole) return seedsTip(m_comparison->groups[place]);
         return {};
     }
     const PublishedColumn& column = m_published[static_cast<std::size_t>(publishedOf(section))];

@@ -322,10 +322,12 @@ void ComparePage::showPublished() {
 void ComparePage::fitTable() {
     m_fittedWidth = m_table->width();
     m_table->fitColumns(widestName);
+    auto* delegate = static_cast<CompareDelegate*>(m_table->itemDelegate());
+    delegate->measure(*m_model);
     for (int column = CompareModel::firstGroup;
          m_comparison && column < CompareModel::firstGroup + static_cast<int>(m_comparison->groups.size()); ++column) {
         const bool isBase = m_comparison->baseline == static_cast<std::size_t>(column - CompareModel::firstGroup);
-        m_table->setColumnWidth(column, std::min(std::max(m_table->columnWidth(column), CompareDelegate::groupWidth(!isBase)), 220));
+        m_table->setColumnWidth(column, std::max(std::min(m_table->columnWidth(column), 220), delegate->groupWidth(column, !isBase)));
     }
     const int rows = std::min(m_model->rowCount(), mostRows), columns = m_model->columnCount();
     int width = 0;

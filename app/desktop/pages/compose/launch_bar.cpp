@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QShortcut>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStandardItemModel>
@@ -36,7 +37,6 @@ LaunchBar::LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWi
     m_smoke->setToolTip(tr("A few steps on a sample of the data, one seed: does everything work? (faceter run --smoke)"));
     m_launch->setObjectName(QStringLiteral("launch"));
     m_launch->setProperty("primary", true);
-    m_launch->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));
     m_launch->setToolTip(tr("Ctrl+Return"));
     layout->addWidget(m_summary, 1);
     layout->addWidget(m_smoke);
@@ -44,6 +44,8 @@ LaunchBar::LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWi
     layout->addWidget(m_launch);
     connect(m_smoke, &QCheckBox::toggled, &m_document, &ExperimentDocument::setSmoke);
     connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchAsked);
+    // Not the button's own, which goes whenever its text changes.
+    connect(new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this), &QShortcut::activated, m_launch, &QPushButton::click);
     connect(&m_document, &ExperimentDocument::checked, this, &LaunchBar::refresh);
     connect(&m_runs, &RunListModel::ticksChanged, this, &LaunchBar::refresh);
     connect(qApp, &QGuiApplication::applicationStateChanged, this, [this](Qt::ApplicationState state) {

@@ -30,7 +30,7 @@ void CurvesPage::fillSeriesMenu() {
     menu->clear();
     for (const QString& name : m_names) {
         const auto [label, unit] = seriesLabel(name.toStdString());
-        QAction* action = menu->addAction(qs(label) + (unit.empty() ? QString() : QStringLiteral(" (%1)").arg(qs(unit))));
+        QAction* action = menu->addAction(menuText(qs(label)) + (unit.empty() ? QString() : QStringLiteral(" (%1)").arg(qs(unit))));
         action->setCheckable(true);
         action->setChecked(panelOf(name) != nullptr);
         action->setData(name);
@@ -125,7 +125,7 @@ void CurvesPage::showBoard() {
     m_board->setPanels(m_panels);
     if (!m_namesKnown) return m_stack->setCurrentIndex(loading_index);
     const bool any = std::any_of(m_panels.begin(), m_panels.end(), [](const CurvePanel* panel) { return panel->hasSeries(); });
-    m_stack->setCurrentIndex(any ? board_index : empty_index);
+    m_stack->setCurrentIndex(any ? board_index : m_names.isEmpty() ? empty_index : bare_index);
 }
 
 void CurvesPage::fillViewsMenu(QMenu* menu) {

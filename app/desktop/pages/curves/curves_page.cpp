@@ -99,6 +99,14 @@ CurvesPage::CurvesPage(Workspace& workspace)
     m_stack->addWidget(scrolled(m_board));
     m_loading->setAlignment(Qt::AlignCenter);
     m_stack->addWidget(m_loading);
+    auto* bare = new EmptyState(tr("No panel shows a series of these runs"),
+                                tr("Series adds a panel of one, the field beside it a panel of several."), tr("The usual panels"));
+    bare->setObjectName(QStringLiteral("curvesBare"));
+    connect(bare, &EmptyState::clicked, this, [this] {
+        m_choiceMade = false;
+        takeNames(m_names);
+    });
+    m_stack->addWidget(bare);
     layout->addWidget(m_stack, 1);
     clear();
     connect(m_board, &PanelBoard::moveAsked, this, &CurvesPage::move);
@@ -149,6 +157,7 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
     m_pattern->setFixedWidth(190);
     m_patternProblem->setProperty("role", QStringLiteral("error"));
     m_patternProblem->setObjectName(QStringLiteral("curvesPatternProblem"));
+    m_patternProblem->setWordWrap(true);
     m_patternProblem->hide();
     connect(m_pattern, &QLineEdit::returnPressed, this, [this] { addPanel(patternsFrom(m_pattern->text())); });
     connect(m_pattern, &QLineEdit::textEdited, m_patternProblem, &QWidget::hide);

@@ -34,7 +34,7 @@ class CurvesPage : public Page {
     void shown() override;
 
   private:
-    enum { empty_index, board_index, loading_index };  // of the stack
+    enum { empty_index, board_index, loading_index, bare_index };  // of the stack
     void buildBar(class QVBoxLayout* layout);
     void clear();
     std::function<std::vector<std::string>(Store&)> nameQuestion() const;

@@ -84,7 +84,8 @@ void ExpertTextView::take(const Json& answer) {
     const QString how = tokens.by == QStringLiteral("token")     ? tr("a router picks the expert of every token")
                         : tokens.by == QStringLiteral("nothing") ? tr("no expert: all texts go through the same weights")
                                                                  : tr("the instruction picks one expert for the whole text");
-    setStatus(tr("%n token(s), instruction \"%1\": %2", nullptr, static_cast<int>(tokens.pieces.size())).arg(tokens.instruction, how));
+    const QString count = tokens.pieces.size() == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens.pieces.size());
+    setStatus(tr("%1, instruction \"%2\": %3").arg(count, tokens.instruction, how));
 }
 
 void ExpertTextView::showTokens(const TokenExperts& tokens) {

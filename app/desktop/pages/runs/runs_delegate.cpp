@@ -197,7 +197,9 @@ QRect RunsDelegate::resumeRect(const QStyleOptionViewItem& option, const QModelI
     return {option.rect.right() - padding - wide, option.rect.top(), wide + 1, option.rect.height()};
 }
 
-int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& metrics) {
+int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usual) {
+    const QVariant own = index.data(Qt::FontRole);  // the best value is semibold
+    const QFontMetrics metrics = own.isValid() ? QFontMetrics(own.value<QFont>()) : usual;
     int wide = metrics.horizontalAdvance(index.data().toString()) + 2 * padding + 8;
     if (const QString extra = index.data(RunsModel::extraRole).toString(); !extra.isEmpty()) wide += metrics.horizontalAdvance(extra) + gap;
     if (columnOf(index).kind == Kind::name) wide += indent + 9 + (index.data(RunsModel::pinnedRole).toBool() ? 16 : 0);

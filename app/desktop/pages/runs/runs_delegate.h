@@ -15,7 +15,7 @@ class RunsDelegate : public QStyledItemDelegate {
     /// Where a click resumes the run; null where the cell offers nothing.
     static QRect resumeRect(const QStyleOptionViewItem& option, const QModelIndex& index);
     /// How wide a cell wants to be.
-    static int wantedWidth(const QModelIndex& index, const QFontMetrics& metrics);
+    static int wantedWidth(const QModelIndex& index, const QFontMetrics& usual);
 };
 
 }  // namespace faceter::desktop

@@ -207,7 +207,10 @@ void RunsPage::showCurves(bool anew) {
         groups[places[key]].runs.push_back(run.info.id);
         live = live || !is_over(run.state.phase);
     }
-    m_curves->show(groups, anew && live);
+    // Those that have ended since have their last steps yet to be drawn.
+    const bool grew = m_curvesGrow;
+    if (anew || live) m_curvesGrow = live;
+    m_curves->show(groups, anew && (live || grew));
 }
 
 void RunsPage::followCurrentRun() {

@@ -94,7 +94,8 @@ class RunsPage : public Page {
     QStringList m_columnIds;         // empty: the default ones
     std::set<std::uint64_t> m_open;  // groups
     bool m_archived = false, m_wantsWidths = true;
-    QString m_followed;  // current run that the table knows of
+    bool m_curvesGrow = false;  // some of the runs that were drawn went on
+    QString m_followed;         // current run that the table knows of
 };
 
 }  // namespace faceter::desktop

@@ -28,7 +28,10 @@ QInputDialog* ask(QWidget* parent, const QString& name, const QString& title, co
     return dialog;
 }
 
-QString number(const QStringList& runs) { return runs.size() == 1 ? runs.first() : SelectionActions::tr("%1 runs").arg(runs.size()); }
+/// One by the name that the table has for it.
+QString number(const std::vector<const RunRow*>& rows) {
+    return rows.size() == 1 ? qs(rows.front()->info.shown_name()) : SelectionActions::tr("%1 runs").arg(rows.size());
+}
 
 }  // namespace
 
@@ -170,7 +173,7 @@ void SelectionActions::askTag(const QStringList& runs) {
     const RunsSnapshotPtr snapshot = m_workspace.runs();
     for (const RunRow& run : snapshot->runs)
         for (const std::string& tag : run.tags) known.insert(qs(tag));
-    QInputDialog* dialog = ask(m_table, QStringLiteral("tagDialog"), tr("Tag"), tr("Tag for %1:").arg(number(runs)), {});
+    QInputDialog* dialog = ask(m_table, QStringLiteral("tagDialog"), tr("Tag"), tr("Tag for %1:").arg(number(rowsOf(runs))), {});
     if (!known.isEmpty()) {
         QStringList choices(known.begin(), known.end());
         choices.sort();
@@ -189,7 +192,7 @@ void SelectionActions::askNote(const QStringList& runs) {
     const auto rows = rowsOf(runs);
     if (rows.empty()) return;
     const bool alike = std::all_of(rows.begin(), rows.end(), [&](const RunRow* run) { return run->note == rows.front()->note; });
-    const QString label = (alike ? tr("Note for %1:") : tr("Add to the notes of %1:")).arg(number(runs));
+    const QString label = (alike ? tr("Note for %1:") : tr("Add to the notes of %1:")).arg(number(rows));
     const QString before = alike ? qs(rows.front()->note) : QString();
     QInputDialog* dialog = ask(m_table, QStringLiteral("noteDialog"), tr("Note"), label, before);
     dialog->setOption(QInputDialog::UsePlainTextEditForTextInput);
