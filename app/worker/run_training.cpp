@@ -42,6 +42,23 @@ void check_sets(const CurriculumContext& context, const Objective& objective) {
             if (set->task == task.name) objective.check(*set);
 }
 
+/// Of the epochs of a stage. Where each data set is cut into batches of its own, its last one may be short.
+std::size_t most_steps_of(const CurriculumContext& context, const TrainingSettings& training) {
+    const auto method = json_at<std::string>(context.settings, "method", "curriculum");
+    const bool drawn = method == "task_aware" || method == "static";
+    const auto size = static_cast<std::size_t>(training.batch_size), epochs = static_cast<std::size_t>(training.epochs),
+               accumulate = static_cast<std::size_t>(training.accumulate);
+    std::size_t examples = 0, batches = 0;
+    for (std::size_t s = 0; s < context.sets.size(); ++s)
+        for (const Task& task : context.tasks) {
+            const std::size_t own = context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
+            examples += own;
+            batches += (own + size - 1) / size;
+        }
+    const std::size_t steps = drawn ? examples * epochs / size / accumulate : (batches * epochs + accumulate - 1) / accumulate;
+    return std::max<std::size_t>(1, steps);
+}
+
 std::string phase_of(const Stage& stage) { return stage.name == "train" ? "train" : "train " + stage.name; }
 
 }  // namespace
@@ -94,12 +111,7 @@ void RunTraining::announce(const std::vector<PlannedStage>& stages) {
         if (!json_or<Json>(planned.settings.at("training"), "batch_tokens", nullptr, "training").is_null())
             return;  // known with its tokens
         const CurriculumContext context = context_of(planned, *objective_of(planned));
-        std::size_t examples = 0;
-        for (std::size_t s = 0; s < context.sets.size(); ++s)
-            for (const Task& task : context.tasks) examples += context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
-        const std::size_t batch = static_cast<std::size_t>(training.batch_size * training.accumulate);
-        most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps)
-                                         : std::max<std::size_t>(1, examples * static_cast<std::size_t>(training.epochs) / batch);
+        most_steps += training.steps > 0 ? static_cast<std::size_t>(training.steps) : most_steps_of(context, training);
     }
     if (run_.is_root()) say(stderr, "{} stages, at most {} steps\n", stages.size(), most_steps);
     run_.journal->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});

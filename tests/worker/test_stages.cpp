@@ -121,6 +121,16 @@ class TestStages : public QObject {
         QCOMPARE(rates[1], (std::vector<double>{2.5e-4, 5e-4, 5e-4, 5e-4}));
         QVERIFY(tokens[1] < tokens[0]);  // queries are cut to 6 tokens
     }
+    void no_more_steps_are_taken_than_were_announced() {
+        NEED_SHARED();
+        std::string text = "curriculum: {method: shuffled}\n" + experiment_text("{method: dense}", "");
+        text.replace(text.find("batch_size: 8, steps: 6"), 23, "batch_size: 7, epochs: 1");
+        const RunDirectory done = run_text(text);
+        std::size_t steps = 0;
+        for (const JournalEvent& stage : events(done, "stage_started")) steps += stage.fields.at("total_steps").get<std::size_t>();
+        QCOMPARE(steps, std::size_t{6 + 4});  // 40 pairs in batches of 7; the second stage names its steps
+        QCOMPARE(events(done, "plan").at(0).fields.at("most_steps").get<std::size_t>(), steps);
+    }
     void stages_over_the_same_task_draw_batches_and_masks_of_their_own() {
         NEED_SHARED();
         const auto losses = [&](const std::string& seeds) {
