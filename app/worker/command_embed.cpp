@@ -14,6 +14,7 @@
 #include "eval/quantise.h"
 #include "named_model.h"
 #include "npy_file.h"
+#include "text/encode_batch.h"
 
 namespace faceter::worker {
 namespace {
@@ -89,6 +90,14 @@ void note_missing_task(const ModelOptions& options, const OpenedModel& opened) {
             options.model);
 }
 
+/// How many of the texts have more tokens than the model reads: what is behind them is in no vector.
+std::size_t count_cut(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route) {
+    const TokenBatch tokens = encode_batch(*model.tokenizer, texts, route.instruction, model.max_length + 1, at::get_num_threads());
+    std::size_t cut = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) cut += tokens[i].size() > model.max_length;
+    return cut;
+}
+
 int embed(const EmbedCommand& options) {
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
@@ -97,7 +106,7 @@ int embed(const EmbedCommand& options) {
     prepare_to_embed(opened, options.model, true);
     VectorFiles out(options, opened.model->dim(), opened.model->folder.normalize, static_cast<std::int64_t>(count));
     ProgressLine progress("embed", count, "texts");
-    std::size_t num_empty = 0;
+    std::size_t num_empty = 0, num_cut = 0;
     EmbedOptions embed_options;
     embed_options.without_tokens = [&](std::size_t texts) { num_empty += texts; };
     embed_options.progress = [&](std::size_t done) {
@@ -107,10 +116,13 @@ int embed(const EmbedCommand& options) {
     while (chunks.next()) {
         throw_if_stopped();
         out.append(embed_texts(*opened.model, chunks.texts(), opened.route, embed_options));
+        num_cut += count_cut(*opened.model, chunks.texts(), opened.route);
     }
     out.commit();
     progress.update(out.rows());
     if (is_terminal(stderr)) progress.finish();
+    if (num_cut > 0)
+        say(stderr, "warning: {} of {} texts have more than {} tokens and were cut there\n", num_cut, out.rows(), opened.model->max_length);
     if (num_empty > 0) say(stderr, "warning: {} texts have no tokens; their embeddings are zero\n", num_empty);
     return 0;
 }

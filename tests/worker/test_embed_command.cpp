@@ -112,6 +112,19 @@ class TestEmbedCommand : public QObject {
         QCOMPARE(run_embed({"--task", "query", "--instruction", "", "--output", in("no.npy"), in("three.txt")}, model.string()).code, 2);
     }
 
+    void texts_that_are_cut_are_counted() {
+        write_file_atomic(in("lengths.txt"), "a\na cat\na cat and a dog and a cat and a dog\na cat number 1 of all\n");
+        const auto said = [&](const QStringList& more) {
+            QProcess process;
+            process.start(worker, QStringList{"embed", "--model", QString::fromStdString(tiny_model()), "--output",
+                                              QString::fromStdString(in("v.npy")), QString::fromStdString(in("lengths.txt"))} +
+                                      more);
+            return process.waitForFinished(120'000) && process.exitCode() == 0 ? process.readAllStandardError().toStdString() : "failed";
+        };
+        HAS(said({"--max-length", "6"}), "warning: 2 of 4 texts have more than 6 tokens and were cut there");
+        QCOMPARE(said({}), std::string());
+    }
+
     void int8_vectors_have_their_scales_beside_them() {
         write_texts("few.txt", 7);
         QCOMPARE(run_embed({"--output", in("whole.npy"), in("few.txt")}).code, 0);
