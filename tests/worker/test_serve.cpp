@@ -531,7 +531,10 @@ class TestServe : public QObject {
         QCOMPARE(without_key.status, 401);
         QCOMPARE(without_key.headers.at("www-authenticate"), std::string("Bearer"));
         QCOMPARE(server.ask("GET", "/metrics", "", "Authorization: Bearer secre\r\n").status, 401);
-        QCOMPARE(server.ask("POST", "/v1/embeddings", R"({"input": "a cat"})", "Authorization: Bearer secret\r\n").status, 200);
+        for (const std::string scheme : {"Bearer", "bearer", "BEARER"})
+            QCOMPARE(server.ask("POST", "/v1/embeddings", R"({"input": "a cat"})", "Authorization: " + scheme + " secret\r\n").status, 200);
+        for (const std::string wrong : {"Bearersecret", "Basic secret", "Bearer", "secret"})
+            QCOMPARE(server.ask("GET", "/metrics", "", "Authorization: " + wrong + "\r\n").status, 401);
     }
     void the_log_has_a_line_of_json_for_a_request_and_none_of_its_text() {
         Server server;

@@ -48,7 +48,9 @@ void ReportDialog::addRuns(const Workspace& workspace, const QStringList& select
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : group.runs) shown << qs(run->info.id);
-    if (!shown.isEmpty()) m_runs->addItem(tr("the %1 runs ticked in the navigator").arg(shown.size()), shown);
+    if (!shown.isEmpty())
+        m_runs->addItem(
+            shown.size() == 1 ? tr("the run ticked in the navigator") : tr("the %1 runs ticked in the navigator").arg(shown.size()), shown);
     m_runs->addItem(tr("all runs of the project"), QStringList());
 }
 
@@ -65,7 +67,7 @@ void ReportDialog::addBaselines(const Workspace& workspace) {
 
 QString ReportDialog::missing() const {
     if (m_file->path().isEmpty()) return tr("The report needs a file to be written to.");
-    const QString ending = QFileInfo(m_file->path()).suffix();
+    const QString ending = QFileInfo(m_file->path()).suffix().toLower();
     return endings.contains(ending) ? QString() : tr("A name that ends in .%1 is expected.").arg(endings.join(QStringLiteral(", .")));
 }
 
@@ -76,7 +78,7 @@ JobRequest ReportDialog::request() const {
     words << runs << QStringLiteral("--project") << m_project;
     if (!baseline.isEmpty()) words << QStringLiteral("--baseline") << baseline;
     if (!m_title->text().trimmed().isEmpty()) words << QStringLiteral("--title=") + m_title->text().trimmed();
-    words << (file.endsWith(QStringLiteral(".pdf")) ? QStringLiteral("--pdf") : QStringLiteral("--output")) << file;
+    words << (file.endsWith(QStringLiteral(".pdf"), Qt::CaseInsensitive) ? QStringLiteral("--pdf") : QStringLiteral("--output")) << file;
     const QString title = runs.isEmpty()     ? tr("Report on all runs")
                           : runs.size() == 1 ? tr("Report on a run")
                                              : tr("Report on %1 runs").arg(runs.size());

@@ -196,11 +196,11 @@ EmbeddingApi::Asked EmbeddingApi::read_tei(const std::string& body) const {
 
 bool EmbeddingApi::has_key(const HttpRequest& request) const {
     if (key_.empty()) return true;
-    const std::string wanted = "Bearer " + key_;
-    const std::string& given = request.authorization;
-    unsigned char differs = given.size() != wanted.size();  // without telling by the time it takes how far a guess is right
-    for (std::size_t i = 0; i < wanted.size(); ++i) differs |= static_cast<unsigned char>(wanted[i] ^ (i < given.size() ? given[i] : '\0'));
-    return differs == 0;
+    constexpr std::string_view scheme = "bearer ";  // however it is written (RFC 9110, section 11.1)
+    const std::string_view given = request.authorization, key = given.substr(std::min(scheme.size(), given.size()));
+    unsigned char differs = key.size() != key_.size();  // without telling by the time it takes how far a guess is right
+    for (std::size_t i = 0; i < key_.size(); ++i) differs |= static_cast<unsigned char>(key_[i] ^ (i < key.size() ? key[i] : '\0'));
+    return lowercase_ascii(given.substr(0, scheme.size())) == scheme && differs == 0;
 }
 
 bool EmbeddingApi::is_foreign(const HttpRequest& request) const {
