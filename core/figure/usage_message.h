@@ -41,6 +41,7 @@ inline std::vector<std::string> flag_names(const CLI::App& command) {
 inline std::string explain(const CLI::App& command, const CLI::ParseError& error) {
     const std::vector<std::string> subcommands = command_names(command);
     for (const std::string& argument : command.remaining(true)) {
+        if (argument == "--") continue;  // CLI11 counts it among what it did not understand
         const std::string flag = argument.substr(0, argument.find('='));
         if (flag.starts_with("-"))
             return fmt::format("unknown flag '{}' of {}{}", flag, full_name(command), suggestion(flag, flag_names(command)));
