@@ -70,6 +70,7 @@ class Grouping {
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
         const RunRow*& counted = counted_[{place->second, run.info.seed}];
         if (!counted || (counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done)) counted = &run;
+        for (ResultRow& result : results) result.metrics = {};  // of thousands of runs
         scored.push_back({&run, place->second, std::move(results)});
     }
 

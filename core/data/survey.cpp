@@ -130,11 +130,14 @@ std::string first_name(std::string_view line, const std::string& place, char sep
     throw data_error("{}: two columns are called {}; give each a name of its own", place, faceter::quoted(twice));
 }
 
-/// A column's name stands in it as one of its labels, in rows that are no copies of the header: the first line is a row like the others.
+/// No column says what it holds, and one's name stands in it as one of its labels, in rows that are no copies of the header: the first line
+/// is a row like the others.
 bool names_are_a_row(const Survey& survey) {
+    const auto says_a_role = [](const SurveyedColumn& column) { return is_name_of_a_role(column.name); };
+    if (std::any_of(survey.columns.begin(), survey.columns.end(), says_a_role)) return false;
     for (std::size_t c = 0; c < survey.columns.size(); ++c) {
         const SurveyedColumn& column = survey.columns[c];
-        if (!column.is_label() || is_name_of_a_role(column.name)) continue;
+        if (!column.is_label()) continue;
         for (const auto& row : survey.rows) {
             std::size_t same = 0;
             for (std::size_t other = 0; other < row.size(); ++other) same += lowercase_ascii(row[other]) == survey.columns[other].name;

@@ -45,7 +45,7 @@ void record_failed_start(const RunDirectory& run, int attempt) {
     const std::string why = describe_current_exception().second;
     try {
         if (attempt > 0) write_worker_exit(run, attempt, {static_cast<int>(ExitCode::failed), 0, why});
-    } catch (const Error&) {
+    } catch (const std::exception&) {
     }
 }
 

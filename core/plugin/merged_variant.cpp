@@ -110,8 +110,15 @@ class Merged final : public Variant {
         auto start = open_start_model(settings);
         const auto variant = variant_of(settings);
         variant->prepare(*start);
-        if (!have_one_shape(*start, *open_run_model(run))) variant->finish(*start, {});  // its parts are averaged, untrained ones as well
+        if (!have_one_shape(*start, *open_run_model(run))) variant->finish(*start, unheard());  // averaged, though untrained
         return start;
+    }
+
+    static FinishContext unheard() {
+        FinishContext context;
+        context.phase = [](const std::string&) {};
+        context.event = [](const std::string&, const Json&) {};
+        return context;
     }
 
     static Values start_of(const std::string& run, const EmbeddingModel& first) {

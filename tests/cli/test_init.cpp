@@ -233,6 +233,11 @@ class TestInit : public QObject {
         HAS(outcome.err, "81 rows");
         HAS(outcome.err, "columns: text=column_1, label=column_2");
         init();
+        put("named.csv", "text,printer\n" + rows);  // a header of which one name is a label
+        outcome = start("named.csv");
+        HAS(outcome.err, "80 rows");
+        HAS(outcome.err, "columns: text=text, label=printer");
+        init();
         put("joined.csv", "text,team\n" + rows + "text,team\n");
         outcome = start("joined.csv");
         HAS(outcome.err, "columns: text=text, label=team");

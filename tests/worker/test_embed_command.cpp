@@ -121,7 +121,8 @@ class TestEmbedCommand : public QObject {
                                       more);
             return process.waitForFinished(120'000) && process.exitCode() == 0 ? process.readAllStandardError().toStdString() : "failed";
         };
-        HAS(said({"--max-length", "6"}), "warning: 2 of 4 texts have more than 6 tokens and were cut there");
+        const std::string cut = said({"--max-length", "6"});
+        QVERIFY2(cut.find("warning: 2 of 4 texts have more than 6 tokens and were cut there") != std::string::npos, cut.c_str());
         QCOMPARE(said({}), std::string());
     }
 
