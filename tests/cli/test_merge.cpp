@@ -148,7 +148,8 @@ class TestMerge : public QObject {
         const Outcome outcome = call({"run", file, "--json"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         std::map<std::string, std::vector<RunDirectory>> averaged;
-        for (const Json& run : json_of(outcome).at("runs")) {
+        const Json printed = json_of(outcome);
+        for (const Json& run : printed.at("runs")) {
             const RunDirectory made(fs::path(run.at("folder").get<std::string>()));
             averaged[made.info().variant].push_back(made);
         }
