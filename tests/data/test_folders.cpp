@@ -151,7 +151,7 @@ class TestFolders : public QObject {
         QCOMPARE(kind("f", R"({"text": "a", "human_summaries": ["b"], "machine_summaries": ["c", "d"], "relevance": [1, 2.5]})"),
                  std::string("summarisation"));
         put(folder_.path() / "kinds/g/train.jsonl", "{\"text\": \"t\", \"label\": [1, 2]}\n");
-        put(folder_.path() / "kinds/g/test.jsonl", "{\"text\": \"t\", \"label\": []}\n");
+        put(folder_.path() / "kinds/g/test.jsonl", "{\"text\": \"t\", \"label\": [2]}\n");
         QCOMPARE(load_evaluation_folder(folder_.path() / "kinds/g").task_type, std::string("multilabel_classification"));
         QCOMPARE(kind("h", R"({"sentence1": "a", "sentence2": "b"})"), std::string("bitext_mining"));
         QCOMPARE(kind("i", R"({"sent1": ["a", "b"], "sent2": ["c", "d"], "labels": [0, 1]})"), std::string("pair_classification"));
