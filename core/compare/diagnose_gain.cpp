@@ -7,6 +7,7 @@
 
 #include "compare/diagnose_record.h"
 #include "compare/example_changes.h"
+#include "compare/result_files.h"
 #include "stats/bootstrap.h"
 #include "stats/number.h"
 
@@ -17,15 +18,6 @@ constexpr double confidence = 0.99;
 constexpr std::size_t most_lost = 3;
 
 using Results = std::map<std::string, Json>;
-
-/// A score that is not a number (a correlation of constants) is none.
-Results results_of(const RunDirectory& run) {
-    Results results;
-    for (auto& [stem, json] : run.read_all(run.results(), [](const std::string&, const std::string&) {}))
-        if (json.is_object() && json.contains("task_type") && json.contains("score") && !json["score"].is_null())
-            results[json_at<std::string>(json, "name", stem)] = json;
-    return results;
-}
 
 /// The start model's scores of the same experiment: the newest baseline.
 std::optional<RunDirectory> baseline_of(const RunDirectory& run) {
@@ -103,11 +95,11 @@ std::vector<Finding> diagnose_gain(const RunDirectory& run, std::span<const Eval
     const auto nothing = [](const std::string& why) {
         return std::vector<Finding>{{"gain", "", FindingState::unknown, not_a_number, 0, why, {}, {}, {}}};
     };
-    const Results now = results_of(run);
+    const Results now = scored_results(run);
     if (now.empty()) return nothing("The run has no scores.");
     const auto baseline = baseline_of(run);
     if (!baseline) return nothing("The project has no scores of the start model: evaluation.baseline is off, or its run is gone.");
-    const Results before = results_of(*baseline);
+    const Results before = scored_results(*baseline);
     std::vector<Finding> findings;
     for (const auto& [name, result] : now)
         if (before.contains(name)) findings.push_back(gain_on(result, before.at(name), run, sets));

@@ -9,6 +9,7 @@
 
 #include "common/printable.h"
 #include "common/strings.h"
+#include "compare/result_files.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
 #include "record/journal.h"
@@ -31,12 +32,9 @@ constexpr const char* how_it_is_judged =
     "the same adjusted over the claims, which are one family, and held against alpha {}, as is the p of equivalence (two one-sided tests). "
     "Power: of the test for the smallest difference of interest, at alpha over the number of claims.\n";
 
-/// A score that is not a number (a correlation of constants) is none.
 Values scores_of(const RunDirectory& run) {
     Values values;
-    for (const auto& [stem, json] : run.read_all(run.results(), [](const std::string&, const std::string&) {}))
-        if (json.is_object() && json.contains("task_type") && json.contains("score") && !json["score"].is_null())
-            values[json_at<std::string>(json, "name", stem)] = json_at<double>(json, "score", stem);
+    for (const auto& [name, result] : scored_results(run)) values[name] = json_at<double>(result, "score", name);
     return values;
 }
 
