@@ -9,17 +9,6 @@ namespace {
 
 constexpr int most_at_once = 8;
 
-/// As lists and commands name it; one that is not there, or has no name yet, by its id.
-QString nameOf(const Workspace& workspace, const QString& run) {
-    const RunsSnapshotPtr snapshot = workspace.runs();
-    const int place = snapshot->find(run.toStdString());
-    return place < 0 ? run : qs(snapshot->runs[static_cast<std::size_t>(place)].info.shown_name());
-}
-
-QString countOf(const Workspace& workspace, const QStringList& runs) {
-    return runs.size() == 1 ? nameOf(workspace, runs.first()) : RunActions::tr("%1 runs").arg(runs.size());
-}
-
 }  // namespace
 
 bool isStoppable(const RunState& state) { return !is_over(state.phase) && state.phase != RunPhase::silent; }
@@ -74,6 +63,13 @@ QStringList RunActions::pending() const {
     return sentences;
 }
 
+QString RunActions::called(const QStringList& runs) const {
+    if (runs.size() != 1) return tr("%1 runs").arg(runs.size());
+    const RunsSnapshotPtr snapshot = m_workspace.runs();
+    const int place = snapshot->find(runs.first().toStdString());
+    return place < 0 ? runs.first() : qs(snapshot->runs[static_cast<std::size_t>(place)].info.shown_name());
+}
+
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
     if (!m_workspace.session()) return;
     const std::size_t count = place.only.empty() ? experiment->runs().size() : place.only.size();
@@ -88,7 +84,7 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
 }
 
 void RunActions::stop(const QStringList& runs) {
-    start({tr("Asking %1 to stop").arg(countOf(m_workspace, runs)), tr("%1 will stop with a checkpoint").arg(countOf(m_workspace, runs)),
+    start({tr("Asking %1 to stop").arg(called(runs)), tr("%1 will stop with a checkpoint").arg(called(runs)),
            [runs](const std::filesystem::path& folder) {
                stopRuns(folder, runs);
                return QStringList();
@@ -96,7 +92,7 @@ void RunActions::stop(const QStringList& runs) {
 }
 
 void RunActions::resume(const QStringList& runs) {
-    start({tr("Resuming %1").arg(countOf(m_workspace, runs)), tr("%1 resumed").arg(countOf(m_workspace, runs)),
+    start({tr("Resuming %1").arg(called(runs)), tr("%1 resumed").arg(called(runs)),
            [runs](const std::filesystem::path& folder) {
                resumeRuns(folder, runs);
                return QStringList();
@@ -107,8 +103,8 @@ void RunActions::resume(const QStringList& runs) {
 }
 
 void RunActions::moveInQueue(const QString& run, int place) {
-    start({tr("Moving %1 in the queue").arg(nameOf(m_workspace, run)),
-           tr("%1 is number %2 of those that wait").arg(nameOf(m_workspace, run), QString::number(place + 1)),
+    start({tr("Moving %1 in the queue").arg(called({run})),
+           tr("%1 is number %2 of those that wait").arg(called({run}), QString::number(place + 1)),
            [run, place](const std::filesystem::path& folder) {
                move_in_queue(Project(folder, false), run.toStdString(), static_cast<std::size_t>(place));
                return QStringList();
@@ -125,13 +121,13 @@ void RunActions::setQueuesPaused(bool paused) {
 }
 
 void RunActions::rerun(const QStringList& runs) {
-    start({tr("Starting %1 anew").arg(countOf(m_workspace, runs)), tr("%1 started anew").arg(countOf(m_workspace, runs)),
+    start({tr("Starting %1 anew").arg(called(runs)), tr("%1 started anew").arg(called(runs)),
            [runs](const std::filesystem::path& folder) { return rerunRuns(folder, runs); }});
 }
 
 void RunActions::takeOver(const QString& run) {
-    start({tr("Taking %1 over").arg(nameOf(m_workspace, run)),
-           tr("%1 was taken over; it can be resumed or deleted").arg(nameOf(m_workspace, run)), [run](const std::filesystem::path& folder) {
+    start({tr("Taking %1 over").arg(called({run})), tr("%1 was taken over; it can be resumed or deleted").arg(called({run})),
+           [run](const std::filesystem::path& folder) {
                for (const RunDirectory& directory : openRuns(folder, {run})) take_over(directory);
                return QStringList();
            }});
@@ -139,34 +135,34 @@ void RunActions::takeOver(const QString& run) {
 
 /// A line more in what the user says of each run.
 void RunActions::mark(const QStringList& runs, const QString& done, const Json& event) {
-    start({tr("Marking %1").arg(countOf(m_workspace, runs)), done, [runs, event](const std::filesystem::path& folder) {
+    start({tr("Marking %1").arg(called(runs)), done, [runs, event](const std::filesystem::path& folder) {
                for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
                return QStringList();
            }});
 }
 
 void RunActions::setArchived(const QStringList& runs, bool archived) {
-    mark(runs, (archived ? tr("%1 archived") : tr("%1 back from the archive")).arg(countOf(m_workspace, runs)), {{"archived", archived}});
+    mark(runs, (archived ? tr("%1 archived") : tr("%1 back from the archive")).arg(called(runs)), {{"archived", archived}});
 }
 
 void RunActions::setPinned(const QStringList& runs, bool pinned) {
-    mark(runs, (pinned ? tr("%1 pinned") : tr("%1 no longer pinned")).arg(countOf(m_workspace, runs)), {{"pinned", pinned}});
+    mark(runs, (pinned ? tr("%1 pinned") : tr("%1 no longer pinned")).arg(called(runs)), {{"pinned", pinned}});
 }
 
 void RunActions::addTag(const QStringList& runs, const QString& tag) {
-    mark(runs, tr("%1 tagged %2").arg(countOf(m_workspace, runs), tag), {{"tag", tag.toStdString()}});
+    mark(runs, tr("%1 tagged %2").arg(called(runs), tag), {{"tag", tag.toStdString()}});
 }
 
 void RunActions::removeTag(const QStringList& runs, const QString& tag) {
-    mark(runs, tr("tag %2 taken from %1").arg(countOf(m_workspace, runs), tag), {{"untag", tag.toStdString()}});
+    mark(runs, tr("tag %2 taken from %1").arg(called(runs), tag), {{"untag", tag.toStdString()}});
 }
 
 void RunActions::setNote(const QString& run, const QString& note) {
-    mark({run}, tr("note of %1 kept").arg(nameOf(m_workspace, run)), {{"note", note.toStdString()}});
+    mark({run}, tr("note of %1 kept").arg(called({run})), {{"note", note.toStdString()}});
 }
 
 void RunActions::addToNotes(const QStringList& runs, const QString& text) {
-    start({tr("Marking %1").arg(countOf(m_workspace, runs)), tr("added to the notes of %1").arg(countOf(m_workspace, runs)),
+    start({tr("Marking %1").arg(called(runs)), tr("added to the notes of %1").arg(called(runs)),
            [runs, text](const std::filesystem::path& folder) {
                for (const RunDirectory& run : openRuns(folder, runs)) {
                    const std::string before = run.user_state().note;
@@ -178,13 +174,13 @@ void RunActions::addToNotes(const QStringList& runs, const QString& text) {
 
 void RunActions::trash(const QStringList& runs) {
     if (runs.isEmpty() || !m_workspace.session()) return;
-    start({tr("Moving %1 to the trash").arg(countOf(m_workspace, runs)),
-           tr("%1 moved to the project's trash; Undo delete brings it back").arg(countOf(m_workspace, runs)),
+    start({tr("Moving %1 to the trash").arg(called(runs)),
+           tr("%1 moved to the project's trash; Undo delete brings it back").arg(called(runs)),
            [runs](const std::filesystem::path& folder) {
                trashRuns(folder, runs);
                return QStringList();
            },
-           [this, runs, project = m_workspace.session()->folder(), said = countOf(m_workspace, runs)] {
+           [this, runs, project = m_workspace.session()->folder(), said = called(runs)] {
                m_trashed.append({project, runs, said});
                Q_EMIT undoChanged();
            }});

@@ -41,6 +41,9 @@ class RunActions : public QObject {
     /// Waits for what is under way.
     ~RunActions() override;
 
+    /// One by the name that lists and commands have for it (its id where it is not there, or has none yet), several by their number.
+    QString called(const QStringList& runs) const;
+
     /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells
     /// their ids.
     void launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place);

@@ -19,14 +19,14 @@
 #include "figure/figure_hover.h"
 #include "figure/plot_navigator.h"
 #include "theme/icons.h"
+#include "widgets/as_written.h"
 
 namespace faceter::desktop {
 namespace {
 
 constexpr int mostListed = 30;  // series in the menu
 
-/// A menu reads '&' as a mnemonic's mark.
-QString menuText(QString name) { return name.left(80).replace(QLatin1Char('&'), QLatin1String("&&")); }
+QString menuText(const QString& name) { return asWritten(name.left(80)); }
 
 QString kindText(FigureKind kind) {
     switch (kind) {

@@ -14,6 +14,7 @@
 
 #include "actions/run_actions.h"
 #include "theme/theme.h"
+#include "widgets/as_written.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
 #include "widgets/scroll.h"
@@ -297,7 +298,7 @@ void Inspector::showTags(const RunRow& run) {
     if (std::exchange(m_shownTags, tags) == tags) return;
     clearLayout(m_tags->layout());
     for (const QString& tag : tags) {
-        auto* button = new QPushButton(QString(tag).replace(QLatin1Char('&'), QStringLiteral("&&")) + QStringLiteral(" ×"));
+        auto* button = new QPushButton(asWritten(tag) + QStringLiteral(" ×"));
         button->setProperty("tag", true);
         button->setToolTip(tr("Take this tag away"));
         connect(button, &QPushButton::clicked, this, [this, tag] { m_workspace.actions().removeTag({m_shownRun}, tag); });

@@ -28,6 +28,7 @@
 #include "jobs/jobs_panel.h"
 #include "pages/page.h"
 #include "theme/theme.h"
+#include "widgets/as_written.h"
 #include "widgets/labels.h"
 #include "window/activity.h"
 #include "window/diagnose_card.h"
@@ -170,8 +171,7 @@ void MainWindow::buildFileMenu() {
     QMenu* recent = file->addMenu(tr("Open recent"));
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
         recent->clear();
-        for (const QString& folder : recentProjects())
-            recent->addAction(QString(folder).replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, folder] { openPath(folder); });
+        for (const QString& folder : recentProjects()) recent->addAction(asWritten(folder), this, [this, folder] { openPath(folder); });
     });
     file->addAction(tr("Close project"), this, [this] { m_workspace.closeProject(); });
     file->addSeparator();

@@ -10,6 +10,7 @@
 #include "experiment/machine.h"
 #include "project/project_session.h"
 #include "theme/theme.h"
+#include "widgets/as_written.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 #include "window/navigator.h"
@@ -124,8 +125,7 @@ void StartPage::showRecent(const QStringList& folders) {
         delete item;
     }
     for (const QString& folder : folders) {
-        const QString text = QDir(folder).dirName() + QStringLiteral("   ") + folder;
-        auto* button = new QPushButton(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
+        auto* button = new QPushButton(asWritten(QDir(folder).dirName() + QStringLiteral("   ") + folder));
         button->setFlat(true);
         button->setProperty("link", true);
         connect(button, &QPushButton::clicked, this, [this, folder] { Q_EMIT projectChosen(folder); });

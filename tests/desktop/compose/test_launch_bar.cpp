@@ -27,6 +27,12 @@ namespace {
 
 constexpr int patience_ms = 30000;
 
+/// A SLURM that accepts what it is given and lets it wait.
+void takeJobs(const FakePrograms& programs) {
+    programs.answers("sbatch", "echo 12");
+    programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+}
+
 const char* const written = R"(name: mine
 model: minilm
 tasks:
@@ -123,8 +129,7 @@ class TestLaunchBar : public QObject {
     }
     void ctrl_return_launches_and_what_it_launched_is_counted() {
         const FakePrograms programs;
-        programs.answers("sbatch", "echo 12");
-        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        takeJobs(programs);
         Fixture f(project());
         f.choose("g");
         f.page.document().reset(QString::fromUtf8(written).replace(QStringLiteral("mine"), QStringLiteral("mine %1 %2")), {});
@@ -140,8 +145,7 @@ class TestLaunchBar : public QObject {
     }
     void a_run_is_submitted_and_what_slurm_says_is_seen_without_asking() {
         const FakePrograms programs;
-        programs.answers("sbatch", "echo 12");
-        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        takeJobs(programs);
         programs.answers("scancel", "echo \"$@\" >'" + (folder_.path() / "cancelled").string() + "'");
         Fixture f(project());
         f.choose("g");
@@ -164,8 +168,7 @@ class TestLaunchBar : public QObject {
     }
     void only_what_is_ticked_goes_through_a_profile() {
         const FakePrograms programs;
-        programs.answers("sbatch", "echo 12");
-        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        takeJobs(programs);
         Fixture f(project());
         f.page.document().reset(QString::fromUtf8(written) + QStringLiteral("seeds: [1, 2, 3]\n"), {});
         QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
@@ -191,8 +194,7 @@ class TestLaunchBar : public QObject {
     }
     void a_rerun_is_started_where_the_run_was() {
         const FakePrograms programs;
-        programs.answers("sbatch", "echo 12");
-        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        takeJobs(programs);
         Fixture f(project());
         f.choose("g");
         f.launch();
@@ -225,8 +227,7 @@ class TestLaunchBar : public QObject {
     }
     void a_launch_while_the_text_is_being_checked_starts_when_it_is() {
         const FakePrograms programs;
-        programs.answers("sbatch", "echo 12");
-        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        takeJobs(programs);
         Fixture f(project());
         f.choose("g");
         f.page.document().reset(QString::fromUtf8(written) + QStringLiteral("seeds: [1]\n"), {});

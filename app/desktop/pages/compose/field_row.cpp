@@ -14,6 +14,7 @@
 
 #include "pages/compose/completion.h"
 #include "theme/icons.h"
+#include "widgets/as_written.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -124,8 +125,7 @@ QToolButton* FieldRow::promptButton() {
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
         for (const auto& [name, text] : m_context.document.report().prompts) {
-            QString shown = qs(name) + QStringLiteral(":  ") + qs(text).simplified();
-            shown.replace(QLatin1Char('&'), QStringLiteral("&&"));  // no shortcut
+            const QString shown = asWritten(qs(name) + QStringLiteral(":  ") + qs(text).simplified());
             menu->addAction(shown, this, [this, value = yaml_text(text, "\"")] { m_context.document.set(m_path, value); });
         }
     });

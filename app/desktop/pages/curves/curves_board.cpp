@@ -13,6 +13,7 @@
 #include "pages/curves/curves_page.h"
 #include "pages/curves/panel_board.h"
 #include "pages/curves/saved_views.h"
+#include "widgets/as_written.h"
 
 // Which panels stand on the board, and the views that are kept of it.
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr int longest_name = 60;
 
-QString menuText(const QString& name) { return name.left(longest_name).replace(QLatin1Char('&'), QLatin1String("&&")); }
+QString menuText(const QString& name) { return asWritten(name.left(longest_name)); }
 
 }  // namespace
 

@@ -18,6 +18,7 @@
 
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
+#include "widgets/as_written.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 
@@ -45,7 +46,7 @@ void fill(QToolButton* button, const QStringList& names, const QStringList& chos
     QMenu* menu = button->menu();
     menu->clear();
     for (const QString& name : names) {
-        QAction* action = menu->addAction(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")));
+        QAction* action = menu->addAction(asWritten(name));
         action->setData(name);
         action->setCheckable(true);
         action->setChecked(chosen.contains(name));

@@ -9,6 +9,7 @@
 #include "project/runs_snapshot.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/as_written.h"
 #include "widgets/colour_dot.h"
 #include "widgets/flow_layout.h"
 
@@ -108,8 +109,7 @@ void FacetsBar::fillMore() {
     m_moreMenu->clear();
     for (const auto& [request, hasTexts] : m_groups) {
         if (!hasTexts || request.key == m_choice.baseline) continue;
-        QString name = qs(request.label);
-        QAction* action = m_moreMenu->addAction(dotIcon(request.colour), name.replace(QLatin1Char('&'), QLatin1String("&&")));
+        QAction* action = m_moreMenu->addAction(dotIcon(request.colour), asWritten(qs(request.label)));
         action->setCheckable(true);
         const bool shown = std::find(m_choice.compared.begin(), m_choice.compared.end(), request.key) != m_choice.compared.end();
         action->setChecked(shown);

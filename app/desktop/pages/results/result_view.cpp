@@ -10,6 +10,7 @@
 #include "figure/figure_view.h"
 #include "figure/format.h"
 #include "project/runs_snapshot.h"
+#include "widgets/as_written.h"
 #include "widgets/colour_dot.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr int figureHeight = 300, narrowest = 380, narrowestPlain = 260;  // px of a card, with and without a legend
 constexpr std::size_t mostCards = 24;
 
-QString menuText(QString text) { return text.left(60).replace(QLatin1Char('&'), QLatin1String("&&")); }
+QString menuText(const QString& text) { return asWritten(text.left(60)); }
 
 bool isEmptyFigure(const ResultDocument& document) { return std::holds_alternative<Figure>(document.content) && !document.hasValues(); }
 

@@ -14,6 +14,7 @@
 #include <numeric>
 
 #include "pages/runs/runs_delegate.h"
+#include "widgets/as_written.h"
 
 namespace faceter::desktop {
 namespace {
@@ -196,8 +197,7 @@ void RunsView::sortByCurrentColumn() {
 void RunsView::addCopyActions(QMenu& menu) {
     if (currentIndex().isValid()) {
         const QString column = m_model.columns()[static_cast<std::size_t>(currentIndex().column())].title();
-        menu.addAction(tr("Sort by %1").arg(QString(column).replace(QLatin1Char('&'), QStringLiteral("&&"))), QKeySequence(Qt::Key_S), this,
-                       &RunsView::sortByCurrentColumn);
+        menu.addAction(tr("Sort by %1").arg(asWritten(column)), QKeySequence(Qt::Key_S), this, &RunsView::sortByCurrentColumn);
         menu.addSeparator();
     }
     menu.addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });

@@ -8,6 +8,7 @@
 #include "actions/run_actions.h"
 #include "pages/runs/runs_data.h"
 #include "theme/icons.h"
+#include "widgets/as_written.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -26,11 +27,6 @@ QInputDialog* ask(QWidget* parent, const QString& name, const QString& title, co
     dialog->setLabelText(label);
     dialog->setTextValue(value);
     return dialog;
-}
-
-/// One by the name that the table has for it.
-QString number(const std::vector<const RunRow*>& rows) {
-    return rows.size() == 1 ? qs(rows.front()->info.shown_name()) : SelectionActions::tr("%1 runs").arg(rows.size());
 }
 
 }  // namespace
@@ -155,8 +151,7 @@ void SelectionActions::fillTags(QMenu& menu) {
     QStringList sorted(tags.begin(), tags.end());
     sorted.sort();
     for (const QString& tag : sorted)
-        remove->addAction(QString(tag).replace(QLatin1Char('&'), QStringLiteral("&&")), this,
-                          [this, runs, tag] { m_workspace.actions().removeTag(runs, tag); });
+        remove->addAction(asWritten(tag), this, [this, runs, tag] { m_workspace.actions().removeTag(runs, tag); });
 }
 
 void SelectionActions::goTo(const QString& page, const QStringList& runs) {
@@ -173,7 +168,8 @@ void SelectionActions::askTag(const QStringList& runs) {
     const RunsSnapshotPtr snapshot = m_workspace.runs();
     for (const RunRow& run : snapshot->runs)
         for (const std::string& tag : run.tags) known.insert(qs(tag));
-    QInputDialog* dialog = ask(m_table, QStringLiteral("tagDialog"), tr("Tag"), tr("Tag for %1:").arg(number(rowsOf(runs))), {});
+    QInputDialog* dialog =
+        ask(m_table, QStringLiteral("tagDialog"), tr("Tag"), tr("Tag for %1:").arg(m_workspace.actions().called(runs)), {});
     if (!known.isEmpty()) {
         QStringList choices(known.begin(), known.end());
         choices.sort();
@@ -192,7 +188,7 @@ void SelectionActions::askNote(const QStringList& runs) {
     const auto rows = rowsOf(runs);
     if (rows.empty()) return;
     const bool alike = std::all_of(rows.begin(), rows.end(), [&](const RunRow* run) { return run->note == rows.front()->note; });
-    const QString label = (alike ? tr("Note for %1:") : tr("Add to the notes of %1:")).arg(number(rows));
+    const QString label = (alike ? tr("Note for %1:") : tr("Add to the notes of %1:")).arg(m_workspace.actions().called(runs));
     const QString before = alike ? qs(rows.front()->note) : QString();
     QInputDialog* dialog = ask(m_table, QStringLiteral("noteDialog"), tr("Note"), label, before);
     dialog->setOption(QInputDialog::UsePlainTextEditForTextInput);
