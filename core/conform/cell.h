@@ -28,7 +28,8 @@ struct Laboratory {
     Texts texts;
     Programs programs;
     Catalogue catalogue;
-    Peer peer{};  ///< empty: none is at hand
+    Peer peer{};           ///< empty: none is at hand
+    double dropout = 0.1;  ///< of every training
 };
 
 /// A checkpoint to start from.

@@ -72,9 +72,11 @@ def train(options, name, devices, folder):
     journal = next(folder.glob("runs/*/journal/*/rank-0.jsonl")).read_text().splitlines()
     steps = [json.loads(line) for line in journal if '"pairs_per_s"' in line][WARM_UP:]
     tokens = statistics.median(step["tokens_per_s"] for step in steps)
+    memory = [json.loads(line) for line in journal if '"event":"memory"' in line.replace(" ", "")]
     flops = 6 * found(folder, "multiply_adds_per_token") * tokens / devices
     return {"what": f"train {name}", "devices": devices, "pairs/s": statistics.median(step["pairs_per_s"] for step in steps), "tokens/s": tokens,
-            "peak GiB": found(folder, "peak_gpu_memory_bytes") / 2 ** 30, "utilisation %": 100 * flops / (options.peak_tflops * 1e12)}
+            "peak GiB": found(folder, "peak_gpu_memory_bytes") / 2 ** 30, "forecast GiB": memory[0].get("bytes", 0) / 2 ** 30 if memory else 0.0,
+            "utilisation %": 100 * flops / (options.peak_tflops * 1e12)}
 
 
 def embed(options, folder):
@@ -109,7 +111,7 @@ def main():
     options = parser.parse_args()
     rows = [measured(train, options, name, devices) for name in options.methods.split(",") for devices in map(int, options.devices.split(","))]
     rows.append(measured(embed, options))
-    columns = ["what", "devices", "pairs/s", "texts/s", "tokens/s", "peak GiB", "utilisation %"]
+    columns = ["what", "devices", "pairs/s", "texts/s", "tokens/s", "peak GiB", "forecast GiB", "utilisation %"]
     print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
     for row in rows:
         print("| " + " | ".join(f"{row[c]:.4g}" if isinstance(row.get(c), float) else str(row.get(c, "")) for c in columns) + " |")

@@ -1,11 +1,10 @@
 #include "model/accelerator.h"
 #include "model/embedding_model.h"
-#include "support/backbones.h"
 #include "support/ops_forms.h"
 #include "support/pretend_device/pretend.h"
 #include "support/rounding.h"
+#include "support/small_encoders.h"
 #include "support/test.h"
-#include "train/objective.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -13,42 +12,6 @@ using namespace faceter::testing;
 namespace {
 
 const c10::Device there = pretend::device();
-
-/// The encoder of a family: "dense", "mixture" (two task experts in every other block) or "routed" (four experts by token there).
-std::unique_ptr<Encoder> some_encoder(const std::string& family, const std::string& kind) {
-    auto encoder = std::make_unique<Encoder>(small_config(family), std::vector<DenseModule>{}, at::kFloat);
-    fill(*encoder);
-    for (std::size_t i = 1; i < encoder->blocks().size(); i += 2) {
-        Block& block = encoder->blocks()[i];
-        if (kind == "mixture") block.experts.push_back(block.experts.front().clone());
-        if (kind != "routed") continue;
-        TokenRouting routing;
-        routing.num_experts = 4;
-        routing.top_k = 2;
-        routing.router = at::randn({4, 24});
-        Encoder::route_tokens(block, std::move(routing));
-    }
-    encoder->require_grad(true);
-    return encoder;
-}
-
-/// Loss of two queries against two documents, as a step has it.
-at::Tensor loss_of(const Encoder& encoder, const PackedBatch& batch) {
-    const at::Tensor rows =
-        pool(encoder.forward(batch, {}), batch.layout, Pooling::mean, {}).to(encoder.dtype() == at::kDouble ? at::kDouble : at::kFloat);
-    PairEmbeddings pairs;
-    pairs.queries = rows.narrow(0, 0, 2);
-    pairs.documents = rows.narrow(0, 2, 2);
-    pairs.document_texts = {1, 2};
-    return InfoNce({})(pairs).loss;
-}
-
-void every_kind() {
-    QTest::addColumn<QString>("family");
-    QTest::addColumn<QString>("kind");
-    for (const char* family : backbone_families)
-        for (const char* kind : {"dense", "mixture", "routed"}) QTest::addRow("%s, %s", family, kind) << family << kind;
-}
 
 }  // namespace
 

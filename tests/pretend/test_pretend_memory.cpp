@@ -12,11 +12,6 @@ namespace {
 
 const c10::Device there = pretend::device();
 
-constexpr const char* fixtures[] = {"bert",     "xlm_roberta",     "nomic_bert", "nomic_moe",           "t5",
-                                    "t5_gated", "modernbert",      "mpnet",      "distilbert",          "roberta",
-                                    "mmbert",   "qwen3_embedding", "eurobert",   "qwen3_bidirectional", "mistral",
-                                    "gte",      "embedding_gemma", "deberta_v2", "jina_embeddings_v3"};
-
 TrainingSettings settings_of(bool bf16, bool recomputed, std::int64_t chunk) {
     TrainingSettings settings = exact_settings();
     settings.batch_size = 20;
@@ -71,7 +66,7 @@ class TestPretendMemory : public QObject {
     void a_forecast_is_within_a_twentieth_of_the_peak_data() {
         QTest::addColumn<QString>("fixture");
         QTest::addColumn<int>("method");
-        for (const char* fixture : fixtures)
+        for (const char* fixture : start_models)
             for (std::size_t m = 0; m < methods.size(); ++m)
                 QTest::addRow("%s, %s", fixture, methods[m].name) << QString::fromUtf8(fixture) << static_cast<int>(m);
     }

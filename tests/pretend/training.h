@@ -1,4 +1,5 @@
 #pragma once
+#include "common/error.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
 #include "support/pretend_device/pretend.h"
@@ -42,6 +43,12 @@ inline const std::vector<Method> guided_methods = {
     {"GIST", "dense", {{"method", "dense"}}, "gist", "bert"},
     {"a teacher's vectors", "dense", {{"method", "dense"}}, "cosine_to_teacher", "bert"},
     {"a teacher's vectors, mapped", "dense", {{"method", "dense"}}, "cosine_to_teacher", "roberta"}};
+
+/// Folders of fixtures, one a family.
+inline constexpr const char* start_models[] = {"bert",     "xlm_roberta",     "nomic_bert", "nomic_moe",           "t5",
+                                               "t5_gated", "modernbert",      "mpnet",      "distilbert",          "roberta",
+                                               "mmbert",   "qwen3_embedding", "eurobert",   "qwen3_bidirectional", "mistral",
+                                               "gte",      "embedding_gemma", "deberta_v2", "jina_embeddings_v3"};
 
 /// Pairs over a few words of two tasks, some with hard negatives.
 inline TrainingSet task_pairs(const std::string& task, std::uint32_t count) {
@@ -141,6 +148,32 @@ inline TrainingSettings exact_settings() {
     settings.dropout = 0;
     settings.checkpoint_every_steps = 0;
     return settings;
+}
+
+/// Two steps of a method from a start model, or why it refuses that one.
+struct Trained {
+    std::vector<double> losses;
+    std::vector<at::Tensor> weights;
+    std::string refused;
+};
+
+inline Trained trained(const Method& method, const std::string& fixture, const c10::Device& device) {
+    try {
+        TrainingBench bench(method, exact_settings(), device, at::kDouble, nullptr, fixture);
+        std::vector<double> losses = bench.steps(2);
+        return {std::move(losses), bench.weights(), ""};
+    } catch (const Error& error) {
+        return {{}, {}, error.what()};
+    }
+}
+
+/// Rows of a test: every method from every start model.
+inline void every_start_model() {
+    QTest::addColumn<QString>("fixture");
+    QTest::addColumn<int>("method");
+    for (const char* fixture : start_models)
+        for (std::size_t m = 0; m < methods.size(); ++m)
+            QTest::addRow("%s, %s", fixture, methods[m].name) << QString::fromUtf8(fixture) << static_cast<int>(m);
 }
 
 /// The largest difference of two lists of tensors, relative to the largest number of all.

@@ -25,6 +25,7 @@ struct Options {
     std::string bin = FACETER_BINARY_DIR "/bin", fixtures, keep, results, table, record, commit, shard, peers;
     std::vector<std::string> only, laws, from;
     int jobs = 1;
+    double dropout = 0.1;
     bool cover = false, list = false;
 };
 
@@ -156,6 +157,7 @@ int matrix(const Options& options) {
     conform::Laboratory laboratory{folder, conform::write_texts(folder / "texts"),
                                    conform::Programs(fs::path(options.bin) / "faceter", fs::path(options.bin) / "faceter-worker"),
                                    Catalogue::load({fs::path(options.bin).parent_path() / "lib/faceter/plugins"})};
+    laboratory.dropout = options.dropout;
     if (!options.peers.empty()) laboratory.peer = sentence_transformers(options.peers);
     for (const CellName& cell : cells) start_model(*cell.row, folder / "models");
     const auto results = run(options, cells, laboratory, known);
@@ -185,6 +187,8 @@ int main(int argc, char** argv) {
     app.add_option("--only", options.only, "Cells whose name ('bert x IC') fits a pattern, as in 'bert x TLR*'");
     app.add_option("--laws", options.laws, "Try these laws alone")->delimiter(',')->check(CLI::IsMember(faceter::conform::all_laws));
     app.add_option("--jobs", options.jobs, "Cells at the same time")->check(CLI::Range(1, 256));
+    app.add_option("--dropout", options.dropout, "Of every training; 0 on a GPU, which draws otherwise in bf16 and in chunks")
+        ->check(CLI::Range(0.0, 0.9));
     app.add_option("--keep", options.keep, "Work in this folder and leave it");
     app.add_option("--results", options.results, "Append each cell's result to this file, a JSON object a line");
     app.add_option("--from", options.from, "Run nothing: read such files, and write --table from them");
