@@ -115,7 +115,7 @@ at::Tensor padded_bucket(const at::Tensor& heads, const LengthBucket& bucket, co
 std::vector<at::Tensor> biases_of(const at::Tensor& like, const LengthBuckets& buckets, const AttentionForm& form, bool by_buckets) {
     if (!form.position_bias.defined()) return std::vector<at::Tensor>(buckets.all.size());
     const at::Tensor bias = form.position_bias.to(like.scalar_type());
-    return split_by_buckets(by_buckets ? bias : bias_by_buckets(bias, buckets), buckets);
+    return split_by_buckets(by_buckets ? bias : bias_by_buckets(bias, buckets), buckets, form.heads);
 }
 
 /// heads: [T, H + 2 K, w] -> [T, H, w].
@@ -145,15 +145,20 @@ at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, c
                             PassBuckets* pass) {
     const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (form.heads + 2 * form.key_heads), turned = form.heads + form.key_heads;
     const at::Tensor parts = qkv.view({tokens, -1, width});  // [T, H + 2 K, w]
-    at::Tensor qk = parts.narrow(1, 0, turned);
-    if (form.rotary) {
-        const RotaryTable rows = rows_of(*form.rotary, layout, qkv.device());
-        qk = Turn::apply(qk, rows.cosine.unsqueeze(1), rows.sine.unsqueeze(1));
+    if (!form.rotary && !flash_serves(qkv, width, form))
+        return padded(parts, layout, form, dropout, pass).reshape({tokens, form.heads * width});
+    // Split, not narrowed: backward of each part alone would be as large as the whole, and then there are sums of these.
+    if (!form.rotary) {
+        const std::vector<at::Tensor> split = parts.split_with_sizes({form.heads, form.key_heads, form.key_heads}, 1);
+        return flash(split[0], split[1], split[2], layout, form, dropout).reshape({tokens, form.heads * width});
     }
-    const at::Tensor v = parts.narrow(1, turned, form.key_heads);
-    const at::Tensor out = flash_serves(qkv, width, form)
-                               ? flash(qk.narrow(1, 0, form.heads), qk.narrow(1, form.heads, form.key_heads), v, layout, form, dropout)
-                               : padded(form.rotary ? at::cat({qk, v}, 1) : parts, layout, form, dropout, pass);
+    const std::vector<at::Tensor> halves = parts.split_with_sizes({turned, form.key_heads}, 1);
+    const RotaryTable rows = rows_of(*form.rotary, layout, qkv.device());
+    const at::Tensor qk = Turn::apply(halves[0], rows.cosine.unsqueeze(1), rows.sine.unsqueeze(1));
+    if (!flash_serves(qkv, width, form))
+        return padded(at::cat({qk, halves[1]}, 1), layout, form, dropout, pass).reshape({tokens, form.heads * width});
+    const std::vector<at::Tensor> both = qk.split_with_sizes({form.heads, form.key_heads}, 1);
+    const at::Tensor out = flash(both[0], both[1], halves[1], layout, form, dropout);
     return out.reshape({tokens, form.heads * width});
 }
 

@@ -55,7 +55,7 @@ struct Encoder::Shared {
 
 /// `bias`: of the linear layer before the norm.
 NormWeights Encoder::weights_of(const NormParameter& norm, const at::Tensor& bias) const {
-    return {bias, config_.norm_plus_one ? norm.gamma + 1 : norm.gamma, norm.beta};
+    return {products_add_bias(word_) ? at::Tensor() : bias, config_.norm_plus_one ? norm.gamma + 1 : norm.gamma, norm.beta};
 }
 
 namespace {
@@ -248,8 +248,9 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                 {config_.norm, config_.norm_epsilon}};
     const at::Tensor attended = attention(qkv, norm, batch.layout, form, dropout, shared.buckets.get());
     return adapted(index, BlockLinear::attention_output,
-                   linear_layer(attended, block.attention_output.weight, {}, block.attention_output.prepared.get()), attended, batch,
-                   context);
+                   linear_layer(attended, block.attention_output.weight, products_add_bias(x) ? block.attention_output.bias : at::Tensor(),
+                                block.attention_output.prepared.get()),
+                   attended, batch, context);
 }
 
 at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
@@ -274,7 +275,8 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
     std::vector<FeedForwardWeights> weights;
     for (const Segment& segment : segments) {
         const Expert& expert = block.on(segment.path);
-        weights.push_back({expert.up, expert.up_bias, expert.down, expert.prepared_up, expert.prepared_down});
+        weights.push_back({expert.up, expert.up_bias, expert.down, expert.prepared_up, expert.prepared_down,
+                           products_add_bias(x) ? expert.down_bias : at::Tensor()});
     }
     return feed_forward(x, segments, weights, form);
 }

@@ -317,7 +317,9 @@ at::Tensor Encoder::adapted_mlp(std::size_t index, const at::Tensor& x, const Pa
     if (fast_path(u) && adapter_dropout(adapters_, *batch.layout, context) == 0)
         return adapted_activation(u, form, dense.down, dense.prepared_down.get(), low_rank_parts(index, BlockLinear::down, *batch.layout));
     const at::Tensor g = activate(u, form);
-    return adapted(index, BlockLinear::down, linear_layer(g, dense.down, {}, dense.prepared_down.get()), g, batch, context);
+    return adapted(index, BlockLinear::down,
+                   linear_layer(g, dense.down, products_add_bias(g) ? dense.down_bias : at::Tensor(), dense.prepared_down.get()), g, batch,
+                   context);
 }
 
 }  // namespace faceter

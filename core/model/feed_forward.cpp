@@ -34,6 +34,7 @@ struct FeedForwardShape {
     FeedForwardForm form;
     std::int64_t stacked_experts = 0;  ///< 0: weights are given a segment
     bool has_bias = true;
+    std::vector<at::Tensor> down_bias{};  ///< of each segment; empty: none is added here
 
     at::Tensor part(at::TensorList weights, std::size_t segment, std::size_t which) const {
         if (stacked_experts == 0) return weights[3 * segment + which];
@@ -252,14 +253,15 @@ struct FeedForward : Function<FeedForward> {
 };
 
 at::Tensor plain_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
-    std::vector<at::Tensor> outputs;
+    std::vector<at::Tensor> parts = rows_by_segment(x, shape.segments);
     for (std::size_t s = 0; s < shape.segments.size(); ++s) {
-        const at::Tensor rows = x.narrow(0, shape.segments[s].begin, shape.segments[s].rows()), bias = shape.part(weights, s, 1);
+        const at::Tensor bias = shape.part(weights, s, 1);
         const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type()), down = shape.part(weights, s, 2).to(x.scalar_type());
-        const at::Tensor u = at::linear(rows, up, bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
-        outputs.push_back(at::linear(faceter::activate(u, shape.form), down));
+        const at::Tensor u = at::linear(parts[s], up, bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
+        parts[s] =
+            at::linear(faceter::activate(u, shape.form), down, shape.down_bias.empty() ? std::nullopt : std::optional(shape.down_bias[s]));
     }
-    return joined(outputs);
+    return joined(parts);
 }
 
 bool wants_gradients(const at::Tensor& x, at::TensorList weights) {
@@ -289,9 +291,8 @@ std::pair<at::Tensor, at::Tensor> activated_rows_again(const at::Tensor& u, cons
 
 at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
     if (fast_path(u) && !wants_gradients(u, {})) return activated_rows(u, form);
-    const std::int64_t inner = form.gated ? u.size(1) / 2 : u.size(1);
-    const std::int64_t gate = form.gated && form.gate_second ? inner : 0;
-    const at::Tensor a = u.narrow(1, gate, inner);
+    const std::vector<at::Tensor> halves = form.gated ? u.split_with_sizes({u.size(1) / 2, u.size(1) / 2}, 1) : std::vector<at::Tensor>{u};
+    const at::Tensor& a = form.gated && form.gate_second ? halves[1] : halves[0];
     at::Tensor value;
     switch (form.activation) {
         case Activation::gelu:
@@ -307,7 +308,7 @@ at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
             value = at::silu(a);
             break;
     }
-    return form.gated ? value * u.narrow(1, inner - gate, inner) : value;
+    return form.gated ? value * halves[form.gate_second ? 0 : 1] : value;
 }
 
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
@@ -316,11 +317,13 @@ at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segment
     const at::Tensor nothing = has_bias ? at::Tensor() : at::empty({0}, x.options());
     std::vector<at::Tensor> flat;
     Prepared prepared;
+    std::vector<at::Tensor> down_bias;
     for (const FeedForwardWeights& w : weights) {
+        if (w.down_bias.defined()) down_bias.push_back(w.down_bias);
         flat.insert(flat.end(), {w.up, has_bias ? w.up_bias : nothing, w.down});
         prepared.push_back({w.prepared_up, w.prepared_down});
     }
-    return run(x, {segments, form, 0, has_bias}, flat, prepared);
+    return run(x, {segments, form, 0, has_bias, down_bias}, flat, prepared);
 }
 
 at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,

@@ -41,6 +41,10 @@ at::Tensor bias_of(const LengthBucket& bucket, const at::Tensor& bias) {
         .masked_fill(absent, -std::numeric_limits<double>::infinity());
 }
 
+/// Behind so many numbers in the joined biases, so many are left out: CUDA's attention reads several at once from where a bucket's begin,
+/// and asks for no copy where that cannot be.
+std::int64_t gap_behind(std::int64_t numbers) { return -numbers & 15; }
+
 }  // namespace
 
 LengthBuckets::LengthBuckets(const PackedLayout& layout, const c10::Device& device) {
@@ -67,20 +71,23 @@ const LengthBuckets& PassBuckets::of(const PackedLayout& layout, const c10::Devi
 
 at::Tensor bias_by_buckets(const at::Tensor& bias, const LengthBuckets& buckets) {
     std::vector<at::Tensor> parts;
-    for (const LengthBucket& bucket : buckets.all) parts.push_back(bias_of(bucket, bias).flatten());
-    return parts.size() == 1 ? parts.front() : at::cat(parts);
+    for (const LengthBucket& bucket : buckets.all) {
+        parts.push_back(bias_of(bucket, bias).flatten());
+        parts.push_back(at::zeros({gap_behind(parts.back().numel())}, bias.options()));
+    }
+    return buckets.all.size() == 1 ? parts.front() : at::cat(parts);
 }
 
-std::vector<at::Tensor> split_by_buckets(const at::Tensor& biases, const LengthBuckets& buckets) {
-    const auto squares = [](const LengthBucket& b) { return b.num_sequences * b.longest * b.longest; };
-    std::int64_t sum = 0;
-    for (const LengthBucket& b : buckets.all) sum += squares(b);
-    const std::int64_t heads = biases.numel() / sum;
+std::vector<at::Tensor> split_by_buckets(const at::Tensor& biases, const LengthBuckets& buckets, std::int64_t heads) {
     std::vector<std::int64_t> sizes;
-    for (const LengthBucket& b : buckets.all) sizes.push_back(heads * squares(b));
-    std::vector<at::Tensor> parts = biases.split_with_sizes(sizes);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        parts[i] = parts[i].view({buckets.all[i].num_sequences, heads, buckets.all[i].longest, buckets.all[i].longest});
+    for (const LengthBucket& b : buckets.all) {
+        sizes.push_back(heads * b.num_sequences * b.longest * b.longest);
+        sizes.push_back(gap_behind(sizes.back()));
+    }
+    if (buckets.all.size() == 1) sizes.back() = 0;
+    const std::vector<at::Tensor> split = biases.split_with_sizes(sizes);
+    std::vector<at::Tensor> parts;
+    for (const LengthBucket& b : buckets.all) parts.push_back(split[2 * parts.size()].view({b.num_sequences, heads, b.longest, b.longest}));
     return parts;
 }
 

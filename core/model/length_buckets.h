@@ -34,9 +34,10 @@ class PassBuckets {
 };
 
 /// A position bias for all layers of a pass: bias [heads, 2 L - 1] by distance (key - query) + L - 1 -> what is added to the logits of each
-/// bucket, [num_sequences, heads, longest, longest], -inf where a key is no token; end to end, one row of numbers. With gradients.
+/// bucket, [num_sequences, heads, longest, longest], -inf where a key is no token; one behind the other in one row of numbers. With
+/// gradients.
 at::Tensor bias_by_buckets(const at::Tensor& bias, const LengthBuckets& buckets);
 /// One tensor a bucket of what that gave.
-std::vector<at::Tensor> split_by_buckets(const at::Tensor& biases, const LengthBuckets& buckets);
+std::vector<at::Tensor> split_by_buckets(const at::Tensor& biases, const LengthBuckets& buckets, std::int64_t heads);
 
 }  // namespace faceter

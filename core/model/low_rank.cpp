@@ -17,7 +17,7 @@ using torch::autograd::variable_list;
 struct PartShape {
     std::int64_t begin, rows, first_column, columns;
     double scale;
-    at::Tensor of_input(const at::Tensor& x) const { return x.narrow(0, begin, rows); }
+    at::Tensor of_input(const at::Tensor& x) const { return rows == x.size(0) ? x : x.narrow(0, begin, rows); }
     at::Tensor of_output(const at::Tensor& y) const { return y.narrow(0, begin, rows).narrow(1, first_column, columns); }
 };
 using PartShapes = std::vector<PartShape>;

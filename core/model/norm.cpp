@@ -107,9 +107,8 @@ ResidualNorm plain_add_norm(const at::Tensor& x, const at::Tensor& residual, con
                             const NormShape& shape) {
     const auto& segments = shape.by_expert ? shape.layout->segments() : shape.layout->whole();
     const auto by_segment = [&](const at::Tensor& rows, const auto& each) {
-        std::vector<at::Tensor> parts;
-        for (std::size_t s = 0; s < segments.size(); ++s)
-            parts.push_back(each(rows.narrow(0, segments[s].begin, segments[s].rows()), weights[s]));
+        std::vector<at::Tensor> parts = rows_by_segment(rows, segments);
+        for (std::size_t s = 0; s < segments.size(); ++s) parts[s] = each(parts[s], weights[s]);
         return parts.size() == 1 ? parts[0] : at::cat(parts);
     };
     at::Tensor z = x;
@@ -187,13 +186,11 @@ std::array<at::Tensor, 3> HeadNorm::backward(const at::Tensor& qkv, const at::Te
 at::Tensor norm_heads(const at::Tensor& qkv, const at::Tensor& query_gamma, const at::Tensor& key_gamma, std::int64_t heads,
                       std::int64_t key_heads, const NormForm& form) {
     const std::int64_t width = qkv.size(1) / (heads + 2 * key_heads);
-    const auto normed = [&](std::int64_t first, std::int64_t count, const at::Tensor& gamma) {
-        const at::Tensor rows = qkv.narrow(1, first * width, count * width).reshape({-1, width});
-        return plain_norm(rows, {{}, gamma, {}}, form).view({-1, count * width});
+    const auto normed = [&](const at::Tensor& part, const at::Tensor& gamma) {
+        return plain_norm(part.reshape({-1, width}), {{}, gamma, {}}, form).view(part.sizes());
     };
-    return at::cat(
-        {normed(0, heads, query_gamma), normed(heads, key_heads, key_gamma), qkv.narrow(1, (heads + key_heads) * width, key_heads * width)},
-        1);
+    const std::vector<at::Tensor> parts = qkv.split_with_sizes({heads * width, key_heads * width, key_heads * width}, 1);
+    return at::cat({normed(parts[0], query_gamma), normed(parts[1], key_gamma), parts[2]}, 1);
 }
 
 ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std::vector<NormWeights>& weights, bool by_expert,

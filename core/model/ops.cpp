@@ -137,6 +137,13 @@ float* thread_scratch(std::size_t count) {
     return buffer.data();
 }
 
+std::vector<at::Tensor> rows_by_segment(const at::Tensor& x, const std::vector<Segment>& segments) {
+    if (segments.size() == 1) return {x};
+    std::vector<std::int64_t> sizes;
+    for (const Segment& segment : segments) sizes.push_back(segment.rows());
+    return x.split_with_sizes(sizes);
+}
+
 at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const PackedLayout& layout, const DropoutSite& dropout) {
     return dropped(at::ones({layout.num_tokens(), columns}, at::kFloat), layout, dropout).to(like.options());
 }

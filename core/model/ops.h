@@ -23,6 +23,8 @@ OpsForm ops_form(const at::Tensor& x);
 void force_ops(std::optional<OpsForm> form);
 /// True where the own kernels serve this tensor.
 inline bool fast_path(const at::Tensor& x) { return ops_form(x) == OpsForm::kernels; }
+/// Whether a product adds its bias itself, where else the norm behind it does in its own pass over memory.
+inline bool products_add_bias(const at::Tensor& x) { return ops_form(x) == OpsForm::device; }
 
 /// Cosines and sines of rotary positions, times rotary.amplitude: position p, pair i turns by p * rotary_frequency() (Su et al., 2021).
 /// [L, rotary_dim / 2] each, float32.
@@ -80,11 +82,12 @@ ResidualNorm add_norm(const at::Tensor& x, const at::Tensor& residual, const std
 at::Tensor norm_heads(const at::Tensor& qkv, const at::Tensor& query_gamma, const at::Tensor& key_gamma, std::int64_t heads,
                       std::int64_t key_heads, const NormForm& form);
 
-/// The weights of a feed-forward: up [U, D], up_bias [U] (may be undefined), down [D, I]. The bias of `down` belongs to the norm that
-/// follows.
+/// The weights of a feed-forward: up [U, D], up_bias [U] (may be undefined), down [D, I]. The bias of `down` [D] belongs to the norm that
+/// follows, unless products_add_bias().
 struct FeedForwardWeights {
     at::Tensor up, up_bias, down;
     ProductPointer prepared_up{}, prepared_down{};  ///< laid out, where they are
+    at::Tensor down_bias{};
 };
 struct FeedForwardForm {
     Activation activation = Activation::gelu;

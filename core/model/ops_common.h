@@ -31,6 +31,10 @@ struct Carried : torch::CustomClassHolder {
 /// At least `count` floats that belong to the calling thread.
 float* thread_scratch(std::size_t count);
 
+/// The rows of each segment, which follow one another. Backward of all of them together is one tensor; of each by itself, as `narrow`
+/// would have it, it is as large as x, and there are sums of these.
+std::vector<at::Tensor> rows_by_segment(const at::Tensor& x, const std::vector<Segment>& segments);
+
 /// A mask of 0 and 1/(1-p) like x [T, D], for the plain forms.
 at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const PackedLayout& layout, const DropoutSite& dropout);
 

@@ -204,7 +204,9 @@ at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing,
     const auto exact = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const at::Tensor logits = exact_linear_layer((noise.defined() ? x * noise : x).to(exact), routing.router.to(exact));  // [T, E]
     const at::Tensor probabilities = logits.softmax(-1);
-    const auto [best, experts] = probabilities.topk(routing.top_k, -1);
+    auto [best, experts] = probabilities.topk(routing.top_k, -1);
+    if (ops_form(x) == OpsForm::device)  // whose backward is a sum; that of the choice scatters
+        best = (probabilities.unsqueeze(1) * (experts.unsqueeze(-1) == at::arange(routing.num_experts, experts.options()))).sum(-1);
     const at::Tensor weight = (routing.renormalise ? best / best.sum(-1, true) : best).to(x.scalar_type());  // [T, k]
     auto [y, load, dropped] = ops_form(x) == OpsForm::device ? through_experts_on_device(x, experts, weight, routing, form)
                                                              : through_experts(x, experts, weight, routing, form);
