@@ -3,8 +3,10 @@
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <c10/util/Exception.h>
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -24,6 +26,22 @@ std::optional<c10::DeviceType> registered_accelerator() {
     return at::isPrivateUse1HooksRegistered() ? std::optional(c10::kPrivateUse1) : std::nullopt;
 }
 
+/// Drops what PyTorch says of operators that it knows no fixed order for.
+struct WithoutOrders final : c10::WarningHandler {
+    void process(const c10::Warning& warning) override {
+        if (warning.msg().find("determinis") == std::string::npos) c10::WarningHandler::process(warning);
+    }
+};
+
+/// The same bits from the same run: sums in an order of their own wherever CUDA's operators have one, ahead of anything that opens them.
+void keep_orders() {
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+    static WithoutOrders handler;
+    c10::WarningUtils::set_warning_handler(&handler);
+}
+
 /// Opens what CUDA needs, once; what is missing otherwise, and what to do.
 const std::optional<std::string>& why_no_cuda() {
     static const auto problem = []() -> std::optional<std::string> {
@@ -31,6 +49,7 @@ const std::optional<std::string>& why_no_cuda() {
         const fs::path file = torch_cuda_file();
         if (!fs::exists(file))
             return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
+        keep_orders();
         if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL))
             return file.string() + " cannot be loaded: " + ::dlerror();  // operators register as it opens
         if (at::accelerator::deviceCount() < 1) return "the NVIDIA driver shows no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
