@@ -1,9 +1,11 @@
 #include "run_context.h"
 
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include "common/cancel.h"
+#include "common/error.h"
 #include "common/printable.h"
 #include "model/accelerator.h"
 #include "record/whole_settings.h"
@@ -11,11 +13,23 @@
 
 namespace faceter::worker {
 
+namespace {
+
+/// One for each of the machine's processes. Where another launcher started them, each may see its own alone.
+c10::Device device_of(const Json& settings, const Rendezvous& where) {
+    const c10::Device device = choose_device(head_setting(settings, "device").get<std::string>(), where.local_rank, where.local_size);
+    if (is_accelerator(device) && !where.file.empty() && where.local_size > 1 && at::accelerator::deviceCount() == 1)
+        throw settings_error(
+            "{} processes would share the one GPU of this machine, and NCCL needs one for each; start one (--devices 1), "
+            "or compute on the processor (device: cpu)",
+            where.local_size);
+    return device;
+}
+
+}  // namespace
+
 RunContext::RunContext(const fs::path& folder)
-    : run(folder),
-      settings(whole_settings(run)),
-      rendezvous(Rendezvous::from_environment()),
-      device(choose_device(head_setting(settings, "device").get<std::string>(), rendezvous.local_rank, rendezvous.local_size)) {
+    : run(folder), settings(whole_settings(run)), rendezvous(Rendezvous::from_environment()), device(device_of(settings, rendezvous)) {
     const int threads = head_setting(settings, "threads").get<int>();
     at::set_num_threads(std::max(1, (threads > 0 ? threads : at::get_num_threads()) / rendezvous.local_size));
 }
