@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 #include "common/error.h"
 #include "common/strings.h"
 #include "eval/group_embedding.h"
+#include "model/accelerator.h"
+#include "model/device.h"
 #include "text/encode_batch.h"
 
 namespace faceter {
@@ -86,10 +89,11 @@ std::size_t batch_end(const TokenBatch& encoded, std::span<const std::size_t> or
 
 constexpr std::size_t texts_per_write = 8192;
 
-/// The rows there; of shapes alone (model/shape_device.h) they are zeros.
-at::Tensor on_host(const at::Tensor& rows) {
-    return rows.is_meta() ? at::zeros(rows.sizes(), at::kFloat) : rows.to(at::kCPU, at::kFloat).contiguous();
-}
+/// What a forward pass gave of the texts order[start] to order[end - 1].
+struct Embedded {
+    RowsOnTheWay rows;
+    std::size_t start, end;
+};
 
 bool all_finite(std::span<const float> row) {
     float sum = 0;  // finite numbers times zero sum to zero, others to NaN
@@ -143,6 +147,19 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     if (some_without && options.without_tokens)
         options.without_tokens(static_cast<std::size_t>(
             std::count_if(distinct.of.begin(), distinct.of.end(), [&](std::size_t text) { return encoded[text].empty(); })));
+    const auto put = [&](const Embedded& batch) {
+        const auto* from = batch.rows.rows().data_ptr<float>();
+        for (std::size_t i = batch.start; i < batch.end; ++i, from += dim) {
+            if (!all_finite({from, static_cast<std::size_t>(dim)}))
+                throw data_error(
+                    "the model's embedding of {} holds a number that is not finite; its weights are damaged, or its precision is too low",
+                    faceter::quoted(distinct.texts[order[i]], 80));
+            std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[i]) * dim, from,
+                        static_cast<std::size_t>(dim) * sizeof(float));
+        }
+        if (options.progress) options.progress(batch.end);
+    };
+    std::optional<Embedded> before;  // an accelerator has its next batch before its last one is read
     for (std::size_t start = 0; start < with_tokens;) {
         const std::size_t end = batch_end(encoded, order, start, tokens_per_batch);
         std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(start), order.begin() + static_cast<std::ptrdiff_t>(end),
@@ -155,19 +172,17 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         RoutingTrace trace;
         ForwardContext context;
         if (options.routing) context.routing = &trace;
-        const at::Tensor part = on_host(model.embed(encoder, make_packed_batch(inputs), context));
+        Embedded batch{RowsOnTheWay(model.embed(encoder, make_packed_batch(inputs), context)), start, end};
         if (options.routing) options.routing(trace);
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (!all_finite({part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim)}))
-                throw data_error(
-                    "the model's embedding of {} holds a number that is not finite; its weights are damaged, or its precision is too low",
-                    faceter::quoted(distinct.texts[order[start + i]], 80));
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            std::memcpy(rows.data_ptr<float>() + static_cast<std::int64_t>(order[start + i]) * dim,
-                        part.data_ptr<float>() + static_cast<std::int64_t>(i) * dim, static_cast<std::size_t>(dim) * sizeof(float));
-        start += inputs.size();
-        if (options.progress) options.progress(start);
+        if (before) put(*before);
+        before.reset();
+        if (is_accelerator(encoder.device()))
+            before.emplace(std::move(batch));
+        else
+            put(batch);
+        start = end;
     }
+    if (before) put(*before);
     if (count == texts.size()) return rows;
     return rows.index_select(0, index_of(distinct.of));
 }

@@ -66,6 +66,22 @@ std::vector<double> NumbersOnTheWay::values() const {
     return values;
 }
 
+RowsOnTheWay::RowsOnTheWay(const at::Tensor& rows) {
+    const at::NoGradGuard no_grad;
+    there_ = rows.detach().to(at::kFloat).contiguous();
+    here_ = there_.is_meta() ? at::zeros(rows.sizes(), at::kFloat) : there_;
+    if (!is_accelerator(there_.device())) return;
+    here_ = at::empty(rows.sizes(), at::TensorOptions(at::kFloat).pinned_memory(true));
+    here_.copy_(there_, /*non_blocking=*/true);
+    arrival_ = std::make_shared<c10::Event>(there_.device().type());
+    arrival_->record(at::accelerator::getCurrentStream(there_.device().index()));
+}
+
+const at::Tensor& RowsOnTheWay::rows() const {
+    if (arrival_) arrival_->synchronize();
+    return here_;
+}
+
 std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) { return NumbersOnTheWay(scalars).values(); }
 
 }  // namespace faceter

@@ -1,5 +1,6 @@
 #pragma once
 #include <ATen/core/Tensor.h>
+#include <c10/core/Event.h>
 
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,18 @@ class NumbersOnTheWay {
     std::vector<double> values_;
     std::vector<std::pair<std::size_t, std::int64_t>> places_;  ///< in values_: the first and the count of each tensor of the accelerator
     std::shared_ptr<Arrival> arrival_;                          ///< none: there is nothing to wait for
+};
+
+/// Rows on their way to the host, in float32: as above. Of shapes alone they are zeros.
+class RowsOnTheWay {
+  public:
+    explicit RowsOnTheWay(const at::Tensor& rows);
+    /// On the host, contiguous. Waits for the accelerator to come to them.
+    const at::Tensor& rows() const;
+
+  private:
+    at::Tensor there_, here_;
+    std::shared_ptr<c10::Event> arrival_;  ///< none: there is nothing to wait for
 };
 
 /// The values of scalars, read in one go, the only time that the host waits. An undefined one is 0.
