@@ -151,8 +151,13 @@ class Expander {
         for (ResolvedRun& run : runs) give(std::move(run));
     }
 
-    /// What a run is trained by: stages have their whole recipes.
+    /// What a run is trained by: stages have their whole recipes, and epochs do not count where steps do.
     static std::string hash_of(Json settings) {
+        const auto drop_epochs = [](Json& training) {
+            if (!training["steps"].is_null()) training.erase("epochs");
+        };
+        for (Json& stage : settings["stages"]) drop_epochs(stage["training"]);
+        drop_epochs(settings["training"]);
         if (!settings["stages"].empty())
             for (const char* part : {"training", "curriculum", "objective"}) settings.erase(part);
         return hash128(settings.dump()).hex();
@@ -167,8 +172,9 @@ class Expander {
                 point_of.emplace(hash_of(run_settings(resolved, variant, seeds().front(), options_.smoke)), point.label());
             if (!fresh)
                 throw settings_error(
-                    "{}: the points {} and {} of the sweep make the same run of variant {}: a value stands twice, or what is swept is set "
-                    "by each of the stages; leave one out, or sweep the stages' setting, as in stages[0].training.learning_rate",
+                    "{}: the points {} and {} of the sweep make the same run of variant {}: a value stands twice, what is swept is set by "
+                    "each of the stages, or it is epochs, and steps are set; leave one out, or sweep the stages' setting, as in "
+                    "stages[0].training.learning_rate",
                     file_.string(), faceter::quoted(first->second), faceter::quoted(point.label()), faceter::quoted(variant));
             for (const std::uint64_t seed : seeds())
                 give(run_of(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke)));

@@ -260,7 +260,7 @@ class Resolver {
                     fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
         const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
         settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
-        if (training) without_effect(*training, where + ".training");
+        if (training) without_effect(*training, settled["training"], where + ".training");
         for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"),
                                                    std::tuple("objective", ExtensionKind::objective, "infonce")})
             settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
@@ -268,12 +268,17 @@ class Resolver {
         return settled;
     }
 
-    /// What is read of the whole run's training, whatever a stage says.
-    void without_effect(const YamlNode& own, const std::string& where) {
+    /// What is read of the whole run's training, whatever a stage says, and epochs that the experiment's steps stand in place of.
+    void without_effect(const YamlNode& own, const Json& training, const std::string& where) {
         for (const char* key : {"keep_checkpoints", "rank_timeout_s"})
             if (own.find(key))
                 problem(own.find(key),
                         fmt::format("{}.{} is one for the whole run, and has no effect in a stage; set it under 'training'", where, key));
+        if (own.find("epochs") && !own.find("steps") && !training["steps"].is_null())
+            problem(own.find("epochs"),
+                    fmt::format("{}.epochs has no effect, because training.steps is {} for every stage that does not set "
+                                "its own; set steps here: null, or a number in place of epochs",
+                                where, training["steps"].dump()));
     }
 
     void stage_tasks(const Json& stage, const YamlNode& node) {

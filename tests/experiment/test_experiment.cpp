@@ -164,6 +164,20 @@ class TestExperiment : public QObject {
         QVERIFY(!parse_sample(sample + stages + ", {name: two}]\nsweep: {training.steps: [3, 4]}\n").runs().empty());
         QVERIFY(!parse_sample(sample + stages + "]\nsweep: {'stages[0].training.steps': [3, 4]}\n").runs().empty());
     }
+    void epochs_that_steps_stand_in_place_of_are_refused_in_a_stage_and_in_a_sweep() {
+        const std::string epochs = "stages: [{name: a, training: {epochs: 3}}]\n";
+        EXPECT_ERROR(parse_sample(sample + "training: {steps: 5}\n" + epochs),
+                     "/base/quick.yaml:17:", "stages[0].training.epochs has no effect", "training.steps is 5", "null");
+        QVERIFY(!parse_sample(sample + epochs).runs().empty());
+        const Json obeyed = parse_sample(sample + "training: {steps: 5}\nstages: [{name: a, training: {steps: null, epochs: 3}}]\n")
+                                .runs()[1]
+                                .settings["stages"][0]["training"];
+        QVERIFY(obeyed["steps"].is_null());
+        QCOMPARE(obeyed["epochs"].get<int>(), 3);
+        EXPECT_ERROR(parse_sample(sample + "training: {steps: 5}\nsweep: {training.epochs: [1, 2]}\n"), "epochs=1", "epochs=2",
+                     "the same run");
+        QVERIFY(!parse_sample(sample + "sweep: {training.epochs: [1, 2]}\n").runs().empty());
+    }
     void a_sweep_without_end_is_refused() {
         std::string axis = "[0";
         for (int i = 1; i < 150; ++i) axis += fmt::format(", {}", i);
