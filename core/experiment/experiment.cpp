@@ -10,6 +10,7 @@
 #include "data/settings.h"
 #include "experiment/each_run.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/known_names.h"
 #include "experiment/resolve.h"
 #include "experiment/sweep.h"
 
@@ -46,6 +47,15 @@ bool is_set(const Json& variant, std::string_view setting) {
     if (at == std::string_view::npos) return false;
     const Json value = json_or<Json>(variant, setting.substr(0, at), {}, "variant");
     return value.is_string() && value.get<std::string>() == setting.substr(at + 1);
+}
+
+/// What of the variant's settings names layers of the start model.
+std::vector<std::string> named_layers(const Extension& extension, const Json& variant) {
+    std::vector<std::string> layers;
+    for (const Field& field : extension.schema.fields)
+        if (!field.names.empty() && field.names.front() == layer_names)
+            for (const Json& name : json_or<Json>(variant, field.key, Json::array(), "variant")) layers.push_back(name.get<std::string>());
+    return layers;
 }
 
 /// The settings of one run: the resolved file with one variant and seed, and without what makes several runs.
@@ -195,6 +205,7 @@ class Expander {
         run.plugin = entry ? entry->plugin : "core";
         run.dense_start = entry && entry->extension.dense_start;
         if (entry && is_set(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
+        if (entry) run.layers = named_layers(entry->extension, settings["variant"]);
         run.point = point.label();
         run.seed = seed;
         run.settings = std::move(settings);

@@ -180,6 +180,39 @@ class TestStartModels : public QObject {
                  0);
     }
 
+    void layers_that_the_model_does_not_have_are_refused_with_those_that_it_has() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        for (const std::string method : {"task_lora", "router_retriever"}) {
+            const Outcome outcome = check(model, method + ", targets: [value, qery]");
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, "variant 'V' (" + method + "), on ");
+            HAS(outcome.err, "no linear layer of the model is called 'qery'; did you mean 'query'? (known: query, key, value, dense)");
+            for (const char* right : {"[query, output.dense]", "[all-linear]", "[word_embeddings]", "[]"})
+                QCOMPARE(check(model, method + ", targets: " + right).code, 0);
+        }
+        HAS(check(shared_folder() / "fixtures/qwen3_embedding", "task_lora, targets: [query]").err,
+            "known: q_proj, k_proj, v_proj, o_proj");
+    }
+
+    void names_and_numbers_of_a_variant_that_do_not_fit_are_refused_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const auto refused = [&](const std::string& method, const std::string& message) {
+            const Outcome outcome = check(model, method);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, message);
+        };
+        refused("token_routed_moe, top_k: 5", "variants.V.top_k is 5, more than variants.V.experts, which is 4");
+        refused("mote, experts: {retrieval.querry: a}", "variants.V.experts names 'retrieval.querry', which is not there");
+        refused("router_retriever, single_gates: [law]", "variants.V.single_gates names 'law', which is not there (known: retrieval)");
+        refused("router_retriever, gates: {law: x}", "variants.V.gates names 'law', which is not there");
+        refused("router_retriever, router: fixed, fixed_gate: law", "variants.V.fixed_gate names 'law'");
+        QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base").code, 0);
+        QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
+        QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
+    }
+
     void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
         NEED_SHARED();
         const TemporaryDirectory folder;

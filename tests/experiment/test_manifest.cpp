@@ -17,7 +17,13 @@ Manifest sample_manifest(const std::string& id = "demo") {
     manifest.summary = "A demonstration.";
     manifest.abi = 1;
     manifest.fingerprint = "torch=2.11.0";
-    manifest.variants.push_back({id + "_variant", "A variant.", {"", "", {integer("experts", 4, "Number of experts.").at_least(1)}}});
+    manifest.variants.push_back(
+        {id + "_variant",
+         "A variant.",
+         {"",
+          "",
+          {integer("experts", 4, "Number of experts.").at_least(1), integer("chosen", 1, "Of these.").at_most_that_of("experts"),
+           text("gate", "", "A gate.").naming({"base", "<task>"}, "router=fixed")}}});
     return manifest;
 }
 
@@ -31,6 +37,10 @@ class TestManifest : public QObject {
         QCOMPARE(write_manifest(sample_manifest(), folder.path() / "demo.json"), 0);
         const Manifest manifest = read_manifest(folder.path() / "demo.json");
         QCOMPARE(manifest_to_json(manifest), manifest_to_json(sample_manifest()));
+        const Schema& settings = manifest.variants.at(0).schema;
+        QCOMPARE(settings.find("chosen")->not_above, std::string("experts"));
+        QCOMPARE(settings.find("gate")->names, (std::vector<std::string>{"base", "<task>"}));
+        QCOMPARE(settings.find("gate")->names_where, std::string("router=fixed"));
         QCOMPARE(manifest.library(), folder.path() / "demo.so");
     }
     void a_bad_manifest_is_listed_and_the_others_go_on() {
