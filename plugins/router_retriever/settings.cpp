@@ -79,7 +79,12 @@ Extension variant() {
     for (Field& field : router_fields()) schema.fields.push_back(std::move(field));
     return {"router_retriever",
             "RouterRetriever: one low-rank gate a domain (each task is a domain), chosen for each query by similarity to pilot embeddings.",
-            schema};
+            schema,
+            /*dense_start=*/false,
+            /*two_blocks=*/"",
+            LearnsFrom::anything,
+            /*parts=*/{},
+            {Training::What::adapters, /*alone=*/"always", /*given=*/"gates"}};
 }
 
 Extension study() {

@@ -47,7 +47,8 @@ Manifest plugin_manifest() {
          /*dense_start=*/true,
          /*two_blocks=*/"",
          LearnsFrom::anything,
-         {"adapter", /*by_task=*/true, "adapters"}},
+         {"adapter", /*by_task=*/true, "adapters"},
+         {Training::What::adapters, /*alone=*/"training=one_by_one"}},
     };
     return manifest;
 }

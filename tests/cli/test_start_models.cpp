@@ -213,6 +213,24 @@ class TestStartModels : public QObject {
         QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
     }
 
+    void what_a_variant_cannot_train_is_refused_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const std::vector<std::string> second = {"--set", "tasks.other.type=sts"};  // without data
+        for (const std::string method : {"specialists", "task_lora, training: one_by_one", "router_retriever, multi_task: false"}) {
+            const Outcome outcome = check(model, method, second);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, "trains each task by itself, and task 'other' has no training data");
+            QCOMPARE(check(model, method).code, 0);
+        }
+        for (const std::string method : {"dense", "instruction", "mote", "token_routed_moe", "task_lora"})
+            QCOMPARE(check(model, method, second).code, 0);
+        for (const std::string method : {"task_lora", "router_retriever"})
+            HAS(check(model, method, {}, "objective: {method: masked_language}\n").err,
+                "trains low-rank adapters, and objective masked_language");
+        QCOMPARE(check(model, "mote", {}, "objective: {method: masked_language}\n").code, 0);
+    }
+
     void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
         NEED_SHARED();
         const TemporaryDirectory folder;

@@ -24,6 +24,7 @@ Manifest sample_manifest(const std::string& id = "demo") {
           "",
           {integer("experts", 4, "Number of experts.").at_least(1), integer("chosen", 1, "Of these.").at_most_that_of("experts"),
            text("gate", "", "A gate.").naming({"base", "<task>"}, "router=fixed")}}});
+    manifest.variants.back().training = {Training::What::adapters, "mode=apart", "gates"};
     return manifest;
 }
 
@@ -40,6 +41,8 @@ class TestManifest : public QObject {
         const Schema& settings = manifest.variants.at(0).schema;
         QCOMPARE(settings.find("chosen")->not_above, std::string("experts"));
         QCOMPARE(settings.find("gate")->names, (std::vector<std::string>{"base", "<task>"}));
+        QVERIFY(manifest.variants.at(0).training.what == Training::What::adapters);
+        QCOMPARE(manifest.variants.at(0).training.alone, std::string("mode=apart"));
         QCOMPARE(settings.find("gate")->names_where, std::string("router=fixed"));
         QCOMPARE(manifest.library(), folder.path() / "demo.so");
     }
@@ -81,6 +84,9 @@ class TestManifest : public QObject {
         json = manifest_to_json(sample_manifest());
         json["variants"][0]["learns_from"] = "order of pairs";
         EXPECT_ERROR(manifest_from_json(json, "m"), "'learns_from' is", "order", "negatives");
+        json = manifest_to_json(sample_manifest());
+        json["variants"][0]["training"]["what"] = "everything";
+        EXPECT_ERROR(manifest_from_json(json, "m"), "'what' is 'everything'", "encoder_a_task");
         json["variants"] = 3;
         EXPECT_ERROR(manifest_from_json(json, "m"), "'variants' must be a list");
         EXPECT_ERROR(manifest_from_json(Json::array(), "m"), "faceter_plugin");
