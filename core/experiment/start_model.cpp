@@ -8,6 +8,7 @@
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
 #include "experiment/run_models.h"
 #include "settings/core_settings.h"
@@ -80,6 +81,19 @@ void check_recipes(const ResolvedRun& run, const StartModel& start, const std::s
     }
 }
 
+/// Errors (settings): an analysis of stored forms shall cut embeddings to more elements than they have.
+void check_analyses(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    const Json analyses = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
+    for (std::size_t i = 0; i < analyses.size(); ++i) {
+        if (json_at<std::string>(analyses[i], "method", "analysis") != "embedding_forms") continue;
+        const Json forms = builtin_settings(ExtensionKind::analysis, "embedding_forms", analyses[i]);
+        for (const auto prefix : json_at<std::vector<std::int64_t>>(forms, "prefixes", "analysis"))
+            if (prefix > start.dim)
+                throw settings_error("{}: analyses[{}].prefixes has {}, but the embeddings of {} have {} elements", file, i, prefix,
+                                     start.files.folder.string(), start.dim);
+    }
+}
+
 /// Of the objectives, curricula, filters and minings of a run's stages.
 std::vector<std::string> teachers_of(const Json& settings) {
     std::vector<std::string> names;
@@ -144,6 +158,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         check_variant(run, seen[name], experiment.file().string());
         check_layers(run, seen[name], experiment.file().string());
         check_recipes(run, seen[name], experiment.file().string());
+        check_analyses(run, seen[name], experiment.file().string());
     }
     return remarks;
 }

@@ -231,6 +231,34 @@ class TestStartModels : public QObject {
         QCOMPARE(check(model, "mote", {}, "objective: {method: masked_language}\n").code, 0);
     }
 
+    void what_an_analysis_would_miss_when_the_training_is_over_is_refused_before_it() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const Outcome texts = check(model, "dense", {}, "analyses: [{method: context_preference, path: nowhere.jsonl}]\n");
+        QCOMPARE(texts.code, 4);
+        HAS(texts.err, "nowhere.jsonl: no such file or folder");
+        HAS(texts.err, "relative to the experiment file");
+        QCOMPARE(check(model, "dense", {}, "analyses: [{method: context_preference, path: pairs.jsonl}]\n").code, 0);
+        const Outcome prefix = check(model, "dense", {}, "analyses: [{method: embedding_forms, prefixes: [16, 49]}]\n");
+        QCOMPARE(prefix.code, 3);
+        HAS(prefix.err, "analyses[0].prefixes has 49, but the embeddings of ");
+        HAS(prefix.err, "have 48 elements");
+        QCOMPARE(check(model, "dense", {}, "analyses: [{method: embedding_forms, prefixes: [48]}]\n").code, 0);
+    }
+
+    void gates_of_other_runs_are_looked_for_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const TemporaryDirectory folder;
+        copy_project(folder.path() / "project");
+        const fs::path run = folder.path() / "project/runs/kept-gates-s1-20261123-013413-157a";
+        QVERIFY(fs::exists(run / "model/gates/retrieval"));
+        QCOMPARE(check(model, "router_retriever, gates: {retrieval: " + (run / "gates/retrieval").string() + "}").code, 0);
+        const Outcome outcome = check(model, "router_retriever, gates: {retrieval: " + (run / "gates/law").string() + "}");
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "gates/law: no such file or folder");
+    }
+
     void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
         NEED_SHARED();
         const TemporaryDirectory folder;
