@@ -293,6 +293,7 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1]")),
                      "/base/quick.yaml:16:", "1 numbers for 2 prefixes");
         EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_weights: [1, 2]")), "2 numbers for 0 prefixes");
+        EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_dims: [16, 8, 16]")), "matryoshka_dims has 16 twice");
         EXPECT_ERROR(parse_sample(objective("masked_language, matryoshka_dims: [16]")), "masked_language has none");
         EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
         QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());
